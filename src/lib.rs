@@ -132,12 +132,12 @@
 //! in the module of their subject, mostly in two forms:
 //!
 //! - A query with options has the method `run`: `Clustering::within(3).run(&snapshot, &progress)?`.
-//!   Such queries are [`Clustering`](cluster::Clustering), [`Mirroring`](mirror::Mirroring),
+//!   Such queries are [`Clustering`](cluster::Clustering), [`MirrorQuery`](mirror::MirrorQuery),
 //!   [`AliasQuery`](alias::AliasQuery), [`PairQuery`](query::PairQuery),
 //!   [`FingerprintPairs`](query::FingerprintPairs),
 //!   [`DistinctFingerprints`](query::DistinctFingerprints) and [`DumpQuery`](inspect::DumpQuery).
 //! - A result that needs no options, or that derives from another result, has the function `of`:
-//!   `Overview::of(&snapshot)?`, `Components::of(&snapshot, &clustering, &progress)?`,
+//!   `Overview::of(&snapshot)?`, `ConnectedComponents::of(&snapshot, &clustering, &progress)?`,
 //!   `Plan::of(&snapshot, &due, 1000.0)?`.
 //!
 //! If there are many results, `run` passes them to a closure as it finds them. A few names are more
@@ -221,23 +221,23 @@ mod url;
 
 pub use crate::admin::compact::Compacted;
 pub use crate::admin::forget::Scope;
-pub use crate::engine::answer::{
-    ExactCopy, Forgotten, History, HistoryEntry, Merged, NearDuplicate, OperationResult, Original,
-    OriginalBy, Outcome, Page,
-};
 pub use crate::engine::options::{Durability, Options};
 pub use crate::engine::origin::Origin;
 pub use crate::engine::reader::Reader;
-pub use crate::engine::search::query::{Matches, Near, Query, Versions};
+pub use crate::engine::results::{
+    ExactCopy, Forgotten, History, HistoryEntry, Merged, NearDuplicate, OperationResult, Original,
+    OriginalBy, Outcome, Page,
+};
+pub use crate::engine::search::query::{Matches, NearMatch, Query, Versions};
 pub use crate::engine::snapshot::Snapshot;
-pub use crate::engine::stats::{Counter, SegmentStats, Stats};
+pub use crate::engine::stats::{SegmentStats, Stats, StatsCounter};
 pub use crate::engine::store::Store;
 pub use crate::page::route;
 pub use crate::search::DISTANCE_MAX;
 pub use crate::time::{Time, TimeError};
 pub use crate::url::{PrefixError, URL_BYTES_MAX, UrlError};
 pub use bug::Bug;
-pub use disk::{Holder, Location};
+pub use disk::{Location, LockHolder};
 pub use error::{Corruption, Error, ErrorKind, NotStore, Result};
 pub use page::{
     Changes, Classes, ClassesError, Content, Digest, Distance, Entry, Epoch, EpochInfo,
@@ -251,9 +251,9 @@ pub use progress::{Progress, Stage};
 ///
 /// The options and results are used by [`Store::load`], [`Store::copy_from`] and
 /// [`Store::create_from`]. [`LoadEpochs`](load::LoadEpochs) names the epochs of the observations,
-/// and [`Observed`](load::Observed) is the trait of everything that can be loaded.
+/// and [`AsOperation`](load::AsOperation) is the trait of everything that can be loaded.
 pub mod load {
-    pub use crate::admin::load::{LoadEpochs, LoadOptions, Loaded, Observed};
+    pub use crate::admin::load::{AsOperation, LoadEpochs, LoadOptions, Loaded};
 }
 
 /// The selection of pages to visit next.
@@ -263,7 +263,7 @@ pub mod load {
 ///   about the page.
 /// - A [`Plan`](due::Plan) spreads a fixed number of visits a day over all pages, and gives each
 ///   page a date.
-/// - [`Learned`](due::Learned) has the priors: how often a page of a host changes before its own
+/// - [`LearnedPriors`](due::LearnedPriors) has the priors: how often a page of a host changes before its own
 ///   history is known.
 /// - [`Rules`](due::Rules) set, for pages under prefixes, the shortest and longest interval between
 ///   visits, the weight of the pages and their [policy](crate::recrawl::Policy).
@@ -271,8 +271,8 @@ pub mod load {
 /// - [`Survey`](due::Survey) summarizes how all pages change.
 pub mod due {
     pub use crate::schedule::{
-        Decision, Due, DuePages, Hints, Learned, NewPage, Plan, Reason, Rule, Rules, RulesError,
-        Survey,
+        Decision, Due, DuePages, Hints, LearnedPriors, NewPage, Plan, Reason, Rule, Rules,
+        RulesError, Survey,
     };
 }
 
@@ -297,7 +297,7 @@ pub mod publish {
         generations_with, is_published,
     };
     pub use crate::admin::publish::{check, files, fingerprints, publish};
-    pub use crate::engine::generations::Incomplete;
+    pub use crate::engine::generations::IncompleteGeneration;
 }
 
 /// Copying a store to a second directory.

@@ -6,23 +6,23 @@
 
 /// The identity of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Process(u32);
+pub(crate) struct ProcessId(u32);
 
-impl Process {
+impl ProcessId {
     /// The current process. Costs a system call, some 0.1 µs.
-    pub(crate) fn current() -> Process {
-        Process(std::process::id())
+    pub(crate) fn current() -> ProcessId {
+        ProcessId(std::process::id())
     }
 
     /// Whether the current process is this one. Costs a system call, as
-    /// [`current`](Process::current) does.
+    /// [`current`](ProcessId::current) does.
     pub(crate) fn is_current(self) -> bool {
-        self == Process::current()
+        self == ProcessId::current()
     }
 }
 
-impl Default for Process {
-    fn default() -> Process {
-        Process::current()
+impl Default for ProcessId {
+    fn default() -> ProcessId {
+        ProcessId::current()
     }
 }

@@ -40,17 +40,17 @@ use crate::search::Monitor;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
-    state: Arc<State>,
+    state: Arc<ProgressState>,
 }
 
 /// All loads and stores are relaxed: a reader sees each number separately, and perhaps a moment
 /// late.
 #[derive(Debug, Default)]
-struct State {
+struct ProgressState {
     stage: AtomicU8,
     done: AtomicU64,
     /// The expected work; 0 if unknown.
-    of: AtomicU64,
+    total: AtomicU64,
     found: AtomicU64,
     cancelled: AtomicBool,
     /// The progress of the whole call, if this is a hidden part of it. Cancelling the whole call
@@ -63,7 +63,7 @@ struct State {
 /// ```
 /// use simkeep::{Progress, Stage};
 /// let progress = Progress::default();
-/// assert_eq!(progress.stage(), Stage::Waiting);
+/// assert_eq!(progress.stage(), Stage::LedQueue);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -134,7 +134,7 @@ impl Progress {
     /// Returns a progress for a part of the call that no other thread reads, and that is cancelled
     /// with `self`.
     pub(crate) fn hidden(&self) -> Progress {
-        let state = State { whole: Some(self.clone()), ..State::default() };
+        let state = ProgressState { whole: Some(self.clone()), ..ProgressState::default() };
         Progress { state: Arc::new(state) }
     }
 
@@ -158,14 +158,14 @@ impl Progress {
     /// The approximate expected work of this stage, in the units of [`done`](Self::done); `None` if
     /// unknown.
     #[must_use]
-    pub fn of(&self) -> Option<u64> {
-        Some(self.state.of.load(Ordering::Relaxed)).filter(|of| *of > 0)
+    pub fn total(&self) -> Option<u64> {
+        Some(self.state.total.load(Ordering::Relaxed)).filter(|of| *of > 0)
     }
 
     /// The finished share of this stage, from 0 to 1; `None` if unknown.
     #[must_use]
     pub fn fraction(&self) -> Option<f64> {
-        self.of().map(|of| self.done().min(of) as f64 / of as f64)
+        self.total().map(|of| self.done().min(of) as f64 / of as f64)
     }
 
     /// The number of results so far: flaws of a check, pairs of a join, mirrors.
@@ -188,13 +188,13 @@ impl Progress {
     /// Starts a stage.
     pub(crate) fn begin(&self, stage: Stage, of: Option<u64>) {
         self.state.done.store(0, Ordering::Relaxed);
-        self.state.of.store(of.unwrap_or(0), Ordering::Relaxed);
+        self.state.total.store(of.unwrap_or(0), Ordering::Relaxed);
         self.state.stage.store(stage as u8, Ordering::Relaxed);
     }
 
     /// Adds to the expected work of this stage.
-    pub(crate) fn expect(&self, more: u64) {
-        self.state.of.fetch_add(more, Ordering::Relaxed);
+    pub(crate) fn add_total(&self, more: u64) {
+        self.state.total.fetch_add(more, Ordering::Relaxed);
     }
 
     /// Adds to the finished work of this stage.
@@ -210,13 +210,13 @@ impl Progress {
     }
 
     /// Adds to the number of results.
-    pub(crate) fn find(&self, more: u64) {
+    pub(crate) fn add_found(&self, more: u64) {
         self.state.found.fetch_add(more, Ordering::Relaxed);
     }
 
     /// Marks all work of this stage as finished.
     pub(crate) fn finish(&self) {
-        let of = self.state.of.fetch_max(1, Ordering::Relaxed).max(1);
+        let of = self.state.total.fetch_max(1, Ordering::Relaxed).max(1);
         self.state.done.store(of, Ordering::Relaxed);
     }
 

@@ -15,7 +15,7 @@ pub(crate) fn up_to(most: usize) -> usize {
 
 /// Does some jobs on up to `threads` threads, including the calling thread, and returns their
 /// results in order. Each thread that has a job gets an `own` value.
-pub(crate) fn share<J: Send, O, T: Send>(
+pub(crate) fn run_jobs<J: Send, O, T: Send>(
     jobs: impl Iterator<Item = J>,
     threads: usize,
     own: impl Fn() -> O + Sync,
@@ -42,7 +42,7 @@ pub(crate) fn share<J: Send, O, T: Send>(
 }
 
 /// Runs two functions at the same time, or one after another if no thread can be started.
-pub(crate) fn beside<A: Send, B>(
+pub(crate) fn run_both<A: Send, B>(
     one: impl FnOnce() -> A + Send,
     other: impl FnOnce() -> B,
 ) -> (A, B) {
@@ -126,7 +126,7 @@ mod tests {
         for jobs in [0_u64, 1, 2, 100] {
             let expected: Vec<u64> = (0..jobs).map(|job| job * job).collect();
             for threads in [1, 2, 7] {
-                let run = || share(0..jobs, threads, || (), |(), job| job * job);
+                let run = || run_jobs(0..jobs, threads, || (), |(), job| job * job);
                 assert_eq!(run(), expected);
                 assert_eq!(refused::during(run), expected);
             }
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn work_runs_in_sequence_if_no_thread_can_start() {
-        let both = || beside(|| 1, || 2);
+        let both = || run_both(|| 1, || 2);
         assert_eq!(both(), (1, 2));
         assert_eq!(refused::during(both), (1, 2));
     }
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn panic_of_a_thread_is_propagated() {
         let this = thread::current().id();
-        let panics = || beside(|| assert_eq!(thread::current().id(), this), || ());
+        let panics = || run_both(|| assert_eq!(thread::current().id(), this), || ());
         std::panic::catch_unwind(panics).unwrap_err();
     }
 }

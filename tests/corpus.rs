@@ -12,12 +12,12 @@ use std::sync::Once;
 
 use simkeep_testing::choice;
 use simkeep_testing::depth::up_to;
-use simkeep_testing::fuzz::allocator::Bounded;
+use simkeep_testing::fuzz::allocator::BoundedAllocator;
 use simkeep_testing::fuzz::targets;
 use simkeep_testing::in_repository;
 
 #[global_allocator]
-static ALLOCATOR: Bounded = Bounded;
+static ALLOCATOR: BoundedAllocator = BoundedAllocator;
 
 macro_rules! targets {
     ($($target:ident: $neighbours:literal,)*) => {

@@ -21,8 +21,8 @@ use simkeep::cluster::Clustering;
 use simkeep::load::LoadOptions;
 use simkeep::query::FingerprintPairs;
 use simkeep::{Content, Entry, Options, Progress, Query, Seen, Snapshot, Store, Visit};
-use simkeep_testing::bench::arguments::{self, Given};
-use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::bench::arguments::{self, RemainingArguments};
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 use simkeep_testing::ms;
 
 const USAGE: &str = "\
@@ -37,7 +37,7 @@ cargo bench --bench cluster -- [OPTIONS]
   --dir PATH       where to work (default: under target/)
 ";
 
-struct Arguments {
+struct ClusterBenchArguments {
     json: bool,
     pages: usize,
     k: u32,
@@ -47,9 +47,9 @@ struct Arguments {
     dir: PathBuf,
 }
 
-impl Arguments {
-    fn read(given: &mut Given) -> Result<Arguments, String> {
-        let mut read = Arguments {
+impl ClusterBenchArguments {
+    fn read(given: &mut RemainingArguments) -> Result<ClusterBenchArguments, String> {
+        let mut read = ClusterBenchArguments {
             json: false,
             pages: 730_000,
             k: 3,
@@ -78,9 +78,9 @@ impl Arguments {
 }
 
 /// A generator of pseudorandom numbers.
-struct Lot(u64);
+struct MixedNumbers(u64);
 
-impl Lot {
+impl MixedNumbers {
     fn draw(&mut self) -> u64 {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -102,7 +102,7 @@ impl Lot {
 
 /// Returns `pages` fingerprints; 30 % of them are in small clusters.
 fn some(pages: usize) -> Vec<u64> {
-    let mut lot = Lot(1);
+    let mut lot = MixedNumbers(1);
     let mut all = Vec::with_capacity(pages);
     while all.len() < pages {
         let centre = lot.draw();
@@ -120,13 +120,13 @@ fn some(pages: usize) -> Vec<u64> {
 }
 
 fn even(pages: usize) -> Vec<u64> {
-    let mut lot = Lot(2);
+    let mut lot = MixedNumbers(2);
     (0..pages).map(|_| lot.draw()).collect()
 }
 
 /// Each fingerprint differs from the previous one by one bit.
 fn walk(pages: usize) -> Vec<u64> {
-    let mut lot = Lot(3);
+    let mut lot = MixedNumbers(3);
     let mut at = lot.draw();
     let mut step = || {
         at ^= 1 << lot.below(64);
@@ -137,7 +137,7 @@ fn walk(pages: usize) -> Vec<u64> {
 
 /// All fingerprints are within four bits of one centre.
 fn ball(pages: usize) -> Vec<u64> {
-    let mut lot = Lot(4);
+    let mut lot = MixedNumbers(4);
     let centre = lot.draw();
     (0..pages).map(|_| lot.near(centre, 4)).collect()
 }
@@ -202,11 +202,11 @@ fn clusters(view: &Snapshot, asked: &Clustering) -> (f64, u64, usize) {
 }
 
 fn main() {
-    let arguments = arguments::read(USAGE, Arguments::read);
-    let report = Report { json: arguments.json };
+    let arguments = arguments::read(USAGE, ClusterBenchArguments::read);
+    let report = BenchReport { json: arguments.json };
     std::fs::create_dir_all(&arguments.dir).unwrap();
     let dir = tempfile::Builder::new().prefix("cluster-").tempdir_in(&arguments.dir).unwrap();
-    let Arguments { k, rounds, .. } = arguments;
+    let ClusterBenchArguments { k, rounds, .. } = arguments;
     let asked = |k| Clustering::within(k).memory_bytes(arguments.memory << 20);
     let store_of = |name: &str, fingerprints: &[u64]| store(dir.path(), name, fingerprints);
 
@@ -217,7 +217,7 @@ fn main() {
     let (join, near) = seconds(rounds, || pairs(&view, k));
     let (all, (found, count, _)) = seconds(rounds, || clusters(&view, &asked(k)));
     report.print(
-        Row::new("clusters")
+        BenchRow::new("clusters")
             .count("pages", arguments.pages as u64)
             .count("k", k.into())
             .count("pairs", near)
@@ -244,7 +244,7 @@ fn main() {
                 (took, store)
             },
         );
-        let row = Row::new(name)
+        let row = BenchRow::new(name)
             .count("pages", fingerprints.len() as u64)
             .number("seconds", shape.0)
             .number("times_even", shape.0 / plain.0);
@@ -252,7 +252,7 @@ fn main() {
         if name == "ball" {
             let (join, near) = seconds(1, || pairs(&shape.1.snapshot(), k));
             let share = shape.0 / join;
-            report.print(Row::new("ball_pairs").count("pairs", near).number("share", share));
+            report.print(BenchRow::new("ball_pairs").count("pairs", near).number("share", share));
         }
     }
 }

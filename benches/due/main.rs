@@ -14,12 +14,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use simkeep::due::{Due, Learned, Plan};
+use simkeep::due::{Due, LearnedPriors, Plan};
 use simkeep::load::LoadOptions;
 use simkeep::recrawl::{Interval, Policy};
 use simkeep::{Content, Entry, Options, Seen, Snapshot, Store, Visit};
-use simkeep_testing::bench::arguments::{self, Given};
-use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::bench::arguments::{self, RemainingArguments};
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 use simkeep_testing::ms;
 
 const USAGE: &str = "\
@@ -43,7 +43,7 @@ const ROW_BYTES: usize = 28;
 /// The number of segments of the store in which each page is in two segments.
 const SEGMENTS: u64 = 20;
 
-struct Arguments {
+struct DueBenchArguments {
     json: bool,
     pages: u64,
     budget: usize,
@@ -51,9 +51,9 @@ struct Arguments {
     dir: PathBuf,
 }
 
-impl Arguments {
-    fn read(given: &mut Given) -> Result<Arguments, String> {
-        let mut read = Arguments {
+impl DueBenchArguments {
+    fn read(given: &mut RemainingArguments) -> Result<DueBenchArguments, String> {
+        let mut read = DueBenchArguments {
             json: false,
             pages: 1_000_000,
             budget: 10_000,
@@ -78,7 +78,7 @@ impl Arguments {
 }
 
 fn main() {
-    let arguments = arguments::read(USAGE, Arguments::read);
+    let arguments = arguments::read(USAGE, DueBenchArguments::read);
     std::fs::create_dir_all(&arguments.dir).unwrap();
     let dir = tempfile::Builder::new().prefix("due-").tempdir_in(&arguments.dir).unwrap();
     let one = fill(&dir.path().join("one"), &arguments, &[(0, arguments.pages)], scattered);
@@ -102,8 +102,8 @@ fn main() {
     };
     near("four_alike", &|version| scattered(version % arguments.pages.div_ceil(4)));
     near("all_alike", &|_| 1);
-    let ratio = Row::new("ratio").number("many_segments_to_one", in_many / found);
-    Report { json: arguments.json }.print(ratio);
+    let ratio = BenchRow::new("ratio").number("many_segments_to_one", in_many / found);
+    BenchReport { json: arguments.json }.print(ratio);
 }
 
 /// A number that looks random.
@@ -120,7 +120,7 @@ fn scattered(n: u64) -> u64 {
 /// A store with a segment for each part of all pages, with three visits to each page of the part.
 fn fill(
     path: &Path,
-    arguments: &Arguments,
+    arguments: &DueBenchArguments,
     parts: &[(u64, u64)],
     fingerprint: impl Fn(u64) -> u64,
 ) -> Store {
@@ -170,7 +170,7 @@ fn median(mut each: Vec<f64>) -> f64 {
 
 /// The microseconds for each returned page after the first, when all rows were read; and the ratio
 /// of pages that have a leader.
-fn each_us(arguments: &Arguments, view: &Snapshot, policy: Policy) -> (f64, f64) {
+fn each_us(arguments: &DueBenchArguments, view: &Snapshot, policy: Policy) -> (f64, f64) {
     let never = Interval::from_seconds(100_000 * 86_400).unwrap();
     let due = Due::new(ms(NOW), arguments.budget).policy(policy).largest_interval(never);
     let ask = |_| {
@@ -188,19 +188,21 @@ fn each_us(arguments: &Arguments, view: &Snapshot, policy: Policy) -> (f64, f64)
 }
 
 /// Measures the cost of each page, with and without a search for near pages.
-fn measure_each(bench: &'static str, arguments: &Arguments, view: &Snapshot) {
+fn measure_each(bench: &'static str, arguments: &DueBenchArguments, view: &Snapshot) {
     let (us, led) = each_us(arguments, view, Policy::default());
     let (unsought_us, _) = each_us(arguments, view, Policy::UNIFORM);
-    let row =
-        Row::new(bench).number("each_us", us).number("unsought_us", unsought_us).number("led", led);
-    Report { json: arguments.json }.print(row);
+    let row = BenchRow::new(bench)
+        .number("each_us", us)
+        .number("unsought_us", unsought_us)
+        .number("led", led);
+    BenchReport { json: arguments.json }.print(row);
 }
 
 /// Measures a store with `rows` rows; returns the seconds of one query.
-fn measure(bench: &'static str, arguments: &Arguments, view: &Snapshot, rows: u64) -> f64 {
+fn measure(bench: &'static str, arguments: &DueBenchArguments, view: &Snapshot, rows: u64) -> f64 {
     let due = Due::new(ms(NOW), arguments.budget);
     let ask = || seconds_of(|| view.due(&due).filter(Result::is_ok).count());
-    let (learn, learned) = seconds_of(|| Learned::of(view).unwrap());
+    let (learn, learned) = seconds_of(|| LearnedPriors::of(view).unwrap());
     let (first, found) = ask();
     let (plan, planned) =
         seconds_of(|| Plan::of(view, &due, arguments.pages as f64 / 20.0).unwrap());
@@ -213,7 +215,7 @@ fn measure(bench: &'static str, arguments: &Arguments, view: &Snapshot, rows: u6
     let words = vec![1u64; usize::try_from(rows).unwrap() * ROW_BYTES / 8];
     let sum = || std::hint::black_box(words.iter().sum::<u64>());
     let sum = median((0..arguments.rounds).map(|_| seconds_of(sum).0).collect());
-    let row = Row::new(bench)
+    let row = BenchRow::new(bench)
         .count("pages", pages as u64)
         .count("rows", rows)
         .count("found", found as u64)
@@ -227,7 +229,7 @@ fn measure(bench: &'static str, arguments: &Arguments, view: &Snapshot, rows: u6
         .number("sum_s", sum)
         .number("scan_to_next", scan / next)
         .number("next_to_sum", next / sum);
-    Report { json: arguments.json }.print(row);
+    BenchReport { json: arguments.json }.print(row);
     measure_each("each_page", arguments, view);
     next
 }

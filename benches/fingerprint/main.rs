@@ -16,10 +16,10 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use simkeep::df::{Counter, Table};
+use simkeep::df::{FrequencyCounter, FrequencyTable};
 use simkeep::fingerprint::{Fingerprinter, Recipe};
-use simkeep_testing::bench::arguments::{self, Given, Only};
-use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::bench::arguments::{self, NameFilter, RemainingArguments};
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 use simkeep_testing::bench::{plain, texts};
 
 const USAGE: &str = "\
@@ -36,14 +36,14 @@ cargo bench --bench fingerprint -- [OPTIONS]
 ";
 
 /// The settings of the benchmark.
-struct Arguments {
+struct FingerprintBenchArguments {
     json: bool,
     recipes: Vec<Recipe>,
     texts: Option<PathBuf>,
     bytes: usize,
     terms: usize,
     rounds: usize,
-    only: Only,
+    only: NameFilter,
 }
 
 /// The recipes that are measured by default.
@@ -59,16 +59,16 @@ const RECIPES: [&str; 9] = [
     "thesis-original",
 ];
 
-impl Arguments {
-    fn read(given: &mut Given) -> Result<Arguments, String> {
-        let mut read = Arguments {
+impl FingerprintBenchArguments {
+    fn read(given: &mut RemainingArguments) -> Result<FingerprintBenchArguments, String> {
+        let mut read = FingerprintBenchArguments {
             json: false,
             recipes: RECIPES.iter().filter_map(|name| name.parse().ok()).collect(),
             texts: None,
             bytes: 24_000_000,
             terms: 1_000_000,
             rounds: 5,
-            only: Only::default(),
+            only: NameFilter::default(),
         };
         while let Some(name) = given.argument() {
             match name.as_str() {
@@ -92,7 +92,7 @@ impl Arguments {
 }
 
 /// One way to make fingerprints.
-struct Way<'t> {
+struct FingerprintMethod<'t> {
     recipe: String,
     kind: &'static str,
     /// The number of terms in its table of document frequencies.
@@ -104,8 +104,8 @@ struct Way<'t> {
 
 /// A frozen table of the terms of the texts, filled up with other terms to the size of a whole
 /// crawl.
-fn table(recipe: &Recipe, path: &Path, texts: &[String], terms: usize) -> Table {
-    let mut counter = Counter::new(recipe, path, 256 << 20).unwrap();
+fn table(recipe: &Recipe, path: &Path, texts: &[String], terms: usize) -> FrequencyTable {
+    let mut counter = FrequencyCounter::new(recipe, path, 256 << 20).unwrap();
     texts.iter().for_each(|text| counter.add(text).unwrap());
     for from in (0..terms).step_by(1000) {
         // Words that occur in no text.
@@ -116,12 +116,12 @@ fn table(recipe: &Recipe, path: &Path, texts: &[String], terms: usize) -> Table 
 }
 
 fn main() {
-    let arguments = arguments::read(USAGE, Arguments::read);
-    let report = Report { json: arguments.json };
+    let arguments = arguments::read(USAGE, FingerprintBenchArguments::read);
+    let report = BenchReport { json: arguments.json };
     let texts = texts::read(arguments.texts.as_deref(), arguments.bytes);
     let bytes: usize = texts.iter().map(String::len).sum();
     let dir = tempfile::tempdir().unwrap();
-    let tables: Vec<Option<Table>> = (0..)
+    let tables: Vec<Option<FrequencyTable>> = (0..)
         .zip(&arguments.recipes)
         .map(|(number, recipe)| {
             let path = dir.path().join(format!("{number}.df"));
@@ -130,7 +130,7 @@ fn main() {
         .collect();
     let mut ways = Vec::new();
     for (recipe, table) in arguments.recipes.iter().zip(&tables) {
-        let terms = table.as_ref().map(Table::terms);
+        let terms = table.as_ref().map(FrequencyTable::terms);
         let fast = match table {
             Some(table) => Fingerprinter::with_frequencies(recipe, table),
             None => Fingerprinter::new(recipe),
@@ -138,13 +138,25 @@ fn main() {
         let mut fast = fast.unwrap();
         let mut portable = fast.clone().portable();
         let run = Box::new(move |text: &str| fast.of_text(text).unwrap());
-        ways.push(Way { recipe: recipe.name(), kind: "fast", terms, run, seconds: Vec::new() });
+        ways.push(FingerprintMethod {
+            recipe: recipe.name(),
+            kind: "fast",
+            terms,
+            run,
+            seconds: Vec::new(),
+        });
         let run = Box::new(move |text: &str| portable.of_text(text).unwrap());
-        ways.push(Way { recipe: recipe.name(), kind: "portable", terms, run, seconds: Vec::new() });
+        ways.push(FingerprintMethod {
+            recipe: recipe.name(),
+            kind: "portable",
+            terms,
+            run,
+            seconds: Vec::new(),
+        });
     }
     for (recipe, words) in [("words1-raw", 1), ("words2-raw", 2)] {
         let run = Box::new(move |text: &str| plain::fingerprint(text, words));
-        ways.push(Way {
+        ways.push(FingerprintMethod {
             recipe: recipe.into(),
             kind: "loop",
             terms: None,
@@ -165,7 +177,7 @@ fn main() {
     for way in &mut ways {
         way.seconds.sort_by(f64::total_cmp);
         let seconds = way.seconds[way.seconds.len() / 2];
-        let row = Row::new("fingerprint").text("recipe", &way.recipe).text("way", way.kind);
+        let row = BenchRow::new("fingerprint").text("recipe", &way.recipe).text("way", way.kind);
         let row = row.number("mb_per_s", bytes as f64 / seconds / 1e6);
         let row = row.number("documents_per_s", texts.len() as f64 / seconds);
         let row = row.known("table_terms", way.terms);

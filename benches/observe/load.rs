@@ -6,7 +6,7 @@
 //! advances by 100 ms on average.
 //!
 //! A page is a number, and its URL follows from that number. So during a crawl, a page costs only
-//! the 8 bytes of its fingerprint. [`Load::state_bytes`] returns their sum, which must be
+//! the 8 bytes of its fingerprint. [`ObserveLoad::state_bytes`] returns their sum, which must be
 //! subtracted from the reported memory of the process.
 
 /// The percentage of new pages.
@@ -31,7 +31,7 @@ const WORDS: [&str; 16] = [
 
 /// An observation.
 #[derive(Clone, Copy)]
-pub(crate) struct Observe {
+pub(crate) struct LoadVisit {
     /// Milliseconds since 1970.
     pub(crate) time: i64,
     /// The fingerprint.
@@ -42,28 +42,28 @@ pub(crate) struct Observe {
 
 /// Observations with their URLs.
 #[derive(Default)]
-pub(crate) struct Batch {
-    observes: Vec<Observe>,
+pub(crate) struct ObserveBatch {
+    observes: Vec<LoadVisit>,
     /// All URLs, concatenated.
     text: String,
     /// The end of each URL in `text`.
     ends: Vec<usize>,
 }
 
-impl Batch {
+impl ObserveBatch {
     /// The number of observations.
     pub(crate) fn len(&self) -> usize {
         self.observes.len()
     }
 
     /// Observation number `i` and its URL.
-    pub(crate) fn get(&self, i: usize) -> (&str, &Observe) {
+    pub(crate) fn get(&self, i: usize) -> (&str, &LoadVisit) {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         (&self.text[start..self.ends[i]], &self.observes[i])
     }
 
     /// Iterates over all observations in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Observe)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &LoadVisit)> {
         (0..self.len()).map(|i| self.get(i))
     }
 
@@ -75,8 +75,8 @@ impl Batch {
 }
 
 /// The source of observations.
-pub(crate) struct Load {
-    random: Random,
+pub(crate) struct ObserveLoad {
+    random: LoadRandom,
     time: i64,
     /// The current fingerprint of each page.
     fingerprints: Vec<u64>,
@@ -84,24 +84,24 @@ pub(crate) struct Load {
     pages_max: usize,
 }
 
-impl Load {
+impl ObserveLoad {
     /// A crawl that ends when it has found this many pages.
-    pub(crate) fn new(seed: u64, pages_max: usize) -> Load {
+    pub(crate) fn new(seed: u64, pages_max: usize) -> ObserveLoad {
         let fingerprints = Vec::with_capacity(pages_max);
-        Load { random: Random(seed), time: TIME_START, fingerprints, pages_max }
+        ObserveLoad { random: LoadRandom(seed), time: TIME_START, fingerprints, pages_max }
     }
 
     /// A crawl that continues from `time` without an end. It knows this many pages, but not their
     /// fingerprints.
-    pub(crate) fn resume(seed: u64, pages: usize, time: i64) -> Load {
-        let mut random = Random(seed);
+    pub(crate) fn resume(seed: u64, pages: usize, time: i64) -> ObserveLoad {
+        let mut random = LoadRandom(seed);
         let fingerprints = (0..pages).map(|_| random.next()).collect();
-        Load { random, time, fingerprints, pages_max: usize::MAX }
+        ObserveLoad { random, time, fingerprints, pages_max: usize::MAX }
     }
 
     /// Replaces the contents of `batch` by the next `count` observations, or fewer if the crawl
     /// ends.
-    pub(crate) fn fill(&mut self, batch: &mut Batch, count: usize) {
+    pub(crate) fn fill(&mut self, batch: &mut ObserveBatch, count: usize) {
         batch.clear();
         while batch.len() < count && self.pages() < self.pages_max {
             let page = self.observe(batch);
@@ -112,10 +112,10 @@ impl Load {
 
     /// The whole crawl in batches of `count`: about 150 bytes of memory for each observation. The
     /// compared engines receive finished batches, so the cost of generating them is not measured.
-    pub(crate) fn batches(mut self, count: usize) -> Vec<Batch> {
+    pub(crate) fn batches(mut self, count: usize) -> Vec<ObserveBatch> {
         let mut batches = Vec::new();
         while self.pages() < self.pages_max {
-            let mut batch = Batch::default();
+            let mut batch = ObserveBatch::default();
             self.fill(&mut batch, count);
             batches.push(batch);
         }
@@ -137,7 +137,7 @@ impl Load {
         size_of_val(self.fingerprints.as_slice()) as u64
     }
 
-    fn observe(&mut self, batch: &mut Batch) -> u64 {
+    fn observe(&mut self, batch: &mut ObserveBatch) -> u64 {
         let random = &mut self.random;
         let pages = self.fingerprints.len() as u64;
         let is_new = pages == 0 || random.below(100) < NEW_PERCENT;
@@ -161,7 +161,7 @@ impl Load {
         let mut digest = [0; 16];
         digest[..8].copy_from_slice(&self.random.next().to_le_bytes());
         digest[8..].copy_from_slice(&self.random.next().to_le_bytes());
-        batch.observes.push(Observe { time: self.time, fingerprint, digest });
+        batch.observes.push(LoadVisit { time: self.time, fingerprint, digest });
         page
     }
 }
@@ -169,7 +169,7 @@ impl Load {
 /// Appends the URL of a page: `https://www.host4711.example/docs/wiki/1234567.html`.
 fn push_url(page: u64, out: &mut String) {
     use std::fmt::Write;
-    let mut random = Random(page);
+    let mut random = LoadRandom(page);
     let octave = random.below(HOST_OCTAVES);
     let host = (1 << octave) + random.below(1 << octave);
     let mut word = || WORDS[random.below(WORDS.len() as u64) as usize];
@@ -179,9 +179,9 @@ fn push_url(page: u64, out: &mut String) {
 }
 
 /// SplitMix64: small, fast, and the same everywhere.
-struct Random(u64);
+struct LoadRandom(u64);
 
-impl Random {
+impl LoadRandom {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

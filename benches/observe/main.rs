@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench observe -- --json` prints one JSON object a line; without `--json` it
 //! prints text. Everything runs on a real disk, in a directory that is removed at the end.
-//! [`Arguments`] has the settings.
+//! [`ObserveBenchArguments`] has the settings.
 
 #![expect(
     clippy::unwrap_used,
@@ -20,8 +20,8 @@ mod store;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use simkeep_testing::bench::arguments::{self, Given, Only};
-use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::bench::arguments::{self, NameFilter, RemainingArguments};
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 
 /// The seed of all loads, so that engines and batch sizes are compared on equal observations.
 const SEED: u64 = 0x51b_4ee9;
@@ -42,27 +42,27 @@ cargo bench --bench observe -- [OPTIONS]
 ";
 
 /// The settings of the benchmark.
-struct Arguments {
+struct ObserveBenchArguments {
     json: bool,
     urls: usize,
     grow: usize,
     batches: Vec<usize>,
     rounds: usize,
-    only: Only,
+    only: NameFilter,
     dir: PathBuf,
 }
 
 const PARTS: [&str; 7] = ["redb", "store", "two", "recorded", "threads", "grow", "open"];
 
-impl Arguments {
-    fn read(given: &mut Given) -> Result<Arguments, String> {
-        let mut read = Arguments {
+impl ObserveBenchArguments {
+    fn read(given: &mut RemainingArguments) -> Result<ObserveBenchArguments, String> {
+        let mut read = ObserveBenchArguments {
             json: false,
             urls: 1_000_000,
             grow: 10_000_000,
             batches: vec![10_000, 1_000],
             rounds: 3,
-            only: Only::default(),
+            only: NameFilter::default(),
             dir: PathBuf::from(env!("CARGO_TARGET_TMPDIR")),
         };
         while let Some(argument) = given.argument() {
@@ -96,7 +96,7 @@ fn main() {
         let (pages, time) = (pages.parse().unwrap(), time.parse().unwrap());
         store::observe_until_killed(Path::new(dir), !SEED, pages, time);
     }
-    let arguments = arguments::read(USAGE, Arguments::read);
+    let arguments = arguments::read(USAGE, ObserveBenchArguments::read);
     std::fs::create_dir_all(&arguments.dir).unwrap();
     let dir = tempfile::Builder::new().prefix("observe-").tempdir_in(&arguments.dir).unwrap();
     compare(&arguments, dir.path());
@@ -104,11 +104,11 @@ fn main() {
 }
 
 /// Compares the engines, and measures many threads.
-fn compare(arguments: &Arguments, dir: &Path) {
-    let report = Report { json: arguments.json };
+fn compare(arguments: &ObserveBenchArguments, dir: &Path) {
+    let report = BenchReport { json: arguments.json };
     let urls = arguments.urls;
     for &batch in &arguments.batches {
-        let measured = |part, run: fn(&Report, &Path, u64, usize, usize) -> f64| {
+        let measured = |part, run: fn(&BenchReport, &Path, u64, usize, usize) -> f64| {
             arguments.wants(part).then(|| run(&report, dir, SEED, urls, batch))
         };
         // The engines alternate, because the speed of the machine changes from one minute to the
@@ -131,7 +131,8 @@ fn compare(arguments: &Arguments, dir: &Path) {
         for (what, mut ratios) in ratios {
             ratios.sort_unstable_by(f64::total_cmp);
             if let [least, .., most] | [least @ most] = ratios.as_slice() {
-                let row = Row::new("ratio").count("urls", urls as u64).count("batch", batch as u64);
+                let row =
+                    BenchRow::new("ratio").count("urls", urls as u64).count("batch", batch as u64);
                 let row = row.count("rounds", ratios.len() as u64);
                 let row = row.number(what, ratios[(ratios.len() - 1) / 2]);
                 report.print(row.number("least", *least).number("most", *most));
@@ -145,7 +146,7 @@ fn compare(arguments: &Arguments, dir: &Path) {
 
 /// Measures a store that becomes large, and opens it. If only opening is selected, the store is
 /// smaller.
-fn grow(arguments: &Arguments, dir: &Path) {
+fn grow(arguments: &ObserveBenchArguments, dir: &Path) {
     let parts: Vec<&str> =
         ["grow", "open"].into_iter().filter(|part| arguments.wants(part)).collect();
     let pages = match parts.as_slice() {
@@ -168,7 +169,7 @@ fn grow(arguments: &Arguments, dir: &Path) {
         assert!(status.success(), "growing a store failed");
         return;
     }
-    let report = Report { json: arguments.json };
+    let report = BenchReport { json: arguments.json };
     let grown = store::grow(&report, dir, SEED, pages);
     if arguments.wants("open") {
         store::open(&report, &grown);

@@ -3,16 +3,16 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use simkeep_testing::bench::report::Row;
+use simkeep_testing::bench::report::BenchRow;
 
 /// The duration of each call.
 #[derive(Default)]
-pub(crate) struct Calls {
+pub(crate) struct CallTimes {
     nanoseconds: Vec<u64>,
     observes: u64,
 }
 
-impl Calls {
+impl CallTimes {
     /// Times a call that makes `observes` observations.
     pub(crate) fn time<T>(&mut self, observes: usize, call: impl FnOnce() -> T) -> T {
         let start = Instant::now();
@@ -23,7 +23,7 @@ impl Calls {
     }
 
     /// Adds the calls of another thread.
-    pub(crate) fn append(&mut self, mut other: Calls) {
+    pub(crate) fn append(&mut self, mut other: CallTimes) {
         self.nanoseconds.append(&mut other.nanoseconds);
         self.observes += other.observes;
     }
@@ -48,7 +48,7 @@ impl Calls {
     }
 
     /// Adds the total and the percentiles of the durations.
-    pub(crate) fn add(self, row: Row) -> Row {
+    pub(crate) fn add(self, row: BenchRow) -> BenchRow {
         let total = self.total().as_secs_f64();
         let [p50, p99, p999, max] =
             self.at_per_mille([500, 990, 999, 1000]).map(|time| time.as_secs_f64() * 1e3);
@@ -63,7 +63,7 @@ impl Calls {
 /// Samples the anonymous memory of this process, minus the memory of the benchmark itself. It
 /// varies with sealing and merging.
 #[derive(Default)]
-pub(crate) struct Watch {
+pub(crate) struct MemoryWatch {
     /// The bytes of the benchmark itself.
     own: AtomicU64,
     /// The peak since the last call of `take_peak`.
@@ -71,7 +71,7 @@ pub(crate) struct Watch {
     ended: AtomicBool,
 }
 
-impl Watch {
+impl MemoryWatch {
     /// The interval between samples.
     const EVERY: Duration = Duration::from_millis(20);
 

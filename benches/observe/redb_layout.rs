@@ -16,9 +16,9 @@ use std::time::Instant;
 
 use redb::{Database, ReadableTable, StorageBackend, TableDefinition};
 
-use crate::load::{Batch, Load, Observe};
-use crate::measure::Calls;
-use simkeep_testing::bench::report::{Report, Row};
+use crate::load::{LoadVisit, ObserveBatch, ObserveLoad};
+use crate::measure::CallTimes;
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 
 const PAGES: TableDefinition<&[u8], &[u8]> = TableDefinition::new("pages");
 /// First time, last time, visits.
@@ -27,13 +27,13 @@ const HEAD_BYTES: usize = 8 + 8 + 4;
 const VISIT_BYTES: usize = 8 + 8 + 16;
 
 /// Observes until `urls` pages are known, in batches of `batch`. Returns observations per second.
-pub(crate) fn run(report: &Report, dir: &Path, seed: u64, urls: usize, batch: usize) -> f64 {
+pub(crate) fn run(report: &BenchReport, dir: &Path, seed: u64, urls: usize, batch: usize) -> f64 {
     let path = dir.join("peer.redb");
-    let totals = Arc::new(Totals::default());
-    let backend = Counting { file: create(&path), totals: Arc::clone(&totals) };
+    let totals = Arc::new(IoTotals::default());
+    let backend = CountingFile { file: create(&path), totals: Arc::clone(&totals) };
     let database = Database::builder().create_with_backend(backend).unwrap();
-    let batches = Load::new(seed, urls).batches(batch);
-    let mut calls = Calls::default();
+    let batches = ObserveLoad::new(seed, urls).batches(batch);
+    let mut calls = CallTimes::default();
     let start = Instant::now();
     for observes in &batches {
         calls.time(observes.len(), || observe_batch(&database, observes));
@@ -45,7 +45,7 @@ pub(crate) fn run(report: &Report, dir: &Path, seed: u64, urls: usize, batch: us
     let written = totals.bytes_written.load(Ordering::Relaxed);
     let syncs = totals.syncs.load(Ordering::Relaxed);
     report.print(
-        Row::new("observe")
+        BenchRow::new("observe")
             .text("engine", "redb")
             .count("urls", urls as u64)
             .count("batch", batch as u64)
@@ -65,7 +65,7 @@ fn create(path: &Path) -> File {
     File::options().read(true).write(true).create_new(true).open(path).unwrap()
 }
 
-fn observe_batch(database: &Database, batch: &Batch) {
+fn observe_batch(database: &Database, batch: &ObserveBatch) {
     let mut transaction = database.begin_write().unwrap();
     transaction.set_durability(redb::Durability::Immediate).unwrap();
     {
@@ -88,7 +88,7 @@ fn observe_batch(database: &Database, batch: &Batch) {
 
 /// Appends a visit to a row, and returns its distance to the previous one, which is the basis of a
 /// verdict.
-fn append(row: &mut Vec<u8>, observe: &Observe) -> Option<u32> {
+fn append(row: &mut Vec<u8>, observe: &LoadVisit) -> Option<u32> {
     let visits = u32::from_le_bytes(row[16..20].try_into().unwrap());
     let distance = (visits > 0).then(|| {
         let last = row.len() - VISIT_BYTES;
@@ -124,19 +124,19 @@ fn push_key(url: &str, out: &mut Vec<u8>) {
 }
 
 #[derive(Debug, Default)]
-struct Totals {
+struct IoTotals {
     bytes_written: AtomicU64,
     syncs: AtomicU64,
 }
 
 /// A file that counts the bytes written to it.
 #[derive(Debug)]
-struct Counting {
+struct CountingFile {
     file: File,
-    totals: Arc<Totals>,
+    totals: Arc<IoTotals>,
 }
 
-impl StorageBackend for Counting {
+impl StorageBackend for CountingFile {
     fn len(&self) -> io::Result<u64> {
         Ok(self.file.metadata()?.len())
     }

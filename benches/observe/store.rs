@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use simkeep::disk::{Counts, Disk, Meter, RealDisk};
+use simkeep::disk::{Disk, DiskTraffic, Meter, RealDisk};
 use simkeep::{Digest, Durability, Epoch, Observation, Options, Outcome, Role, Store, Verdict};
-use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 use simkeep_testing::ms;
 
-use crate::load::{Batch, Load, Observe};
-use crate::measure::{Calls, Watch};
+use crate::load::{LoadVisit, ObserveBatch, ObserveLoad};
+use crate::measure::{CallTimes, MemoryWatch};
 
 /// The number of threads that observe one page at a time.
 const THREADS: usize = 64;
@@ -28,11 +28,11 @@ const CALLS_BEFORE_KILL: usize = 20;
 pub(crate) const UNTIL_KILLED: &str = "--observe-until-killed";
 
 /// A new store that counts its writes.
-struct Metered {
+struct MeteredStore {
     store: Store,
     meter: Meter,
     /// The counts of creating the store.
-    before: Counts,
+    before: DiskTraffic,
     epoch: Epoch,
     /// The epoch for near pages, if it is not the first.
     near: Option<Epoch>,
@@ -46,29 +46,29 @@ fn real(dir: &Path) -> Arc<dyn Disk> {
     Arc::new(RealDisk::new(dir))
 }
 
-impl Metered {
-    fn create(dir: &Path) -> Metered {
+impl MeteredStore {
+    fn create(dir: &Path) -> MeteredStore {
         let meter = Meter::counting(real(dir));
         let store = Store::create(Arc::new(meter.clone()), options()).unwrap();
         let epoch = store.register_epoch("bench", Role::Both).unwrap();
         let before = meter.counts();
-        Metered { store, meter, before, epoch, near: None }
+        MeteredStore { store, meter, before, epoch, near: None }
     }
 
     /// Creates a store with a second epoch for near pages.
-    fn with_two_epochs(dir: &Path) -> Metered {
-        let one = Metered::create(dir);
+    fn with_two_epochs(dir: &Path) -> MeteredStore {
+        let one = MeteredStore::create(dir);
         let near = Some(one.store.register_epoch("near", Role::Near).unwrap());
-        Metered { before: one.meter.counts(), near, ..one }
+        MeteredStore { before: one.meter.counts(), near, ..one }
     }
 
-    fn observation<'a>(&self, url: &'a str, observe: &Observe) -> Observation<'a> {
+    fn observation<'a>(&self, url: &'a str, observe: &LoadVisit) -> Observation<'a> {
         let one = observation(url, observe, self.epoch);
         // The rotated fingerprint has the same distances to others as the original.
         self.near.map_or(one, |near| one.also(observe.fingerprint.rotate_left(21), near))
     }
 
-    fn observe_batch(&self, batch: &Batch, calls: &mut Calls, found: &mut Found) {
+    fn observe_batch(&self, batch: &ObserveBatch, calls: &mut CallTimes, found: &mut VerdictTally) {
         let observations: Vec<Observation<'_>> =
             batch.iter().map(|(url, observe)| self.observation(url, observe)).collect();
         let outcomes = calls.time(batch.len(), || self.store.observe_batch(&observations).unwrap());
@@ -76,14 +76,14 @@ impl Metered {
     }
 
     /// Adds the bytes written and the syncs per observation, for `observes` observations.
-    fn costs(&self, row: Row, observes: u64) -> Row {
+    fn costs(&self, row: BenchRow, observes: u64) -> BenchRow {
         let counts = self.meter.counts().since(&self.before);
         let syncs = counts.file_syncs + counts.dir_syncs;
         row.number("bytes_written_per_observe", counts.bytes_written as f64 / observes as f64)
             .number("syncs_per_observe", syncs as f64 / observes as f64)
     }
 
-    fn sizes(&self, row: Row) -> Row {
+    fn sizes(&self, row: BenchRow) -> BenchRow {
         let stats = self.store.stats().unwrap();
         row.count("disk_bytes", stats.segment_bytes + stats.catalog_bytes)
             .number("disk_bytes_per_visit", stats.segment_bytes as f64 / stats.visits as f64)
@@ -91,7 +91,7 @@ impl Metered {
     }
 }
 
-fn observation<'a>(url: &'a str, observe: &Observe, epoch: Epoch) -> Observation<'a> {
+fn observation<'a>(url: &'a str, observe: &LoadVisit, epoch: Epoch) -> Observation<'a> {
     Observation::content(url, ms(observe.time), observe.fingerprint, epoch)
         .digest(Digest(observe.digest))
         .status(200)
@@ -99,12 +99,12 @@ fn observation<'a>(url: &'a str, observe: &Observe, epoch: Epoch) -> Observation
 
 /// Counts from the results. They show that the store answers.
 #[derive(Default)]
-struct Found {
+struct VerdictTally {
     new: u64,
     near: u64,
 }
 
-impl Found {
+impl VerdictTally {
     fn add(&mut self, outcome: &Outcome) {
         self.new += u64::from(outcome.verdict == Verdict::New);
         self.near += outcome.near.len() as u64;
@@ -112,30 +112,36 @@ impl Found {
 }
 
 /// Observes until `urls` pages are known, in batches of `batch`. Returns observations per second.
-pub(crate) fn run(report: &Report, dir: &Path, seed: u64, urls: usize, batch: usize) -> f64 {
+pub(crate) fn run(report: &BenchReport, dir: &Path, seed: u64, urls: usize, batch: usize) -> f64 {
     let dir = dir.join("store");
-    observe_all(report, (&dir, Metered::create(&dir)), "simkeep", seed, urls, batch)
+    observe_all(report, (&dir, MeteredStore::create(&dir)), "simkeep", seed, urls, batch)
 }
 
 /// Observes the pages with a second fingerprint each, for near pages.
-pub(crate) fn run_two(report: &Report, dir: &Path, seed: u64, urls: usize, batch: usize) -> f64 {
+pub(crate) fn run_two(
+    report: &BenchReport,
+    dir: &Path,
+    seed: u64,
+    urls: usize,
+    batch: usize,
+) -> f64 {
     let dir = dir.join("two");
-    let metered = Metered::with_two_epochs(&dir);
+    let metered = MeteredStore::with_two_epochs(&dir);
     observe_all(report, (&dir, metered), "simkeep, two epochs", seed, urls, batch)
 }
 
 /// Observes the pages with a metrics recorder installed.
 #[cfg(feature = "metrics")]
 pub(crate) fn run_recorded(
-    report: &Report,
+    report: &BenchReport,
     dir: &Path,
     seed: u64,
     urls: usize,
     batch: usize,
 ) -> f64 {
     let dir = dir.join("recorded");
-    let recording = simkeep_testing::recorder::Recording::default();
-    let metered = metrics::with_local_recorder(&recording, || Metered::create(&dir));
+    let recording = simkeep_testing::recorder::MetricsRecording::default();
+    let metered = metrics::with_local_recorder(&recording, || MeteredStore::create(&dir));
     let rate = observe_all(report, (&dir, metered), "simkeep, recorded", seed, urls, batch);
     let new = format!("simkeep_observations_total{{store={},verdict=new}}", dir.display());
     assert_eq!(recording.count(&new), urls as u64, "each new page is counted");
@@ -144,20 +150,20 @@ pub(crate) fn run_recorded(
 
 /// Without the `metrics` feature, nothing can be recorded.
 #[cfg(not(feature = "metrics"))]
-pub(crate) fn run_recorded(_: &Report, _: &Path, _: u64, _: usize, _: usize) -> f64 {
+pub(crate) fn run_recorded(_: &BenchReport, _: &Path, _: u64, _: usize, _: usize) -> f64 {
     panic!("build this benchmark with --features metrics")
 }
 
 fn observe_all(
-    report: &Report,
-    (dir, metered): (&Path, Metered),
+    report: &BenchReport,
+    (dir, metered): (&Path, MeteredStore),
     engine: &str,
     seed: u64,
     urls: usize,
     batch: usize,
 ) -> f64 {
-    let batches = Load::new(seed, urls).batches(batch);
-    let (mut calls, mut found) = (Calls::default(), Found::default());
+    let batches = ObserveLoad::new(seed, urls).batches(batch);
+    let (mut calls, mut found) = (CallTimes::default(), VerdictTally::default());
     let start = Instant::now();
     for observes in &batches {
         metered.observe_batch(observes, &mut calls, &mut found);
@@ -168,7 +174,7 @@ fn observe_all(
     assert_eq!(found.new, urls as u64, "every page is new once");
     let observes = calls.observes();
     let rate = observes as f64 / seconds;
-    let row = Row::new("observe")
+    let row = BenchRow::new("observe")
         .text("engine", engine)
         .count("urls", urls as u64)
         .count("batch", batch as u64)
@@ -184,14 +190,14 @@ fn observe_all(
 }
 
 /// Many threads observe one page at a time. They share commits, or each waits for its own sync.
-pub(crate) fn run_threads(report: &Report, dir: &Path, seed: u64) {
+pub(crate) fn run_threads(report: &BenchReport, dir: &Path, seed: u64) {
     let dir = dir.join("threads");
-    let metered = Metered::create(&dir);
-    let mut observes = Batch::default();
-    Load::new(seed, THREADS_OBSERVES).fill(&mut observes, THREADS_OBSERVES);
+    let metered = MeteredStore::create(&dir);
+    let mut observes = ObserveBatch::default();
+    ObserveLoad::new(seed, THREADS_OBSERVES).fill(&mut observes, THREADS_OBSERVES);
     let next = AtomicUsize::new(0);
     let observe_singly = || {
-        let mut calls = Calls::default();
+        let mut calls = CallTimes::default();
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             if i >= observes.len() {
@@ -205,7 +211,7 @@ pub(crate) fn run_threads(report: &Report, dir: &Path, seed: u64) {
     let start = Instant::now();
     let calls = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(observe_singly)).collect();
-        threads.into_iter().fold(Calls::default(), |mut all, thread| {
+        threads.into_iter().fold(CallTimes::default(), |mut all, thread| {
             all.append(thread.join().unwrap());
             all
         })
@@ -213,7 +219,7 @@ pub(crate) fn run_threads(report: &Report, dir: &Path, seed: u64) {
     let seconds = start.elapsed().as_secs_f64();
     metered.store.wait_idle().unwrap();
     let observes = calls.observes();
-    let row = Row::new("threads")
+    let row = BenchRow::new("threads")
         .text("engine", "simkeep")
         .count("threads", THREADS as u64)
         .count("observes", observes)
@@ -225,7 +231,7 @@ pub(crate) fn run_threads(report: &Report, dir: &Path, seed: u64) {
 }
 
 /// A store that was grown and closed.
-pub(crate) struct Grown {
+pub(crate) struct GrownStore {
     dir: PathBuf,
     pages: usize,
     /// The time of the last observation, in milliseconds since 1970.
@@ -233,8 +239,8 @@ pub(crate) struct Grown {
 }
 
 /// Observes until `pages` pages are known, and reports the memory at several sizes.
-pub(crate) fn grow(report: &Report, dir: &Path, seed: u64, pages: usize) -> Grown {
-    let watch = Watch::default();
+pub(crate) fn grow(report: &BenchReport, dir: &Path, seed: u64, pages: usize) -> GrownStore {
+    let watch = MemoryWatch::default();
     watch.during(|| grow_watched(report, dir, seed, pages, &watch))
 }
 
@@ -246,12 +252,18 @@ fn is_reported(pages: usize) -> bool {
     }
 }
 
-fn grow_watched(report: &Report, dir: &Path, seed: u64, pages: usize, watch: &Watch) -> Grown {
+fn grow_watched(
+    report: &BenchReport,
+    dir: &Path,
+    seed: u64,
+    pages: usize,
+    watch: &MemoryWatch,
+) -> GrownStore {
     let dir = dir.join("grown");
-    let metered = Metered::create(&dir);
-    let mut load = Load::new(seed, pages);
+    let metered = MeteredStore::create(&dir);
+    let mut load = ObserveLoad::new(seed, pages);
     let (mut observes, mut calls, mut found) =
-        (Batch::default(), Calls::default(), Found::default());
+        (ObserveBatch::default(), CallTimes::default(), VerdictTally::default());
     let mut highest = None;
     let start = Instant::now();
     while load.pages() < pages {
@@ -262,7 +274,7 @@ fn grow_watched(report: &Report, dir: &Path, seed: u64, pages: usize, watch: &Wa
         if let Some(size) = (before + 1..=load.pages()).find(|pages| is_reported(*pages)) {
             let (now, peak) = (watch.look(), watch.take_peak());
             highest = highest.max(peak);
-            let row = Row::new("memory").count("urls", size as u64);
+            let row = BenchRow::new("memory").count("urls", size as u64);
             let row = row.count("observes", calls.observes()).known("anonymous_bytes", now);
             report.print(row.known("anonymous_bytes_peak_since", peak));
         }
@@ -273,7 +285,7 @@ fn grow_watched(report: &Report, dir: &Path, seed: u64, pages: usize, watch: &Wa
     let at_rest = start.elapsed().as_secs_f64();
     assert_eq!(found.new, pages as u64, "every page is new once");
     let observes = calls.observes();
-    let row = Row::new("grow")
+    let row = BenchRow::new("grow")
         .text("engine", "simkeep")
         .count("urls", pages as u64)
         .count("batch", GROW_BATCH as u64)
@@ -286,11 +298,11 @@ fn grow_watched(report: &Report, dir: &Path, seed: u64, pages: usize, watch: &Wa
         .count("near_found", found.near);
     report.print(metered.sizes(metered.costs(row, observes)).and(|row| calls.add(row)));
     metered.store.close().unwrap();
-    Grown { dir, pages, time: load.time() }
+    GrownStore { dir, pages, time: load.time() }
 }
 
 /// Measures opening a store after it was closed, and after the process that wrote to it was killed.
-pub(crate) fn open(report: &Report, grown: &Grown) {
+pub(crate) fn open(report: &BenchReport, grown: &GrownStore) {
     let visits = time_open(report, grown, "close");
     let acknowledged = observe_and_kill(grown);
     let recovered = time_open(report, grown, "kill -9");
@@ -301,7 +313,7 @@ pub(crate) fn open(report: &Report, grown: &Grown) {
 }
 
 /// Opens the store and searches it. Returns the number of visits in it.
-fn time_open(report: &Report, grown: &Grown, after: &str) -> u64 {
+fn time_open(report: &BenchReport, grown: &GrownStore, after: &str) -> u64 {
     let start = Instant::now();
     let store = Store::open(real(&grown.dir), options()).unwrap();
     let opened = start.elapsed().as_secs_f64();
@@ -309,7 +321,7 @@ fn time_open(report: &Report, grown: &Grown, after: &str) -> u64 {
     let answered = start.elapsed().as_secs_f64();
     let stats = store.stats().unwrap();
     report.print(
-        Row::new("open")
+        BenchRow::new("open")
             .text("after", after)
             .count("urls", grown.pages as u64)
             .count("visits", stats.visits)
@@ -323,7 +335,7 @@ fn time_open(report: &Report, grown: &Grown, after: &str) -> u64 {
 
 /// Lets another process observe, and kills it. Returns the number of observations that it
 /// acknowledged.
-fn observe_and_kill(grown: &Grown) -> u64 {
+fn observe_and_kill(grown: &GrownStore) -> u64 {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .arg(UNTIL_KILLED)
         .arg(&grown.dir)
@@ -345,8 +357,8 @@ fn observe_and_kill(grown: &Grown) -> u64 {
 pub(crate) fn observe_until_killed(dir: &Path, seed: u64, pages: usize, time: i64) -> ! {
     let store = Store::open(real(dir), options()).unwrap();
     let epoch = store.register_epoch("bench", Role::Both).unwrap();
-    let mut load = Load::resume(seed, pages, time);
-    let mut batch = Batch::default();
+    let mut load = ObserveLoad::resume(seed, pages, time);
+    let mut batch = ObserveBatch::default();
     loop {
         load.fill(&mut batch, GROW_BATCH);
         let observations: Vec<_> =

@@ -12,14 +12,14 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use simkeep::query::Shape;
-use simkeep::search::{Resources, Sink, TableColumn, build_index};
-use simkeep_testing::bench::report::{Report, Row};
+use simkeep::search::{Resources, TableColumn, TableSink, build_index};
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 use zerocopy::IntoBytes;
 
-use crate::data::Kind;
-use crate::huge::Huge;
+use crate::data::FingerprintSpread;
+use crate::huge::HugePageArray;
 use crate::process;
-use crate::sort::{Entry, sorted};
+use crate::sort::{SortEntry, sorted};
 use crate::times::{median, threads};
 
 /// The distance for which tables are built.
@@ -35,26 +35,26 @@ const MEMORY_BYTES: usize = 2 << 30;
 const ALIGNMENT: u64 = 4096;
 
 /// The seconds of one round.
-struct Took {
+struct BuildTimes {
     sorting: f64,
     building: f64,
     syncing: f64,
     processor: f64,
 }
 
-impl Took {
+impl BuildTimes {
     fn total(&self) -> f64 {
         self.sorting + self.building + self.syncing
     }
 }
 
 /// Builds the sections of `n` fingerprints.
-pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
+pub(crate) fn run(report: &BenchReport, dir: &Path, n: usize) {
     let mut shapes = BYTES.map(|bytes| Shape::choose(n as u32, K, bytes)).to_vec();
     shapes.dedup();
     for shape in shapes {
         let mut bytes = 0;
-        let rounds: Vec<Took> = (0..ROUNDS)
+        let rounds: Vec<BuildTimes> = (0..ROUNDS)
             .map(|_| {
                 let path = dir.join("sections");
                 let took = round(&path, n, shape);
@@ -63,17 +63,17 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
                 took
             })
             .collect();
-        let of = |figure: fn(&Took) -> f64| median(rounds.iter().map(figure));
+        let of = |figure: fn(&BuildTimes) -> f64| median(rounds.iter().map(figure));
         report.print(
-            Row::new("build")
+            BenchRow::new("build")
                 .count("n", n as u64)
                 .text("shape", &format!("{shape:?}"))
                 .number("bytes_each", bytes as f64 / n as f64)
                 .count("threads", threads() as u64)
                 .count("rounds", ROUNDS as u64)
                 .count("memory_bytes", MEMORY_BYTES as u64)
-                .number("entries_per_second", n as f64 / of(Took::total))
-                .number("seconds", of(Took::total))
+                .number("entries_per_second", n as f64 / of(BuildTimes::total))
+                .number("seconds", of(BuildTimes::total))
                 .number("seconds_sorting", of(|took| took.sorting))
                 .number("seconds_building_and_writing", of(|took| took.building))
                 .number("seconds_syncing", of(|took| took.syncing))
@@ -82,20 +82,20 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
     }
 }
 
-fn round(path: &Path, n: usize, shape: Shape) -> Took {
-    let mut entries = Huge::<Entry>::zeroed(n);
+fn round(path: &Path, n: usize, shape: Shape) -> BuildTimes {
+    let mut entries = HugePageArray::<SortEntry>::zeroed(n);
     for (page, entry) in (0..).zip(entries.iter_mut()) {
-        *entry = [Kind::Uniform.fingerprint(page), page as u64];
+        *entry = [FingerprintSpread::Uniform.fingerprint(page), page as u64];
     }
     let (start, before) = (Instant::now(), process::processor_seconds());
     let entries = sorted(entries);
-    let mut fingerprints = Huge::<u64>::zeroed(n);
+    let mut fingerprints = HugePageArray::<u64>::zeroed(n);
     fingerprints.iter_mut().zip(entries.iter()).for_each(|(to, entry)| *to = entry[0]);
     let sorting = start.elapsed().as_secs_f64();
-    let sections = Sections::new(path);
+    let sections = SectionFile::new(path);
     let start = Instant::now();
     sections.append(fingerprints.as_bytes());
-    let mut pages = Huge::<u32>::zeroed(n);
+    let mut pages = HugePageArray::<u32>::zeroed(n);
     pages.iter_mut().zip(entries.iter()).for_each(|(to, entry)| *to = entry[1] as u32);
     drop(entries);
     sections.append(pages.as_bytes());
@@ -110,26 +110,26 @@ fn round(path: &Path, n: usize, shape: Shape) -> Took {
     let start = Instant::now();
     sections.file.sync_all().unwrap();
     let syncing = start.elapsed().as_secs_f64();
-    Took { sorting, building, syncing, processor: process::processor_seconds() - before }
+    BuildTimes { sorting, building, syncing, processor: process::processor_seconds() - before }
 }
 
 /// A file with sections.
-struct Sections {
+struct SectionFile {
     file: File,
-    state: Mutex<State>,
+    state: Mutex<SectionState>,
 }
 
 #[derive(Default)]
-struct State {
+struct SectionState {
     /// The end of the space in use.
     end: u64,
     /// The next offset of each part.
     next: HashMap<TableColumn, u64>,
 }
 
-impl Sections {
-    fn new(path: &Path) -> Sections {
-        Sections { file: File::create_new(path).unwrap(), state: Mutex::default() }
+impl SectionFile {
+    fn new(path: &Path) -> SectionFile {
+        SectionFile { file: File::create_new(path).unwrap(), state: Mutex::default() }
     }
 
     /// Appends a complete section.
@@ -139,7 +139,7 @@ impl Sections {
     }
 }
 
-impl State {
+impl SectionState {
     fn keep(&mut self, bytes: u64) -> u64 {
         let start = self.end.next_multiple_of(ALIGNMENT);
         self.end = start + bytes;
@@ -147,7 +147,7 @@ impl State {
     }
 }
 
-impl Sink for Sections {
+impl TableSink for SectionFile {
     type Error = std::io::Error;
 
     fn place(&self, part: TableColumn, bytes: u64) -> std::io::Result<()> {

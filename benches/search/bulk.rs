@@ -17,13 +17,13 @@ use simkeep::load::LoadOptions;
 use simkeep::{Content, Epoch, Options, Progress, Seen, Stage, Store, Visit};
 
 use crate::process;
-use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 
 /// The memory that a load may use, in bytes.
 const MEMORY_BYTES: usize = 512 << 20;
 
 /// The measurements of a load.
-struct Figures {
+struct BulkFigures {
     /// The number of loaded pages.
     pages: u64,
     /// The time from the first page to the end of the commit.
@@ -39,7 +39,7 @@ struct Figures {
     memory_bytes: Option<u64>,
 }
 
-impl Figures {
+impl BulkFigures {
     /// Pages per second in all.
     fn pages_per_second(&self) -> f64 {
         self.pages as f64 / self.total.as_secs_f64()
@@ -57,11 +57,11 @@ impl Figures {
 }
 
 /// Loads `pages` pages and reports the time and bytes.
-pub(crate) fn run(report: &Report, dir: &Path, pages: u64) {
+pub(crate) fn run(report: &BenchReport, dir: &Path, pages: u64) {
     let dir = tempfile::tempdir_in(dir).unwrap();
     let figures = load(dir.path(), pages, MEMORY_BYTES).unwrap();
     report.print(
-        Row::new("load")
+        BenchRow::new("load")
             .count("pages", figures.pages)
             .number("seconds", figures.total.as_secs_f64())
             .number("seconds_gathering", figures.gathering.as_secs_f64())
@@ -73,7 +73,7 @@ pub(crate) fn run(report: &Report, dir: &Path, pages: u64) {
 }
 
 /// Loads pages into a new store in an empty directory.
-fn load(directory: &Path, pages: u64, memory_bytes: usize) -> simkeep::Result<Figures> {
+fn load(directory: &Path, pages: u64, memory_bytes: usize) -> simkeep::Result<BulkFigures> {
     let meter = Meter::counting(Arc::new(RealDisk::new(directory)));
     let disk: Arc<dyn Disk> = Arc::new(meter.clone());
     let store = Store::create(disk, Options::default().background(false))?;
@@ -97,7 +97,7 @@ fn load(directory: &Path, pages: u64, memory_bytes: usize) -> simkeep::Result<Fi
     })?;
     let total = start.elapsed();
     store.close()?;
-    Ok(Figures {
+    Ok(BulkFigures {
         pages: loaded.pages,
         total,
         gathering,

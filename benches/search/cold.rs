@@ -12,12 +12,12 @@ use std::time::Instant;
 
 use simkeep::query::Explanation;
 use simkeep::{Options, Query, Store};
-use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 
-use crate::data::{Kind, Random};
+use crate::data::{DataRandom, FingerprintSpread};
 use crate::fill;
-use crate::process::{Touched, anonymous_bytes, touched};
-use crate::times::Times;
+use crate::process::{FaultCounts, anonymous_bytes, touched};
+use crate::times::SearchTimes;
 
 /// The argument that makes a process of this benchmark the one that opens the store.
 pub(crate) const CHILD: &str = "--open-cold";
@@ -27,9 +27,9 @@ const QUERIES: usize = 100;
 const K: u32 = 3;
 
 /// Creates a store, and lets other processes open it without its files in cache.
-pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
+pub(crate) fn run(report: &BenchReport, dir: &Path, n: usize) {
     let path = fill::place(dir);
-    let fingerprints = (0..n).map(|i| Kind::Uniform.fingerprint(i));
+    let fingerprints = (0..n).map(|i| FingerprintSpread::Uniform.fingerprint(i));
     fill::store(&path, fingerprints, Options::default()).close().unwrap();
     let (mut files, mut bytes) = (0, 0);
     for asked in ["search", "explain"] {
@@ -42,7 +42,10 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
         assert!(status.success(), "the process that opened the store failed");
     }
     report.print(
-        Row::new("cold_store").count("n", n as u64).count("files", files).count("bytes", bytes),
+        BenchRow::new("cold_store")
+            .count("n", n as u64)
+            .count("files", files)
+            .count("bytes", bytes),
     );
     std::fs::remove_dir_all(path).unwrap();
 }
@@ -70,17 +73,17 @@ fn drop_from_cache(file: &File) {
 }
 
 /// The main function of the other process.
-pub(crate) fn child(report: &Report, asked: &str, path: &Path) {
-    let (memory, before, start) = (anonymous_bytes(), Touched::now(), Instant::now());
+pub(crate) fn child(report: &BenchReport, asked: &str, path: &Path) {
+    let (memory, before, start) = (anonymous_bytes(), FaultCounts::now(), Instant::now());
     let store = Store::open(path, Options::default()).unwrap();
     let seconds = start.elapsed().as_secs_f64();
-    let (opened, memory_opened) = (Touched::now(), anonymous_bytes());
+    let (opened, memory_opened) = (FaultCounts::now(), anonymous_bytes());
     let stats = store.stats().unwrap();
     let more = |memory: Option<u64>, before| {
         memory.zip(before).map(|(after, before): (u64, u64)| after.saturating_sub(before))
     };
     report.print(
-        Row::new("cold_open")
+        BenchRow::new("cold_open")
             .count("pages", stats.pages)
             .count("segments", stats.segments.len() as u64)
             .number("seconds", seconds)
@@ -88,21 +91,22 @@ pub(crate) fn child(report: &Report, asked: &str, path: &Path) {
             .known("anonymous_bytes", memory_opened)
             .known("anonymous_bytes_more", more(memory_opened, memory)),
     );
-    let queries = Kind::Uniform.strangers(&mut Random(0xc01d), QUERIES);
-    let row = Row::new("cold_searches")
+    let queries = FingerprintSpread::Uniform.strangers(&mut DataRandom(0xc01d), QUERIES);
+    let row = BenchRow::new("cold_searches")
         .text("by", asked)
         .count("pages", stats.pages)
         .count("searches", QUERIES as u64)
         .count("k", K.into());
-    let before = Touched::now();
+    let before = FaultCounts::now();
     let row = if asked == "search" {
         let start = Instant::now();
-        let times =
-            Times::of(&queries, |query| store.snapshot().search(&Query::new(query, K)).unwrap());
+        let times = SearchTimes::of(&queries, |query| {
+            store.snapshot().search(&Query::new(query, K)).unwrap()
+        });
         let seconds = start.elapsed().as_secs_f64();
         row.number("seconds", seconds)
             .and(|row| times.add(row))
-            .and(touched(before, Touched::now()))
+            .and(touched(before, FaultCounts::now()))
     } else {
         let (mut minor, mut major, mut major_most) = (0, 0, 0);
         for query in queries {

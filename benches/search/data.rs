@@ -1,9 +1,9 @@
 //! Fingerprints and queries, identical in every run.
 
 /// SplitMix64: G. L. Steele et al., "Fast splittable pseudorandom number generators", 2014.
-pub(crate) struct Random(pub(crate) u64);
+pub(crate) struct DataRandom(pub(crate) u64);
 
-impl Random {
+impl DataRandom {
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -27,7 +27,7 @@ impl Random {
 }
 
 /// Returns `count` fingerprints, each within `k` bits of a random one of `among`.
-pub(crate) fn planted(random: &mut Random, among: &[u64], k: u32, count: usize) -> Vec<u64> {
+pub(crate) fn planted(random: &mut DataRandom, among: &[u64], k: u32, count: usize) -> Vec<u64> {
     let near = |_| {
         let bits = random.below(k as usize + 1) as u32;
         let member = among[random.below(among.len())];
@@ -38,7 +38,7 @@ pub(crate) fn planted(random: &mut Random, among: &[u64], k: u32, count: usize) 
 
 /// The distribution of fingerprints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FingerprintSpread {
     /// Independent fair bits.
     Uniform,
     /// 70 % are uniform, 10 % are in groups of 10,000 equal fingerprints, and 20 % are in clusters
@@ -48,42 +48,43 @@ pub(crate) enum Kind {
     Biased,
 }
 
-impl Kind {
+impl FingerprintSpread {
     /// All distributions.
-    pub(crate) const ALL: [Kind; 3] = [Kind::Uniform, Kind::Clustered, Kind::Biased];
+    pub(crate) const ALL: [FingerprintSpread; 3] =
+        [FingerprintSpread::Uniform, FingerprintSpread::Clustered, FingerprintSpread::Biased];
 
-    pub(crate) fn parse(text: &str) -> Result<Kind, String> {
+    pub(crate) fn parse(text: &str) -> Result<FingerprintSpread, String> {
         match text {
-            "uniform" => Ok(Kind::Uniform),
-            "clustered" => Ok(Kind::Clustered),
-            "biased" => Ok(Kind::Biased),
+            "uniform" => Ok(FingerprintSpread::Uniform),
+            "clustered" => Ok(FingerprintSpread::Clustered),
+            "biased" => Ok(FingerprintSpread::Biased),
             _ => Err(format!("{text} is no kind of data")),
         }
     }
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Kind::Uniform => "uniform",
-            Kind::Clustered => "clustered",
-            Kind::Biased => "biased",
+            FingerprintSpread::Uniform => "uniform",
+            FingerprintSpread::Clustered => "clustered",
+            FingerprintSpread::Biased => "biased",
         }
     }
 
     /// Fingerprint number `i`, computed without the ones before it.
     pub(crate) fn fingerprint(self, i: usize) -> u64 {
-        let mut random = Random(0x51b_4ee9 ^ (i as u64) << 20);
+        let mut random = DataRandom(0x51b_4ee9 ^ (i as u64) << 20);
         match self {
-            Kind::Uniform => random.next(),
-            Kind::Clustered => match i % 10 {
-                0 => Random((i / 100_000) as u64 ^ 0xe0).next(),
+            FingerprintSpread::Uniform => random.next(),
+            FingerprintSpread::Clustered => match i % 10 {
+                0 => DataRandom((i / 100_000) as u64 ^ 0xe0).next(),
                 1 | 2 => {
-                    let template = Random((i / 250) as u64 ^ 0x7e3).next();
+                    let template = DataRandom((i / 250) as u64 ^ 0x7e3).next();
                     let bits = random.below(7) as u32;
                     random.flipped(template, bits)
                 }
                 _ => random.next(),
             },
-            Kind::Biased => self.random(&mut random),
+            FingerprintSpread::Biased => self.random(&mut random),
         }
     }
 
@@ -93,17 +94,17 @@ impl Kind {
     }
 
     /// Returns `count` other fingerprints of this distribution.
-    pub(crate) fn strangers(self, random: &mut Random, count: usize) -> Vec<u64> {
+    pub(crate) fn strangers(self, random: &mut DataRandom, count: usize) -> Vec<u64> {
         (0..count).map(|_| self.random(random)).collect()
     }
 
     /// Returns another fingerprint of this distribution.
-    pub(crate) fn random(self, random: &mut Random) -> u64 {
+    pub(crate) fn random(self, random: &mut DataRandom) -> u64 {
         match self {
-            Kind::Uniform | Kind::Clustered => random.next(),
-            Kind::Biased => (0..64).fold(0, |fingerprint, bit| {
+            FingerprintSpread::Uniform | FingerprintSpread::Clustered => random.next(),
+            FingerprintSpread::Biased => (0..64).fold(0, |fingerprint, bit| {
                 let probability =
-                    0.2 + 0.6 * (Random(bit).next() >> 11) as f64 / (1_u64 << 53) as f64;
+                    0.2 + 0.6 * (DataRandom(bit).next() >> 11) as f64 / (1_u64 << 53) as f64;
                 let set = ((random.next() >> 11) as f64) < probability * (1_u64 << 53) as f64;
                 fingerprint | u64::from(set) << bit
             }),

@@ -6,7 +6,7 @@ use simkeep::load::LoadOptions;
 use simkeep::{Content, Epoch, Options, Progress, Query, Seen, Store, Visit};
 use simkeep_testing::ms;
 
-use crate::data::{self, Kind};
+use crate::data::{self, FingerprintSpread};
 
 /// The number of pages to read before a measurement. The system also maps the memory around them.
 const WARM: usize = 400_000;
@@ -14,7 +14,7 @@ const WARM: usize = 400_000;
 const TIME: i64 = 1_700_000_000_000;
 
 /// Creates a store with one segment of `n` pages, in a new directory, ready for searches.
-pub(crate) fn loaded(dir: &Path, kind: Kind, n: usize, options: Options) -> Store {
+pub(crate) fn loaded(dir: &Path, kind: FingerprintSpread, n: usize, options: Options) -> Store {
     store(&place(dir), (0..n).map(|i| kind.fingerprint(i)), options)
 }
 

@@ -11,12 +11,12 @@ use std::time::Instant;
 
 use simkeep::query::FingerprintPairs;
 use simkeep::{Durability, Epoch, Observation, Options, Progress, Query, Store};
-use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 use simkeep_testing::ms;
 
-use crate::data::{self, Random};
+use crate::data::{self, DataRandom};
 use crate::fill;
-use crate::times::{Times, median};
+use crate::times::{SearchTimes, median};
 
 /// The distances of searches, and of near pages in observations.
 const DISTANCES: [u32; 2] = [3, 8];
@@ -37,7 +37,7 @@ const CENTER: u64 = 0x0123_4567_89ab_cdef;
 
 /// The distribution of fingerprints.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Data {
+enum HostileData {
     Uniform,
     /// Within this distance of [`CENTER`], nearly all of them at exactly that distance.
     Ball(u32),
@@ -45,25 +45,30 @@ enum Data {
     Low(u32),
 }
 
-impl Data {
-    const ALL: [Data; 5] =
-        [Data::Uniform, Data::Ball(4), Data::Ball(8), Data::Low(20), Data::Low(16)];
+impl HostileData {
+    const ALL: [HostileData; 5] = [
+        HostileData::Uniform,
+        HostileData::Ball(4),
+        HostileData::Ball(8),
+        HostileData::Low(20),
+        HostileData::Low(16),
+    ];
 
     fn name(self) -> &'static str {
         match self {
-            Data::Uniform => "uniform",
-            Data::Ball(4) => "ball of radius 4",
-            Data::Ball(_) => "ball of radius 8",
-            Data::Low(20) => "equal in 44 bits",
-            Data::Low(_) => "equal in 48 bits",
+            HostileData::Uniform => "uniform",
+            HostileData::Ball(4) => "ball of radius 4",
+            HostileData::Ball(_) => "ball of radius 8",
+            HostileData::Low(20) => "equal in 44 bits",
+            HostileData::Low(_) => "equal in 48 bits",
         }
     }
 
     /// Distinct fingerprints: `n`, or as many as exist.
     fn fingerprints(self, n: usize) -> Vec<u64> {
-        let mut random = Random(0x5eed);
+        let mut random = DataRandom(0x5eed);
         let mut all: Vec<u64> = (0..n).map(|_| self.random(&mut random)).collect();
-        if self != Data::Uniform {
+        if self != HostileData::Uniform {
             // Balls are nearly full, so several attempts are needed.
             for _ in 0..8 {
                 all.sort_unstable();
@@ -81,30 +86,32 @@ impl Data {
         all
     }
 
-    fn random(self, random: &mut Random) -> u64 {
+    fn random(self, random: &mut DataRandom) -> u64 {
         match self {
-            Data::Uniform => random.next(),
-            Data::Ball(radius) => (0..radius).fold(CENTER, |near, _| near ^ 1 << random.below(64)),
-            Data::Low(bits) => CENTER ^ random.next() >> (64 - bits),
+            HostileData::Uniform => random.next(),
+            HostileData::Ball(radius) => {
+                (0..radius).fold(CENTER, |near, _| near ^ 1 << random.below(64))
+            }
+            HostileData::Low(bits) => CENTER ^ random.next() >> (64 - bits),
         }
     }
 }
 
 /// The nanoseconds for one distribution, by operation.
-type Figures = Vec<(String, f64)>;
+type HostileFigures = Vec<(String, f64)>;
 
 /// Measures stores of `n` pages with each distribution.
-pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
-    let mut uniform = Figures::new();
-    for data in Data::ALL {
+pub(crate) fn run(report: &BenchReport, dir: &Path, n: usize) {
+    let mut uniform = HostileFigures::new();
+    for data in HostileData::ALL {
         let fingerprints = data.fingerprints(n);
         let figures = of_data(dir, &fingerprints);
-        if data == Data::Uniform {
+        if data == HostileData::Uniform {
             uniform.clone_from(&figures);
         }
         for ((what, ns), (_, even)) in figures.into_iter().zip(&uniform) {
             report.print(
-                Row::new("hostile")
+                BenchRow::new("hostile")
                     .text("data", data.name())
                     .count("n", n as u64)
                     .count("fingerprints", fingerprints.len() as u64)
@@ -116,11 +123,11 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
     }
 }
 
-fn of_data(dir: &Path, fingerprints: &[u64]) -> Figures {
+fn of_data(dir: &Path, fingerprints: &[u64]) -> HostileFigures {
     let path = fill::place(dir);
     let options = || Options::default().background(false).durability(Durability::OnFlush);
-    let mut figures = Figures::new();
-    let mut random = Random(7);
+    let mut figures = HostileFigures::new();
+    let mut random = DataRandom(7);
     let mut store = fill::store(&path, fingerprints.iter().copied(), options());
     for k in DISTANCES {
         // With uniform data, one page is near. In a dense bucket, more pages are returned, unless
@@ -131,8 +138,9 @@ fn of_data(dir: &Path, fingerprints: &[u64]) -> Figures {
                 store.snapshot().search(&like.clone().fingerprint(fingerprint)).unwrap()
             };
             let queries = data::planted(&mut random, fingerprints, 1, QUERIES);
-            let rounds: Vec<Times> = (0..=ROUNDS).map(|_| Times::of(&queries, search)).collect();
-            let times = Times::median(&rounds[1..]);
+            let rounds: Vec<SearchTimes> =
+                (0..=ROUNDS).map(|_| SearchTimes::of(&queries, search)).collect();
+            let times = SearchTimes::median(&rounds[1..]);
             figures.push((format!("{what} within {k}, mean"), times.mean));
             figures.push((format!("{what} within {k}, 99 of 100"), times.p99));
         }

@@ -2,7 +2,7 @@
 //! the limits of the machine.
 //!
 //! `cargo bench --bench search -- --json` prints one JSON object a line; without `--json` it prints
-//! text. Everything runs on a real disk, in a directory that is removed at the end. [`Arguments`]
+//! text. Everything runs on a real disk, in a directory that is removed at the end. [`SearchBenchArguments`]
 //! has the settings. The file of each part explains what it measures and how.
 
 #![expect(
@@ -37,9 +37,9 @@ mod truth;
 
 use std::path::{Path, PathBuf};
 
-use data::Kind;
-use simkeep_testing::bench::arguments::{self, Given, Only};
-use simkeep_testing::bench::report::Report;
+use data::FingerprintSpread;
+use simkeep_testing::bench::arguments::{self, NameFilter, RemainingArguments};
+use simkeep_testing::bench::report::BenchReport;
 
 const USAGE: &str = "\
 cargo bench --bench search -- [OPTIONS]
@@ -70,34 +70,34 @@ cargo bench --bench search -- [OPTIONS]
 ";
 
 /// The settings of the benchmark.
-struct Arguments {
+struct SearchBenchArguments {
     json: bool,
     sizes: Option<Vec<usize>>,
-    kinds: Vec<Kind>,
+    kinds: Vec<FingerprintSpread>,
     distances: Vec<u32>,
     queries: usize,
     texts: Option<PathBuf>,
-    only: Only,
+    only: NameFilter,
     dir: PathBuf,
 }
 
-impl Arguments {
-    fn read(given: &mut Given) -> Result<Arguments, String> {
-        let mut read = Arguments {
+impl SearchBenchArguments {
+    fn read(given: &mut RemainingArguments) -> Result<SearchBenchArguments, String> {
+        let mut read = SearchBenchArguments {
             json: false,
             sizes: None,
-            kinds: vec![Kind::Uniform],
+            kinds: vec![FingerprintSpread::Uniform],
             distances: (0..=12).collect(),
             queries: 20_000,
             texts: None,
-            only: Only::default(),
+            only: NameFilter::default(),
             dir: PathBuf::from(env!("CARGO_TARGET_TMPDIR")),
         };
         while let Some(argument) = given.argument() {
             match argument.as_str() {
                 "--json" => read.json = true,
                 "--n" => read.sizes = Some(given.list(arguments::number)?),
-                "--data" => read.kinds = given.list(Kind::parse)?,
+                "--data" => read.kinds = given.list(FingerprintSpread::parse)?,
                 "--k" => read.distances = given.list(|k| arguments::number(k).map(|k| k as u32))?,
                 "--queries" => read.queries = given.number()?,
                 "--texts" => read.texts = Some(given.value()?.into()),
@@ -126,10 +126,10 @@ impl Arguments {
 }
 
 /// A part: measures something and reports it.
-type Part = fn(&Arguments, &Report, &Path);
+type BenchPart = fn(&SearchBenchArguments, &BenchReport, &Path);
 
 /// All parts, in the order in which they run.
-const PARTS: [(&str, Part); 13] = [
+const PARTS: [(&str, BenchPart); 13] = [
     ("load", |arguments, report, dir| {
         arguments.each_size().for_each(|n| bulk::run(report, dir, n as u64));
     }),
@@ -183,11 +183,11 @@ fn main() {
     if let [first, asked, json, path] = given.as_slice()
         && first == cold::CHILD
     {
-        return cold::child(&Report { json: json == "json" }, asked, Path::new(path));
+        return cold::child(&BenchReport { json: json == "json" }, asked, Path::new(path));
     }
-    let arguments = arguments::read(USAGE, Arguments::read);
+    let arguments = arguments::read(USAGE, SearchBenchArguments::read);
     std::fs::create_dir_all(&arguments.dir).unwrap();
-    let report = Report { json: arguments.json };
+    let report = BenchReport { json: arguments.json };
     machine::run(&report);
     for (name, run) in PARTS {
         if arguments.only.wants(name, true) {

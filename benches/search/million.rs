@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use simkeep::{Options, Query};
-use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 
-use crate::data::{self, Kind, Random};
+use crate::data::{self, DataRandom, FingerprintSpread};
 use crate::times::{median, threads};
 use crate::{fill, process};
 
@@ -19,16 +19,16 @@ const K: u32 = 3;
 const ROUNDS: usize = 3;
 
 /// Measures searches that find nothing, and searches that find a page.
-pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
-    let store = fill::loaded(dir, Kind::Uniform, n, Options::default());
-    let fingerprints = Kind::Uniform.fingerprints(n);
+pub(crate) fn run(report: &BenchReport, dir: &Path, n: usize) {
+    let store = fill::loaded(dir, FingerprintSpread::Uniform, n, Options::default());
+    let fingerprints = FingerprintSpread::Uniform.fingerprints(n);
     fill::warm(&store, &fingerprints);
-    let mut random = Random(0x3_1110);
+    let mut random = DataRandom(0x3_1110);
     for name in ["strangers", "planted"] {
         let (mut seconds, mut processor, mut hits) = (Vec::new(), Vec::new(), 0);
         for _ in 0..ROUNDS {
             let queries = match name {
-                "strangers" => Kind::Uniform.strangers(&mut random, QUERIES),
+                "strangers" => FingerprintSpread::Uniform.strangers(&mut random, QUERIES),
                 _ => data::planted(&mut random, &fingerprints, K, QUERIES),
             };
             let (start, before) = (Instant::now(), process::processor_seconds());
@@ -44,7 +44,7 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
         let least = seconds.iter().copied().fold(f64::INFINITY, f64::min);
         let middle = median(seconds.iter().copied());
         report.print(
-            Row::new("million")
+            BenchRow::new("million")
                 .text("queries", name)
                 .count("n", n as u64)
                 .count("k", K.into())

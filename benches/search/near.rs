@@ -5,19 +5,19 @@ use std::path::Path;
 use std::time::Instant;
 
 use simkeep::{Matches, Options, Query, Store};
-use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 
-use crate::data::{self, Kind, Random};
-use crate::times::{Times, threads};
+use crate::data::{self, DataRandom, FingerprintSpread};
+use crate::times::{SearchTimes, threads};
 use crate::{fill, truth};
 
 /// The number of queries that are also answered by brute force.
 const CHECKED: usize = 40;
 
 pub(crate) fn run(
-    report: &Report,
+    report: &BenchReport,
     dir: &Path,
-    kind: Kind,
+    kind: FingerprintSpread,
     n: usize,
     distances: &[u32],
     queries: usize,
@@ -27,7 +27,7 @@ pub(crate) fn run(
     let made = start.elapsed().as_secs_f64();
     let stats = store.stats().unwrap();
     report.print(
-        Row::new("store")
+        BenchRow::new("store")
             .text("data", kind.name())
             .count("n", n as u64)
             .number("seconds", made)
@@ -36,7 +36,7 @@ pub(crate) fn run(
     );
     let all = kind.fingerprints(n);
     for &k in distances {
-        let mut random = Random(u64::from(k) << 32 | 99);
+        let mut random = DataRandom(u64::from(k) << 32 | 99);
         // Wide searches take long, and fewer of them suffice.
         let count = (queries >> (k.max(3) - 3)).max(60);
         let strangers = kind.strangers(&mut random, count);
@@ -49,9 +49,9 @@ pub(crate) fn run(
 }
 
 fn measure(
-    report: &Report,
+    report: &BenchReport,
     store: &Store,
-    kind: Kind,
+    kind: FingerprintSpread,
     all: &[u64],
     k: u32,
     name: &str,
@@ -70,7 +70,7 @@ fn measure(
         found += answer.near.len();
         assert!(answer.near.iter().all(|near| (near.fingerprint ^ query).count_ones() <= k));
     }
-    let times = Times::of(queries, |query| search(&query));
+    let times = SearchTimes::of(queries, |query| search(&query));
     let start = Instant::now();
     for query in queries {
         black_box(search(query));
@@ -86,7 +86,7 @@ fn measure(
     let differ = batched.iter().zip(answers.iter().cycle()).filter(|(a, b)| a != b).count();
     assert_eq!(differ, 0, "a batch answers like its queries");
     report.print(
-        Row::new("near")
+        BenchRow::new("near")
             .text("data", kind.name())
             .count("n", all.len() as u64)
             .count("k", k.into())

@@ -7,11 +7,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use simkeep::{Options, Query, Store};
-use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 
-use crate::data::{Kind, Random};
+use crate::data::{DataRandom, FingerprintSpread};
 use crate::fill;
-use crate::times::Times;
+use crate::times::SearchTimes;
 
 /// The number of nearest pages.
 const COUNT: usize = 5;
@@ -21,8 +21,8 @@ const QUERIES: usize = 200;
 const BUDGETS: [u64; 2] = [1, 10];
 
 /// Searches a store of `n` pages of each kind.
-pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
-    for kind in Kind::ALL {
+pub(crate) fn run(report: &BenchReport, dir: &Path, n: usize) {
+    for kind in FingerprintSpread::ALL {
         let path = fill::place(dir);
         let fingerprints = (0..n).map(|i| kind.fingerprint(i));
         let store = fill::store(&path, fingerprints, Options::default());
@@ -31,8 +31,8 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
     }
 }
 
-fn measure(report: &Report, store: &Store, kind: Kind, n: usize) {
-    let mut random = Random(0x4ea2);
+fn measure(report: &BenchReport, store: &Store, kind: FingerprintSpread, n: usize) {
+    let mut random = DataRandom(0x4ea2);
     let queries = kind.strangers(&mut random, QUERIES);
     let nearest = |query| store.snapshot().search(&Query::nearest(query, COUNT)).unwrap();
     let within: Vec<u32> =
@@ -41,9 +41,9 @@ fn measure(report: &Report, store: &Store, kind: Kind, n: usize) {
         let at = queries.iter().position(|other| *other == query).unwrap();
         store.snapshot().search(&Query::new(query, within[at]).limit(COUNT)).unwrap()
     };
-    Times::of(&queries, known);
-    let (nearest, known) = (Times::of(&queries, nearest), Times::of(&queries, known));
-    let row = Row::new("nearest")
+    SearchTimes::of(&queries, known);
+    let (nearest, known) = (SearchTimes::of(&queries, nearest), SearchTimes::of(&queries, known));
+    let row = BenchRow::new("nearest")
         .text("data", kind.name())
         .count("n", n as u64)
         .count("count", COUNT as u64)
@@ -70,7 +70,7 @@ fn measure(report: &Report, store: &Store, kind: Kind, n: usize) {
         }
         took.sort_unstable_by(f64::total_cmp);
         report.print(
-            Row::new("budget")
+            BenchRow::new("budget")
                 .text("data", kind.name())
                 .count("n", n as u64)
                 .count("budget_ms", ms)

@@ -10,9 +10,9 @@ use std::time::Instant;
 use simkeep::query::FingerprintPairs;
 use simkeep::search::Join;
 use simkeep::{Options, Progress, Query, Store};
-use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 
-use crate::data::Random;
+use crate::data::DataRandom;
 use crate::times::{median, threads};
 use crate::{fill, process};
 
@@ -27,7 +27,7 @@ const SKEWED_MAX: usize = 1_000_000;
 
 /// The distribution of fingerprints.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Data {
+enum JoinData {
     /// Uniform, but one in ten is planted within 1 to 3 bits of another.
     Even,
     /// Each bit is set with a probability of 1/4, and 30 % share 16 bits; one in ten is planted
@@ -37,25 +37,25 @@ enum Data {
     Copied,
 }
 
-impl Data {
+impl JoinData {
     fn name(self) -> &'static str {
         match self {
-            Data::Even => "uniform",
-            Data::Biased => "biased",
-            Data::Copied => "copied",
+            JoinData::Even => "uniform",
+            JoinData::Biased => "biased",
+            JoinData::Copied => "copied",
         }
     }
 }
 
 /// The measurements of joins.
 #[derive(Default)]
-struct Took {
+struct JoinTimes {
     seconds: Vec<f64>,
     processor_seconds: Vec<f64>,
     pairs: u64,
 }
 
-impl Took {
+impl JoinTimes {
     /// Times a join that passes pairs to its sink in batches of any size.
     fn time(&mut self, join: impl FnOnce(&(dyn Fn(usize) -> ControlFlow<()> + Sync))) {
         let pairs = AtomicU64::new(0);
@@ -69,8 +69,8 @@ impl Took {
         self.pairs = pairs.into_inner();
     }
 
-    fn row(&self, from: &str, data: Data, n: usize) -> Row {
-        Row::new("pairs")
+    fn row(&self, from: &str, data: JoinData, n: usize) -> BenchRow {
+        BenchRow::new("pairs")
             .text("from", from)
             .text("data", data.name())
             .count("n", n as u64)
@@ -87,17 +87,17 @@ impl Took {
 }
 
 /// Joins sets of `n` fingerprints.
-pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
-    for data in [Data::Even, Data::Biased, Data::Copied] {
-        if data == Data::Even || n <= SKEWED_MAX {
+pub(crate) fn run(report: &BenchReport, dir: &Path, n: usize) {
+    for data in [JoinData::Even, JoinData::Biased, JoinData::Copied] {
+        if data == JoinData::Even || n <= SKEWED_MAX {
             of_data(report, dir, data, n);
         }
     }
 }
 
-fn of_data(report: &Report, dir: &Path, data: Data, n: usize) {
+fn of_data(report: &BenchReport, dir: &Path, data: JoinData, n: usize) {
     let mut fingerprints = fingerprints(data, n);
-    let mut whole = Took::default();
+    let mut whole = JoinTimes::default();
     for _ in 0..ROUNDS {
         whole.time(|found| in_memory(&fingerprints, found));
     }
@@ -109,7 +109,7 @@ fn of_data(report: &Report, dir: &Path, data: Data, n: usize) {
     let mut known = HashSet::with_capacity(n);
     fingerprints.retain(|fingerprint| known.insert(*fingerprint));
     drop(known);
-    let (mut distinct, mut sealed) = (Took::default(), Took::default());
+    let (mut distinct, mut sealed) = (JoinTimes::default(), JoinTimes::default());
     for _ in 0..ROUNDS {
         distinct.time(|found| in_memory(&fingerprints, found));
         sealed.time(|found| in_store(&store, found));
@@ -136,8 +136,8 @@ fn in_store(store: &Store, found: &(dyn Fn(usize) -> ControlFlow<()> + Sync)) {
         .unwrap();
 }
 
-fn fingerprints(data: Data, n: usize) -> Vec<u64> {
-    let mut random = Random(0x7061_6972);
+fn fingerprints(data: JoinData, n: usize) -> Vec<u64> {
+    let mut random = DataRandom(0x7061_6972);
     let mut next = move || random.next();
     let mut fingerprints: Vec<u64> = Vec::with_capacity(n);
     for index in 0..n {
@@ -147,13 +147,13 @@ fn fingerprints(data: Data, n: usize) -> Vec<u64> {
                 let flips = 1 + next() % 3;
                 (0..flips).fold(fingerprints[at], |near, _| near ^ 1 << (next() % 64))
             }
-            Data::Even => next(),
-            Data::Biased => {
+            JoinData::Even => next(),
+            JoinData::Biased => {
                 let biased = next() & next();
                 if next() % 10 < 3 { biased & !(0xffff << 48) } else { biased }
             }
-            Data::Copied if index < 11_000 => 0x0123_4567_89ab_cdef,
-            Data::Copied => next(),
+            JoinData::Copied if index < 11_000 => 0x0123_4567_89ab_cdef,
+            JoinData::Copied => next(),
         };
         fingerprints.push(fingerprint);
     }

@@ -9,12 +9,12 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use simkeep::query::{Cost, SearchMethod, Shape};
+use simkeep::query::{AccessPath, Cost, Shape};
 use simkeep::search::{Candidate, Tables, canonical_key};
-use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 
-use crate::data::{Kind, Random};
-use crate::tables::{Built, Bytes, Set};
+use crate::data::{DataRandom, FingerprintSpread};
+use crate::tables::{BuiltShape, FingerprintSet, HugeBuffer};
 
 /// The maximum distance.
 const K_MAX: u32 = 12;
@@ -35,26 +35,26 @@ const ROUND_NS: f64 = 6e6;
 const QUERIES: [usize; 2] = [8, 10_000];
 
 /// Tables of one shape.
-struct Entrant<'t> {
+struct ShapeTables<'t> {
     shape: Shape,
     /// Searched as in a store, in the way that the planner chooses.
-    planned: Tables<&'t Bytes>,
+    planned: Tables<&'t HugeBuffer>,
     /// Searched through the tables, even if the planner prefers a scan.
-    at_any_rate: Tables<&'t Bytes>,
+    at_any_rate: Tables<&'t HugeBuffer>,
 }
 
 /// The time of a search in one way.
-struct Measured {
+struct WayTime {
     shape: Shape,
     planned: bool,
-    way: SearchMethod,
+    way: AccessPath,
     ns: f64,
     expected_ns: f64,
 }
 
 /// Measures sizes from a thousand in powers of ten, up to `n_max`.
-pub(crate) fn run(report: &Report, n_max: usize) {
-    let mut ratios: Vec<Ratio> = Vec::new();
+pub(crate) fn run(report: &BenchReport, n_max: usize) {
+    let mut ratios: Vec<PlannerRatio> = Vec::new();
     let mut n = 1000;
     while n <= n_max {
         of_size(report, n, &mut ratios);
@@ -66,7 +66,7 @@ pub(crate) fn run(report: &Report, n_max: usize) {
             let of_layout = ratios.iter().filter(|r| (r.bytes, r.layout) == (bytes, layout));
             if let Some(worst) = of_layout.max_by(|a, b| a.ratio.total_cmp(&b.ratio)) {
                 report.print(
-                    Row::new("planner_worst")
+                    BenchRow::new("planner_worst")
                         .count("bytes_max", bytes.into())
                         .text("layout", layout)
                         .number("ratio", worst.ratio)
@@ -79,7 +79,7 @@ pub(crate) fn run(report: &Report, n_max: usize) {
 }
 
 /// The ratio of the time of the store's choice to the best time.
-struct Ratio {
+struct PlannerRatio {
     layout: &'static str,
     bytes: u32,
     n: usize,
@@ -87,17 +87,17 @@ struct Ratio {
     ratio: f64,
 }
 
-fn of_size(report: &Report, n: usize, ratios: &mut Vec<Ratio>) {
-    let mut fingerprints = Kind::Uniform.fingerprints(n);
+fn of_size(report: &BenchReport, n: usize, ratios: &mut Vec<PlannerRatio>) {
+    let mut fingerprints = FingerprintSpread::Uniform.fingerprints(n);
     fingerprints.sort_unstable_by_key(|fingerprint| canonical_key(*fingerprint));
     fingerprints.dedup();
-    let set = Set::new(&fingerprints);
+    let set = FingerprintSet::new(&fingerprints);
     drop(fingerprints);
     let shapes = Shape::all(set.n).into_iter().flatten();
-    let built: Vec<Built> = shapes.map(|shape| set.build(shape)).collect();
-    let entrants: Vec<Entrant<'_>> = built
+    let built: Vec<BuiltShape> = shapes.map(|shape| set.build(shape)).collect();
+    let entrants: Vec<ShapeTables<'_>> = built
         .iter()
-        .map(|built| Entrant {
+        .map(|built| ShapeTables {
             shape: built.shape,
             planned: set.tables(built),
             at_any_rate: set.tables_at_any_rate(built),
@@ -107,7 +107,7 @@ fn of_size(report: &Report, n: usize, ratios: &mut Vec<Ratio>) {
         let measured = measure(&entrants, set.n, k);
         for one in &measured {
             report.print(
-                Row::new("planner_shape")
+                BenchRow::new("planner_shape")
                     .count("n", n as u64)
                     .count("k", k.into())
                     .text("shape", &format!("{:?}", one.shape))
@@ -121,14 +121,14 @@ fn of_size(report: &Report, n: usize, ratios: &mut Vec<Ratio>) {
         for bytes in BYTES {
             for (layout, made_for) in [(FOR_K, k), (FOR_USUAL, K_USUAL)] {
                 let chosen = Shape::choose(set.n, made_for, bytes);
-                let row = Row::new("planner")
+                let row = BenchRow::new("planner")
                     .count("n", n as u64)
                     .count("k", k.into())
                     .count("bytes_max", bytes.into())
                     .text("layout", layout);
                 let (row, ratio) = compare(row, &measured, set.n, chosen, bytes);
                 report.print(row);
-                ratios.push(Ratio { layout, bytes, n, k, ratio });
+                ratios.push(PlannerRatio { layout, bytes, n, k, ratio });
             }
         }
     }
@@ -136,9 +136,15 @@ fn of_size(report: &Report, n: usize, ratios: &mut Vec<Ratio>) {
 
 /// Compares the planner's choice for the shape `chosen` with the fastest measured shape of at most
 /// `bytes` bytes per fingerprint.
-fn compare(row: Row, measured: &[Measured], n: u32, chosen: Shape, bytes: u32) -> (Row, f64) {
-    let fits = |one: &&Measured| one.shape.bytes_each(n) <= f64::from(bytes);
-    let quickest = |a: &&Measured, b: &&Measured| a.ns.total_cmp(&b.ns);
+fn compare(
+    row: BenchRow,
+    measured: &[WayTime],
+    n: u32,
+    chosen: Shape,
+    bytes: u32,
+) -> (BenchRow, f64) {
+    let fits = |one: &&WayTime| one.shape.bytes_each(n) <= f64::from(bytes);
+    let quickest = |a: &&WayTime, b: &&WayTime| a.ns.total_cmp(&b.ns);
     let own = measured.iter().find(|one| one.planned && one.shape == chosen).unwrap();
     let best = measured.iter().filter(fits).min_by(quickest).unwrap();
     let best_own = measured.iter().filter(|one| one.shape == chosen).min_by(quickest).unwrap();
@@ -156,24 +162,25 @@ fn compare(row: Row, measured: &[Measured], n: u32, chosen: Shape, bytes: u32) -
 }
 
 /// Measures searches within `k` in all ways, in turns.
-fn measure(entrants: &[Entrant<'_>], n: u32, k: u32) -> Vec<Measured> {
-    let mut random = Random(u64::from(k) << 32 | 41);
-    let rounds: Vec<Vec<u64>> =
-        (0..ROUNDS).map(|_| Kind::Uniform.strangers(&mut random, QUERIES[1])).collect();
+fn measure(entrants: &[ShapeTables<'_>], n: u32, k: u32) -> Vec<WayTime> {
+    let mut random = DataRandom(u64::from(k) << 32 | 41);
+    let rounds: Vec<Vec<u64>> = (0..ROUNDS)
+        .map(|_| FingerprintSpread::Uniform.strangers(&mut random, QUERIES[1]))
+        .collect();
     // A query with the most frequent number of 1 bits.
     let usual = 0xffff_ffff;
     let mut measured = Vec::new();
     let mut running = Vec::new();
-    for Entrant { shape, planned, at_any_rate } in entrants {
+    for ShapeTables { shape, planned, at_any_rate } in entrants {
         let plan = planned.plan(usual, k);
-        let other = at_any_rate.plan(usual, k).method;
-        let of_planner = Some((true, planned, plan.method, plan.expected));
+        let other = at_any_rate.plan(usual, k).access_path;
+        let of_planner = Some((true, planned, plan.access_path, plan.expected));
         // If both ways are equal, only one is measured.
-        let expected = Cost::of_tables(*shape, n, k).filter(|_| other != plan.method);
+        let expected = Cost::of_tables(*shape, n, k).filter(|_| other != plan.access_path);
         let of_tables = expected.map(|expected| (false, at_any_rate, other, expected));
         for (planned, tables, way, expected) in of_planner.into_iter().chain(of_tables) {
             let count = (ROUND_NS / expected.ns).clamp(QUERIES[0] as f64, QUERIES[1] as f64);
-            measured.push(Measured {
+            measured.push(WayTime {
                 shape: *shape,
                 planned,
                 way,
@@ -196,7 +203,7 @@ fn measure(entrants: &[Entrant<'_>], n: u32, k: u32) -> Vec<Measured> {
     measured
 }
 
-fn search(tables: &Tables<&Bytes>, queries: &[u64], k: u32, out: &mut Vec<Candidate>) {
+fn search(tables: &Tables<&HugeBuffer>, queries: &[u64], k: u32, out: &mut Vec<Candidate>) {
     for query in queries {
         out.clear();
         let Ok(()) = tables.find(*query, k, out);
@@ -205,7 +212,7 @@ fn search(tables: &Tables<&Bytes>, queries: &[u64], k: u32, out: &mut Vec<Candid
 }
 
 /// Checks that all ways find the same fingerprints.
-fn check(running: &[(&Tables<&Bytes>, usize)], queries: &[u64], k: u32) {
+fn check(running: &[(&Tables<&HugeBuffer>, usize)], queries: &[u64], k: u32) {
     for query in queries {
         let mut found = running.iter().map(|(tables, _)| {
             let mut found = Vec::new();

@@ -1,6 +1,6 @@
 //! System statistics of this process.
 
-use simkeep_testing::bench::report::Row;
+use simkeep_testing::bench::report::BenchRow;
 
 /// The anonymous memory of this process in bytes; `None` if the system does not report it.
 pub(crate) fn anonymous_bytes() -> Option<u64> {
@@ -19,7 +19,7 @@ pub(crate) fn processor_seconds() -> f64 {
 
 /// The implicit reads of this process so far: accesses to mapped pages.
 #[derive(Clone, Copy)]
-pub(crate) struct Touched {
+pub(crate) struct FaultCounts {
     /// Page faults served from memory.
     minor: u64,
     /// Page faults that waited for the disk.
@@ -28,19 +28,22 @@ pub(crate) struct Touched {
     bytes: u64,
 }
 
-impl Touched {
+impl FaultCounts {
     /// The reads until now; `None` if the system does not report them.
-    pub(crate) fn now() -> Option<Touched> {
+    pub(crate) fn now() -> Option<FaultCounts> {
         let fields = stat()?;
         let io = std::fs::read_to_string("/proc/self/io").ok()?;
         let bytes = io.lines().find_map(|line| line.strip_prefix("read_bytes:"))?;
         let bytes = bytes.trim().parse().ok()?;
-        Some(Touched { minor: *fields.get(7)?, major: *fields.get(9)?, bytes })
+        Some(FaultCounts { minor: *fields.get(7)?, major: *fields.get(9)?, bytes })
     }
 }
 
 /// Adds the reads between two moments, if they are known.
-pub(crate) fn touched(before: Option<Touched>, after: Option<Touched>) -> impl FnOnce(Row) -> Row {
+pub(crate) fn touched(
+    before: Option<FaultCounts>,
+    after: Option<FaultCounts>,
+) -> impl FnOnce(BenchRow) -> BenchRow {
     move |row| {
         let both = before.zip(after);
         row.known("faults_minor", both.map(|(before, after)| after.minor - before.minor))

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use simkeep::query::Explanation;
 use simkeep::{Matches, Options, Query, Store};
-use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 
-use crate::data::{self, Kind, Random};
+use crate::data::{self, DataRandom, FingerprintSpread};
 use crate::fill;
-use crate::truth::{self, Hit, Score};
+use crate::truth::{self, HitScore, TrueHit};
 
 /// The maximum distance.
 const K_MAX: u32 = 16;
@@ -21,15 +21,15 @@ const QUERIES: usize = 30;
 const BYTES: [u32; 3] = [48, 40, 16];
 
 /// Runs all checks. Panics if a result is missing or wrong.
-pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
-    for kind in Kind::ALL {
+pub(crate) fn run(report: &BenchReport, dir: &Path, n: usize) {
+    for kind in FingerprintSpread::ALL {
         let fingerprints = kind.fingerprints(n);
-        let mut random = Random(0x7ec + n as u64);
+        let mut random = DataRandom(0x7ec + n as u64);
         let mut queries = kind.strangers(&mut random, QUERIES / 3);
         queries.extend(data::planted(&mut random, &fingerprints, 0, QUERIES / 3));
         queries.extend(data::planted(&mut random, &fingerprints, K_MAX, QUERIES / 3));
         let near = |query: &u64| truth::near(&fingerprints, *query, K_MAX);
-        let truths: Vec<Vec<Hit>> = queries.iter().map(near).collect();
+        let truths: Vec<Vec<TrueHit>> = queries.iter().map(near).collect();
         for fingerprint_bytes in BYTES {
             let path = fill::place(dir);
             let options = Options::default().fingerprint_bytes(fingerprint_bytes);
@@ -44,7 +44,7 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
                 let many = like.run_batch(&store.snapshot(), &queries).unwrap();
                 let many = score(many.into_iter(), &truths, k);
                 report.print(
-                    Row::new("recall")
+                    BenchRow::new("recall")
                         .text("data", kind.name())
                         .count("n", n as u64)
                         .count("bytes_max", fingerprint_bytes.into())
@@ -62,8 +62,8 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
 }
 
 /// Compares results with the hits within `k`, which come first in the truth.
-fn score(answers: impl Iterator<Item = Matches>, truths: &[Vec<Hit>], k: u32) -> Score {
-    let mut score = Score::default();
+fn score(answers: impl Iterator<Item = Matches>, truths: &[Vec<TrueHit>], k: u32) -> HitScore {
+    let mut score = HitScore::default();
     for (answer, truth) in answers.zip(truths) {
         let within = truth.partition_point(|(distance, ..)| *distance <= k);
         score.add(&answer, &truth[..within]);
@@ -78,7 +78,7 @@ fn way(store: &Store, query: u64, k: u32) -> String {
     let explained = Explanation::of(&store.snapshot(), &Query::new(query, k)).unwrap();
     let way = |component: &simkeep::query::ComponentSearch| {
         let shape = component.shape.map_or("memtable".to_owned(), |shape| format!("{shape:?}"));
-        format!("{:?} of {shape}", component.plan.method)
+        format!("{:?} of {shape}", component.plan.access_path)
     };
     explained.components.iter().map(way).collect::<Vec<_>>().join(", ")
 }

@@ -7,12 +7,12 @@
 use std::path::Path;
 
 use simkeep::{Options, Query, Store};
-use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 
-use crate::data::{self, Kind, Random};
+use crate::data::{self, DataRandom, FingerprintSpread};
 use crate::fill;
-use crate::times::{Times, median};
-use crate::truth::{self, Score};
+use crate::times::{SearchTimes, median};
+use crate::truth::{self, HitScore};
 
 /// The maximum distance.
 const K: u32 = 3;
@@ -24,25 +24,25 @@ const ROUNDS: usize = 5;
 const CHECKED: usize = 20;
 
 /// Fingerprints, and the distribution of queries that are unrelated to them.
-pub(crate) struct Spread {
+pub(crate) struct SkewedData {
     pub(crate) name: &'static str,
     pub(crate) fingerprints: Vec<u64>,
-    pub(crate) strangers: Kind,
+    pub(crate) strangers: FingerprintSpread,
 }
 
 /// Compares all kinds of data.
-pub(crate) fn run(report: &Report, dir: &Path, n: usize, queries: usize) {
-    let spread = |kind: Kind| Spread {
+pub(crate) fn run(report: &BenchReport, dir: &Path, n: usize, queries: usize) {
+    let spread = |kind: FingerprintSpread| SkewedData {
         name: kind.name(),
         fingerprints: kind.fingerprints(n),
         strangers: kind,
     };
-    compare(report, dir, &Kind::ALL.map(spread), queries);
+    compare(report, dir, &FingerprintSpread::ALL.map(spread), queries);
 }
 
 /// Loads a store of each, and searches all of them in turns. All are compared with the first.
-pub(crate) fn compare(report: &Report, dir: &Path, all: &[Spread], queries: usize) {
-    let load = |spread: &Spread| {
+pub(crate) fn compare(report: &BenchReport, dir: &Path, all: &[SkewedData], queries: usize) {
+    let load = |spread: &SkewedData| {
         let fingerprints = spread.fingerprints.iter().copied();
         let store = fill::store(&fill::place(dir), fingerprints, Options::default());
         fill::warm(&store, &spread.fingerprints);
@@ -50,13 +50,13 @@ pub(crate) fn compare(report: &Report, dir: &Path, all: &[Spread], queries: usiz
     };
     let stores: Vec<Store> = all.iter().map(load).collect();
     for name in ["strangers", "planted"] {
-        let mut random = Random(0x5e3 + name.len() as u64);
+        let mut random = DataRandom(0x5e3 + name.len() as u64);
         let mut rounds = vec![Vec::new(); all.len()];
         let mut ask = |of: usize, count| match name {
             "strangers" => all[of].strangers.strangers(&mut random, count),
             _ => data::planted(&mut random, &all[of].fingerprints, K, count),
         };
-        let mut scores: Vec<Score> = all.iter().map(|_| Score::default()).collect();
+        let mut scores: Vec<HitScore> = all.iter().map(|_| HitScore::default()).collect();
         for (of, score) in scores.iter_mut().enumerate() {
             for query in ask(of, CHECKED) {
                 let fingerprints = &all[of].fingerprints;
@@ -71,12 +71,12 @@ pub(crate) fn compare(report: &Report, dir: &Path, all: &[Spread], queries: usiz
             }
         }
         for ((spread, own), score) in all.iter().zip(&rounds).zip(&scores) {
-            let ratio = |figure: fn(&Times) -> f64| {
+            let ratio = |figure: fn(&SearchTimes) -> f64| {
                 median(own.iter().zip(&rounds[0]).map(|(own, even)| figure(own) / figure(even)))
             };
-            let times = Times::median(own);
+            let times = SearchTimes::median(own);
             report.print(
-                Row::new("skew")
+                BenchRow::new("skew")
                     .text("data", spread.name)
                     .count("n", spread.fingerprints.len() as u64)
                     .count("k", K.into())
@@ -96,9 +96,9 @@ pub(crate) fn compare(report: &Report, dir: &Path, all: &[Spread], queries: usiz
     }
 }
 
-fn time(store: &Store, queries: &[u64]) -> Times {
+fn time(store: &Store, queries: &[u64]) -> SearchTimes {
     let like = Query::new(0, K).limit(LIMIT);
-    Times::of(queries, |fingerprint| {
+    SearchTimes::of(queries, |fingerprint| {
         store.snapshot().search(&like.clone().fingerprint(fingerprint)).unwrap()
     })
 }

@@ -7,11 +7,11 @@ use std::cmp::Reverse;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::huge::Huge;
+use crate::huge::HugePageArray;
 use crate::times::threads;
 
 /// A fingerprint and its page.
-pub(crate) type Entry = [u64; 2];
+pub(crate) type SortEntry = [u64; 2];
 
 /// The number of popcounts of 64 bits.
 const POPCOUNTS: usize = 65;
@@ -21,17 +21,17 @@ const COMPARED: usize = 512;
 const BITS_MAX: u32 = 12;
 
 /// Sorts entries in canonical order.
-pub(crate) fn sorted(entries: Huge<Entry>) -> Huge<Entry> {
-    let mut sorted = Huge::zeroed(entries.len());
-    let pieces: Vec<&[Entry]> = entries.chunks(entries.len().div_ceil(threads())).collect();
+pub(crate) fn sorted(entries: HugePageArray<SortEntry>) -> HugePageArray<SortEntry> {
+    let mut sorted = HugePageArray::zeroed(entries.len());
+    let pieces: Vec<&[SortEntry]> = entries.chunks(entries.len().div_ceil(threads())).collect();
     let counts = each_at_once(&pieces, |piece| {
         let mut counts = [0; POPCOUNTS];
         piece.iter().for_each(|entry| counts[popcount(entry)] += 1);
         counts
     });
     // The destinations of the entries of each piece, by popcount.
-    let mut rooms: Vec<Vec<&mut [Entry]>> = pieces.iter().map(|_| Vec::new()).collect();
-    let mut rest: &mut [Entry] = &mut sorted;
+    let mut rooms: Vec<Vec<&mut [SortEntry]>> = pieces.iter().map(|_| Vec::new()).collect();
+    let mut rest: &mut [SortEntry] = &mut sorted;
     for popcount in 0..POPCOUNTS {
         for (rooms, counts) in rooms.iter_mut().zip(&counts) {
             rooms.push(rest.split_off_mut(..counts[popcount]).unwrap());
@@ -40,14 +40,14 @@ pub(crate) fn sorted(entries: Huge<Entry>) -> Huge<Entry> {
     let dealt: Vec<_> = pieces.into_iter().zip(rooms).map(|both| Mutex::new(Some(both))).collect();
     each_at_once(&dealt, |both| {
         let (piece, rooms) = both.lock().unwrap().take().unwrap();
-        let mut rooms: Vec<_> = rooms.into_iter().map(<[Entry]>::iter_mut).collect();
+        let mut rooms: Vec<_> = rooms.into_iter().map(<[SortEntry]>::iter_mut).collect();
         for entry in piece {
             *rooms[popcount(entry)].next().unwrap() = *entry;
         }
     });
     drop(dealt);
     drop(entries);
-    let mut rest: &mut [Entry] = &mut sorted;
+    let mut rest: &mut [SortEntry] = &mut sorted;
     let mut shards = Vec::new();
     for popcount in 0..POPCOUNTS {
         let length = counts.iter().map(|counts| counts[popcount]).sum::<usize>();
@@ -60,7 +60,7 @@ pub(crate) fn sorted(entries: Huge<Entry>) -> Huge<Entry> {
     sorted
 }
 
-fn popcount(entry: &Entry) -> usize {
+fn popcount(entry: &SortEntry) -> usize {
     entry[0].count_ones() as usize
 }
 
@@ -83,19 +83,19 @@ fn each_at_once<T: Sync, R: Send>(all: &[T], run: impl Fn(&T) -> R + Sync) -> Ve
 }
 
 /// Sorts entries with equal popcounts.
-fn sort(entries: &mut [Entry]) {
+fn sort(entries: &mut [SortEntry]) {
     let bits = (entries.len() / COMPARED).max(1).ilog2().min(BITS_MAX);
     if bits == 0 {
         return entries.sort_unstable();
     }
-    let top = |entry: &Entry| (entry[0] >> (u64::BITS - bits)) as usize;
+    let top = |entry: &SortEntry| (entry[0] >> (u64::BITS - bits)) as usize;
     let mut starts = vec![0; (1 << bits) + 1];
     entries.iter().for_each(|entry| starts[top(entry) + 1] += 1);
     for at in 1..starts.len() {
         starts[at] += starts[at - 1];
     }
-    let mut dealt = Huge::zeroed(entries.len());
-    let dealt: &mut [Entry] = &mut dealt;
+    let mut dealt = HugePageArray::zeroed(entries.len());
+    let dealt: &mut [SortEntry] = &mut dealt;
     let mut next = starts.clone();
     for entry in &*entries {
         let next = &mut next[top(entry)];

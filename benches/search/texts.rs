@@ -9,9 +9,9 @@ use std::path::Path;
 
 use simkeep::fingerprint::{Fingerprinter, Recipe};
 
-use crate::data::Kind;
-use crate::skew::{self, Spread};
-use simkeep_testing::bench::report::Report;
+use crate::data::FingerprintSpread;
+use crate::skew::{self, SkewedData};
+use simkeep_testing::bench::report::BenchReport;
 use simkeep_testing::bench::texts;
 
 /// Words per piece. Texts are cut into pieces because there are too few whole texts.
@@ -20,7 +20,7 @@ const WORDS: usize = 100;
 /// The maximum number of bytes of texts.
 const BYTES_MAX: usize = 4 << 30;
 
-pub(crate) fn run(report: &Report, dir: &Path, path: Option<&Path>, queries: usize) {
+pub(crate) fn run(report: &BenchReport, dir: &Path, path: Option<&Path>, queries: usize) {
     let recipe: Recipe = "near".parse().unwrap();
     let mut fingerprinter = Fingerprinter::new(&recipe).unwrap();
     let (mut fingerprints, mut seen) = (Vec::new(), HashSet::new());
@@ -34,8 +34,9 @@ pub(crate) fn run(report: &Report, dir: &Path, path: Option<&Path>, queries: usi
             }
         }
     }
-    let uniform = Kind::Uniform.fingerprints(fingerprints.len());
-    let spreads = [("uniform", uniform), ("texts", fingerprints)]
-        .map(|(name, fingerprints)| Spread { name, fingerprints, strangers: Kind::Uniform });
+    let uniform = FingerprintSpread::Uniform.fingerprints(fingerprints.len());
+    let spreads = [("uniform", uniform), ("texts", fingerprints)].map(|(name, fingerprints)| {
+        SkewedData { name, fingerprints, strangers: FingerprintSpread::Uniform }
+    });
     skew::compare(report, dir, &spreads, queries);
 }

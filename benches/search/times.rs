@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use simkeep::Matches;
 
-use simkeep_testing::bench::report::Row;
+use simkeep_testing::bench::report::BenchRow;
 
 /// The nanoseconds that a search may take for each page that it finds, including its URL.
 const HIT_NS: u64 = 400;
 
 /// The durations of individual searches, in nanoseconds.
 #[derive(Clone, Copy)]
-pub(crate) struct Times {
+pub(crate) struct SearchTimes {
     /// The median.
     pub(crate) p50: f64,
     /// The 99th percentile.
@@ -28,9 +28,9 @@ pub(crate) struct Times {
     pub(crate) hits: f64,
 }
 
-impl Times {
+impl SearchTimes {
     /// Times one search after another. Dropping the results is not timed.
-    pub(crate) fn of(queries: &[u64], mut search: impl FnMut(u64) -> Matches) -> Times {
+    pub(crate) fn of(queries: &[u64], mut search: impl FnMut(u64) -> Matches) -> SearchTimes {
         let mut all: Vec<u64> = Vec::with_capacity(queries.len());
         let mut net: Vec<u64> = Vec::with_capacity(queries.len());
         let mut hits = 0;
@@ -47,7 +47,7 @@ impl Times {
         all.sort_unstable();
         net.sort_unstable();
         let at = |times: &[u64], share: f64| times[((times.len() - 1) as f64 * share) as usize];
-        Times {
+        SearchTimes {
             p50: at(&all, 0.5) as f64,
             p99: at(&all, 0.99) as f64,
             max: at(&all, 1.0) as f64,
@@ -59,9 +59,9 @@ impl Times {
     }
 
     /// The median of each figure over several rounds.
-    pub(crate) fn median(rounds: &[Times]) -> Times {
-        let of = |figure: fn(&Times) -> f64| median(rounds.iter().map(figure));
-        Times {
+    pub(crate) fn median(rounds: &[SearchTimes]) -> SearchTimes {
+        let of = |figure: fn(&SearchTimes) -> f64| median(rounds.iter().map(figure));
+        SearchTimes {
             p50: of(|times| times.p50),
             p99: of(|times| times.p99),
             max: of(|times| times.max),
@@ -73,7 +73,7 @@ impl Times {
     }
 
     /// Adds the durations of searches.
-    pub(crate) fn add(&self, row: Row) -> Row {
+    pub(crate) fn add(&self, row: BenchRow) -> BenchRow {
         row.number("p50_ns", self.p50)
             .number("p99_ns", self.p99)
             .number("max_ns", self.max)

@@ -5,10 +5,10 @@ use simkeep::Matches;
 use crate::data;
 
 /// A page that is near: its distance, URL and fingerprint.
-pub(crate) type Hit = (u32, String, u64);
+pub(crate) type TrueHit = (u32, String, u64);
 
 /// All pages within `k` of a query, where page number `i` has fingerprint number `i`; in order.
-pub(crate) fn near(fingerprints: &[u64], query: u64, k: u32) -> Vec<Hit> {
+pub(crate) fn near(fingerprints: &[u64], query: u64, k: u32) -> Vec<TrueHit> {
     let pages = fingerprints.iter().enumerate();
     let near = |(i, fingerprint): (usize, &u64)| {
         let distance = (fingerprint ^ query).count_ones();
@@ -18,22 +18,22 @@ pub(crate) fn near(fingerprints: &[u64], query: u64, k: u32) -> Vec<Hit> {
             (distance, url, *fingerprint)
         })
     };
-    let mut hits: Vec<Hit> = pages.filter_map(near).collect();
+    let mut hits: Vec<TrueHit> = pages.filter_map(near).collect();
     hits.sort_unstable();
     hits
 }
 
 /// The hits in a result, in order.
-pub(crate) fn named(answer: &Matches) -> Vec<Hit> {
-    let hit = |near: &simkeep::Near| (near.distance, near.url.clone(), near.fingerprint);
-    let mut hits: Vec<Hit> = answer.near.iter().map(hit).collect();
+pub(crate) fn named(answer: &Matches) -> Vec<TrueHit> {
+    let hit = |near: &simkeep::NearMatch| (near.distance, near.url.clone(), near.fingerprint);
+    let mut hits: Vec<TrueHit> = answer.near.iter().map(hit).collect();
     hits.sort_unstable();
     hits
 }
 
 /// The number of compared searches, and of expected and found hits.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Score {
+pub(crate) struct HitScore {
     /// The number of searches.
     pub(crate) searches: u64,
     /// The number of expected hits.
@@ -41,9 +41,9 @@ pub(crate) struct Score {
     found: u64,
 }
 
-impl Score {
+impl HitScore {
     /// Adds a result, which must have all hits of `truth` and no others.
-    pub(crate) fn add(&mut self, answer: &Matches, truth: &[Hit]) {
+    pub(crate) fn add(&mut self, answer: &Matches, truth: &[TrueHit]) {
         let named = named(answer);
         self.searches += 1;
         self.expected += truth.len() as u64;

@@ -2,7 +2,7 @@
 
 pub use simkeep_testing::fuzz::targets;
 
-use simkeep_testing::fuzz::allocator::Bounded;
+use simkeep_testing::fuzz::allocator::BoundedAllocator;
 
 #[global_allocator]
-static ALLOCATOR: Bounded = Bounded;
+static ALLOCATOR: BoundedAllocator = BoundedAllocator;

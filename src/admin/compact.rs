@@ -3,9 +3,9 @@
 use std::io::ErrorKind;
 
 use crate::disk::Dir;
-use crate::engine::answer::Merged;
 use crate::engine::db::Db;
 use crate::engine::open::catalog_bytes;
+use crate::engine::results::Merged;
 use crate::engine::store::Store;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
@@ -53,7 +53,7 @@ impl Store {
     /// which are removed with the snapshot.
     ///
     /// Costs reading and writing the whole store, and temporarily as much free space as its size.
-    /// The gain can be [estimated](crate::inspect::Compaction::of) before. An idle store does most
+    /// The gain can be [estimated](crate::inspect::CompactionEstimate::of) before. An idle store does most
     /// of this compaction by itself.
     ///
     /// ```

@@ -6,7 +6,7 @@ use crate::page::surt::{split_authority, split_host, split_scheme};
 
 /// The parts of a URL with a host; their concatenation is the URL.
 #[derive(Clone, Debug)]
-pub(super) struct Address<'u> {
+pub(super) struct UrlParts<'u> {
     pub(super) scheme: Cow<'u, str>,
     /// The user information before the host, with its `@`.
     pub(super) user: &'u str,
@@ -18,9 +18,9 @@ pub(super) struct Address<'u> {
     pub(super) fragment: Option<&'u str>,
 }
 
-impl<'u> Address<'u> {
+impl<'u> UrlParts<'u> {
     /// Splits a URL; `None` without a host.
-    pub(super) fn of(url: &'u str) -> Option<Address<'u>> {
+    pub(super) fn of(url: &'u str) -> Option<UrlParts<'u>> {
         let (scheme, rest) = split_scheme(url)?;
         let (authority, rest) = split_authority(scheme, rest)?;
         let (user, host, _) = split_host(authority);
@@ -38,7 +38,7 @@ impl<'u> Address<'u> {
             None => (rest, None),
         };
         let [scheme, host, path] = [scheme, host, path].map(Cow::Borrowed);
-        Some(Address { scheme, user, host, port, path, query, fragment })
+        Some(UrlParts { scheme, user, host, port, path, query, fragment })
     }
 
     /// Appends the URL to a text.
@@ -85,7 +85,7 @@ mod tests {
             url in "(https?|ftp)://(u(:p)?@)?(a\\.b|\\[::1\\]|é\\.C\\.)(:|:080)?(/[a/?#&=é]{0,9})?",
         ) {
             let mut written = String::new();
-            Address::of(&url).unwrap().write(&mut written);
+            UrlParts::of(&url).unwrap().write(&mut written);
             prop_assert_eq!(written, url);
         }
     }
@@ -93,13 +93,13 @@ mod tests {
     #[test]
     fn url_without_a_host_has_no_parts() {
         for url in ["urn:a:b", "file:///a", "http:///a", "a/b", "", "mailto:a@b.example"] {
-            assert!(Address::of(url).is_none(), "{url}");
+            assert!(UrlParts::of(url).is_none(), "{url}");
         }
     }
 
     #[test]
     fn question_mark_in_a_fragment_begins_no_query() {
-        let address = Address::of("http://a/b#c?d").unwrap();
+        let address = UrlParts::of("http://a/b#c?d").unwrap();
         assert_eq!((address.query, address.fragment), (None, Some("c?d")));
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::address::Address;
+use super::address::UrlParts;
 use super::examples::Examples;
-use super::groups::{BARE, Groups, Key, Member, Sum, share};
+use super::groups::{AliasGroups, BARE, GroupKey, GroupMember, RuleTotals, share};
 use super::names::{
-    HOST, HOST_AND_PORT, HOST_AND_SCHEME, Names, Number, PORT, Removed, SOUGHT_MAX, TOGETHER_MAX,
-    both,
+    AliasRuleNumber, HOST, HOST_AND_PORT, HOST_AND_SCHEME, PORT, ParameterNames, RemovedText,
+    SOUGHT_MAX, TOGETHER_MAX, split_combined,
 };
 use super::query::AliasQuery;
 use super::rule::{AliasRule, has_port, normalised};
@@ -24,9 +24,9 @@ use crate::page::surt;
 const WITH_EXAMPLES: usize = 128;
 
 /// The counts of a site so far.
-pub(super) struct Counting {
-    groups: Groups,
-    names: Names,
+pub(super) struct SiteCounter {
+    groups: AliasGroups,
+    names: ParameterNames,
     spellings: Spellings,
     pages: u64,
     skipped: u64,
@@ -40,10 +40,10 @@ pub(super) struct Counting {
     url: String,
     key: Vec<u8>,
     /// The keys of the URLs that single rules have made of the current page.
-    made: Vec<Key>,
+    made: Vec<GroupKey>,
     /// Near and other pairs of the rule for hosts, alone or with another rule. The two pages of
     /// such a pair are not neighbours, so the second pass cannot find the pair again.
-    hosts: [Vec<(Number, AliasPair)>; 2],
+    hosts: [Vec<(AliasRuleNumber, AliasPair)>; 2],
     /// The maximum number of pairs to keep of each kind.
     examples: usize,
 }
@@ -51,10 +51,10 @@ pub(super) struct Counting {
 /// The pairs of a rule, by itself and with other rules.
 #[derive(Default)]
 struct RulePairs<'s> {
-    alone: Option<&'s Sum>,
+    alone: Option<&'s RuleTotals>,
     /// The pairs of this rule with another rule. They count because this rule has too few pairs by
     /// itself.
-    together: Vec<(Number, &'s Sum)>,
+    together: Vec<(AliasRuleNumber, &'s RuleTotals)>,
 }
 
 impl RulePairs<'_> {
@@ -67,11 +67,11 @@ impl RulePairs<'_> {
     }
 }
 
-impl Counting {
-    pub(super) fn new(asked: &AliasQuery, k: u32, seed: u64) -> Counting {
-        Counting {
-            groups: Groups::new(asked.memory_bytes, k),
-            names: Names::default(),
+impl SiteCounter {
+    pub(super) fn new(asked: &AliasQuery, k: u32, seed: u64) -> SiteCounter {
+        SiteCounter {
+            groups: AliasGroups::new(asked.memory_bytes, k),
+            names: ParameterNames::default(),
             spellings: Spellings::default(),
             pages: 0,
             skipped: 0,
@@ -103,24 +103,24 @@ impl Counting {
         if !self.is_another(walked, fingerprint) {
             return self.add_spelling(walked, fingerprint);
         }
-        let address = Address::of(&walked.page.url).or_bug("a page of a site has a host")?;
+        let address = UrlParts::of(&walked.page.url).or_bug("a page of a site has a host")?;
         let (visits, port) = (walked.page.visits, has_port(&address));
-        let bare = Member { fingerprint, visits, taken: Member::BARE, port };
+        let bare = GroupMember { fingerprint, visits, removed: GroupMember::BARE, port };
         self.pages += 1;
         self.spellings.add(&address);
         self.made.clear();
-        let Counting { groups, names, url, key, made, seed, .. } = self;
-        groups.add(Key::bare(&walked.key, *seed), &bare)?;
+        let SiteCounter { groups, names, url, key, made, seed, .. } = self;
+        groups.add(GroupKey::bare(&walked.key, *seed), &bare)?;
         let skipped = names.changes(
             &address,
             TOGETHER_MAX,
             |_| true,
             |rule, changed, taken| {
                 surt_of(changed, url, key);
-                let bare_key = Key::bare(key, *seed);
+                let bare_key = GroupKey::bare(key, *seed);
                 let taken = hash_of(&taken, walked, *seed);
-                let member = Member { taken, port: has_port(changed), ..bare };
-                if both(rule).is_some() {
+                let member = GroupMember { removed: taken, port: has_port(changed), ..bare };
+                if split_combined(rule).is_some() {
                     // Pages come in the order of their keys.
                     let may_come = *key > walked.key;
                     groups.join_both((bare_key, rule), &member, may_come)?;
@@ -144,9 +144,9 @@ impl Counting {
     fn add_spelling(&mut self, walked: &WalkedPage, fingerprint: u64) -> Result<()> {
         let url = &walked.page.url;
         let Some(rule) = spelled(&self.first.0, url) else { return Ok(()) };
-        let (taken, visits) = (Member::taken(url, self.seed), walked.page.visits);
-        let member = Member { fingerprint, visits, taken, port: false };
-        self.groups.join_bare((Key::bare(&walked.key, self.seed), rule), &member)?;
+        let (taken, visits) = (GroupMember::hash_removed(url, self.seed), walked.page.visits);
+        let member = GroupMember { fingerprint, visits, removed: taken, port: false };
+        self.groups.join_bare((GroupKey::bare(&walked.key, self.seed), rule), &member)?;
         if rule != PORT {
             let (first, of_first) = self.first.clone();
             self.keep_host_pair(rule, [(first, of_first), (url.clone(), fingerprint)]);
@@ -160,20 +160,21 @@ impl Counting {
         &mut self,
         walked: &WalkedPage,
         fingerprint: u64,
-        (rule, url, of_first): (Number, String, u64),
+        (rule, url, of_first): (AliasRuleNumber, String, u64),
     ) -> Result<()> {
         let (page, port) = (&walked.page, false);
-        let first = Member { fingerprint: of_first, visits: 0, taken: Member::BARE, port };
-        let taken = Member::taken(&page.url, self.seed);
-        let member = Member { fingerprint, visits: page.visits, taken, port };
-        let key = Key::bare(&walked.key, self.seed);
+        let first =
+            GroupMember { fingerprint: of_first, visits: 0, removed: GroupMember::BARE, port };
+        let taken = GroupMember::hash_removed(&page.url, self.seed);
+        let member = GroupMember { fingerprint, visits: page.visits, removed: taken, port };
+        let key = GroupKey::bare(&walked.key, self.seed);
         self.groups.join_pair((key, rule), &first, &member)?;
         self.keep_host_pair(rule, [(url, of_first), (page.url.clone(), fingerprint)]);
         Ok(())
     }
 
     /// Keeps a pair as an example of the rule for hosts, if fewer than `examples` are kept.
-    fn keep_host_pair(&mut self, rule: Number, pages: [(String, u64); 2]) {
+    fn keep_host_pair(&mut self, rule: AliasRuleNumber, pages: [(String, u64); 2]) {
         let [(first, of_first), (other, of_other)] = pages;
         let distance = (of_first ^ of_other).count_ones();
         let [near, far] = &mut self.hosts;
@@ -223,7 +224,7 @@ impl Counting {
         }
         sort_few_by(&mut rules, |(_, one, _), (_, other, _)| one.rule.cmp(&other.rule));
         for (number, count, found) in &mut rules {
-            let is_of = |by: Number| {
+            let is_of = |by: AliasRuleNumber| {
                 by == *number && found.alone.is_some()
                     || found.together.iter().any(|(both, _)| *both == by)
             };
@@ -255,20 +256,20 @@ impl Counting {
         examples: &mut Examples,
     ) -> Result<()> {
         let is_another = self.is_another(walked, fingerprint);
-        let Counting { groups, names, url, key, seed, k, first, .. } = self;
+        let SiteCounter { groups, names, url, key, seed, k, first, .. } = self;
         let (url_of_page, visits) = (walked.page.url.as_str(), walked.page.visits);
-        let key_of_page = Key::bare(&walked.key, *seed);
+        let key_of_page = GroupKey::bare(&walked.key, *seed);
         if !is_another {
-            let taken = Member::taken(url_of_page, *seed);
-            let member = Member { fingerprint, visits, taken, port: false };
+            let taken = GroupMember::hash_removed(url_of_page, *seed);
+            let member = GroupMember { fingerprint, visits, removed: taken, port: false };
             if let Some(rule) = spelled(&first.0, url_of_page) {
                 examples.look(key_of_page, (url_of_page, &member, *k), rule, true);
             }
             return Ok(());
         }
-        let address = Address::of(url_of_page).or_bug("a page of a site has a host")?;
+        let address = UrlParts::of(url_of_page).or_bug("a page of a site has a host")?;
         let port = has_port(&address);
-        let bare = Member { fingerprint, visits, taken: Member::BARE, port };
+        let bare = GroupMember { fingerprint, visits, removed: GroupMember::BARE, port };
         examples.look(key_of_page, (url_of_page, &bare, *k), BARE, false);
         // Without a sample, the rules that were tried when this page was counted are tried again.
         // With a sample, a page that was known then may have been dropped, so more rules are tried.
@@ -280,9 +281,9 @@ impl Counting {
             |both| wanted.contains(&both),
             |rule, changed, taken| {
                 surt_of(changed, url, key);
-                let bare_key = Key::bare(key, *seed);
+                let bare_key = GroupKey::bare(key, *seed);
                 let taken = hash_of(&taken, walked, *seed);
-                let member = Member { taken, port: has_port(changed), ..bare };
+                let member = GroupMember { removed: taken, port: has_port(changed), ..bare };
                 let is_known = *key <= walked.key && groups.has(bare_key);
                 examples.look(bare_key, (url_of_page, &member, *k), rule, is_known);
                 Ok::<bool, Bug>(is_known)
@@ -294,20 +295,21 @@ impl Counting {
 }
 
 /// Pairs of the rule for hosts, alone or with another rule.
-const OF_HOSTS: [Number; 3] = [HOST, HOST_AND_PORT, HOST_AND_SCHEME];
+const OF_HOSTS: [AliasRuleNumber; 3] = [HOST, HOST_AND_PORT, HOST_AND_SCHEME];
 
 /// The evidence for each rule: its own pairs. If a rule has too few pairs, its pairs with one other
 /// rule count as well, if the pairs of both rules together suffice, wherever the two differences
 /// are. These pairs do not count for a rule whose own pairs are evidence against it.
 fn evidence<'s>(
-    sums: &'s HashMap<Number, Sum>,
+    sums: &'s HashMap<AliasRuleNumber, RuleTotals>,
     asked: &AliasQuery,
-) -> HashMap<Number, RulePairs<'s>> {
-    let suffices = |sum: &Sum| sum.pairs >= asked.pairs;
-    let mut all: HashMap<Number, RulePairs<'s>> = HashMap::new();
-    let mut together: HashMap<[Number; 2], Vec<(Number, &'s Sum)>> = HashMap::new();
+) -> HashMap<AliasRuleNumber, RulePairs<'s>> {
+    let suffices = |sum: &RuleTotals| sum.pairs >= asked.pairs;
+    let mut all: HashMap<AliasRuleNumber, RulePairs<'s>> = HashMap::new();
+    let mut together: HashMap<[AliasRuleNumber; 2], Vec<(AliasRuleNumber, &'s RuleTotals)>> =
+        HashMap::new();
     for (number, sum) in sums {
-        match both(*number) {
+        match split_combined(*number) {
             None => all.entry(*number).or_default().alone = Some(sum),
             Some(mut rules) => {
                 rules.sort_unstable();
@@ -335,7 +337,7 @@ fn evidence<'s>(
 }
 
 /// The rule by which a page with the SURT key of the first page has the URL of the first page.
-fn spelled(first: &str, page: &str) -> Option<Number> {
+fn spelled(first: &str, page: &str) -> Option<AliasRuleNumber> {
     let [host, port] = [AliasRule::Host, AliasRule::Port];
     [(PORT, vec![port.clone()]), (HOST, vec![host.clone()]), (HOST_AND_PORT, vec![host, port])]
         .into_iter()
@@ -344,15 +346,15 @@ fn spelled(first: &str, page: &str) -> Option<Number> {
 }
 
 /// The hash of the text that a rule removes from a page's URL.
-fn hash_of(taken: &Removed, walked: &WalkedPage, seed: u64) -> u64 {
+fn hash_of(taken: &RemovedText, walked: &WalkedPage, seed: u64) -> u64 {
     match taken {
-        Removed::All => Member::taken(&walked.page.url, seed),
-        Removed::Text(text) => Member::taken(text, seed),
+        RemovedText::All => GroupMember::hash_removed(&walked.page.url, seed),
+        RemovedText::Text(text) => GroupMember::hash_removed(text, seed),
     }
 }
 
 /// Computes the SURT key of a URL in parts.
-fn surt_of(address: &Address<'_>, url: &mut String, out: &mut Vec<u8>) {
+fn surt_of(address: &UrlParts<'_>, url: &mut String, out: &mut Vec<u8>) {
     url.clear();
     address.write(url);
     out.clear();

@@ -25,16 +25,16 @@ mod walk;
 
 use std::ops::ControlFlow;
 
-use crate::engine::answer::Page;
+use crate::engine::results::Page;
 use crate::engine::snapshot::Snapshot;
-use crate::engine::totals::Totals;
+use crate::engine::totals::StoreTotals;
 use crate::error::{Error, Result};
-use crate::page::{Content, Epoch, Prefix, known, surt};
+use crate::page::{Content, Epoch, Prefix, find_epoch, surt};
 use crate::progress::{Progress, Stage};
 use crate::url::check_url;
-use counting::Counting;
-use names::{HOST, HOST_AND_SCHEME, Number};
-use walk::{Walk, WalkedPage};
+use counting::SiteCounter;
+use names::{AliasRuleNumber, HOST, HOST_AND_SCHEME};
+use walk::{SiteWalk, WalkedPage};
 
 impl AliasQuery {
     /// Finds alias rules, site by site. A site is a host with and without `www.`. `sink` is called
@@ -113,14 +113,14 @@ impl AliasQuery {
         snapshot: &Snapshot,
         progress: &Progress,
         mut sink: impl FnMut(AliasSite) -> ControlFlow<()>,
-    ) -> Result<Aliases> {
+    ) -> Result<AliasTotals> {
         snapshot.poison_on_bug(|| aliases(snapshot, self, progress, &mut sink))
     }
 }
 
 pub use query::AliasQuery;
 pub use rule::{AliasRule, normalised};
-pub use site::{AliasCount, AliasPair, AliasSite, Aliases};
+pub use site::{AliasCount, AliasPair, AliasSite, AliasTotals};
 pub use walk::site_of;
 
 fn aliases(
@@ -128,26 +128,26 @@ fn aliases(
     asked: &AliasQuery,
     progress: &Progress,
     sink: &mut dyn FnMut(AliasSite) -> ControlFlow<()>,
-) -> Result<Aliases> {
+) -> Result<AliasTotals> {
     asked.check()?;
     let epoch = asked.epoch.unwrap_or_else(|| snapshot.near_epoch());
-    match known(snapshot.epochs(), epoch) {
+    match find_epoch(snapshot.epochs(), epoch) {
         Some(info) if info.ended => return Err(Error::EndedEpoch(info.name.clone())),
         Some(_) => {}
         None => return Err(Error::UnknownEpoch(epoch.number())),
     }
     let k = asked.k.unwrap_or_else(|| snapshot.near_distance(epoch));
     let under = asked.under.as_ref();
-    let pages = Totals::of(snapshot)?.pages;
+    let pages = StoreTotals::of(snapshot)?.pages;
     progress.start(Stage::Counting, under.is_none().then_some(pages))?;
-    let mut walk = Walk::new(snapshot, under, progress)?;
-    let mut found = Aliases::default();
+    let mut walk = SiteWalk::new(snapshot, under, progress)?;
+    let mut found = AliasTotals::default();
     loop {
-        let mut counting = Counting::new(asked, k, snapshot.view().seed);
+        let mut counting = SiteCounter::new(asked, k, snapshot.view().seed);
         let read = walk.site(&mut |walked| match fingerprint(&walked.page, epoch) {
             Some(found) => {
                 counting.add(walked, found)?;
-                match as_browsers_write(snapshot, (under, epoch), walked)? {
+                match find_browser_spelling(snapshot, (under, epoch), walked)? {
                     Some(first) => counting.add_host(walked, found, first),
                     None => Ok(()),
                 }
@@ -173,7 +173,7 @@ fn aliases(
                 None => Ok(()),
             })?;
         }
-        examples.give(&mut site)?;
+        examples.add_to_site(&mut site)?;
         if sink(site).is_break() {
             return Ok(found);
         }
@@ -186,11 +186,11 @@ fn aliases(
 /// two URLs differ in SURT order. If no such page is known, finds the page with the other scheme as
 /// well. Returns the rule, and the URL and fingerprint of the page found. That page may belong to
 /// another site, so it is looked up: few pages have a host that browsers write differently.
-fn as_browsers_write(
+fn find_browser_spelling(
     snapshot: &Snapshot,
     (under, epoch): (Option<&Prefix>, Epoch),
     walked: &WalkedPage,
-) -> Result<Option<(Number, String, u64)>> {
+) -> Result<Option<(AliasRuleNumber, String, u64)>> {
     let Some(changed) = AliasRule::Host.apply(&walked.page.url) else { return Ok(None) };
     if surt::key_of(&changed) == walked.key {
         return Ok(None);

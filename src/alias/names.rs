@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::address::{Address, parameter};
+use super::address::{UrlParts, parameter};
 use super::rule::{AliasRule, INDEX, family, has_slash};
 use super::spelling::is_visitor;
 use crate::order::sort_few_by;
@@ -34,7 +34,7 @@ const NAME_BYTES_MAX: usize = 64;
 /// The number of a rule in a site, counted from 1: its position in [`FIXED`], followed by [`INDEX`]
 /// and the names of parameters. A pair of rules has the number of the rule applied first in the
 /// upper 16 bits. If each of two pages has one of the differences, the number is [`crossed`].
-pub(super) type Number = u32;
+pub(super) type AliasRuleNumber = u32;
 
 /// Rules that exist for all sites. A rule with a direction is counted in the direction listed here.
 const FIXED: [AliasRule; 10] = [
@@ -51,29 +51,29 @@ const FIXED: [AliasRule; 10] = [
 ];
 
 /// The number of the rule for schemes.
-const SCHEME: Number = 1;
+const SCHEME: AliasRuleNumber = 1;
 /// The number of the rule for trailing slashes.
-const SLASH: Number = 5;
+const SLASH: AliasRuleNumber = 5;
 /// The number of the rule for ports. The two pages of its pairs have one SURT key.
-pub(super) const PORT: Number = 0x7ffe;
+pub(super) const PORT: AliasRuleNumber = 0x7ffe;
 /// The number of the rule for hosts. The two pages of its pairs have one SURT key, or belong to
 /// different sites.
-pub(super) const HOST: Number = 0x7fff;
+pub(super) const HOST: AliasRuleNumber = 0x7fff;
 /// The number of pairs whose pages have one SURT key, and hosts and ports that are both spelled
 /// differently.
-pub(super) const HOST_AND_PORT: Number = crossed(PORT, HOST);
+pub(super) const HOST_AND_PORT: AliasRuleNumber = crossed(PORT, HOST);
 
 /// The number of pairs across sites whose pages differ in host and scheme.
-pub(super) const HOST_AND_SCHEME: Number = crossed(SCHEME, HOST);
+pub(super) const HOST_AND_SCHEME: AliasRuleNumber = crossed(SCHEME, HOST);
 
 /// Marks the number of two rules, each of which changes one page of a pair.
-const CROSSED: Number = 1 << 31;
+const CROSSED: AliasRuleNumber = 1 << 31;
 
 /// The number of the first rule for an index page.
-pub(super) const FIRST_INDEX: Number = 11;
+pub(super) const FIRST_INDEX: AliasRuleNumber = 11;
 
 /// The number of the first rule for a parameter.
-const FIRST_PARAMETER: Number = 19;
+const FIRST_PARAMETER: AliasRuleNumber = 19;
 
 const _: () = assert!(
     FIRST_INDEX as usize == FIXED.len() + 1
@@ -82,26 +82,26 @@ const _: () = assert!(
 );
 
 /// The two rules of a combined number; `None` for the number of a single rule.
-pub(super) fn both(number: Number) -> Option<[Number; 2]> {
+pub(super) fn split_combined(number: AliasRuleNumber) -> Option<[AliasRuleNumber; 2]> {
     let [first, second] = [number >> 16 & 0x7fff, number & 0xffff];
     (first > 0).then_some([first, second])
 }
 
 /// The number of pairs whose pages differ by two rules: one rule changes one page, and the other
 /// rule changes the other page. The order of the rules makes no difference.
-pub(super) const fn crossed(one: Number, other: Number) -> Number {
+pub(super) const fn crossed(one: AliasRuleNumber, other: AliasRuleNumber) -> AliasRuleNumber {
     let [first, second] = if one < other { [one, other] } else { [other, one] };
     CROSSED | first << 16 | second
 }
 
 /// Whether a number was made by [`crossed`].
-pub(super) fn is_crossed(number: Number) -> bool {
+pub(super) fn is_crossed(number: AliasRuleNumber) -> bool {
     number & CROSSED != 0
 }
 
 /// The text that a rule removes from a URL.
 #[derive(Debug)]
-pub(super) enum Removed {
+pub(super) enum RemovedText {
     /// The whole URL is hashed, because the difference is unique to the URL.
     All,
     /// The removed text, which a rule may remove from other URLs, too.
@@ -110,20 +110,20 @@ pub(super) enum Removed {
 
 /// The names of a site's parameters, in order of appearance.
 #[derive(Debug, Default)]
-pub(super) struct Names {
-    numbers: HashMap<String, Number>,
+pub(super) struct ParameterNames {
+    numbers: HashMap<String, AliasRuleNumber>,
     names: Vec<String>,
 }
 
 /// The rules that change a page and map it to no known page: at most `most`, by their [`rank`],
 /// then in order of appearance.
-struct Applied {
+struct CombinableRules {
     most: usize,
-    rules: Vec<(Number, AliasRule)>,
+    rules: Vec<(AliasRuleNumber, AliasRule)>,
 }
 
-impl Applied {
-    fn add(&mut self, is_known: bool, number: Number, rule: &AliasRule) {
+impl CombinableRules {
+    fn add(&mut self, is_known: bool, number: AliasRuleNumber, rule: &AliasRule) {
         let at = self.rules.partition_point(|(_, other)| rank(other) <= rank(rule));
         if !is_known && at < self.most {
             self.rules.insert(at, (number, rule.clone()));
@@ -142,10 +142,10 @@ fn rank(rule: &AliasRule) -> u8 {
     }
 }
 
-impl Names {
+impl ParameterNames {
     /// The rule of a single number.
-    pub(super) fn rule(&self, number: Number) -> Option<AliasRule> {
-        let at = |first: Number| usize::try_from(number.checked_sub(first)?).ok();
+    pub(super) fn rule(&self, number: AliasRuleNumber) -> Option<AliasRule> {
+        let at = |first: AliasRuleNumber| usize::try_from(number.checked_sub(first)?).ok();
         match number {
             PORT => return Some(AliasRule::Port),
             HOST => return Some(AliasRule::Host),
@@ -170,12 +170,12 @@ impl Names {
     /// were skipped because there are too many.
     pub(super) fn changes<E>(
         &mut self,
-        url: &Address<'_>,
+        url: &UrlParts<'_>,
         most: usize,
-        wanted: impl Fn(Number) -> bool,
-        mut each: impl FnMut(Number, &Address<'_>, Removed) -> Result<bool, E>,
+        wanted: impl Fn(AliasRuleNumber) -> bool,
+        mut each: impl FnMut(AliasRuleNumber, &UrlParts<'_>, RemovedText) -> Result<bool, E>,
     ) -> Result<bool, E> {
-        let mut applied = Applied { most, rules: Vec::new() };
+        let mut applied = CombinableRules { most, rules: Vec::new() };
         let query = url.query.as_deref().unwrap_or_default();
         let has_many = query.bytes().filter(|byte| *byte == b'&').count() >= PARAMETERS_MAX;
         for (number, rule) in (1..).zip(&FIXED) {
@@ -183,20 +183,20 @@ impl Names {
                 continue;
             }
             if let Some(url) = rule.of(url) {
-                applied.add(each(number, &url, Removed::All)?, number, rule);
+                applied.add(each(number, &url, RemovedText::All)?, number, rule);
             }
         }
-        let is_it = |(_, name): &(Number, &&str)| url.name().eq_ignore_ascii_case(name);
+        let is_it = |(_, name): &(AliasRuleNumber, &&str)| url.name().eq_ignore_ascii_case(name);
         if let Some((number, name)) = (FIRST_INDEX..).zip(&INDEX).find(is_it) {
             let rule = AliasRule::Index((*name).to_owned());
             if let Some(url) = rule.of(url) {
                 // The removed text is the name in `INDEX`, whatever its case in the URL.
-                let is_known = each(number, &url, Removed::Text((*name).to_owned()))?;
+                let is_known = each(number, &url, RemovedText::Text((*name).to_owned()))?;
                 applied.add(is_known, number, &rule);
             }
         }
         let skipped = self.parameters(url, &mut applied, &mut each)?;
-        together(url, applied.rules, wanted, &mut each)?;
+        apply_combined(url, applied.rules, wanted, &mut each)?;
         Ok(skipped || has_many)
     }
 
@@ -204,9 +204,9 @@ impl Names {
     /// skipped.
     fn parameters<E>(
         &mut self,
-        url: &Address<'_>,
-        applied: &mut Applied,
-        each: &mut impl FnMut(Number, &Address<'_>, Removed) -> Result<bool, E>,
+        url: &UrlParts<'_>,
+        applied: &mut CombinableRules,
+        each: &mut impl FnMut(AliasRuleNumber, &UrlParts<'_>, RemovedText) -> Result<bool, E>,
     ) -> Result<bool, E> {
         let length = url.path.len() + url.query.as_deref().map_or(0, str::len);
         let tried_max = (TRIED_BYTES / length.max(1)).clamp(1, PARAMETERS_MAX);
@@ -228,7 +228,7 @@ impl Names {
             if let Some(changed) = rule.of(url) {
                 let taken = url.written().filter(|written| family(parameter(written)) == name);
                 let taken = taken.collect::<Vec<&str>>().join("&");
-                applied.add(each(number, &changed, Removed::Text(taken))?, number, &rule);
+                applied.add(each(number, &changed, RemovedText::Text(taken))?, number, &rule);
             }
         }
         Ok(skipped)
@@ -236,12 +236,12 @@ impl Names {
 
     /// The number of the rule for a parameter; `None` if the parameter's name is too long, or there
     /// are too many names.
-    fn number(&mut self, name: &str) -> Option<Number> {
+    fn number(&mut self, name: &str) -> Option<AliasRuleNumber> {
         if let Some(number) = self.numbers.get(name) {
             return Some(*number);
         }
         let is_taken = self.names.len() < NAMES_MAX && name.len() <= NAME_BYTES_MAX;
-        let number = Number::try_from(self.names.len()).ok().filter(|_| is_taken)?;
+        let number = AliasRuleNumber::try_from(self.names.len()).ok().filter(|_| is_taken)?;
         let number = FIRST_PARAMETER.checked_add(number)?;
         self.numbers.insert(name.to_owned(), number);
         self.names.push(name.to_owned());
@@ -255,11 +255,11 @@ impl Names {
 /// The second rule may be the rule for trailing slashes although that rule leaves the page
 /// unchanged: without its `index.html` or its session, a path may end with a slash that was not its
 /// end before. (No other second rule applies only to the result of a first rule.)
-fn together<E>(
-    url: &Address<'_>,
-    mut applied: Vec<(Number, AliasRule)>,
-    wanted: impl Fn(Number) -> bool,
-    each: &mut impl FnMut(Number, &Address<'_>, Removed) -> Result<bool, E>,
+fn apply_combined<E>(
+    url: &UrlParts<'_>,
+    mut applied: Vec<(AliasRuleNumber, AliasRule)>,
+    wanted: impl Fn(AliasRuleNumber) -> bool,
+    each: &mut impl FnMut(AliasRuleNumber, &UrlParts<'_>, RemovedText) -> Result<bool, E>,
 ) -> Result<(), E> {
     let length = url.path.len() + url.query.as_deref().map_or(0, str::len);
     if length > TOGETHER_BYTES_MAX {
@@ -277,7 +277,7 @@ fn together<E>(
                 continue;
             }
             if let Some(twice) = rule.of(&once) {
-                each(number, &twice, Removed::All)?;
+                each(number, &twice, RemovedText::All)?;
             }
         }
     }

@@ -86,7 +86,7 @@ pub struct AliasPair {
 /// The totals of a run, from [`AliasQuery::run`](crate::alias::AliasQuery::run).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Aliases {
+pub struct AliasTotals {
     /// The number of sites with a compared page.
     pub sites: u64,
     /// The number of sites with a rule that holds.
@@ -108,7 +108,7 @@ pub struct Aliases {
     pub visits: u64,
 }
 
-impl Aliases {
+impl AliasTotals {
     pub(super) fn add(&mut self, site: &AliasSite) {
         self.sites += 1;
         self.pages += site.pages;

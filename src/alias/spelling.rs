@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::address::Address;
+use super::address::UrlParts;
 use super::rule::{ASP_SESSION, AliasRule, has_slash, other_scheme, takes_www, without_www};
 
 /// Names of path parameters that contain a session number, in lower case.
@@ -169,7 +169,7 @@ pub(super) fn with_single_slashes(path: &str) -> Option<String> {
 }
 
 /// Normalizes the percent-encodings of a URL's path and query.
-pub(super) fn with_unescaped(url: Address<'_>) -> Option<Address<'_>> {
+pub(super) fn with_unescaped(url: UrlParts<'_>) -> Option<UrlParts<'_>> {
     let path = unescaped(&url.path);
     let query = url.query.as_deref().and_then(unescaped);
     if path.is_none() && query.is_none() {
@@ -177,7 +177,7 @@ pub(super) fn with_unescaped(url: Address<'_>) -> Option<Address<'_>> {
     }
     let path = path.map_or(url.path.clone(), Cow::Owned);
     let query = query.map(Cow::Owned).or(url.query.clone());
-    Some(Address { path, query, ..url })
+    Some(UrlParts { path, query, ..url })
 }
 
 /// The numbers of pages with each spelling: first the spelling in which the rule is counted, then
@@ -191,7 +191,7 @@ pub(super) struct Spellings {
 
 impl Spellings {
     /// Counts a page.
-    pub(super) fn add(&mut self, url: &Address<'_>) {
+    pub(super) fn add(&mut self, url: &UrlParts<'_>) {
         let slash = has_slash(&url.path);
         let all = [
             (&mut self.scheme, other_scheme(url, false), other_scheme(url, true)),

@@ -4,10 +4,10 @@
 //! all subdomains of `example.com` that sort before `www`. So if pages of other hosts lie between,
 //! a second scan reads the `www.` pages ahead, and the first scan skips these pages later.
 
-use super::address::Address;
+use super::address::UrlParts;
 use super::rule::{takes_www, without_www};
 use crate::bug::{OrBug, ensure};
-use crate::engine::answer::Page;
+use crate::engine::results::Page;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::Prefix;
@@ -20,7 +20,7 @@ const WWW: &[u8] = &[LABEL, b'w', b'w', b'w'];
 
 /// The hosts of a site: without and with `www.`, or one of the two.
 #[derive(Debug)]
-pub(super) struct Hosts {
+pub(super) struct SiteHosts {
     /// The keys of the hosts, as in the keys of their pages.
     keys: Vec<Vec<u8>>,
     /// The key of the host without `www.`.
@@ -36,7 +36,7 @@ pub(super) struct WalkedPage {
 }
 
 /// An iterator over all sites under a prefix.
-pub(super) struct Walk<'s> {
+pub(super) struct SiteWalk<'s> {
     snapshot: &'s Snapshot,
     under: Option<&'s Prefix>,
     progress: &'s Progress,
@@ -58,15 +58,15 @@ impl WalkedPage {
     }
 }
 
-impl<'s> Walk<'s> {
+impl<'s> SiteWalk<'s> {
     /// Starts before the first site.
     pub(super) fn new(
         snapshot: &'s Snapshot,
         under: Option<&'s Prefix>,
         progress: &'s Progress,
-    ) -> Result<Walk<'s>> {
+    ) -> Result<SiteWalk<'s>> {
         let scan = snapshot.scan(under);
-        let mut walk = Walk { snapshot, under, progress, scan, next: None, ahead: Vec::new() };
+        let mut walk = SiteWalk { snapshot, under, progress, scan, next: None, ahead: Vec::new() };
         walk.advance()?;
         Ok(walk)
     }
@@ -81,14 +81,14 @@ impl<'s> Walk<'s> {
     pub(super) fn site(
         &mut self,
         each: &mut impl FnMut(&WalkedPage) -> Result<()>,
-    ) -> Result<Option<Hosts>> {
+    ) -> Result<Option<SiteHosts>> {
         loop {
             let Some(next) = &self.next else {
                 ensure(self.ahead.is_empty(), "what was read ahead comes in its turn")?;
                 return Ok(None);
             };
             let key = next.host().to_vec();
-            let host = Address::of(&next.page.url).map(|address| address.host.into_owned());
+            let host = UrlParts::of(&next.page.url).map(|address| address.host.into_owned());
             let (Some(host), Some(_)) = (host, domain(&key)) else {
                 self.progress.pass(self.host(&key, &mut |_| Ok(()))?);
                 continue;
@@ -101,7 +101,7 @@ impl<'s> Walk<'s> {
                     continue;
                 }
                 self.progress.pass(self.host(&key, each)?);
-                return Ok(Some(Hosts { keys: vec![key], site }));
+                return Ok(Some(SiteHosts { keys: vec![key], site }));
             }
             self.progress.pass(self.host(&key, each)?);
             let mut keys = vec![key.clone()];
@@ -111,7 +111,7 @@ impl<'s> Walk<'s> {
                 self.progress.pass(read);
                 keys.extend((read > 0).then_some(www));
             }
-            return Ok(Some(Hosts { keys, site: key }));
+            return Ok(Some(SiteHosts { keys, site: key }));
         }
     }
 
@@ -161,7 +161,7 @@ impl<'s> Walk<'s> {
     /// Passes the pages of a site to `each` once more.
     pub(super) fn again(
         &self,
-        hosts: &Hosts,
+        hosts: &SiteHosts,
         each: &mut impl FnMut(&WalkedPage) -> Result<()>,
     ) -> Result<()> {
         for key in &hosts.keys {
@@ -205,7 +205,7 @@ fn pages_of(
 /// assert_eq!(site_of("urn:isbn:1"), None);
 /// ```
 pub fn site_of(url: &str) -> Option<String> {
-    let host = Address::of(url)?.host;
+    let host = UrlParts::of(url)?.host;
     let mut key = Vec::new();
     surt::host(url, &mut key);
     domain(&key)?;

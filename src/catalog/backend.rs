@@ -9,29 +9,29 @@ use std::sync::Arc;
 
 use redb::{Database, StorageBackend};
 
-use crate::disk::{DiskFile, Name};
+use crate::disk::{DiskFile, FileName};
 use crate::error::{Error, Result};
-use crate::sync::{Rank, RankedMutex};
+use crate::sync::{LockRank, RankedMutex};
 
 /// The file of a redb database.
 #[derive(Debug)]
 pub(super) struct FileBackend {
-    file: Closable,
+    file: ClosableFile,
 }
 
 impl FileBackend {
-    pub(super) fn new(file: Closable) -> FileBackend {
+    pub(super) fn new(file: ClosableFile) -> FileBackend {
         FileBackend { file }
     }
 }
 
 /// An open file that can be closed while redb still holds it: a forked process cannot drop redb.
 #[derive(Clone, Debug)]
-pub(super) struct Closable(Arc<RankedMutex<Option<Arc<dyn DiskFile>>>>);
+pub(super) struct ClosableFile(Arc<RankedMutex<Option<Arc<dyn DiskFile>>>>);
 
-impl Closable {
-    pub(super) fn new(file: Box<dyn DiskFile>) -> Closable {
-        Closable(Arc::new(RankedMutex::new(Rank::Closable, Some(Arc::from(file)))))
+impl ClosableFile {
+    pub(super) fn new(file: Box<dyn DiskFile>) -> ClosableFile {
+        ClosableFile(Arc::new(RankedMutex::new(LockRank::Closable, Some(Arc::from(file)))))
     }
 
     pub(super) fn file(&self) -> io::Result<Arc<dyn DiskFile>> {
@@ -85,10 +85,10 @@ fn failed(error: redb::Error) -> Error {
         redb::Error::Io(e)
             if matches!(e.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidData) =>
         {
-            Error::corrupt(Name::Catalog, 0, e.to_string())
+            Error::corrupt(FileName::Catalog, 0, e.to_string())
         }
-        redb::Error::Io(e) => Error::io("read or write", Name::Catalog, e),
-        redb::Error::Corrupted(what) => Error::corrupt(Name::Catalog, 0, what),
+        redb::Error::Io(e) => Error::io("read or write", FileName::Catalog, e),
+        redb::Error::Corrupted(what) => Error::corrupt(FileName::Catalog, 0, what),
         e => Error::Catalog(e.to_string()),
     }
 }
@@ -98,7 +98,7 @@ fn panicked(panic: &(dyn Any + Send)) -> Error {
     let said = panic.downcast_ref::<String>().map(String::as_str);
     let said = said.or_else(|| panic.downcast_ref().copied()).unwrap_or("nothing");
     let what = format!("redb, which stores this file, panicked on its contents: {said}");
-    Error::corrupt(Name::Catalog, 0, what)
+    Error::corrupt(FileName::Catalog, 0, what)
 }
 
 /// Drops a database. redb writes when it is dropped, and panics on damage.

@@ -5,16 +5,16 @@
 use redb::{Key, TableHandle, Value, WriteTransaction};
 
 use super::backend::guarded;
-use super::frames::{Frames, Parts, Tail, part_key};
-use super::mark::Marked;
+use super::frames::{FrameAssembler, JournalFrames, JournalTail, part_key};
+use super::mark::CommitMark;
 use super::rows::{
-    Blob, CHANGES, FORMAT, NEXT_SEGMENT, SEQUENCES_END, STORE_ID, SegmentRow, Settings, UNFINISHED,
-    URL_HASH_BITS, URL_SEED, VERSION, check_epochs, check_rows, check_url_hash_bits, of_epoch,
-    parse_epoch,
+    CHANGES, FORMAT, JournalFrame, NEXT_SEGMENT, SEQUENCES_END, STORE_ID, SegmentRow, Settings,
+    UNFINISHED, URL_HASH_BITS, URL_SEED, VERSION, check_epochs, check_rows, check_url_hash_bits,
+    of_epoch, parse_epoch,
 };
 use super::tables::{EPOCHS, Journal, SEGMENTS, SETTINGS};
-use super::tree::{Table, Tree, Widths};
-use crate::disk::{Disk, Name};
+use super::tree::{RedbTable, RedbTree, Widths};
+use crate::disk::{Disk, FileName};
 use crate::error::{Error, Result};
 use crate::layout::url_hash_bits;
 use crate::order::sort_few_by_key;
@@ -22,53 +22,57 @@ use crate::page::EpochInfo;
 
 /// The contents of a catalog.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Contents {
+pub(crate) struct CatalogContents {
     pub(crate) settings: Settings,
     /// The live segments in order of sequence.
     pub(crate) segments: Vec<SegmentRow>,
     /// The epochs by number.
     pub(crate) epochs: Vec<EpochInfo>,
-    pub(crate) journals: [Frames; 2],
+    pub(crate) journals: [JournalFrames; 2],
 }
 
 /// The contents of a catalog without the journals.
-pub(super) struct Lists {
+pub(super) struct CatalogLists {
     settings: Settings,
     segments: Vec<SegmentRow>,
     epochs: Vec<EpochInfo>,
 }
 
-impl Lists {
-    pub(super) fn with(self, journals: [Frames; 2]) -> Contents {
-        let Lists { settings, segments, epochs } = self;
-        Contents { settings, segments, epochs, journals }
+impl CatalogLists {
+    pub(super) fn with(self, journals: [JournalFrames; 2]) -> CatalogContents {
+        let CatalogLists { settings, segments, epochs } = self;
+        CatalogContents { settings, segments, epochs, journals }
     }
 }
 
-impl Contents {
+impl CatalogContents {
     /// The contents of a new store's catalog.
-    pub(crate) fn new(disk: &dyn Disk, epochs: Vec<EpochInfo>, unfinished: bool) -> Contents {
+    pub(crate) fn new(
+        disk: &dyn Disk,
+        epochs: Vec<EpochInfo>,
+        unfinished: bool,
+    ) -> CatalogContents {
         let (store, url_seed) = (disk.random(), disk.random());
         let settings = Settings { store, url_seed, next_segment: 1, changes: 0, unfinished };
-        let journals = [Journal::A, Journal::B].map(Frames::none);
-        Contents { settings, segments: Vec::new(), epochs, journals }
+        let journals = [Journal::A, Journal::B].map(JournalFrames::none);
+        CatalogContents { settings, segments: Vec::new(), epochs, journals }
     }
 
     /// The contents of a copy that has no files yet.
-    pub(crate) fn begun(&self) -> Contents {
-        Contents {
+    pub(crate) fn without_files(&self) -> CatalogContents {
+        CatalogContents {
             settings: Settings { unfinished: true, ..self.settings },
             segments: Vec::new(),
             epochs: self.epochs.clone(),
-            journals: [Journal::A, Journal::B].map(Frames::none),
+            journals: [Journal::A, Journal::B].map(JournalFrames::none),
         }
     }
 
     /// The greatest mark that a catalog with these contents can have.
-    pub(crate) fn marked(&self) -> Marked {
-        let journalled = self.journals.iter().filter_map(Frames::last_sequence);
+    pub(crate) fn marked(&self) -> CommitMark {
+        let journalled = self.journals.iter().filter_map(JournalFrames::last_sequence);
         let listed = self.segments.last().map(|row| row.last_sequence);
-        Marked {
+        CommitMark {
             // If there are neither segments nor frames, nothing has been observed yet.
             sequence: journalled.chain(listed).max().unwrap_or(0),
             changes: self.settings.changes,
@@ -77,20 +81,23 @@ impl Contents {
 }
 
 pub(super) fn damaged(what: impl Into<String>) -> Error {
-    Error::corrupt(Name::Catalog, 0, what)
+    Error::corrupt(FileName::Catalog, 0, what)
 }
 
 /// Reads the whole catalog into memory, and checks redb's internal pages.
-pub(super) fn read(tree: &mut Tree<'_>) -> Result<Contents> {
-    let mut journals = [Journal::A, Journal::B].map(Frames::none);
-    let lists = go_on(tree, &mut journals)?;
+pub(super) fn read(tree: &mut RedbTree<'_>) -> Result<CatalogContents> {
+    let mut journals = [Journal::A, Journal::B].map(JournalFrames::none);
+    let lists = read_new(tree, &mut journals)?;
     tree.check_system()?;
     Ok(lists.with(journals))
 }
 
 /// Reads the catalog into memory, but only the frames of each journal after the frames in
 /// `journals`. After an error, `journals` has the frames that were read completely.
-pub(super) fn go_on(tree: &mut Tree<'_>, journals: &mut [Frames; 2]) -> Result<Lists> {
+pub(super) fn read_new(
+    tree: &mut RedbTree<'_>,
+    journals: &mut [JournalFrames; 2],
+) -> Result<CatalogLists> {
     let tables = tree.tables()?;
     let settings = settings(tree, &tables)?;
 
@@ -137,22 +144,26 @@ pub(super) fn go_on(tree: &mut Tree<'_>, journals: &mut [Frames; 2]) -> Result<L
             follow(tree, &tables, frames)?;
         }
     }
-    Ok(Lists { settings, segments, epochs })
+    Ok(CatalogLists { settings, segments, epochs })
 }
 
 /// Adds the frames after the last known frame. Returns whether that last frame still exists.
-fn follow(tree: &mut Tree<'_>, tables: &[Table], frames: &mut Frames) -> Result<bool> {
+fn follow(
+    tree: &mut RedbTree<'_>,
+    tables: &[RedbTable],
+    frames: &mut JournalFrames,
+) -> Result<bool> {
     let known = frames.last();
     let from = known.map_or(0, |tail| tail.first_sequence);
-    let blobs = &mut frames.blobs;
+    let blobs = &mut frames.frames;
     let mut is_there = known.is_none().then_some(true);
-    let mut take = |blob: Blob| match is_there {
+    let mut take = |blob: JournalFrame| match is_there {
         Some(true) => blobs.push(blob),
         Some(false) => {}
-        None => is_there = Some(known == Some(Tail::of(&blob))),
+        None => is_there = Some(known == Some(JournalTail::of(&blob))),
     };
     let before = |key: &[u8]| part_key(key).is_some_and(|(sequence, _)| sequence < from);
-    let mut parts = Parts::default();
+    let mut parts = FrameAssembler::default();
     rows_from(tree, tables, frames.journal.table(), &before, |key, part| {
         if key.0 >= from {
             parts.push(key, part)?.into_iter().for_each(&mut take);
@@ -163,7 +174,7 @@ fn follow(tree: &mut Tree<'_>, tables: &[Table], frames: &mut Frames) -> Result<
     Ok(is_there == Some(true))
 }
 
-fn settings(tree: &mut Tree<'_>, tables: &[Table]) -> Result<Settings> {
+fn settings(tree: &mut RedbTree<'_>, tables: &[RedbTable]) -> Result<Settings> {
     let mut found = Vec::new();
     rows(tree, tables, SETTINGS, |name, value| {
         found.push((name.to_owned(), value));
@@ -181,10 +192,10 @@ fn settings(tree: &mut Tree<'_>, tables: &[Table]) -> Result<Settings> {
     let number = u32::try_from(version)
         .map_err(|_| damaged(format!("the setting {FORMAT} is {version}, which no version has")))?;
     if number != VERSION {
-        let file = Name::Catalog.to_string();
+        let file = FileName::Catalog.to_string();
         return Err(Error::Version { file, found: number, reads: VERSION });
     }
-    check_url_hash_bits(Name::Catalog, get(URL_HASH_BITS)?)?;
+    check_url_hash_bits(FileName::Catalog, get(URL_HASH_BITS)?)?;
     Ok(Settings {
         store: get(STORE_ID)?,
         url_seed: get(URL_SEED)?,
@@ -196,8 +207,8 @@ fn settings(tree: &mut Tree<'_>, tables: &[Table]) -> Result<Settings> {
 
 /// Passes all rows of a table to `take`. The table may be missing.
 fn rows<K, V>(
-    tree: &mut Tree<'_>,
-    tables: &[Table],
+    tree: &mut RedbTree<'_>,
+    tables: &[RedbTable],
     definition: redb::TableDefinition<'_, K, V>,
     take: impl FnMut(K::SelfType<'_>, V::SelfType<'_>) -> Result<()>,
 ) -> Result<()>
@@ -211,8 +222,8 @@ where
 /// Passes the rows of a table to `take`. The table may be missing. Rows whose keys are `before` the
 /// wanted rows may be left out.
 fn rows_from<K, V>(
-    tree: &mut Tree<'_>,
-    tables: &[Table],
+    tree: &mut RedbTree<'_>,
+    tables: &[RedbTable],
     definition: redb::TableDefinition<'_, K, V>,
     before: &dyn Fn(&[u8]) -> bool,
     mut take: impl FnMut(K::SelfType<'_>, V::SelfType<'_>) -> Result<()>,
@@ -240,7 +251,7 @@ where
 /// Writes a whole catalog into an empty database.
 pub(super) fn write(
     transaction: &WriteTransaction,
-    contents: &Contents,
+    contents: &CatalogContents,
 ) -> Result<(), redb::Error> {
     let mut settings = transaction.open_table(SETTINGS)?;
     settings.insert(FORMAT, u64::from(VERSION))?;
@@ -262,7 +273,7 @@ pub(super) fn write(
     }
     for frames in &contents.journals {
         let mut table = transaction.open_table(frames.journal.table())?;
-        for blob in &frames.blobs {
+        for blob in &frames.frames {
             blob.insert_into(&mut table)?;
         }
     }

@@ -4,9 +4,9 @@
 use byteorder::{ByteOrder, LittleEndian};
 
 use crate::bug::{self, OrBug};
-use crate::disk::{Access, Disk, Name};
+use crate::disk::{Access, Disk, FileName};
 use crate::error::{Error, Result};
-use crate::layout::{Cursor, Put, in_memory};
+use crate::layout::{Cursor, PutInteger, to_usize};
 
 /// The limit of the file size, enough for some hundred thousand segments.
 pub(super) const BYTES_MAX: u64 = 16 << 20;
@@ -27,7 +27,7 @@ pub(super) fn seal(magic: [u8; 8], version: u32, body: &[u8]) -> Result<Vec<u8>>
 }
 
 /// Reads the file with a name; `None` if the file does not exist.
-pub(super) fn read(disk: &dyn Disk, name: Name) -> Result<Option<Vec<u8>>> {
+pub(super) fn read(disk: &dyn Disk, name: FileName) -> Result<Option<Vec<u8>>> {
     let file = match disk.open(name, Access::Read) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         opened => opened.map_err(|e| Error::io("open", name, e))?,
@@ -37,7 +37,7 @@ pub(super) fn read(disk: &dyn Disk, name: Name) -> Result<Option<Vec<u8>>> {
         let what = format!("expected at most {BYTES_MAX} bytes, found {len}");
         return Err(Error::corrupt(name, 0, what));
     }
-    let mut bytes = vec![0; in_memory(len)];
+    let mut bytes = vec![0; to_usize(len)];
     file.read_at(0, &mut bytes).map_err(|e| Error::io("read", name, e))?;
     Ok(Some(bytes))
 }
@@ -50,7 +50,7 @@ pub(super) fn is_whole(bytes: &[u8]) -> bool {
 }
 
 /// Checks the bytes of a file and returns its body.
-pub(super) fn open(magic: [u8; 8], version: u32, name: Name, bytes: &[u8]) -> Result<&[u8]> {
+pub(super) fn open(magic: [u8; 8], version: u32, name: FileName, bytes: &[u8]) -> Result<&[u8]> {
     let flaw = |offset: u64, what: &str| Error::corrupt(name, offset, what);
     let mut cursor = Cursor::new(bytes);
     if cursor.array() != Some(magic) {

@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::contents::damaged;
-use super::rows::Blob;
+use super::rows::JournalFrame;
 use super::tables::Journal;
 use crate::error::Result;
 use crate::layout::Cursor;
@@ -13,16 +13,16 @@ use crate::layout::Cursor;
 /// Frames are only appended to a journal, until the journal's table is dropped as a whole. So as
 /// long as the last frame exists, all frames before it are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tail {
+pub(crate) struct JournalTail {
     pub(crate) first_sequence: u64,
     pub(crate) last_sequence: u64,
     /// The hash of the frame's bytes.
     sum: u128,
 }
 
-impl Tail {
-    pub(super) fn of(blob: &Blob) -> Tail {
-        Tail {
+impl JournalTail {
+    pub(super) fn of(blob: &JournalFrame) -> JournalTail {
+        JournalTail {
             first_sequence: blob.first_sequence,
             last_sequence: blob.last_sequence(),
             sum: xxh3_128(&blob.bytes),
@@ -32,39 +32,39 @@ impl Tail {
 
 /// The frames of a journal in order of sequence, or the frames after a known frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Frames {
+pub(crate) struct JournalFrames {
     pub(crate) journal: Journal,
-    /// The frame before `blobs`; `None` if `blobs` are all frames of the journal.
-    pub(crate) after: Option<Tail>,
-    pub(crate) blobs: Vec<Blob>,
+    /// The frame before `frames`; `None` if `frames` are all frames of the journal.
+    pub(crate) after: Option<JournalTail>,
+    pub(crate) frames: Vec<JournalFrame>,
 }
 
-impl Frames {
-    pub(super) fn none(journal: Journal) -> Frames {
-        Frames { journal, after: None, blobs: Vec::new() }
+impl JournalFrames {
+    pub(super) fn none(journal: Journal) -> JournalFrames {
+        JournalFrames { journal, after: None, frames: Vec::new() }
     }
 
     /// The last frame of the journal, which may be the frame in `after`.
-    pub(crate) fn last(&self) -> Option<Tail> {
-        self.blobs.last().map(Tail::of).or(self.after)
+    pub(crate) fn last(&self) -> Option<JournalTail> {
+        self.frames.last().map(JournalTail::of).or(self.after)
     }
 
     /// The last operation of the journal, which may be in the frame in `after`.
     pub(crate) fn last_sequence(&self) -> Option<u64> {
-        let last = self.blobs.last().map(Blob::last_sequence);
+        let last = self.frames.last().map(JournalFrame::last_sequence);
         last.or(self.after.map(|tail| tail.last_sequence))
     }
 
     /// An operation of the journal that orders it relative to the other journal; `None` if the
     /// journal is empty.
     pub(crate) fn place(&self) -> Option<u64> {
-        let first = self.blobs.first().map(|blob| blob.first_sequence);
+        let first = self.frames.first().map(|blob| blob.first_sequence);
         self.after.map(|tail| tail.first_sequence).or(first)
     }
 
     /// Removes all frames.
     pub(super) fn clear(&mut self) {
-        (self.after, self.blobs) = (None, Vec::new());
+        (self.after, self.frames) = (None, Vec::new());
     }
 }
 
@@ -78,15 +78,19 @@ pub(super) fn part_key(key: &[u8]) -> Option<(u64, u32)> {
 
 /// Assembles frames from their parts, which must come in the order of their keys.
 #[derive(Default)]
-pub(super) struct Parts {
+pub(super) struct FrameAssembler {
     key: u64,
     parts: u32,
     bytes: Vec<u8>,
 }
 
-impl Parts {
+impl FrameAssembler {
     /// Adds a part. Returns the previous frame if this part starts another frame.
-    pub(super) fn push(&mut self, (key, part): (u64, u32), bytes: &[u8]) -> Result<Option<Blob>> {
+    pub(super) fn push(
+        &mut self,
+        (key, part): (u64, u32),
+        bytes: &[u8],
+    ) -> Result<Option<JournalFrame>> {
         let before = if part == 0 { self.end()? } else { None };
         if part > 0 && key != self.key || part != self.parts {
             return Err(damaged(format!("the journal is not readable at operation {key}")));
@@ -98,11 +102,11 @@ impl Parts {
     }
 
     /// Returns the last frame.
-    pub(super) fn end(&mut self) -> Result<Option<Blob>> {
+    pub(super) fn end(&mut self) -> Result<Option<JournalFrame>> {
         if std::mem::take(&mut self.parts) == 0 {
             return Ok(None);
         }
-        let blob = Blob::parse(self.key, &std::mem::take(&mut self.bytes));
+        let blob = JournalFrame::parse(self.key, &std::mem::take(&mut self.bytes));
         blob.map(Some).ok_or_else(|| {
             damaged(format!("the journal is not readable at operation {}", self.key))
         })

@@ -6,11 +6,11 @@
 use std::sync::Arc;
 
 use super::envelope;
-use super::published::{Published, more_or_less};
+use super::published::{PublishedState, impossible_lists};
 use crate::bug::OrBug;
-use crate::disk::{Disk, Name, NewFile};
+use crate::disk::{Disk, FileName, NewFile};
 use crate::error::{Error, Result};
-use crate::layout::{Cursor, Put};
+use crate::layout::{Cursor, PutInteger};
 
 const MAGIC: [u8; 8] = *b"simkgen\0";
 const VERSION: u32 = 1;
@@ -21,7 +21,7 @@ pub(crate) struct Generation {
     /// The number of the generation, which is also its file name.
     pub(crate) number: u64,
     /// The sealed state, and all epochs.
-    pub(crate) published: Published,
+    pub(crate) published: PublishedState,
     /// The tables in the directory, by epoch.
     pub(crate) tables: Vec<TableRow>,
 }
@@ -48,9 +48,9 @@ impl Generation {
             body.put_u32(table.epoch);
             body.put_u64(table.bytes);
         }
-        let mut file = NewFile::create(Arc::clone(disk), Name::GenerationNew(self.number))?;
+        let mut file = NewFile::create(Arc::clone(disk), FileName::GenerationNew(self.number))?;
         file.append(&envelope::seal(MAGIC, VERSION, &body)?)?;
-        file.finish(Name::Generation(self.number))?;
+        file.finish(FileName::Generation(self.number))?;
         Ok(())
     }
 
@@ -60,14 +60,14 @@ impl Generation {
     ///
     /// [`Error::Io`] if the generation does not exist, [`Error::Corrupt`], [`Error::Version`].
     pub(crate) fn read(disk: &dyn Disk, number: u64) -> Result<Generation> {
-        let name = Name::Generation(number);
+        let name = FileName::Generation(number);
         let Some(bytes) = envelope::read(disk, name)? else {
             return Err(Error::io("open", name, std::io::ErrorKind::NotFound.into()));
         };
         let mut body = Cursor::new(envelope::open(MAGIC, VERSION, name, &bytes)?);
-        let published = Published::take(name, &mut body)?;
+        let published = PublishedState::take(name, &mut body)?;
         let generation = Self::take(published, &mut body).filter(|_| body.is_empty());
-        let generation = generation.ok_or_else(|| more_or_less(name))?;
+        let generation = generation.ok_or_else(|| impossible_lists(name))?;
         if generation.number != number {
             let what = format!("it is generation {}, under another name", generation.number);
             return Err(Error::corrupt(name, 0, what));
@@ -86,7 +86,7 @@ impl Generation {
 
     /// Whether the generation exists but is incomplete: a copy is in progress, or was cut short.
     pub(crate) fn is_torn(disk: &dyn Disk, number: u64) -> Result<bool> {
-        match envelope::read(disk, Name::Generation(number)) {
+        match envelope::read(disk, FileName::Generation(number)) {
             Ok(bytes) => Ok(bytes.is_some_and(|bytes| !envelope::is_whole(&bytes))),
             // The file became shorter since its size was read.
             Err(e) if e.is_cut() => Ok(true),
@@ -94,7 +94,7 @@ impl Generation {
         }
     }
 
-    fn take(published: Published, cursor: &mut Cursor<'_>) -> Option<Generation> {
+    fn take(published: PublishedState, cursor: &mut Cursor<'_>) -> Option<Generation> {
         let (number, count) = (cursor.u64()?, cursor.u32()?);
         let mut tables = Vec::new();
         for _ in 0..count {

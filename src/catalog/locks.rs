@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::disk::{Disk, Holder, Lock, LockGuard, Locked, Name};
+use crate::disk::{Disk, FileName, LockGuard, LockHolder, LockMode, LockOutcome};
 use crate::error::{Error, Result};
 use crate::sync::thread;
 
@@ -16,21 +16,26 @@ const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// Locks on a store.
 #[derive(Debug)]
-pub(crate) struct Locks {
+pub(crate) struct StoreLocks {
     lock: Box<dyn LockGuard>,
     catalog: Box<dyn LockGuard>,
 }
 
-fn try_lock(disk: &dyn Disk, name: Name, kind: Lock) -> Result<Locked> {
+fn try_lock(disk: &dyn Disk, name: FileName, kind: LockMode) -> Result<LockOutcome> {
     disk.lock(name, kind).map_err(|e| Error::io("lock", name, e))
 }
 
-fn wait_for(disk: &dyn Disk, name: Name, kind: Lock, until: Instant) -> Result<Box<dyn LockGuard>> {
+fn wait_for(
+    disk: &dyn Disk,
+    name: FileName,
+    kind: LockMode,
+    until: Instant,
+) -> Result<Box<dyn LockGuard>> {
     loop {
         match try_lock(disk, name, kind)? {
-            Locked::Held(guard) => return Ok(guard),
-            Locked::Refused(holder) => {
-                if holder == Holder::ThisProcess || Instant::now() > until {
+            LockOutcome::Held(guard) => return Ok(guard),
+            LockOutcome::Refused(holder) => {
+                if holder == LockHolder::ThisProcess || Instant::now() > until {
                     return Err(Error::Locked { location: disk.location(), holder });
                 }
             }
@@ -39,27 +44,30 @@ fn wait_for(disk: &dyn Disk, name: Name, kind: Lock, until: Instant) -> Result<B
     }
 }
 
-impl Locks {
+impl StoreLocks {
     /// Locks a store. Waits a while for other holders of the lock, except for this process itself.
     ///
     /// The holder of `LOCK` waits only for the catalog. Readers that arrive meanwhile find a
     /// writer, so any number of readers cannot starve the writer.
-    pub(crate) fn take(disk: &dyn Disk, kind: Lock) -> Result<Locks> {
+    pub(crate) fn take(disk: &dyn Disk, kind: LockMode) -> Result<StoreLocks> {
         let until = Instant::now() + LOCK_WAIT;
-        let lock = wait_for(disk, Name::Lock, kind, until)?;
-        let catalog = wait_for(disk, Name::Catalog, kind, until)?;
-        Ok(Locks { lock, catalog })
+        let lock = wait_for(disk, FileName::Lock, kind, until)?;
+        let catalog = wait_for(disk, FileName::Catalog, kind, until)?;
+        Ok(StoreLocks { lock, catalog })
     }
 
     /// Locks a store without waiting.
-    pub(crate) fn try_take(disk: &dyn Disk, kind: Lock) -> Result<Result<Locks, Holder>> {
-        let lock = match try_lock(disk, Name::Lock, kind)? {
-            Locked::Held(guard) => guard,
-            Locked::Refused(holder) => return Ok(Err(holder)),
+    pub(crate) fn try_take(
+        disk: &dyn Disk,
+        kind: LockMode,
+    ) -> Result<Result<StoreLocks, LockHolder>> {
+        let lock = match try_lock(disk, FileName::Lock, kind)? {
+            LockOutcome::Held(guard) => guard,
+            LockOutcome::Refused(holder) => return Ok(Err(holder)),
         };
-        Ok(match try_lock(disk, Name::Catalog, kind)? {
-            Locked::Held(catalog) => Ok(Locks { lock, catalog }),
-            Locked::Refused(holder) => Err(holder),
+        Ok(match try_lock(disk, FileName::Catalog, kind)? {
+            LockOutcome::Held(catalog) => Ok(StoreLocks { lock, catalog }),
+            LockOutcome::Refused(holder) => Err(holder),
         })
     }
 
@@ -82,7 +90,7 @@ impl Locks {
     /// [`Error::Replaced`] if one of the files no longer has its name, because another process may
     /// write.
     pub(super) fn check(&self) -> Result<()> {
-        for (guard, name) in [(&self.lock, Name::Lock), (&self.catalog, Name::Catalog)] {
+        for (guard, name) in [(&self.lock, FileName::Lock), (&self.catalog, FileName::Catalog)] {
             if !guard.is_under(name).map_err(|e| Error::io("look after", name, e))? {
                 return Err(Error::Replaced { file: name.to_string() });
             }

@@ -7,27 +7,27 @@
 use byteorder::{ByteOrder, LittleEndian};
 use std::io::ErrorKind;
 
-use super::backend::Closable;
-use crate::disk::{Access, Dir, Disk, Name};
+use super::backend::ClosableFile;
+use crate::disk::{Access, Dir, Disk, FileName};
 use crate::error::{Error, Result};
-use crate::layout::{Cursor, Put};
-use crate::sync::{Rank, RankedMutex};
+use crate::layout::{Cursor, PutInteger};
+use crate::sync::{LockRank, RankedMutex};
 
 const MAGIC: [u8; 8] = *b"simkmark";
 const BYTES: usize = 28;
 
 /// The committed state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Marked {
+pub(crate) struct CommitMark {
     /// The last operation.
     pub(crate) sequence: u64,
     /// The number of commits that changed more than the journal.
     pub(crate) changes: u64,
 }
 
-impl Marked {
-    pub(super) fn max(self, other: Marked) -> Marked {
-        Marked {
+impl CommitMark {
+    pub(super) fn max(self, other: CommitMark) -> CommitMark {
+        CommitMark {
             sequence: self.sequence.max(other.sequence),
             changes: self.changes.max(other.changes),
         }
@@ -36,16 +36,16 @@ impl Marked {
 
 /// The mark of an open store.
 #[derive(Debug)]
-pub(super) struct Mark {
-    file: Closable,
-    last: RankedMutex<Marked>,
+pub(super) struct MarkFile {
+    file: ClosableFile,
+    last: RankedMutex<CommitMark>,
 }
 
-impl Mark {
-    pub(super) fn open(disk: &dyn Disk, last: Marked) -> Result<Mark> {
-        let file = disk.open(Name::Lock, Access::Write);
-        let file = file.map_err(|e| Error::io("open", Name::Lock, e))?;
-        Ok(Mark { file: Closable::new(file), last: RankedMutex::new(Rank::Mark, last) })
+impl MarkFile {
+    pub(super) fn open(disk: &dyn Disk, last: CommitMark) -> Result<MarkFile> {
+        let file = disk.open(FileName::Lock, Access::Write);
+        let file = file.map_err(|e| Error::io("open", FileName::Lock, e))?;
+        Ok(MarkFile { file: ClosableFile::new(file), last: RankedMutex::new(LockRank::Mark, last) })
     }
 
     /// Closes the mark's file, which belongs to another process.
@@ -53,20 +53,20 @@ impl Mark {
         self.file.close();
     }
 
-    pub(super) fn noted(&self) -> Marked {
+    pub(super) fn noted(&self) -> CommitMark {
         *self.last.lock()
     }
 
     /// Writes the committed state to `LOCK`. Costs one write, no sync.
-    pub(super) fn note(&self, committed: Marked) -> Result<()> {
+    pub(super) fn note(&self, committed: CommitMark) -> Result<()> {
         let mut last = self.last.lock();
         *last = last.max(committed);
         let written = self.file.file().and_then(|file| file.write_at(0, &bytes_of(*last)));
-        written.map_err(|e| Error::io("write", Name::Lock, e))
+        written.map_err(|e| Error::io("write", FileName::Lock, e))
     }
 }
 
-fn bytes_of(marked: Marked) -> Vec<u8> {
+fn bytes_of(marked: CommitMark) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(BYTES);
     bytes.extend_from_slice(&MAGIC);
     bytes.put_u64(marked.sequence);
@@ -76,17 +76,17 @@ fn bytes_of(marked: Marked) -> Vec<u8> {
 }
 
 /// The last sound record; zeros if there is none.
-pub(crate) fn read(disk: &dyn Disk) -> Marked {
+pub(crate) fn read(disk: &dyn Disk) -> CommitMark {
     let mut bytes = [0; BYTES];
-    let read = disk.open(Name::Lock, Access::Read).and_then(|f| f.read_at(0, &mut bytes));
+    let read = disk.open(FileName::Lock, Access::Read).and_then(|f| f.read_at(0, &mut bytes));
     let mut cursor = Cursor::new(&bytes);
     let (body, sum) = bytes.split_at(BYTES - 4);
     if read.is_err() || crc32fast::hash(body) != LittleEndian::read_u32(sum) {
-        return Marked::default();
+        return CommitMark::default();
     }
     match (cursor.array(), cursor.u64(), cursor.u64()) {
-        (Some(MAGIC), Some(sequence), Some(changes)) => Marked { sequence, changes },
-        _ => Marked::default(),
+        (Some(MAGIC), Some(sequence), Some(changes)) => CommitMark { sequence, changes },
+        _ => CommitMark::default(),
     }
 }
 
@@ -94,18 +94,18 @@ pub(crate) fn read(disk: &dyn Disk) -> Marked {
 /// with simkeep's names in this directory are known to be simkeep's files.
 pub(super) fn begin(disk: &dyn Disk) -> Result<()> {
     let begun = || {
-        let file = disk.open(Name::Lock, Access::Write)?;
+        let file = disk.open(FileName::Lock, Access::Write)?;
         file.set_len(0)?;
-        file.write_at(0, &bytes_of(Marked::default()))?;
+        file.write_at(0, &bytes_of(CommitMark::default()))?;
         file.sync()
     };
-    begun().map_err(|e| Error::io("begin", Name::Lock, e))?;
-    disk.sync_dir(Dir::Root).map_err(|e| Error::io("sync the directory of", Name::Lock, e))
+    begun().map_err(|e| Error::io("begin", FileName::Lock, e))?;
+    disk.sync_dir(Dir::Root).map_err(|e| Error::io("sync the directory of", FileName::Lock, e))
 }
 
 /// The owner of a directory, according to its `LOCK`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Begun {
+pub(crate) enum DirectoryOwner {
     /// `LOCK` has simkeep's mark: the directory belongs to simkeep.
     Ours,
     /// `LOCK` is empty: it has just been created.
@@ -115,21 +115,21 @@ pub(crate) enum Begun {
 }
 
 /// Examines `LOCK` in a directory of unknown origin.
-pub(crate) fn look(disk: &dyn Disk) -> Result<Begun> {
-    let name = Name::Lock;
+pub(crate) fn find_owner(disk: &dyn Disk) -> Result<DirectoryOwner> {
+    let name = FileName::Lock;
     let file = match disk.open(name, Access::Read) {
-        Err(e) if e.kind() == ErrorKind::InvalidData => return Ok(Begun::Foreign),
+        Err(e) if e.kind() == ErrorKind::InvalidData => return Ok(DirectoryOwner::Foreign),
         opened => opened.map_err(|e| Error::io("open", name, e))?,
     };
     let error = |e| Error::io("read", name, e);
     let len = file.size().map_err(error)?;
     let mut bytes = [0; BYTES];
     let there = usize::try_from(len).ok().and_then(|len| bytes.get_mut(..len));
-    let Some(there) = there else { return Ok(Begun::Foreign) };
+    let Some(there) = there else { return Ok(DirectoryOwner::Foreign) };
     file.read_at(0, there).map_err(error)?;
     // A power loss may leave a file with its length but without its bytes.
     if there.iter().all(|byte| *byte == 0) {
-        return Ok(Begun::Blank);
+        return Ok(DirectoryOwner::Blank);
     }
-    Ok(if there.starts_with(&MAGIC) { Begun::Ours } else { Begun::Foreign })
+    Ok(if there.starts_with(&MAGIC) { DirectoryOwner::Ours } else { DirectoryOwner::Foreign })
 }

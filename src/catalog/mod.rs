@@ -8,14 +8,15 @@
 //! is read and checked before redb opens it. Afterwards the database is only appended to.
 
 mod backend;
-mod beside;
 mod checked;
+mod concurrent;
 mod contents;
 mod envelope;
 mod frames;
 mod generation;
 mod locks;
 pub(crate) mod mark;
+mod new_catalog;
 mod newer_files;
 mod published;
 mod rows;
@@ -23,36 +24,35 @@ mod runs;
 mod salvage;
 mod tables;
 mod tree;
-mod whole;
 
 use std::sync::Arc;
 
 use redb::{Database, ReadableTable, WriteTransaction};
 
-use self::backend::{Closable, FileBackend, drop_guarded, guarded};
-use self::mark::Mark;
+use self::backend::{ClosableFile, FileBackend, drop_guarded, guarded};
+use self::mark::MarkFile;
 use self::tables::{EPOCHS, SEGMENTS, SETTINGS};
-use self::tree::Tree;
+use self::tree::RedbTree;
 use crate::bug;
-use crate::disk::{Access, Disk, DiskFile, FileCopy, LockGuard, Name};
+use crate::disk::{Access, Disk, DiskFile, FileCopy, FileName, LockGuard};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
-use crate::process::Process;
-use crate::sync::{Rank, RankedMutex, RankedRwLock};
+use crate::process::ProcessId;
+use crate::sync::{LockRank, RankedMutex, RankedRwLock};
 
-pub(crate) use self::beside::{Tries, read_beside};
-pub(crate) use self::checked::Checked;
-pub(crate) use self::contents::Contents;
-pub(crate) use self::frames::{Frames, Tail};
+pub(crate) use self::checked::CheckTimes;
+pub(crate) use self::concurrent::{ReadLimit, read_concurrently};
+pub(crate) use self::contents::CatalogContents;
+pub(crate) use self::frames::{JournalFrames, JournalTail};
 pub(crate) use self::generation::{Generation, TableRow};
-pub(crate) use self::locks::Locks;
-pub(crate) use self::mark::Marked;
+pub(crate) use self::locks::StoreLocks;
+pub(crate) use self::mark::CommitMark;
+pub(crate) use self::new_catalog::NewCatalog;
 pub(crate) use self::newer_files::NewerFiles;
-pub(crate) use self::published::Published;
-pub(crate) use self::rows::{Blob, EPOCHS_MAX, SegmentRow, Settings, is_epoch_name};
-pub(crate) use self::salvage::{Salvage, Saved};
+pub(crate) use self::published::PublishedState;
+pub(crate) use self::rows::{EPOCHS_MAX, JournalFrame, SegmentRow, Settings, is_epoch_name};
+pub(crate) use self::salvage::{Salvage, SalvagedFrame};
 pub(crate) use self::tables::Journal;
-pub(crate) use self::whole::Whole;
 
 /// The size of redb's page cache. The working set is a few pages; the rest of the database is only
 /// appended to.
@@ -62,17 +62,17 @@ const CACHE_BYTES: usize = 16 << 20;
 #[derive(Debug)]
 pub(crate) struct Catalog {
     disk: Arc<dyn Disk>,
-    mark: Mark,
+    mark: MarkFile,
     database: RankedRwLock<Option<Database>>,
     /// The first failure of a write. Each write transaction locks this field: redb allows one
     /// transaction at a time, and after a failure none may follow.
     failed: RankedMutex<Option<Error>>,
     /// The file of the database.
-    file: RankedMutex<Closable>,
+    file: RankedMutex<ClosableFile>,
     /// The process that opened the catalog; only this process may write.
-    process: Process,
+    process: ProcessId,
     /// The locks, released after everything else.
-    locks: RankedMutex<Option<Locks>>,
+    locks: RankedMutex<Option<StoreLocks>>,
 }
 
 impl Drop for Catalog {
@@ -89,33 +89,39 @@ impl Catalog {
     /// Creates the catalog of a new store, completely or not at all. An unfinished store stays
     /// unfinished until segments are [added](Self::add). The store is locked; returns the lock on
     /// the catalog.
-    pub(crate) fn create(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Box<dyn LockGuard>> {
+    pub(crate) fn create(
+        disk: &Arc<dyn Disk>,
+        contents: &CatalogContents,
+    ) -> Result<Box<dyn LockGuard>> {
         mark::begin(&**disk)?;
-        Whole::write(disk, contents)?.finish(&**disk)
+        NewCatalog::write(disk, contents)?.finish(&**disk)
     }
 
     /// Reads and checks the whole catalog, and then opens it. Costs about 0.1 s per 100 MB of
     /// journal, plus redb's own recovery after a crash. The catalog keeps the locks, which are
     /// exclusive.
-    pub(crate) fn open(disk: &Arc<dyn Disk>, locks: Locks) -> Result<(Catalog, Contents)> {
+    pub(crate) fn open(
+        disk: &Arc<dyn Disk>,
+        locks: StoreLocks,
+    ) -> Result<(Catalog, CatalogContents)> {
         let contents = Self::read_on(&**disk)?;
-        let mark = Mark::open(&**disk, contents.marked())?;
+        let mark = MarkFile::open(&**disk, contents.marked())?;
         let (database, file) = open_database(disk)?;
         let catalog = Catalog {
             disk: Arc::clone(disk),
             mark,
-            database: RankedRwLock::new(Rank::Database, Some(database)),
-            failed: RankedMutex::new(Rank::Transaction, None),
-            file: RankedMutex::new(Rank::CatalogFile, file),
-            process: Process::current(),
-            locks: RankedMutex::new(Rank::FileLocks, Some(locks)),
+            database: RankedRwLock::new(LockRank::Database, Some(database)),
+            failed: RankedMutex::new(LockRank::Transaction, None),
+            file: RankedMutex::new(LockRank::CatalogFile, file),
+            process: ProcessId::current(),
+            locks: RankedMutex::new(LockRank::FileLocks, Some(locks)),
         };
         Ok((catalog, contents))
     }
 
     /// Reads the catalog and checks that it is at least as new as `LOCK` and `SNAPSHOT`.
-    pub(crate) fn read_on(disk: &dyn Disk) -> Result<Contents> {
-        let name = Name::Catalog;
+    pub(crate) fn read_on(disk: &dyn Disk) -> Result<CatalogContents> {
+        let name = FileName::Catalog;
         let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
         let contents = Self::read(&*file)?;
         NewerFiles::read(disk)?.check(&contents)?;
@@ -124,7 +130,7 @@ impl Catalog {
 
     /// Reads the last commit in a catalog's file without changing it. Checks every page of the
     /// commit.
-    pub(crate) fn read(file: &dyn DiskFile) -> Result<Contents> {
+    pub(crate) fn read(file: &dyn DiskFile) -> Result<CatalogContents> {
         Self::read_with(file, &mut Err)
     }
 
@@ -133,12 +139,12 @@ impl Catalog {
     pub(crate) fn read_with(
         file: &dyn DiskFile,
         flaw: &mut dyn FnMut(Error) -> Result<()>,
-    ) -> Result<Contents> {
-        contents::read(&mut Tree::open(file, flaw)?)
+    ) -> Result<CatalogContents> {
+        contents::read(&mut RedbTree::open(file, flaw)?)
     }
 
     /// Reads the last commit, while other calls wait.
-    pub(crate) fn contents(&self) -> Result<Contents> {
+    pub(crate) fn contents(&self) -> Result<CatalogContents> {
         Self::read(&*self.copy()?)
     }
 
@@ -148,14 +154,14 @@ impl Catalog {
         if database.is_none() {
             return Err(Error::Closed);
         }
-        let name = Name::Catalog;
+        let name = FileName::Catalog;
         let file = self.disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
         Ok(Box::new(FileCopy::copy(&*file).map_err(|e| Error::io("read", name, e))?))
     }
 
     /// Appends blobs to their journals in one transaction, which is durable when this function
     /// returns.
-    pub(crate) fn append(&self, blobs: &[(Journal, Blob)]) -> Result<()> {
+    pub(crate) fn append(&self, blobs: &[(Journal, JournalFrame)]) -> Result<()> {
         let Some((_, last)) = blobs.last() else { return Ok(()) };
         let sequence = last.last_sequence();
         let mut ends = self.mark.noted().sequence;
@@ -169,7 +175,7 @@ impl Catalog {
                 let mut table = transaction.open_table(journal.table())?;
                 blob.insert_into(&mut table)?;
             }
-            Ok(Marked { sequence, changes: 0 })
+            Ok(CommitMark { sequence, changes: 0 })
         })
     }
 
@@ -235,9 +241,9 @@ impl Catalog {
                 return Err(Error::Closed);
             }
             self.check_locks()?;
-            let file = self.disk.open(Name::Catalog, Access::Read);
-            let file = file.map_err(|e| Error::io("open", Name::Catalog, e))?;
-            let whole = match Whole::write(&self.disk, &Self::read(&*file)?) {
+            let file = self.disk.open(FileName::Catalog, Access::Read);
+            let file = file.map_err(|e| Error::io("open", FileName::Catalog, e))?;
+            let whole = match NewCatalog::write(&self.disk, &Self::read(&*file)?) {
                 Err(e) if e.is_full() => {
                     full = Some(e);
                     return Ok(());
@@ -307,7 +313,7 @@ impl Catalog {
     /// Commits a change, and records it in the mark.
     fn write(
         &self,
-        change: impl FnOnce(&WriteTransaction) -> Result<Marked, redb::Error>,
+        change: impl FnOnce(&WriteTransaction) -> Result<CommitMark, redb::Error>,
     ) -> Result<()> {
         let database = self.database.read();
         self.unless_failed(|| {
@@ -340,7 +346,11 @@ fn put_epochs(transaction: &WriteTransaction, epochs: &[&EpochInfo]) -> Result<(
 /// Counts a change of more than the journal, and stores the number of the next segment. The numbers
 /// of segments are assigned before the transactions that use them, and the transactions may come in
 /// another order.
-fn count(transaction: &WriteTransaction, next: u64, sequence: u64) -> Result<Marked, redb::Error> {
+fn count(
+    transaction: &WriteTransaction,
+    next: u64,
+    sequence: u64,
+) -> Result<CommitMark, redb::Error> {
     let mut settings = transaction.open_table(SETTINGS)?;
     let lost = |name| redb::Error::Corrupted(format!("the setting {name} has disappeared"));
     let stored = settings.get(rows::NEXT_SEGMENT)?.map(|stored| stored.value());
@@ -349,7 +359,7 @@ fn count(transaction: &WriteTransaction, next: u64, sequence: u64) -> Result<Mar
     let before = settings.get(rows::CHANGES)?.map(|stored| stored.value());
     let changes = before.ok_or_else(|| lost(rows::CHANGES))? + 1;
     settings.insert(rows::CHANGES, changes)?;
-    Ok(Marked { sequence, changes })
+    Ok(CommitMark { sequence, changes })
 }
 
 fn commit<T>(
@@ -366,9 +376,9 @@ fn commit<T>(
 }
 
 /// Opens a catalog that was read and is sound. After a crash, redb recovers during this call.
-fn open_database(disk: &Arc<dyn Disk>) -> Result<(Database, Closable)> {
-    let file = disk.open(Name::Catalog, Access::Write);
-    let file = Closable::new(file.map_err(|e| Error::io("open", Name::Catalog, e))?);
+fn open_database(disk: &Arc<dyn Disk>) -> Result<(Database, ClosableFile)> {
+    let file = disk.open(FileName::Catalog, Access::Write);
+    let file = ClosableFile::new(file.map_err(|e| Error::io("open", FileName::Catalog, e))?);
     let database = guarded(|| {
         let mut builder = Database::builder();
         builder.set_cache_size(CACHE_BYTES);
@@ -380,7 +390,7 @@ fn open_database(disk: &Arc<dyn Disk>) -> Result<(Database, Closable)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::{Lock, SimDisk};
+    use crate::disk::{LockMode, SimDisk};
     use crate::page::Epoch;
 
     #[test]
@@ -388,7 +398,7 @@ mod tests {
     fn journal_with_a_gap_is_not_written() {
         let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
         disk.create_dirs(crate::disk::Dir::STORE).unwrap();
-        let mut locks = Locks::take(&*disk, Lock::Exclusive).unwrap();
+        let mut locks = StoreLocks::take(&*disk, LockMode::Exclusive).unwrap();
         let name = "one".to_owned();
         let epoch = EpochInfo {
             epoch: Epoch(0),
@@ -398,9 +408,11 @@ mod tests {
             bands: crate::fingerprint::Bands::EXTERNAL,
             ended: false,
         };
-        locks.follow(Catalog::create(&disk, &Contents::new(&*disk, vec![epoch], false)).unwrap());
+        locks.follow(
+            Catalog::create(&disk, &CatalogContents::new(&*disk, vec![epoch], false)).unwrap(),
+        );
         let (catalog, _) = Catalog::open(&disk, locks).unwrap();
-        let blob = |first_sequence| Blob { first_sequence, count: 1, bytes: vec![0] };
+        let blob = |first_sequence| JournalFrame { first_sequence, count: 1, bytes: vec![0] };
         catalog.append(&[(Journal::A, blob(1))]).unwrap();
         let _ = catalog.append(&[(Journal::A, blob(3))]);
     }

@@ -3,23 +3,23 @@
 //! Neither file is ever newer than the catalog that it was written after. If one is, the catalog is
 //! the commit before the last, an older copy, or the catalog of another store.
 
-use super::{Contents, Marked, Published, mark};
-use crate::disk::{Disk, Name};
+use super::{CatalogContents, CommitMark, PublishedState, mark};
+use crate::disk::{Disk, FileName};
 use crate::error::{Error, Result};
 
 /// The contents of the files written after commits of a catalog.
 #[derive(Debug)]
 pub(crate) struct NewerFiles {
-    pub(crate) mark: Marked,
+    pub(crate) mark: CommitMark,
     /// The contents of `SNAPSHOT`, if it exists and is sound.
-    pub(crate) published: Option<Published>,
+    pub(crate) published: Option<PublishedState>,
 }
 
 impl NewerFiles {
     /// Reads both files. A damaged file counts as absent, because the writer writes both files
     /// again.
     pub(crate) fn read(disk: &dyn Disk) -> Result<NewerFiles> {
-        let published = match Published::read(disk) {
+        let published = match PublishedState::read(disk) {
             Ok(published) => published,
             Err(e) => e.flaw().map(|_| None)?,
         };
@@ -28,14 +28,14 @@ impl NewerFiles {
 
     /// Checks that both files belong to this catalog, and that the catalog has everything that they
     /// mention.
-    pub(crate) fn check(&self, contents: &Contents) -> Result<()> {
-        self.ahead(contents).or_else(|| self.foreign(contents)).map_or(Ok(()), Err)
+    pub(crate) fn check(&self, contents: &CatalogContents) -> Result<()> {
+        self.missing_commits(contents).or_else(|| self.other_store(contents)).map_or(Ok(()), Err)
     }
 
     /// The error if the catalog lacks commits after which the files were written.
-    pub(crate) fn ahead(&self, contents: &Contents) -> Option<Error> {
+    pub(crate) fn missing_commits(&self, contents: &CatalogContents) -> Option<Error> {
         let there = contents.marked();
-        let Marked { sequence, changes } = self.mark;
+        let CommitMark { sequence, changes } = self.mark;
         let last = there.changes;
         let what = if sequence > there.sequence {
             let last = there.sequence;
@@ -53,11 +53,11 @@ impl NewerFiles {
                  this one"
             )
         };
-        Some(Error::corrupt(Name::Catalog, 0, what))
+        Some(Error::corrupt(FileName::Catalog, 0, what))
     }
 
     /// The error if `SNAPSHOT` belongs to another store, or to a diverged copy of this store.
-    pub(crate) fn foreign(&self, contents: &Contents) -> Option<Error> {
+    pub(crate) fn other_store(&self, contents: &CatalogContents) -> Option<Error> {
         let published = self.published.as_ref()?;
         let (found, expected) = (published.store, contents.settings.store);
         let what = if found == expected {
@@ -75,11 +75,11 @@ impl NewerFiles {
                  {expected:016x}"
             )
         };
-        Some(Error::corrupt(Name::Snapshot, 24, what))
+        Some(Error::corrupt(FileName::Snapshot, 24, what))
     }
 
     /// The contents of `SNAPSHOT`, if it belongs to this store.
-    pub(crate) fn published_of(&self, store: u64) -> Option<&Published> {
+    pub(crate) fn published_of(&self, store: u64) -> Option<&PublishedState> {
         self.published.as_ref().filter(|published| published.store == store)
     }
 }

@@ -12,9 +12,9 @@ use super::rows::{
     EPOCHS_MAX, SegmentRow, check_epochs, check_rows, check_url_hash_bits, put_epoch, take_epoch,
 };
 use crate::bug::{self, OrBug};
-use crate::disk::{Disk, Name, NewFile};
+use crate::disk::{Disk, FileName, NewFile};
 use crate::error::{Error, Result};
-use crate::layout::{Cursor, Put, url_hash_bits};
+use crate::layout::{Cursor, PutInteger, url_hash_bits};
 use crate::page::EpochInfo;
 
 const MAGIC: [u8; 8] = *b"simksnap";
@@ -23,7 +23,7 @@ const VERSION: u32 = 5;
 /// The contents of `SNAPSHOT`: a copy of the manifest and of the epochs, with the data needed to
 /// read the segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Published {
+pub(crate) struct PublishedState {
     /// The time when the contents were written, by the writer's clock.
     pub(crate) written: SystemTime,
     /// The store to which the contents belong.
@@ -38,19 +38,19 @@ pub(crate) struct Published {
     pub(crate) epochs: Vec<EpochInfo>,
 }
 
-impl Published {
+impl PublishedState {
     /// Replaces `SNAPSHOT` durably. Costs two syncs.
     pub(crate) fn write(&self, disk: &Arc<dyn Disk>) -> Result<()> {
         self.check()?;
-        let mut file = NewFile::create(Arc::clone(disk), Name::SnapshotNew)?;
+        let mut file = NewFile::create(Arc::clone(disk), FileName::SnapshotNew)?;
         file.append(&self.to_bytes()?)?;
-        file.finish(Name::Snapshot)?;
+        file.finish(FileName::Snapshot)?;
         Ok(())
     }
 
     /// Reads `SNAPSHOT`; `None` if the file does not exist.
-    pub(crate) fn read(disk: &dyn Disk) -> Result<Option<Published>> {
-        let name = Name::Snapshot;
+    pub(crate) fn read(disk: &dyn Disk) -> Result<Option<PublishedState>> {
+        let name = FileName::Snapshot;
         let Some(bytes) = envelope::read(disk, name)? else { return Ok(None) };
         Self::parse(&bytes).map(Some)
     }
@@ -61,11 +61,11 @@ impl Published {
         envelope::seal(MAGIC, VERSION, &body)
     }
 
-    fn parse(bytes: &[u8]) -> Result<Published> {
-        let name = Name::Snapshot;
+    fn parse(bytes: &[u8]) -> Result<PublishedState> {
+        let name = FileName::Snapshot;
         let mut body = Cursor::new(envelope::open(MAGIC, VERSION, name, bytes)?);
-        let published = Published::take(name, &mut body)?;
-        if body.is_empty() { Ok(published) } else { Err(more_or_less(name)) }
+        let published = PublishedState::take(name, &mut body)?;
+        if body.is_empty() { Ok(published) } else { Err(impossible_lists(name)) }
     }
 
     /// The last operation in the segments; 0 without segments.
@@ -103,15 +103,15 @@ impl Published {
     }
 
     /// Parses the contents at the start of the body of the file `name`.
-    pub(super) fn take(name: Name, cursor: &mut Cursor<'_>) -> Result<Published> {
-        let published = Self::take_some(name, cursor).ok_or_else(|| more_or_less(name))??;
+    pub(super) fn take(name: FileName, cursor: &mut Cursor<'_>) -> Result<PublishedState> {
+        let published = Self::take_some(name, cursor).ok_or_else(|| impossible_lists(name))??;
         check_rows(&published.segments).map_err(|what| Error::corrupt(name, 64, what))?;
         check_epochs(&published.epochs).map_err(|what| Error::corrupt(name, 60, what))?;
         Ok(published)
     }
 
     /// Parses the contents; `None` if the bytes are impossible for a list of segments and epochs.
-    fn take_some(name: Name, cursor: &mut Cursor<'_>) -> Option<Result<Published>> {
+    fn take_some(name: FileName, cursor: &mut Cursor<'_>) -> Option<Result<PublishedState>> {
         let written = UNIX_EPOCH.checked_add(Duration::from_millis(cursor.u64()?))?;
         let (store, changes, url_seed) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
         if let Err(e) = check_url_hash_bits(name, cursor.u64()?) {
@@ -124,7 +124,7 @@ impl Published {
         }
         let (rows, names) = (Vec::new(), Vec::new());
         let mut published =
-            Published { written, store, changes, url_seed, segments: rows, epochs: names };
+            PublishedState { written, store, changes, url_seed, segments: rows, epochs: names };
         // The count in the file does not cause a memory reservation: entries are read until the
         // file ends.
         for _ in 0..segments {
@@ -140,7 +140,7 @@ impl Published {
 }
 
 /// The error for lists of segments and epochs that are impossible.
-pub(super) fn more_or_less(name: Name) -> Error {
+pub(super) fn impossible_lists(name: FileName) -> Error {
     let what = "its lists of segments and epochs are impossible for a store";
     Error::corrupt(name, 16, what)
 }
@@ -152,7 +152,7 @@ mod tests {
     use crate::fingerprint::Bands;
     use crate::page::{Epoch, Role};
 
-    fn published() -> Published {
+    fn published() -> PublishedState {
         let row = |id, first_sequence, last_sequence| SegmentRow {
             id,
             first_sequence,
@@ -168,7 +168,7 @@ mod tests {
             bands: Bands::EXTERNAL,
             ended,
         };
-        Published {
+        PublishedState {
             written: UNIX_EPOCH + Duration::from_millis(1_700_000_000_123),
             store: 5,
             changes: 6,
@@ -181,11 +181,11 @@ mod tests {
     #[test]
     fn published_list_round_trips() {
         let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
-        assert_eq!(Published::read(&*disk).unwrap(), None);
-        let empty = Published { segments: vec![], ..published() };
+        assert_eq!(PublishedState::read(&*disk).unwrap(), None);
+        let empty = PublishedState { segments: vec![], ..published() };
         for published in [published(), empty] {
             published.write(&disk).unwrap();
-            assert_eq!(Published::read(&*disk).unwrap(), Some(published));
+            assert_eq!(PublishedState::read(&*disk).unwrap(), Some(published));
         }
     }
 
@@ -195,10 +195,10 @@ mod tests {
         for bit in 0..bytes.len() * 8 {
             let mut bytes = bytes.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
-            Published::parse(&bytes).unwrap_err();
+            PublishedState::parse(&bytes).unwrap_err();
         }
         for len in 0..bytes.len() {
-            Published::parse(&bytes[..len]).unwrap_err();
+            PublishedState::parse(&bytes[..len]).unwrap_err();
         }
     }
 
@@ -213,7 +213,7 @@ mod tests {
                 let end = bytes.len() - 4;
                 let sum = crc32fast::hash(&bytes[..end]);
                 bytes[end..].copy_from_slice(&sum.to_le_bytes());
-                Published::parse(&bytes).unwrap_err();
+                PublishedState::parse(&bytes).unwrap_err();
             }
         }
     }
@@ -225,19 +225,19 @@ mod tests {
         for name in ["", "two\nlines", "one", &long] {
             let mut published = sound.clone();
             published.epochs[2].name = name.to_owned();
-            Published::parse(&published.to_bytes().unwrap()).unwrap_err();
+            PublishedState::parse(&published.to_bytes().unwrap()).unwrap_err();
         }
         let mut published = sound.clone();
         published.epochs[2].begun = u64::MAX;
-        Published::parse(&published.to_bytes().unwrap()).unwrap_err();
+        PublishedState::parse(&published.to_bytes().unwrap()).unwrap_err();
         for (minor, moderate) in [(4, 3), (0, 65), (u32::MAX, u32::MAX)] {
             let mut published = sound.clone();
             published.epochs[2].bands = Bands { minor, moderate };
-            Published::parse(&published.to_bytes().unwrap()).unwrap_err();
+            PublishedState::parse(&published.to_bytes().unwrap()).unwrap_err();
         }
         let mut published = sound.clone();
         published.epochs.iter_mut().for_each(|epoch| epoch.ended = true);
-        Published::parse(&published.to_bytes().unwrap()).unwrap_err();
+        PublishedState::parse(&published.to_bytes().unwrap()).unwrap_err();
         let epoch = |count: usize| EpochInfo {
             epoch: Epoch::new(count, 0).unwrap(),
             name: format!("{count:0256}"),
@@ -246,12 +246,13 @@ mod tests {
             bands: Bands::EXTERNAL,
             ended: false,
         };
-        let mut published = Published { epochs: (0..EPOCHS_MAX).map(epoch).collect(), ..sound };
+        let mut published =
+            PublishedState { epochs: (0..EPOCHS_MAX).map(epoch).collect(), ..sound };
         let most = published.to_bytes().unwrap();
         assert!((most.len() as u64) < envelope::BYTES_MAX);
-        assert_eq!(Published::parse(&most).unwrap(), published);
+        assert_eq!(PublishedState::parse(&most).unwrap(), published);
         published.epochs.push(epoch(EPOCHS_MAX));
-        let error = Published::parse(&published.to_bytes().unwrap()).unwrap_err().to_string();
+        let error = PublishedState::parse(&published.to_bytes().unwrap()).unwrap_err().to_string();
         assert!(error.contains("byte 60: expected at most 32768 epochs, found 32769"), "{error}");
     }
 
@@ -259,6 +260,6 @@ mod tests {
     fn gap_between_segments_is_detected() {
         let mut published = published();
         published.segments[1].first_sequence = 12;
-        Published::parse(&published.to_bytes().unwrap()).unwrap_err();
+        PublishedState::parse(&published.to_bytes().unwrap()).unwrap_err();
     }
 }

@@ -2,10 +2,10 @@
 
 use byteorder::{ByteOrder, LittleEndian};
 
-use crate::disk::Name;
+use crate::disk::FileName;
 use crate::error::{Error, Result};
 use crate::fingerprint::Bands;
-use crate::layout::{Cursor, Put, url_hash_bits};
+use crate::layout::{Cursor, PutInteger, url_hash_bits};
 use crate::page::{Epoch, EpochInfo, Role, in_use};
 
 /// An exclusive upper bound of the numbers of operations, segments and changes of any store.
@@ -40,7 +40,7 @@ pub(crate) struct Settings {
 
 /// Checks that this build can read a store whose URL hashes have `bits` bits, according to the file
 /// `name`.
-pub(super) fn check_url_hash_bits(name: Name, bits: u64) -> Result<()> {
+pub(super) fn check_url_hash_bits(name: FileName, bits: u64) -> Result<()> {
     let own = url_hash_bits();
     if bits == own {
         return Ok(());
@@ -179,7 +179,7 @@ pub(super) fn parse_epoch(count: usize, row: &[u8]) -> Option<EpochInfo> {
 
 /// The operations of one commit: one frame of the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Blob {
+pub(crate) struct JournalFrame {
     /// Sequence number of the first operation.
     pub(crate) first_sequence: u64,
     /// The number of operations.
@@ -190,7 +190,7 @@ pub(crate) struct Blob {
 
 type JournalTable<'t> = redb::Table<'t, (u64, u32), &'static [u8]>;
 
-impl Blob {
+impl JournalFrame {
     /// The length of a part in bytes: with redb's own overhead a part fills 64 KiB, a size that
     /// redb allocates.
     pub(super) const PART_BYTES: usize = (64 << 10) - 256;
@@ -233,7 +233,7 @@ impl Blob {
         usize::try_from(cursor.u32()?).ok()?.checked_add(Self::HEADER_BYTES)
     }
 
-    pub(super) fn parse(key: u64, frame: &[u8]) -> Option<Blob> {
+    pub(super) fn parse(key: u64, frame: &[u8]) -> Option<JournalFrame> {
         let (header, bytes) = frame.split_first_chunk::<{ Self::HEADER_BYTES }>()?;
         let (fields, _) = header.split_at(Self::HEADER_BYTES - 4);
         let mut cursor = Cursor::new(header);
@@ -247,7 +247,7 @@ impl Blob {
             && (1..SEQUENCES_END).contains(&first_sequence)
             && count > 0
             && len as usize == bytes.len();
-        sound.then(|| Blob { first_sequence, count, bytes: bytes.to_vec() })
+        sound.then(|| JournalFrame { first_sequence, count, bytes: bytes.to_vec() })
     }
 }
 

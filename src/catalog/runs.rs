@@ -12,7 +12,7 @@ const HEIGHT_MAX: usize = 8;
 
 /// A page: the operations below it, and its first child if the page is a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct PageRun {
+struct SubtreeRange {
     least: u64,
     most: u64,
     first: Option<u128>,
@@ -20,8 +20,8 @@ struct PageRun {
 
 /// Collects the contents of pages.
 #[derive(Default)]
-pub(super) struct Pages {
-    found: HashMap<u128, PageRun>,
+pub(super) struct PageCollector {
+    found: HashMap<u128, SubtreeRange>,
     /// The operations of each leaf, including damaged ones.
     ranges: Vec<(u64, u64)>,
     /// For each branch, its own checksum and the checksums of its children, in order.
@@ -32,19 +32,19 @@ pub(super) struct Pages {
 
 /// Ranges of operations; each range belongs to one table.
 #[derive(Debug, Default)]
-pub(crate) struct Runs {
+pub(crate) struct TableRanges {
     /// The ranges in order; they do not overlap.
     ranges: Vec<(u64, u64)>,
     /// Operations that are the first of their table.
     starts: BTreeSet<u64>,
 }
 
-impl Pages {
+impl PageCollector {
     /// Adds a leaf with rows of the operations from `least` to `most`.
     pub(super) fn leaf(&mut self, sum: Option<u128>, least: u64, most: u64) {
         self.ranges.push((least, most));
         if let Some(sum) = sum {
-            self.found.insert(sum, PageRun { least, most, first: None });
+            self.found.insert(sum, SubtreeRange { least, most, first: None });
         }
     }
 
@@ -63,7 +63,7 @@ impl Pages {
         children.flat_map(|(_, followed)| followed.iter().copied())
     }
 
-    pub(super) fn finish(mut self) -> Runs {
+    pub(super) fn finish(mut self) -> TableRanges {
         for _ in 0..HEIGHT_MAX {
             let before = self.found.len();
             for (sum, children) in &self.branches {
@@ -72,7 +72,7 @@ impl Pages {
                 let most = below().map(|child| child.most).max();
                 if let Some(((sum, least), most)) = sum.zip(least).zip(most) {
                     let first = children.first().copied();
-                    self.found.insert(sum, PageRun { least, most, first });
+                    self.found.insert(sum, SubtreeRange { least, most, first });
                 }
             }
             if self.found.len() == before {
@@ -86,7 +86,7 @@ impl Pages {
             let least = below().map(|child| child.least).min();
             self.ranges.extend(least.zip(below().map(|child| child.most).max()));
         }
-        Runs { ranges: merged(self.ranges), starts }
+        TableRanges { ranges: merged(self.ranges), starts }
     }
 
     /// The first operation below a root, if all pages on the way to it were found.
@@ -115,10 +115,10 @@ fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     merged
 }
 
-impl Runs {
+impl TableRanges {
     /// Whether frames that begin with the operations `first` and `other` are known to belong to one
     /// table.
-    pub(crate) fn has_both(&self, first: u64, other: u64) -> bool {
+    pub(crate) fn share_table(&self, first: u64, other: u64) -> bool {
         let at = self.ranges.partition_point(|(_, most)| *most < first);
         self.ranges.get(at).is_some_and(|(least, most)| *least <= first && other <= *most)
     }
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn linked_pages_belong_to_one_table() {
-        let mut pages = Pages::default();
+        let mut pages = PageCollector::default();
         // The leaf with operations 9 to 12 is damaged, so no branch names its checksum.
         for (sum, range) in [(Some(11), (1, 4)), (Some(12), (5, 8)), (None, (9, 12))] {
             pages.leaf(sum, range.0, range.1);
@@ -149,21 +149,23 @@ mod tests {
         pages.root(20);
         assert_eq!(pages.followed().collect::<Vec<_>>(), [11, 12, 13, 98]);
         let runs = pages.finish();
-        assert!(runs.has_both(1, 16) && runs.has_both(4, 9) && runs.has_both(18, 30));
-        assert!(!runs.has_both(16, 17) && !runs.has_both(17, 18) && !runs.has_both(30, 31));
+        assert!(runs.share_table(1, 16) && runs.share_table(4, 9) && runs.share_table(18, 30));
+        assert!(
+            !runs.share_table(16, 17) && !runs.share_table(17, 18) && !runs.share_table(30, 31)
+        );
         assert!(runs.starts_with(1) && runs.starts_with(17) && !runs.starts_with(18));
     }
 
     #[test]
     fn tall_tree_is_one_table_in_any_page_order() {
-        let mut pages = Pages::default();
+        let mut pages = PageCollector::default();
         pages.branch(Some(100), vec![10, 20]);
         pages.branch(Some(10), vec![1, 2]);
         pages.branch(Some(20), vec![3, 4]);
         (0..5).for_each(|leaf| pages.leaf(Some(leaf.into()), leaf, leaf));
         pages.root(100);
         let runs = pages.finish();
-        assert!(runs.has_both(1, 4) && !runs.has_both(0, 1));
+        assert!(runs.share_table(1, 4) && !runs.share_table(0, 1));
         assert!(runs.starts_with(1));
     }
 }

@@ -7,7 +7,7 @@
 //! [`Salvage::frame`].
 //!
 //! An operation refers to pages by numbers that start again in each of the two journal tables, so
-//! operations must be assigned to tables. [`Runs`] assigns them on the basis of the pages, because
+//! operations must be assigned to tables. [`TableRanges`] assigns them on the basis of the pages, because
 //! the sequence numbers of each table are one range.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -17,10 +17,10 @@ use smallvec::SmallVec;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::frames::part_key;
-use super::rows::{Blob, SEQUENCES_END, STORE_ID, SegmentRow, parse_epoch};
-use super::runs::{Pages, Runs};
+use super::rows::{JournalFrame, SEQUENCES_END, STORE_ID, SegmentRow, parse_epoch};
+use super::runs::{PageCollector, TableRanges};
 use super::tables::{JOURNALS, SETTINGS};
-use super::tree::{Scanned, Widths, scan};
+use super::tree::{ScannedPage, Widths, scan};
 use crate::disk::DiskFile;
 use crate::error::Result;
 use crate::layout::Cursor;
@@ -58,12 +58,12 @@ pub(crate) struct Salvage<'f> {
     /// The parts of frames, by the first operation of the frame and the number of the part.
     parts: BTreeMap<(u64, u32), SmallVec<[FramePart; 1]>>,
     /// The assignment of operations to tables.
-    pub(crate) runs: Runs,
+    pub(crate) runs: TableRanges,
 }
 
 /// The state of a catalog at an operation.
-pub(crate) enum Saved {
-    Frame(Blob),
+pub(crate) enum SalvagedFrame {
+    Frame(JournalFrame),
     /// A frame that begins at the operation has a wrong checksum, or lacks parts.
     Damaged,
     /// Two frames begin at the operation or overlap, and it is unknown which was committed.
@@ -78,7 +78,7 @@ impl<'f> Salvage<'f> {
     ///
     /// [`Error::Io`] if the length of the file cannot be read.
     pub(crate) fn read(file: &'f dyn DiskFile) -> Result<Salvage<'f>> {
-        let mut found = Scan::default();
+        let mut found = SalvageScan::default();
         scan(file, &mut |page| {
             found.see(page);
             Ok(())
@@ -107,12 +107,12 @@ impl<'f> Salvage<'f> {
     /// damaged, or a crash cut a commit short and another commit reused the number. A later page
     /// has the committed row followed by another row. So a row that is followed by another row is
     /// the committed one.
-    pub(crate) fn frame(&self, sequence: u64) -> Saved {
+    pub(crate) fn frame(&self, sequence: u64) -> SalvagedFrame {
         let parts = self.parts.get(&(sequence, 0)).map_or(&[][..], SmallVec::as_slice);
-        let mut sound: Vec<(Blob, bool)> =
+        let mut sound: Vec<(JournalFrame, bool)> =
             parts.iter().filter_map(|first| self.assemble(sequence, first)).collect();
         if sound.is_empty() {
-            return Saved::Damaged;
+            return SalvagedFrame::Damaged;
         }
         if parts.len() > 1 {
             sound.retain(|(_, is_followed)| *is_followed);
@@ -120,29 +120,29 @@ impl<'f> Salvage<'f> {
         match sound.pop() {
             Some((blob, is_followed)) if sound.is_empty() => {
                 if !is_followed && self.is_overlapped(&blob) {
-                    return Saved::Ambiguous;
+                    return SalvagedFrame::Ambiguous;
                 }
-                Saved::Frame(blob)
+                SalvagedFrame::Frame(blob)
             }
-            _ => Saved::Ambiguous,
+            _ => SalvagedFrame::Ambiguous,
         }
     }
 
     /// Whether another frame begins within `blob`.
-    fn is_overlapped(&self, blob: &Blob) -> bool {
+    fn is_overlapped(&self, blob: &JournalFrame) -> bool {
         let mut within = self.begins(blob.first_sequence + 1);
         within.next().is_some_and(|first| first <= blob.last_sequence())
     }
 
     /// Returns the frame with the first part `first`, if the frame is sound, and whether a page has
     /// a row after the frame's last part.
-    fn assemble(&self, sequence: u64, first: &FramePart) -> Option<(Blob, bool)> {
+    fn assemble(&self, sequence: u64, first: &FramePart) -> Option<(JournalFrame, bool)> {
         let mut frame = self.bytes_of(first)?;
-        let whole = Blob::frame_bytes(&frame)?;
+        let whole = JournalFrame::frame_bytes(&frame)?;
         let mut is_followed = first.is_followed;
         let mut number = 1;
         while let Some(rest) = whole.checked_sub(frame.len()).filter(|rest| *rest > 0) {
-            let len = rest.min(Blob::PART_BYTES);
+            let len = rest.min(JournalFrame::PART_BYTES);
             let versions = self.parts.get(&(sequence, number))?;
             let fits = || versions.iter().filter(|part| usize::try_from(part.len) == Ok(len));
             let part = fits().find(|part| part.is_followed).or_else(|| fits().next())?;
@@ -150,7 +150,7 @@ impl<'f> Salvage<'f> {
             is_followed = part.is_followed;
             number += 1;
         }
-        Some((Blob::parse(sequence, &frame)?, is_followed))
+        Some((JournalFrame::parse(sequence, &frame)?, is_followed))
     }
 
     fn bytes_of(&self, part: &FramePart) -> Option<Vec<u8>> {
@@ -162,7 +162,7 @@ impl<'f> Salvage<'f> {
 
 /// The data found so far.
 #[derive(Default)]
-struct Scan {
+struct SalvageScan {
     /// The roots of settings tables.
     settings: BTreeSet<u128>,
     /// The numbers of stores, each with the checksum of its page.
@@ -170,14 +170,14 @@ struct Scan {
     epochs: BTreeMap<u32, Vec<EpochInfo>>,
     segments: BTreeMap<u64, Vec<SegmentRow>>,
     parts: BTreeMap<(u64, u32), SmallVec<[FramePart; 1]>>,
-    pages: Pages,
+    pages: PageCollector,
     /// The last row of each leaf, by the leaf's checksum: the key of the part, and the hash of the
     /// part's bytes.
     last_rows: HashMap<u128, ((u64, u32), u64)>,
 }
 
-impl Scan {
-    fn see(&mut self, page: &Scanned<'_>) {
+impl SalvageScan {
+    fn see(&mut self, page: &ScannedPage<'_>) {
         let children = page.children(OF_JOURNALS);
         if !children.is_empty() {
             // A branch of another table refers to no leaf of a journal.
@@ -213,16 +213,17 @@ impl Scan {
     }
 
     /// Adds the rows of a journal leaf. Leaves of other tables may look like a journal leaf. For
-    /// [`Pages`] a row counts only if its frame begins with the number in its key, or if the row is
+    /// [`PageCollector`] a row counts only if its frame begins with the number in its key, or if the row is
     /// a full part.
-    fn see_journal(&mut self, page: &Scanned<'_>) {
+    fn see_journal(&mut self, page: &ScannedPage<'_>) {
         let mut range: Option<(u64, u64)> = None;
         let sum = page.sum(OF_JOURNALS);
         for row in page.rows(OF_JOURNALS) {
             let Some(key @ (sequence, number)) = part_key(row.key) else { continue };
             let begins = number == 0 && Cursor::new(row.value).u64() == Some(sequence);
-            let is_whole = row.value.len() == Blob::PART_BYTES;
-            let is_part = number < Blob::PARTS_MAX && row.value.len() <= Blob::PART_BYTES;
+            let is_whole = row.value.len() == JournalFrame::PART_BYTES;
+            let is_part =
+                number < JournalFrame::PARTS_MAX && row.value.len() <= JournalFrame::PART_BYTES;
             let is_sequence = (1..SEQUENCES_END).contains(&sequence);
             let len = u32::try_from(row.value.len()).ok().filter(|_| is_sequence && is_part);
             let Some(len) = len.filter(|len| *len > 0 && (begins || number > 0)) else { continue };
@@ -290,37 +291,38 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::catalog::{Catalog, Contents, Journal, Locks};
-    use crate::disk::{Access, Disk, Lock, Name, SimDisk};
+    use crate::catalog::{Catalog, CatalogContents, Journal, StoreLocks};
+    use crate::disk::{Access, Disk, FileName, LockMode, SimDisk};
     use crate::fingerprint::Bands;
     use crate::page::Epoch;
     use crate::page::Role;
 
     /// Returns a catalog after commits of blobs with the given sizes in bytes, with one operation
     /// each.
-    fn catalog(sizes: &[usize]) -> (Vec<u8>, Vec<Blob>) {
-        let blobs: Vec<Blob> = (1..).zip(sizes).map(|(first, size)| blob(first, *size)).collect();
+    fn catalog(sizes: &[usize]) -> (Vec<u8>, Vec<JournalFrame>) {
+        let blobs: Vec<JournalFrame> =
+            (1..).zip(sizes).map(|(first, size)| blob(first, *size)).collect();
         let commits: Vec<_> = blobs.iter().map(std::slice::from_ref).collect();
         (file(&commits), blobs)
     }
 
     /// A blob of one operation.
-    fn blob(first_sequence: u64, size: usize) -> Blob {
+    fn blob(first_sequence: u64, size: usize) -> JournalFrame {
         let byte = u8::try_from(first_sequence % 251).unwrap();
-        Blob { first_sequence, count: 1, bytes: vec![byte; size] }
+        JournalFrame { first_sequence, count: 1, bytes: vec![byte; size] }
     }
 
     /// Returns the file of a catalog after the given commits.
-    fn file(commits: &[&[Blob]]) -> Vec<u8> {
+    fn file(commits: &[&[JournalFrame]]) -> Vec<u8> {
         file_with(commits, None)
     }
 
     /// Returns the file of a catalog after the given commits and a commit that lists a segment.
-    fn file_with(commits: &[&[Blob]], segment: Option<SegmentRow>) -> Vec<u8> {
+    fn file_with(commits: &[&[JournalFrame]], segment: Option<SegmentRow>) -> Vec<u8> {
         let sim = SimDisk::new();
         let disk: Arc<dyn Disk> = Arc::new(sim.clone());
         disk.create_dirs(crate::disk::Dir::STORE).unwrap();
-        let mut locks = Locks::take(&*disk, Lock::Exclusive).unwrap();
+        let mut locks = StoreLocks::take(&*disk, LockMode::Exclusive).unwrap();
         let epoch = EpochInfo {
             epoch: Epoch(0),
             name: "the only one".to_owned(),
@@ -329,7 +331,9 @@ mod tests {
             bands: Bands::EXTERNAL,
             ended: false,
         };
-        locks.follow(Catalog::create(&disk, &Contents::new(&*disk, vec![epoch], false)).unwrap());
+        locks.follow(
+            Catalog::create(&disk, &CatalogContents::new(&*disk, vec![epoch], false)).unwrap(),
+        );
         let (catalog, _) = Catalog::open(&disk, locks).unwrap();
         for commit in commits {
             let blobs: Vec<_> = commit.iter().map(|blob| (Journal::A, blob.clone())).collect();
@@ -339,7 +343,7 @@ mod tests {
             catalog.seal(&row, Journal::B, row.id + 1).unwrap();
         }
         let mut files = sim.contents().into_iter();
-        files.find(|(name, _)| *name == Name::Catalog).unwrap().1
+        files.find(|(name, _)| *name == FileName::Catalog).unwrap().1
     }
 
     /// Returns a file with all pages of the given files, as damage and crashes may leave it.
@@ -352,17 +356,17 @@ mod tests {
         padded.collect()
     }
 
-    fn saved(found: &Salvage<'_>, sequence: u64) -> Option<Blob> {
+    fn saved(found: &Salvage<'_>, sequence: u64) -> Option<JournalFrame> {
         match found.frame(sequence) {
-            Saved::Frame(blob) => Some(blob),
-            Saved::Damaged => panic!("{sequence} is damaged"),
-            Saved::Ambiguous => None,
+            SalvagedFrame::Frame(blob) => Some(blob),
+            SalvagedFrame::Damaged => panic!("{sequence} is damaged"),
+            SalvagedFrame::Ambiguous => None,
         }
     }
 
     fn with_salvage(file: Vec<u8>, run: impl FnOnce(&Salvage<'_>)) {
-        let disk = SimDisk::of([(Name::Catalog, file)]);
-        let file = disk.open(Name::Catalog, Access::Read).unwrap();
+        let disk = SimDisk::of([(FileName::Catalog, file)]);
+        let file = disk.open(FileName::Catalog, Access::Read).unwrap();
         run(&Salvage::read(&*file).unwrap());
     }
 
@@ -378,10 +382,10 @@ mod tests {
             assert_eq!(found.begins(1).count(), 300);
             for blob in &blobs {
                 let saved = found.frame(blob.first_sequence);
-                assert!(matches!(saved, Saved::Frame(saved) if saved == *blob));
+                assert!(matches!(saved, SalvagedFrame::Frame(saved) if saved == *blob));
             }
             assert!(found.store.is_some() && found.epochs.len() == 1);
-            assert!(found.runs.has_both(1, 300) && found.runs.starts_with(1));
+            assert!(found.runs.share_table(1, 300) && found.runs.starts_with(1));
             assert!(!found.runs.starts_with(2));
         });
     }
@@ -391,7 +395,7 @@ mod tests {
         let [one, two, three] = [1, 2, 3].map(|first| blob(first, 40));
         let other = blob(2, 41);
         let all = [one.clone(), two.clone(), three.clone()];
-        let versions = |another: &[Blob]| joined(&[file(&[&all]), file(&[another])]);
+        let versions = |another: &[JournalFrame]| joined(&[file(&[&all]), file(&[another])]);
         with_salvage(versions(&[one.clone(), other.clone()]), |found| {
             assert_eq!(saved(found, 2), Some(two.clone()));
         });
@@ -405,7 +409,7 @@ mod tests {
 
     #[test]
     fn last_frame_of_a_leaf_continues_in_the_next() {
-        let blobs: Vec<Blob> = (1..=200).map(|first| blob(first, 40)).collect();
+        let blobs: Vec<JournalFrame> = (1..=200).map(|first| blob(first, 40)).collect();
         let written = file(&[&blobs]);
         for (before, committed) in blobs[..199].iter().enumerate() {
             let sequence = committed.first_sequence;
@@ -418,11 +422,11 @@ mod tests {
 
     #[test]
     fn last_frame_overlapping_another_is_ambiguous() {
-        let long = Blob { count: 3, ..blob(2, 40) };
+        let long = JournalFrame { count: 3, ..blob(2, 40) };
         let alone = file(&[&[blob(1, 40), long.clone()]]);
         with_salvage(alone.clone(), |found| assert_eq!(saved(found, 2), Some(long.clone())));
         for (first, expected) in [(3_u64, None), (4, None), (5, Some(&long))] {
-            let before = Blob { count: u32::try_from(first - 1).unwrap(), ..blob(1, 40) };
+            let before = JournalFrame { count: u32::try_from(first - 1).unwrap(), ..blob(1, 40) };
             let other = file(&[&[before, blob(first, 41)]]);
             with_salvage(joined(&[alone.clone(), other]), |found| {
                 assert_eq!(saved(found, 2).as_ref(), expected, "{first}");
@@ -474,7 +478,7 @@ mod tests {
             with_salvage(file, |found| {
                 let mut saved = 0;
                 for sequence in found.begins(0) {
-                    let Saved::Frame(blob) = found.frame(sequence) else { continue };
+                    let SalvagedFrame::Frame(blob) = found.frame(sequence) else { continue };
                     assert!(blobs.contains(&blob));
                     saved += 1;
                 }

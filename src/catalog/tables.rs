@@ -6,8 +6,8 @@ use redb::TableDefinition;
 pub(super) const SETTINGS: TableDefinition<'_, &str, u64> = TableDefinition::new("settings");
 pub(super) const SEGMENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("segments");
 pub(super) const EPOCHS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("epochs");
-pub(super) type JournalTable = TableDefinition<'static, (u64, u32), &'static [u8]>;
-pub(super) const JOURNALS: [JournalTable; 2] =
+pub(super) type JournalDefinition = TableDefinition<'static, (u64, u32), &'static [u8]>;
+pub(super) const JOURNALS: [JournalDefinition; 2] =
     [TableDefinition::new("journal_a"), TableDefinition::new("journal_b")];
 
 /// One of the two journal tables: one is written, the other is being sealed.
@@ -25,7 +25,7 @@ impl Journal {
         }
     }
 
-    pub(super) fn table(self) -> JournalTable {
+    pub(super) fn table(self) -> JournalDefinition {
         let [a, b] = JOURNALS;
         match self {
             Journal::A => a,

@@ -5,14 +5,14 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::clustering::Clustering;
-use super::column::Column;
+use super::column::SpillColumn;
 use super::gather::{captures, fingerprints, nodes};
 use super::items::UnrankedPage;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
 use crate::search::{Join, Pair};
-use crate::sort::{Spooled, Workspace};
+use crate::sort::{SpoolContent, Workspace};
 
 /// The balls of one distance. The ball of a page consists of all pages within that distance,
 /// including the page itself.
@@ -100,7 +100,7 @@ impl Balls {
         labels: impl IntoIterator<Item = (U, L)>,
         progress: &Progress,
     ) -> Result<Vec<Balls>> {
-        let labels = Labels::new(labels);
+        let labels = PageLabels::new(labels);
         snapshot.poison_on_bug(|| {
             let work = asked.workspace();
             balls(snapshot, asked, labels, &work, progress).map_err(|e| work.named(e))
@@ -142,7 +142,7 @@ impl Balls {
 fn balls(
     snapshot: &Snapshot,
     asked: &Clustering,
-    mut labels: Labels,
+    mut labels: PageLabels,
     work: &Workspace,
     progress: &Progress,
 ) -> Result<Vec<Balls>> {
@@ -158,7 +158,7 @@ fn balls(
     let labelled = labels.of_nodes(&bearers)?;
     // Frees up to a quarter of the memory before the counters of a join take half of it.
     drop(bearers);
-    let counting = Counting { k, work, column: &column, pages: &pages, labelled: &labelled };
+    let counting = BallCounter { k, work, column: &column, pages: &pages, labelled: &labelled };
     let mut all: Vec<Balls> =
         (0..=k).map(|k| Balls { k, without_fingerprint, ..Balls::default() }).collect();
     // A join counts for one range of nodes: each node takes an `AtomicU32` for each distance from 0
@@ -177,16 +177,16 @@ fn balls(
 }
 
 /// The input for counting the balls of some nodes.
-struct Counting<'c> {
+struct BallCounter<'c> {
     k: u32,
     work: &'c Workspace,
-    column: &'c Column<u64>,
+    column: &'c SpillColumn<u64>,
     /// The number of pages of each fingerprint.
     pages: &'c [u32],
-    labelled: &'c Labelled,
+    labelled: &'c NodeLabelCounts,
 }
 
-impl Counting<'_> {
+impl BallCounter<'_> {
     /// Counts the balls of some nodes, and if `pairs` is set, the pairs of all nodes.
     #[expect(clippy::indexing_slicing, reason = "ordinals of nodes, and distances up to k")]
     fn count(
@@ -266,21 +266,21 @@ fn numbers(counters: Vec<AtomicU64>) -> Vec<u64> {
 }
 
 /// The labels of pages, by number.
-struct Labels {
+struct PageLabels {
     of_urls: HashMap<String, u32>,
     of_pages: HashMap<u32, u32>,
 }
 
 /// The number of pages of each label at each node.
-struct Labelled {
+struct NodeLabelCounts {
     /// The start of each node's labels; empty without any labels.
     starts: Vec<usize>,
     /// Each label of a node with its count, in order of label.
     counts: Vec<(u32, u64)>,
 }
 
-impl Labels {
-    fn new<U: AsRef<str>, L: AsRef<str>>(labels: impl IntoIterator<Item = (U, L)>) -> Labels {
+impl PageLabels {
+    fn new<U: AsRef<str>, L: AsRef<str>>(labels: impl IntoIterator<Item = (U, L)>) -> PageLabels {
         let mut numbers: HashMap<String, u32> = HashMap::new();
         let mut of_urls = HashMap::new();
         for (url, label) in labels {
@@ -296,7 +296,7 @@ impl Labels {
             };
             of_urls.insert(url.as_ref().to_owned(), number);
         }
-        Labels { of_urls, of_pages: HashMap::new() }
+        PageLabels { of_urls, of_pages: HashMap::new() }
     }
 
     /// Records the label of a page that is counted.
@@ -307,10 +307,10 @@ impl Labels {
     }
 
     /// The labels of nodes, in the order of the nodes' fingerprints.
-    fn of_nodes(self, bearers: &Spooled<UnrankedPage>) -> Result<Labelled> {
+    fn of_nodes(self, bearers: &SpoolContent<UnrankedPage>) -> Result<NodeLabelCounts> {
         let (mut starts, mut counts): (Vec<usize>, Vec<(u32, u64)>) = (Vec::new(), Vec::new());
         if self.of_pages.is_empty() {
-            return Ok(Labelled { starts, counts });
+            return Ok(NodeLabelCounts { starts, counts });
         }
         let mut reader = bearers.read();
         let (mut last, mut here) = (None, Vec::new());
@@ -333,11 +333,11 @@ impl Labels {
             here.extend(self.of_pages.get(&bearer.page));
         }
         starts.push(end(&mut here));
-        Ok(Labelled { starts, counts })
+        Ok(NodeLabelCounts { starts, counts })
     }
 }
 
-impl Labelled {
+impl NodeLabelCounts {
     fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }

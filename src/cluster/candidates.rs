@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::clustering::Clustering;
-use super::clusters::{Clusters, Leaders};
-use super::column::{Beside, Column};
+use super::clusters::{Clusters, MembersByLeader};
+use super::column::{LeadersThenOthers, SpillColumn};
 use super::documents::{documents, members};
-use super::items::Sketched;
-use super::places::{PageLocation, Places};
+use super::items::NumberedSketch;
+use super::location_set::{LocationSet, PageLocation};
 use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
@@ -33,8 +33,8 @@ pub struct Candidates {
     asked: Clustering,
     /// The clusters by fingerprints alone.
     clusters: Clusters,
-    pages: Places,
-    sketches: Mutex<Sorter<Sketched>>,
+    pages: LocationSet,
+    sketches: Mutex<Sorter<NumberedSketch>>,
 }
 
 /// Whether the text of a page is worth comparing.
@@ -103,7 +103,8 @@ impl Candidates {
     pub fn of(snapshot: &Snapshot, asked: &Clustering, progress: &Progress) -> Result<Candidates> {
         let clusters = asked.run(snapshot, progress)?;
         snapshot.poison_on_bug(|| {
-            let pages = not_alone(&clusters, progress).map_err(|e| clusters.work.named(e))?;
+            let pages =
+                pages_with_neighbours(&clusters, progress).map_err(|e| clusters.work.named(e))?;
             progress.finish();
             // Any number of threads add sketches. They share one sorter, so the memory stays bounded.
             let sketches = Mutex::new(clusters.work.sorter(4));
@@ -126,7 +127,7 @@ impl Candidates {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`] for a URL that no page can have, [`Error::Corrupt`] if the data to read is
+    /// [`Error::FeedUrl`] for a URL that no page can have, [`Error::Corrupt`] if the data to read is
     /// damaged.
     pub fn candidacy(&self, url: &str) -> Result<Candidacy> {
         self.clusters.snapshot.poison_on_bug(|| {
@@ -153,7 +154,7 @@ impl Candidates {
         let number = self.pages.number(location.0);
         let number = number
             .ok_or_else(|| Error::InvalidArgument(format!("{location:?} has no candidate")))?;
-        let pushed = self.sketches.lock().push(Sketched { number, sketch });
+        let pushed = self.sketches.lock().push(NumberedSketch { number, sketch });
         pushed.map_err(|e| self.clusters.work.named(e))
     }
 
@@ -196,7 +197,8 @@ impl Candidates {
             // needed any more.
             drop(pages);
             let (members, leaders) = members(documents, resemblance, (k, all), &work, progress)?;
-            let found = Leaders { members, leaders, k, fingerprints, without, by_text: true };
+            let found =
+                MembersByLeader { members, leaders, k, fingerprints, without, by_text: true };
             Clusters::from_members(snapshot.clone(), filter, work.clone(), found)
         };
         let found = snapshot.poison_on_bug(|| find().map_err(|e| work.named(e)))?;
@@ -208,15 +210,15 @@ impl Candidates {
 /// The pages that have other pages within k bits: all pages of clusters of several pages, and pages
 /// alone in their cluster that are near members of other clusters. (Leaders are not near each
 /// other.)
-fn not_alone(clusters: &Clusters, progress: &Progress) -> Result<Places> {
+fn pages_with_neighbours(clusters: &Clusters, progress: &Progress) -> Result<LocationSet> {
     let work = &clusters.work;
     // Both passes see clusters in the same order: entry n of `alone` is the n-th cluster of one page.
-    let mut alone = Column::new(work, work.part(8));
+    let mut alone = SpillColumn::new(work, work.part(8));
     clusters.each(|member, of, _| match of.pages {
         1 => alone.push(member.fingerprint),
         _ => Ok(()),
     })?;
-    let touched = touched(clusters, &alone, progress)?;
+    let touched = lone_near_followers(clusters, &alone, progress)?;
     let (mut sorter, mut number) = (work.sorter(4), 0);
     clusters.each(|member, of, _| {
         // `||` asks `has` for clusters of one page only, for which `number` is the page's position
@@ -225,8 +227,8 @@ fn not_alone(clusters: &Clusters, progress: &Progress) -> Result<Places> {
         number += u32::from(of.pages == 1);
         if is_one { sorter.push(member.place) } else { Ok(()) }
     })?;
-    // Members come cluster by cluster. `Places` takes locations in ascending order only.
-    let (mut sorted, mut pages) = (sorter.finish()?, Places::default());
+    // Members come cluster by cluster. `LocationSet` takes locations in ascending order only.
+    let (mut sorted, mut pages) = (sorter.finish()?, LocationSet::default());
     while let Some(place) = sorted.next()? {
         pages.push(place)?;
     }
@@ -234,15 +236,19 @@ fn not_alone(clusters: &Clusters, progress: &Progress) -> Result<Places> {
 }
 
 /// The lone pages within k bits of members of clusters with several pages.
-fn touched(clusters: &Clusters, alone: &Column<u64>, progress: &Progress) -> Result<Bits> {
+fn lone_near_followers(
+    clusters: &Clusters,
+    alone: &SpillColumn<u64>,
+    progress: &Progress,
+) -> Result<AtomicBits> {
     let Clusters { work, .. } = clusters;
-    let bits = Bits::new(alone.len());
+    let bits = AtomicBits::new(alone.len());
     // Within 0 bits, near pages have one fingerprint and so one cluster.
     if clusters.k() == 0 || alone.len() == 0 {
         return Ok(bits);
     }
     progress.begin(Stage::Joining, Some(clusters.pages()));
-    let joining = Joining { k: clusters.k(), work, alone, bits: &bits };
+    let joining = LonePageJoin { k: clusters.k(), work, alone, bits: &bits };
     // Each batch joins all of `alone` once more, so batches are as large as the memory allows.
     let together = work.part(8) / size_of::<u64>();
     let mut others = Vec::new();
@@ -262,14 +268,14 @@ fn touched(clusters: &Clusters, alone: &Column<u64>, progress: &Progress) -> Res
 }
 
 /// A join of the fingerprints of lone pages with other fingerprints.
-struct Joining<'j> {
+struct LonePageJoin<'j> {
     k: u32,
     work: &'j Workspace,
-    alone: &'j Column<u64>,
-    bits: &'j Bits,
+    alone: &'j SpillColumn<u64>,
+    bits: &'j AtomicBits,
 }
 
-impl Joining<'_> {
+impl LonePageJoin<'_> {
     /// Marks the lone pages near some of `others`, and clears `others`.
     fn join(&self, others: &mut Vec<u64>, progress: &Progress) -> Result<()> {
         if others.is_empty() {
@@ -285,7 +291,7 @@ impl Joining<'_> {
         // Only pairs of a lone page and another page are found, so a dense group among the other
         // pages costs nothing.
         let join = Join::within(self.k).memory_bytes(self.work.part(4)).across(self.alone.len());
-        let source = Beside { leaders: self.alone, others };
+        let source = LeadersThenOthers { leaders: self.alone, others };
         let _: ControlFlow<()> = join.run(&source, &progress.hidden(), sink)?;
         others.clear();
         progress.check()
@@ -293,14 +299,14 @@ impl Joining<'_> {
 }
 
 /// A bit for each number.
-struct Bits {
+struct AtomicBits {
     words: Vec<AtomicU64>,
 }
 
-impl Bits {
-    fn new(count: u32) -> Bits {
+impl AtomicBits {
+    fn new(count: u32) -> AtomicBits {
         let words = (0..count.div_ceil(u64::BITS)).map(|_| AtomicU64::new(0)).collect();
-        Bits { words }
+        AtomicBits { words }
     }
 
     #[expect(clippy::indexing_slicing, reason = "a number of those that are counted")]

@@ -123,8 +123,8 @@ impl ClusterChanges {
         let [before, after] = [&self.before, &self.after].map(|of| of.by_page(1));
         let mut changes = ClusterChangesIter {
             changes: self,
-            before: Side { pages: before?, next: None },
-            after: Side { pages: after?, next: None },
+            before: PagesAtTime { pages: before?, next: None },
+            after: PagesAtTime { pages: after?, next: None },
         };
         changes.before.advance()?;
         changes.after.advance()?;
@@ -137,18 +137,18 @@ impl ClusterChanges {
 #[derive(Debug)]
 pub struct ClusterChangesIter<'c> {
     changes: &'c ClusterChanges,
-    before: Side<'c>,
-    after: Side<'c>,
+    before: PagesAtTime<'c>,
+    after: PagesAtTime<'c>,
 }
 
 /// The pages of one time. The next page and its key are read ahead.
 #[derive(Debug)]
-struct Side<'c> {
+struct PagesAtTime<'c> {
     pages: ClusteredPages<'c>,
     next: Option<(Vec<u8>, ClusteredPage)>,
 }
 
-impl Side<'_> {
+impl PagesAtTime<'_> {
     /// Returns the page that was read ahead, and reads the next page.
     fn advance(&mut self) -> Result<Option<ClusteredPage>> {
         let next = self.pages.next().transpose()?;

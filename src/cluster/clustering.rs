@@ -4,10 +4,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::engine::answer::Page;
+use crate::engine::results::Page;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
-use crate::page::{Classes, Epoch, Prefix, Rank, Ranked, Ranking};
+use crate::page::{Classes, Epoch, Prefix, RankInput, RankKey, Ranking};
 use crate::query::in_force::{InForceFilter, InForcePage};
 use crate::search::DISTANCE_MAX;
 use crate::sort::Workspace;
@@ -17,16 +17,16 @@ use crate::time::Time;
 const MEMORY_BYTES_MIN: usize = 1 << 20;
 
 /// A function that orders pages before the rules do.
-type Key = dyn Fn(&Page) -> u64 + Send + Sync;
+type RankKeyFn = dyn Fn(&Page) -> u64 + Send + Sync;
 
 /// A query for clusters: which pages, within which distance, and which page leads.
 ///
 /// ```
 /// use simkeep::{Prefix, Time};
-/// use simkeep::cluster::{Clustering, Rule};
+/// use simkeep::cluster::{Clustering, RankingRule};
 ///
 /// let clustering = Clustering::within(3)
-///     .rule(Rule::ShortestUrl)
+///     .rule(RankingRule::ShortestUrl)
 ///     .under(Prefix::parse("example.org")?)
 ///     .at(Time::from_ms(1_714_564_800_000)?);
 /// assert_eq!(clustering.k, Some(3));
@@ -54,7 +54,7 @@ pub struct Clustering {
     /// The directory for scratch files; `None` for the system's temporary directory.
     pub scratch: Option<PathBuf>,
     /// The order of pages before all rules.
-    key: Option<Arc<Key>>,
+    key: Option<Arc<RankKeyFn>>,
 }
 
 impl Clustering {
@@ -166,9 +166,9 @@ impl Clustering {
     }
 
     /// The rank of a page.
-    pub(super) fn rank(&self, taken: &InForcePage) -> Rank {
+    pub(super) fn rank(&self, taken: &InForcePage) -> RankKey {
         let InForcePage { url, since, weight, .. } = taken;
-        let rank = self.ranking.rank(&Ranked { url, since: *since, weight: *weight });
+        let rank = self.ranking.rank(&RankInput { url, since: *since, weight: *weight });
         // If there is a key, `filter` has asked for whole pages, so `taken.page` is set.
         match (&self.key, &taken.page) {
             (Some(key), Some(page)) => rank.after(key(page)),

@@ -4,12 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::clustering::Clustering;
-use super::gather::{captures, members, nodes, settled};
-use super::items::{Listed, Member, Row};
+use super::gather::{captures, find_leaders, members, nodes};
+use super::items::{ClusterMember, ClusterSummary, OrderedMember};
 use crate::bug::OrBug;
-use crate::engine::answer::OriginalBy;
 use crate::engine::component::PageLocation;
 use crate::engine::lookup::Lookup;
+use crate::engine::results::OriginalBy;
 use crate::engine::snapshot::Snapshot;
 #[cfg(doc)]
 use crate::error::Error;
@@ -18,7 +18,7 @@ use crate::fingerprint::BitSketch;
 use crate::page::{Digest, Epoch};
 use crate::progress::Progress;
 use crate::query::in_force::InForceFilter;
-use crate::sort::{Sorted, Spooled, Workspace};
+use crate::sort::{SortedItems, SpoolContent, Workspace};
 use crate::time::Time;
 use crate::url::check_url;
 
@@ -100,8 +100,8 @@ pub struct Clusters {
     pub(super) snapshot: Snapshot,
     pub(super) filter: InForceFilter,
     pub(super) work: Workspace,
-    pub(super) members: Spooled<Member>,
-    pub(super) rows: Spooled<Row>,
+    pub(super) members: SpoolContent<ClusterMember>,
+    pub(super) rows: SpoolContent<ClusterSummary>,
     k: u32,
     by_text: bool,
     fingerprints: u64,
@@ -112,8 +112,8 @@ pub struct Clusters {
 }
 
 /// The result of the search for leaders.
-pub(super) struct Leaders {
-    pub(super) members: Sorted<Member>,
+pub(super) struct MembersByLeader {
+    pub(super) members: SortedItems<ClusterMember>,
     pub(super) leaders: u32,
     pub(super) k: u32,
     pub(super) fingerprints: u64,
@@ -216,11 +216,12 @@ impl Clusters {
         let k = asked.distance(snapshot, filter.epoch);
         let (captures, without) = captures(snapshot, asked, &filter, &work, progress, |_, _| {})?;
         let (nodes, fingerprints, bearers) = nodes(captures, &work, progress)?;
-        let (settled, count) = settled(nodes, fingerprints, k, &work, progress)?;
+        let (settled, count) = find_leaders(nodes, fingerprints, k, &work, progress)?;
         let members = members(&bearers, settled, &work)?;
         // Frees up to a quarter of the memory before rows and members are spooled.
         drop(bearers);
-        let found = Leaders { members, leaders: count, k, fingerprints, without, by_text: false };
+        let found =
+            MembersByLeader { members, leaders: count, k, fingerprints, without, by_text: false };
         let clusters = Clusters::from_members(snapshot.clone(), filter, work, found)?;
         progress.finish();
         Ok(clusters)
@@ -231,13 +232,15 @@ impl Clusters {
         snapshot: Snapshot,
         filter: InForceFilter,
         work: Workspace,
-        found: Leaders,
+        found: MembersByLeader,
     ) -> Result<Clusters> {
-        let Leaders { members: mut sorted, leaders, k, fingerprints, without, by_text } = found;
+        let MembersByLeader { members: mut sorted, leaders, k, fingerprints, without, by_text } =
+            found;
         let (mut members, mut rows) = (work.spool(4), work.spool(4));
-        let (mut row, mut multi_page_clusters, mut largest): (Option<Row>, u64, u32) = (None, 0, 0);
+        let (mut row, mut multi_page_clusters, mut largest): (Option<ClusterSummary>, u64, u32) =
+            (None, 0, 0);
         let mut sizes: Vec<u64> = Vec::new();
-        let mut done = |row: Row| {
+        let mut done = |row: ClusterSummary| {
             // A row begins with one page, so `ilog2` cannot panic.
             let bin = row.pages.ilog2() as usize;
             sizes.resize(sizes.len().max(bin + 1), 0);
@@ -257,11 +260,19 @@ impl Clusters {
                     row.max_distance = row.max_distance.max(distance);
                 }
                 row => {
-                    let Member { leader, page, place, fingerprint, class, .. } = member;
+                    let ClusterMember { leader, page, place, fingerprint, class, .. } = member;
                     // `order` is set when rows are sorted (`by_size`).
                     let (order, pages, max_distance) = (0, 1, 0);
-                    let new =
-                        Row { order, leader, pages, max_distance, page, place, fingerprint, class };
+                    let new = ClusterSummary {
+                        order,
+                        leader,
+                        pages,
+                        max_distance,
+                        page,
+                        place,
+                        fingerprint,
+                        class,
+                    };
                     row.replace(new).map_or(Ok(()), &mut done)?;
                 }
             }
@@ -344,20 +355,20 @@ impl Clusters {
     /// # Errors
     ///
     /// An error if a scratch file cannot be written, or is damaged.
-    pub fn by_size(&self, pages_min: u64) -> Result<BySize<'_>> {
+    pub fn by_size(&self, pages_min: u64) -> Result<ClustersBySize<'_>> {
         let sort = || {
             let (mut rows, mut sorter) = (self.rows.read(), self.work.sorter(2));
             while let Some(row) = rows.next()? {
                 if u64::from(row.pages) >= pages_min {
                     // The sort ascends, so the complement of the size puts large clusters first.
                     // Clusters of one size are sorted by `leader`, which is the order of rank.
-                    sorter.push(Row { order: u32::MAX - row.pages, ..row })?;
+                    sorter.push(ClusterSummary { order: u32::MAX - row.pages, ..row })?;
                 }
             }
             sorter.finish()
         };
         let rows = sort().map_err(|e| self.work.named(e))?;
-        Ok(BySize { clusters: self, rows })
+        Ok(ClustersBySize { clusters: self, rows })
     }
 
     /// Iterates over the pages of clusters of at least `pages_min` pages, in SURT order.
@@ -388,7 +399,7 @@ impl Clusters {
     fn listed(
         &self,
         pages_min: u64,
-        order: impl Fn(&Member, &Row, u32) -> [u32; 3],
+        order: impl Fn(&ClusterMember, &ClusterSummary, u32) -> [u32; 3],
     ) -> Result<ClusteredPages<'_>> {
         let sort = || {
             let mut sorter = self.work.sorter(2);
@@ -397,7 +408,7 @@ impl Clusters {
                     return Ok(());
                 }
                 let order = order(member, of, place);
-                sorter.push(Listed { order, member: *member, of: *of })
+                sorter.push(OrderedMember { order, member: *member, of: *of })
             })?;
             sorter.finish()
         };
@@ -409,7 +420,7 @@ impl Clusters {
     /// the cluster.
     pub(super) fn each(
         &self,
-        mut each: impl FnMut(&Member, &Row, u32) -> Result<()>,
+        mut each: impl FnMut(&ClusterMember, &ClusterSummary, u32) -> Result<()>,
     ) -> Result<()> {
         let (mut members, mut rows) = (self.members.read(), self.rows.read());
         while let Some(of) = rows.next()? {
@@ -434,7 +445,7 @@ impl Clusters {
         let view = self.snapshot.view();
         view.check()?;
         check_url(url)?;
-        let known = view.known(&Lookup::new(url, view.seed), self.snapshot.sequence())?;
+        let known = view.locate_page(&Lookup::new(url, view.seed), self.snapshot.sequence())?;
         Ok(known.location.filter(|_| known.head.is_some()).map(|location| location.to_bits()))
     }
 
@@ -450,7 +461,7 @@ impl Clusters {
         self.filter.digest(&self.snapshot, url)
     }
 
-    fn cluster(&self, row: &Row) -> Result<Cluster> {
+    fn cluster(&self, row: &ClusterSummary) -> Result<Cluster> {
         let leader = self.url(row.place)?;
         let taken = self.filter.page(&self.snapshot, &leader)?;
         let taken = taken.or_bug("a page that was taken is taken again")?;
@@ -472,12 +483,12 @@ impl fmt::Debug for Clusters {
 
 /// An iterator over clusters by size, from [`Clusters::by_size`]. The iterator ends after an error.
 #[derive(Debug)]
-pub struct BySize<'c> {
+pub struct ClustersBySize<'c> {
     clusters: &'c Clusters,
-    rows: Sorted<Row>,
+    rows: SortedItems<ClusterSummary>,
 }
 
-impl Iterator for BySize<'_> {
+impl Iterator for ClustersBySize<'_> {
     type Item = Result<Cluster>;
 
     fn next(&mut self) -> Option<Result<Cluster>> {
@@ -485,7 +496,7 @@ impl Iterator for BySize<'_> {
         let next = self.rows.next().map_err(|e| clusters.work.named(e)).transpose()?;
         let cluster = next.and_then(|row| clusters.cluster(&row));
         if cluster.is_err() {
-            self.rows = Sorted::none();
+            self.rows = SortedItems::none();
         }
         Some(clusters.snapshot.poison_on_bug(|| cluster))
     }
@@ -496,20 +507,20 @@ impl Iterator for BySize<'_> {
 #[derive(Debug)]
 pub struct ClusteredPages<'c> {
     clusters: &'c Clusters,
-    listed: Sorted<Listed>,
+    listed: SortedItems<OrderedMember>,
     /// The last leader that was read.
-    leader: Option<Leader>,
+    leader: Option<CachedLeader>,
 }
 
 /// A leader, with the digest of its version in force once the digest was needed.
 #[derive(Debug)]
-struct Leader {
+struct CachedLeader {
     number: u32,
     url: Arc<str>,
     digest: Option<Option<Digest>>,
 }
 
-impl Leader {
+impl CachedLeader {
     /// The digest of the leader's version in force. Reads the leader's head the first time.
     fn digest(&mut self, clusters: &Clusters) -> Result<Option<Digest>> {
         // The outer `None` means that the digest was not read yet. The head of a leader with a
@@ -522,8 +533,8 @@ impl Leader {
 }
 
 impl ClusteredPages<'_> {
-    fn page(&mut self, listed: &Listed) -> Result<ClusteredPage> {
-        let Listed { member, of, .. } = listed;
+    fn page(&mut self, listed: &OrderedMember) -> Result<ClusteredPage> {
+        let OrderedMember { member, of, .. } = listed;
         let url: Arc<str> = Arc::from(self.clusters.url(member.place)?);
         // In the order of `by_cluster` a leader comes many times in a row. Its URL is read once.
         let leader = match &mut self.leader {
@@ -533,10 +544,10 @@ impl ClusteredPages<'_> {
                     true => Arc::from(self.clusters.url(of.place)?),
                     false => Arc::clone(&url),
                 };
-                other.insert(Leader { number: of.leader, url: of_leader, digest: None })
+                other.insert(CachedLeader { number: of.leader, url: of_leader, digest: None })
             }
         };
-        let Member { fingerprint, class, .. } = *member;
+        let ClusterMember { fingerprint, class, .. } = *member;
         let distance = (fingerprint ^ of.fingerprint).count_ones();
         // `member.apart` may be a distance of sketches, so the
         // distance of fingerprints is computed here.
@@ -574,7 +585,7 @@ impl Iterator for ClusteredPages<'_> {
         let next = self.listed.next().map_err(|e| clusters.work.named(e)).transpose()?;
         let page = next.and_then(|listed| self.page(&listed));
         if page.is_err() {
-            self.listed = Sorted::none();
+            self.listed = SortedItems::none();
         }
         Some(clusters.snapshot.poison_on_bug(|| page))
     }

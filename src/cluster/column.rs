@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use crate::bug::OrBug;
-use crate::disk::{Scratch, ScratchMap};
+use crate::disk::{ScratchFile, ScratchMap};
 use crate::error::{Error, Result};
 use crate::search::Source;
-use crate::sort::{Packed, Workspace};
+use crate::sort::{FixedSizeItem, Workspace};
 
 /// The approximate number of bytes under one checksum of a file.
 const BLOCK_BYTES: usize = 4 << 10;
@@ -16,7 +16,7 @@ const PENDING_BYTES: [usize; 2] = [512 << 10, 8 << 20];
 
 /// Items, such as fingerprints, in the order in which they were added.
 #[derive(Debug)]
-pub(super) struct Column<T> {
+pub(super) struct SpillColumn<T> {
     work: Workspace,
     /// The memory limit of the parts, and their current memory, in bytes.
     memory_bytes: usize,
@@ -33,20 +33,20 @@ pub(super) struct Column<T> {
 struct ColumnChunk<T> {
     start: u32,
     len: u32,
-    held: Held<T>,
+    held: ChunkStorage<T>,
 }
 
 #[derive(Debug)]
-enum Held<T> {
+enum ChunkStorage<T> {
     Memory(Vec<T>),
     /// A file of packed items, and the checksum of each block.
     File(ScratchMap, Vec<u32>),
 }
 
-impl<T: Packed> Column<T> {
+impl<T: FixedSizeItem> SpillColumn<T> {
     pub(super) fn new(work: &Workspace, memory_bytes: usize) -> Self {
         let (work, parts, pending) = (work.clone(), Vec::new(), Vec::new());
-        Column { work, memory_bytes, held_bytes: 0, parts, pending, len: 0 }
+        SpillColumn { work, memory_bytes, held_bytes: 0, parts, pending, len: 0 }
     }
 
     pub(super) fn len(&self) -> u32 {
@@ -87,9 +87,9 @@ impl<T: Packed> Column<T> {
         // files.
         let held = if self.held_bytes + bytes <= self.memory_bytes {
             self.held_bytes += bytes;
-            Held::Memory(items)
+            ChunkStorage::Memory(items)
         } else {
-            let mut blocks = Blocks::new(&self.work)?;
+            let mut blocks = ColumnFileWriter::new(&self.work)?;
             items.into_iter().try_for_each(|item| blocks.push(item))?;
             blocks.finish()?
         };
@@ -136,7 +136,7 @@ impl<T: Packed> Column<T> {
     }
 }
 
-impl<T: Packed + Default> Column<T> {
+impl<T: FixedSizeItem + Default> SpillColumn<T> {
     /// Reads the item with number `number`, which must exist.
     pub(super) fn get(&self, number: u32) -> Result<T> {
         let mut item = [T::default()];
@@ -146,35 +146,35 @@ impl<T: Packed + Default> Column<T> {
     }
 }
 
-impl<T> Held<T> {
+impl<T> ChunkStorage<T> {
     /// The bytes of the file, if the part is in a file.
     fn map(&self) -> Option<&[u8]> {
         match self {
-            Held::Memory(_) => None,
-            Held::File(map, _) => Some(map),
+            ChunkStorage::Memory(_) => None,
+            ChunkStorage::File(map, _) => Some(map),
         }
     }
 }
 
 /// The number of items under one checksum.
-fn block<T: Packed>() -> usize {
+fn block<T: FixedSizeItem>() -> usize {
     BLOCK_BYTES / T::BYTES
 }
 
 /// Writes items to a file.
-struct Blocks {
-    file: Scratch,
+struct ColumnFileWriter {
+    file: ScratchFile,
     sums: Vec<u32>,
     packed: Vec<u8>,
 }
 
-impl Blocks {
-    fn new(work: &Workspace) -> Result<Blocks> {
+impl ColumnFileWriter {
+    fn new(work: &Workspace) -> Result<ColumnFileWriter> {
         let (_, file) = work.file()?;
-        Ok(Blocks { file, sums: Vec::new(), packed: Vec::new() })
+        Ok(ColumnFileWriter { file, sums: Vec::new(), packed: Vec::new() })
     }
 
-    fn push<T: Packed>(&mut self, item: T) -> Result<()> {
+    fn push<T: FixedSizeItem>(&mut self, item: T) -> Result<()> {
         item.put(&mut self.packed);
         // A block contains whole items, so no item lies under two checksums.
         if self.packed.len() < block::<T>() * T::BYTES {
@@ -193,20 +193,20 @@ impl Blocks {
         Ok(())
     }
 
-    fn finish<T>(mut self) -> Result<Held<T>> {
+    fn finish<T>(mut self) -> Result<ChunkStorage<T>> {
         self.flush()?;
-        Ok(Held::File(self.file.into_map()?, self.sums))
+        Ok(ChunkStorage::File(self.file.into_map()?, self.sums))
     }
 }
 
-impl<T: Packed> ColumnChunk<T> {
+impl<T: FixedSizeItem> ColumnChunk<T> {
     /// Merges two adjacent parts into one file.
     fn merge(
         before: &ColumnChunk<T>,
         last: &ColumnChunk<T>,
         work: &Workspace,
     ) -> Result<ColumnChunk<T>> {
-        let mut blocks = Blocks::new(work)?;
+        let mut blocks = ColumnFileWriter::new(work)?;
         for part in [before, last] {
             // The part is checked before the copy: new checksums over damaged bytes would hide the
             // damage.
@@ -225,7 +225,7 @@ impl<T: Packed> ColumnChunk<T> {
         reason = "places below the length, and a sum for each block"
     )]
     fn check(&self, range: Range<usize>) -> Result<()> {
-        let Held::File(map, sums) = &self.held else { return Ok(()) };
+        let ChunkStorage::File(map, sums) = &self.held else { return Ok(()) };
         let damaged = |what| Error::corrupt("a scratch file", 0, what);
         // A truncated file would otherwise panic in the slices below.
         if map.len() != self.len as usize * T::BYTES {
@@ -246,11 +246,11 @@ impl<T: Packed> ColumnChunk<T> {
     #[expect(clippy::indexing_slicing, reason = "places below the length")]
     fn read(&self, range: Range<usize>, buffer: &mut [T]) -> Result<()> {
         let map = match &self.held {
-            Held::Memory(items) => {
+            ChunkStorage::Memory(items) => {
                 buffer.copy_from_slice(&items[range]);
                 return Ok(());
             }
-            Held::File(map, _) => map,
+            ChunkStorage::File(map, _) => map,
         };
         // Every read checks its blocks again: nothing records which blocks were checked before.
         self.check(range.clone())?;
@@ -262,7 +262,7 @@ impl<T: Packed> ColumnChunk<T> {
     }
 }
 
-impl Source for Column<u64> {
+impl Source for SpillColumn<u64> {
     type Error = Error;
 
     fn len(&self) -> u32 {
@@ -270,18 +270,18 @@ impl Source for Column<u64> {
     }
 
     fn read<'a>(&'a self, ordinals: Range<u32>, buffer: &'a mut [u64]) -> Result<&'a [u64]> {
-        Column::read(self, ordinals, buffer)?;
+        SpillColumn::read(self, ordinals, buffer)?;
         Ok(buffer)
     }
 }
 
 /// The fingerprints of all leaders, followed by other fingerprints.
-pub(super) struct Beside<'c> {
-    pub(super) leaders: &'c Column<u64>,
+pub(super) struct LeadersThenOthers<'c> {
+    pub(super) leaders: &'c SpillColumn<u64>,
     pub(super) others: &'c [u64],
 }
 
-impl Source for Beside<'_> {
+impl Source for LeadersThenOthers<'_> {
     type Error = Error;
 
     #[expect(
@@ -320,10 +320,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let work = Workspace::new(Some(dir.path().to_owned()), 1 << 20);
         for memory_bytes in [0, 3 << 20, 64 << 20] {
-            let mut column = Column::new(&work, memory_bytes);
+            let mut column = SpillColumn::new(&work, memory_bytes);
             let count = 1_300_000_u32;
             column.append((0..count).map(|n| u64::from(n) * 7)).unwrap();
-            let files = column.parts.iter().filter(|part| matches!(part.held, Held::File(..)));
+            let files =
+                column.parts.iter().filter(|part| matches!(part.held, ChunkStorage::File(..)));
             assert!(files.count() <= 6, "{} parts", column.parts.len());
             for number in (0..count).step_by(1009) {
                 assert_eq!(column.get(number).unwrap(), u64::from(number) * 7);

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use super::clustering::Clustering;
-use super::column::Column;
+use super::column::SpillColumn;
 use super::gather::{captures, fingerprints, nodes};
 use crate::bug::OrBug;
 use crate::engine::component::PageLocation;
@@ -25,7 +25,7 @@ const COMPARED_MAX: usize = 1 << 16;
 /// connects them, in which each page is within k bits of the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Components {
+pub struct ConnectedComponents {
     /// The maximum distance between two successive pages of a chain.
     pub k: u32,
     /// The number of pages.
@@ -38,10 +38,10 @@ pub struct Components {
     /// The number of components of two or more pages.
     pub multi_page_components: u64,
     /// The ten largest components of two or more pages.
-    pub largest: Vec<Component>,
+    pub largest: Vec<ConnectedComponent>,
 }
 
-impl Components {
+impl ConnectedComponents {
     /// Computes the connected components: pages within k of each other are in one component. Some
     /// tools remove all but one page of each component. A chain of small steps connects texts that
     /// have little in common, as the widest distance in a component shows. Prefer
@@ -65,7 +65,7 @@ impl Components {
     ///     store.observe(Observation::content(url, Time::now(), fingerprint, epoch))?;
     /// }
     /// let (snapshot, asked) = (store.snapshot(), Clustering::within(3));
-    /// let components = Components::of(&snapshot, &asked, &Progress::default())?;
+    /// let components = ConnectedComponents::of(&snapshot, &asked, &Progress::default())?;
     /// assert_eq!((components.components, components.largest[0].max_distance), (1, 6));
     /// # Ok(())
     /// # }
@@ -74,7 +74,11 @@ impl Components {
     /// # Errors
     ///
     /// The errors of [`Clustering::run`].
-    pub fn of(snapshot: &Snapshot, asked: &Clustering, progress: &Progress) -> Result<Components> {
+    pub fn of(
+        snapshot: &Snapshot,
+        asked: &Clustering,
+        progress: &Progress,
+    ) -> Result<ConnectedComponents> {
         snapshot.poison_on_bug(|| {
             let work = asked.workspace();
             components(snapshot, asked, &work, progress).map_err(|e| work.named(e))
@@ -85,7 +89,7 @@ impl Components {
 /// A connected component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Component {
+pub struct ConnectedComponent {
     /// A page of the component: the first by the rules among the pages with the least fingerprint.
     pub page: String,
     /// The number of pages in the component.
@@ -102,7 +106,7 @@ fn components(
     asked: &Clustering,
     work: &Workspace,
     progress: &Progress,
-) -> Result<Components> {
+) -> Result<ConnectedComponents> {
     let filter = asked.filter(snapshot)?;
     let k = asked.distance(snapshot, filter.epoch);
     let (captures, without_fingerprint) =
@@ -115,8 +119,12 @@ fn components(
     for (node, pages) in (0..column.len()).zip(&pages) {
         sizes[sets.root(node) as usize] += pages;
     }
-    let mut found =
-        Components { k, pages: bearers.len(), without_fingerprint, ..Components::default() };
+    let mut found = ConnectedComponents {
+        k,
+        pages: bearers.len(),
+        without_fingerprint,
+        ..ConnectedComponents::default()
+    };
     let mut roots: Vec<u32> = (0..column.len()).filter(|root| sizes[*root as usize] > 0).collect();
     found.components = roots.len() as u64;
     roots.retain(|root| sizes[*root as usize] > 1);
@@ -146,7 +154,7 @@ fn components(
     }
     for (root, (fingerprints, place)) in roots.iter().zip(within) {
         let place = PageLocation::from_bits(place.or_bug("a component has a page")?);
-        found.largest.push(Component {
+        found.largest.push(ConnectedComponent {
             page: snapshot.view().url_at(place)?,
             pages: sizes[*root as usize].into(),
             max_distance: max_distance(&fingerprints, progress)?,
@@ -157,16 +165,21 @@ fn components(
 }
 
 /// Finds the sets of nodes connected by steps within k.
-fn joined(column: &Column<u64>, k: u32, work: &Workspace, progress: &Progress) -> Result<Sets> {
+fn joined(
+    column: &SpillColumn<u64>,
+    k: u32,
+    work: &Workspace,
+    progress: &Progress,
+) -> Result<DisjointSets> {
     // The sink runs on several threads, and a union changes shared paths. One lock serves a batch of
     // pairs.
-    let sets = Mutex::new(Sets { above: (0..column.len()).collect() });
+    let sets = Mutex::new(DisjointSets { above: (0..column.len()).collect() });
     progress.begin(Stage::Joining, None);
     if k > 0 {
         let near = |found: &[Pair]| {
             let mut sets = sets.lock();
             found.iter().for_each(|pair| sets.unite(pair.left, pair.right));
-            progress.find(found.len() as u64);
+            progress.add_found(found.len() as u64);
             ControlFlow::Continue(())
         };
         let join = Join::within(k).memory_bytes(work.part(2));
@@ -177,12 +190,12 @@ fn joined(column: &Column<u64>, k: u32, work: &Workspace, progress: &Progress) -
 }
 
 /// Disjoint sets (B. A. Galler, M. J. Fischer, 1964). The root of each set is its least node.
-struct Sets {
+struct DisjointSets {
     above: Vec<u32>,
 }
 
 #[expect(clippy::indexing_slicing, reason = "numbers of nodes")]
-impl Sets {
+impl DisjointSets {
     fn root(&mut self, mut node: u32) -> u32 {
         while self.above[node as usize] != node {
             let next = self.above[node as usize];

@@ -9,43 +9,43 @@
 //! pages may differ. Pages without a sketch are near no page.
 
 use super::clustering::Clustering;
-use super::column::Column;
+use super::column::SpillColumn;
 use super::gather::each_page;
-use super::items::{Document, Member, Sketched, UnrankedPage, Unread};
-use super::leaders::{Leaders, Nodes};
-use super::places::Places;
+use super::items::{ClusterMember, NumberedDocument, NumberedSketch, RankedDocument, UnrankedPage};
+use super::leaders::{LeaderFinder, NodeBatch};
+use super::location_set::LocationSet;
 use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::fingerprint::BitSketch;
 use crate::progress::{Progress, Stage};
 use crate::query::in_force::{InForceFilter, InForcePage};
-use crate::sort::{Sorted, Workspace};
+use crate::sort::{SortedItems, Workspace};
 
 /// All pages in order of rank; pages whose texts are compared come with their sketches.
 pub(super) fn documents(
     (snapshot, asked, filter): (&Snapshot, &Clustering, &InForceFilter),
-    compared: &Places,
-    mut sketched: Sorted<Sketched>,
+    compared: &LocationSet,
+    mut sketched: SortedItems<NumberedSketch>,
     work: &Workspace,
     progress: &Progress,
-) -> Result<Sorted<Document>> {
+) -> Result<SortedItems<RankedDocument>> {
     let (mut unread, mut documents) = (work.sorter(4), work.sorter(8));
     let _without = each_page(snapshot, filter, progress, |page, taken| {
         let (rank, place) = (asked.rank(taken), taken.location.to_bits());
         let InForcePage { fingerprint, class, .. } = *taken;
-        let document = Document { rank, page, place, fingerprint, class, sketch: None };
+        let document = RankedDocument { rank, page, place, fingerprint, class, sketch: None };
         // Candidates are joined with their sketches by number first. All other pages go straight to
         // the sort by rank.
         match compared.number(place) {
-            Some(number) => unread.push(Unread { number, document }),
+            Some(number) => unread.push(NumberedDocument { number, document }),
             None => documents.push(document),
         }
     })?;
     let mut unread = unread.finish()?;
     // A merge join: both sides are in order of `number`.
     let mut next = sketched.next()?;
-    while let Some(Unread { number, document }) = unread.next()? {
+    while let Some(NumberedDocument { number, document }) = unread.next()? {
         // If sketches of a page differ, it is unknown which text is in force, so the page gets no
         // sketch.
         let (mut own, mut is_one) = (None, true);
@@ -56,24 +56,24 @@ pub(super) fn documents(
             }
             next = sketched.next()?;
         }
-        documents.push(Document { sketch: own.filter(|_| is_one), ..document })?;
+        documents.push(RankedDocument { sketch: own.filter(|_| is_one), ..document })?;
     }
     documents.finish()
 }
 
 /// The pages of each leader, and the number of leaders.
 pub(super) fn members(
-    mut documents: Sorted<Document>,
+    mut documents: SortedItems<RankedDocument>,
     resemblance: f64,
     (k, pages): (u32, u64),
     work: &Workspace,
     progress: &Progress,
-) -> Result<(Sorted<Member>, u32)> {
+) -> Result<(SortedItems<ClusterMember>, u32)> {
     progress.begin(Stage::Clustering, Some(pages));
-    let mut leaders = Leaders::of_texts(k, resemblance, work);
+    let mut leaders = LeaderFinder::of_texts(k, resemblance, work);
     // Maps the number of a leader among pages with sketches to its position among all pages by rank.
-    let mut location = Column::new(work, work.part(16));
-    let (mut members, mut batch) = (work.sorter(16), Batch::default());
+    let mut location = SpillColumn::new(work, work.part(16));
+    let (mut members, mut batch) = (work.sorter(16), DocumentBatch::default());
     let (mut position, mut alone) = (0, 0);
     loop {
         // `settle` may process fewer nodes than `wants` requests. The rest stays in the batch for
@@ -81,7 +81,7 @@ pub(super) fn members(
         while batch.bearers.len() < leaders.wants()
             && let Some(document) = documents.next()?
         {
-            let Document { page, place, fingerprint, class, sketch, .. } = document;
+            let RankedDocument { page, place, fingerprint, class, sketch, .. } = document;
             let bearer = UnrankedPage { fingerprint, page, place, class };
             match sketch {
                 Some(sketch) => batch.push(position, bearer, sketch),
@@ -100,8 +100,8 @@ pub(super) fn members(
         if batch.bearers.is_empty() {
             break;
         }
-        let Batch { fingerprints, texts, .. } = &batch;
-        let belongs = leaders.settle(Nodes { fingerprints, texts }, progress)?;
+        let DocumentBatch { fingerprints, texts, .. } = &batch;
+        let belongs = leaders.assign(NodeBatch { fingerprints, texts }, progress)?;
         let count = belongs.len();
         // Must come before the members below: a page may belong to a leader of its own batch.
         let leading = batch.bearers.iter().zip(&belongs).filter(|(_, of)| of.leads);
@@ -117,21 +117,21 @@ pub(super) fn members(
     Ok((members.finish()?, alone + leaders.len()))
 }
 
-fn member(leader: u32, bearer: &UnrankedPage, (apart, leads): (u16, bool)) -> Member {
+fn member(leader: u32, bearer: &UnrankedPage, (apart, leads): (u16, bool)) -> ClusterMember {
     let UnrankedPage { fingerprint, page, place, class } = *bearer;
-    Member { leader, follows: !leads, apart, page, place, fingerprint, class }
+    ClusterMember { leader, follows: !leads, apart, page, place, fingerprint, class }
 }
 
 /// The next documents to settle.
 #[derive(Default)]
-struct Batch {
+struct DocumentBatch {
     /// The position of each document in order of rank, and its data without the text.
     bearers: Vec<(u32, UnrankedPage)>,
     fingerprints: Vec<u64>,
     texts: Vec<BitSketch>,
 }
 
-impl Batch {
+impl DocumentBatch {
     fn push(&mut self, position: u32, bearer: UnrankedPage, sketch: BitSketch) {
         self.bearers.push((position, bearer));
         self.fingerprints.push(bearer.fingerprint);

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use super::clusters::{ClusteredPage, Clusters};
-use super::column::Column;
-use super::items::{Follower, Member, Row};
-use super::places::{PageLocation, Places};
+use super::column::SpillColumn;
+use super::items::{ClusterMember, ClusterSummary, Follower};
+use super::location_set::{LocationSet, PageLocation};
 use crate::bug::{OrBug, ensure};
 use crate::error::Result;
 use crate::page::{Classes, Digest};
@@ -34,12 +34,12 @@ use crate::query::in_force::InForcePage;
 /// # Ok(())
 /// # }
 /// ```
-pub struct Dropped<'c> {
+pub struct DroppedPages<'c> {
     clusters: &'c Clusters,
-    pages: Places,
+    pages: LocationSet,
     /// The locations of the leaders of all dropped pages, in the order of the dropped pages'
     /// locations.
-    leaders: Column<u64>,
+    leaders: SpillColumn<u64>,
 }
 
 /// The decision whether a page is dropped.
@@ -62,7 +62,7 @@ pub enum Fate {
 /// The page that is kept in place of a dropped page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct KeptFor {
+pub struct KeptPage {
     /// The page that is kept.
     pub url: String,
     /// The number of bits in which the fingerprints of the two pages differ.
@@ -74,7 +74,7 @@ pub struct KeptFor {
 fn may_yield(class: Option<u32>, to: Option<u32>, open: &Classes) -> bool {
     // `open.have(class)` would be wrong: the page that stays must be visible to all readers of the
     // dropped page.
-    class == to || open.have(to)
+    class == to || open.contains(to)
 }
 
 impl ClusteredPage {
@@ -90,9 +90,9 @@ impl ClusteredPage {
     }
 }
 
-impl Member {
+impl ClusterMember {
     /// Whether the page may be dropped in favour of its leader.
-    fn yields(&self, of: &Row, open: &Classes) -> bool {
+    fn yields(&self, of: &ClusterSummary, open: &Classes) -> bool {
         self.follows && may_yield(self.class, of.class, open)
     }
 }
@@ -134,8 +134,8 @@ impl Clusters {
     /// # Errors
     ///
     /// An error if a scratch file cannot be written, or is damaged.
-    pub fn dropped(&self, open: &Classes) -> Result<Dropped<'_>> {
-        let found = Dropped::of(self, open).map_err(|e| self.work.named(e));
+    pub fn dropped(&self, open: &Classes) -> Result<DroppedPages<'_>> {
+        let found = DroppedPages::of(self, open).map_err(|e| self.work.named(e));
         self.snapshot.poison_on_bug(|| found)
     }
 
@@ -158,23 +158,24 @@ impl Clusters {
     }
 }
 
-impl<'c> Dropped<'c> {
-    fn of(clusters: &'c Clusters, open: &Classes) -> Result<Dropped<'c>> {
+impl<'c> DroppedPages<'c> {
+    fn of(clusters: &'c Clusters, open: &Classes) -> Result<DroppedPages<'c>> {
         let work = &clusters.work;
         let mut sorter = work.sorter(2);
         clusters.each(|member, of, _| match member.yields(of, open) {
             true => sorter.push(Follower { place: member.place, leader: of.place }),
             false => Ok(()),
         })?;
-        // The followers are sorted by location, so `Places` can number the pages, and entry n of
+        // The followers are sorted by location, so `LocationSet` can number the pages, and entry n of
         // `leaders` belongs to page n.
         let mut followers = sorter.finish()?;
-        let (mut pages, mut leaders) = (Places::default(), Column::new(work, work.part(8)));
+        let (mut pages, mut leaders) =
+            (LocationSet::default(), SpillColumn::new(work, work.part(8)));
         while let Some(Follower { place, leader }) = followers.next()? {
             pages.push(place)?;
             leaders.push(leader)?;
         }
-        Ok(Dropped { clusters, pages, leaders })
+        Ok(DroppedPages { clusters, pages, leaders })
     }
 
     /// The number of dropped pages.
@@ -199,7 +200,7 @@ impl<'c> Dropped<'c> {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`](crate::Error::Url) for a URL that no page can have,
+    /// [`Error::FeedUrl`](crate::Error::FeedUrl) for a URL that no page can have,
     /// [`Error::Corrupt`](crate::Error::Corrupt) if the data to read is damaged.
     pub fn fate(&self, url: &str) -> Result<Fate> {
         self.clusters.snapshot.poison_on_bug(|| {
@@ -215,8 +216,8 @@ impl<'c> Dropped<'c> {
     ///
     /// # Errors
     ///
-    /// The errors of [`fate`](Dropped::fate), and an error if a scratch file is damaged.
-    pub fn kept_for(&self, url: &str) -> Result<Option<KeptFor>> {
+    /// The errors of [`fate`](DroppedPages::fate), and an error if a scratch file is damaged.
+    pub fn kept_for(&self, url: &str) -> Result<Option<KeptPage>> {
         self.clusters.snapshot.poison_on_bug(|| {
             let place = self.clusters.place(url)?;
             let number = place.and_then(|place| self.pages.number(place));
@@ -225,20 +226,21 @@ impl<'c> Dropped<'c> {
             let kept = self.clusters.url(leader)?;
             // Only locations are kept, 8 bytes for each dropped page. So the two fingerprints are
             // read again.
-            let distance = self.taken(url)?.fingerprint ^ self.taken(&kept)?.fingerprint;
+            let distance =
+                self.in_force_page(url)?.fingerprint ^ self.in_force_page(&kept)?.fingerprint;
             let distance = distance.count_ones();
             ensure(distance <= self.clusters.k(), "a page is within k of its leader")?;
-            Ok(Some(KeptFor { url: kept, distance }))
+            Ok(Some(KeptPage { url: kept, distance }))
         })
     }
 
-    fn taken(&self, url: &str) -> Result<InForcePage> {
+    fn in_force_page(&self, url: &str) -> Result<InForcePage> {
         let taken = self.clusters.filter.page(&self.clusters.snapshot, url)?;
         Ok(taken.or_bug("a page that was taken is taken again")?)
     }
 }
 
-impl fmt::Debug for Dropped<'_> {
+impl fmt::Debug for DroppedPages<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Dropped({} of {:?})", self.len(), self.clusters)
     }

@@ -7,16 +7,18 @@
 //! ```
 
 use super::clustering::Clustering;
-use super::column::Column;
-use super::items::{Capture, Member, Node, Settled, UnrankedPage};
-use super::leaders::{Belongs, Leaders, Nodes};
+use super::column::SpillColumn;
+use super::items::{
+    ClusterMember, FingerprintedPage, LeaderOfFingerprint, RankedFingerprint, UnrankedPage,
+};
+use super::leaders::{LeaderFinder, LeaderOfNode, NodeBatch};
 use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
-use crate::engine::totals::Totals;
+use crate::engine::totals::StoreTotals;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
 use crate::query::in_force::{InForceFilter, InForcePage};
-use crate::sort::{Sorted, Spooled, Workspace};
+use crate::sort::{SortedItems, SpoolContent, Workspace};
 
 /// The number of fingerprints between two checks for cancellation.
 const STEP: u64 = 1024;
@@ -31,7 +33,7 @@ pub(super) fn captures(
     work: &Workspace,
     progress: &Progress,
     mut each: impl FnMut(u32, &InForcePage),
-) -> Result<(Sorted<Capture>, u64)> {
+) -> Result<(SortedItems<FingerprintedPage>, u64)> {
     let mut sorter = work.sorter(2);
     // The sort gets half of the memory: `nodes` reads the sorted pages while it fills a sorter and
     // a spool of a quarter each.
@@ -39,7 +41,7 @@ pub(super) fn captures(
         each(page, taken);
         let (rank, place) = (asked.rank(taken), taken.location.to_bits());
         let InForcePage { fingerprint, class, .. } = *taken;
-        sorter.push(Capture { fingerprint, rank, page, place, class })
+        sorter.push(FingerprintedPage { fingerprint, rank, page, place, class })
     })?;
     Ok((sorter.finish()?, without))
 }
@@ -52,7 +54,7 @@ pub(super) fn each_page(
     progress: &Progress,
     mut each: impl FnMut(u32, &InForcePage) -> Result<()>,
 ) -> Result<u64> {
-    progress.start(Stage::Gathering, Some(Totals::of(snapshot)?.pages))?;
+    progress.start(Stage::Gathering, Some(StoreTotals::of(snapshot)?.pages))?;
     let mut page = 0_u32;
     let mut pages = filter.pages(snapshot);
     // `next_of` calls `pass` for pages that are filtered out, too. So a scan that finds nothing can
@@ -76,19 +78,19 @@ pub(super) fn each_page(
 /// The distinct fingerprints in order of rank, the number of fingerprints, and the pages that have
 /// them.
 pub(super) fn nodes(
-    mut captures: Sorted<Capture>,
+    mut captures: SortedItems<FingerprintedPage>,
     work: &Workspace,
     progress: &Progress,
-) -> Result<(Sorted<Node>, u64, Spooled<UnrankedPage>)> {
+) -> Result<(SortedItems<RankedFingerprint>, u64, SpoolContent<UnrankedPage>)> {
     let (mut nodes, mut bearers) = (work.sorter(4), work.spool(4));
     let (mut last, mut count) = (None, 0);
-    while let Some(Capture { fingerprint, rank, page, place, class }) = captures.next()? {
+    while let Some(FingerprintedPage { fingerprint, rank, page, place, class }) = captures.next()? {
         if last != Some(fingerprint) {
             // The first capture of a fingerprint ranks first. It represents all pages with this
             // fingerprint.
             last = Some(fingerprint);
             count += 1;
-            nodes.push(Node { rank, page, fingerprint })?;
+            nodes.push(RankedFingerprint { rank, page, fingerprint })?;
             if count % STEP == 0 {
                 progress.check()?;
             }
@@ -101,15 +103,15 @@ pub(super) fn nodes(
 }
 
 /// The leader of each fingerprint, by fingerprint, and the number of leaders.
-pub(super) fn settled(
-    mut nodes: Sorted<Node>,
+pub(super) fn find_leaders(
+    mut nodes: SortedItems<RankedFingerprint>,
     count: u64,
     k: u32,
     work: &Workspace,
     progress: &Progress,
-) -> Result<(Sorted<Settled>, u32)> {
+) -> Result<(SortedItems<LeaderOfFingerprint>, u32)> {
     progress.begin(Stage::Clustering, Some(count));
-    let mut leaders = Leaders::new(k, work);
+    let mut leaders = LeaderFinder::new(k, work);
     let mut sorter = work.sorter(4);
     let (mut fingerprints, mut pages) = (Vec::new(), Vec::new());
     loop {
@@ -124,15 +126,15 @@ pub(super) fn settled(
         if fingerprints.is_empty() {
             break;
         }
-        let batch = Nodes { fingerprints: &fingerprints, texts: &[] };
-        let belongs = leaders.settle(batch, progress)?;
+        let batch = NodeBatch { fingerprints: &fingerprints, texts: &[] };
+        let belongs = leaders.assign(batch, progress)?;
         let count = belongs.len();
         let taken = fingerprints.drain(..count).zip(pages.drain(..count));
         for ((fingerprint, page), of) in taken.zip(belongs) {
-            let Belongs { leader, apart, leads } = of;
+            let LeaderOfNode { leader, apart, leads } = of;
             // The first page of a leading fingerprint, by which `members` recognizes the leader.
             let page = leads.then_some(page);
-            sorter.push(Settled { fingerprint, leader, apart, page })?;
+            sorter.push(LeaderOfFingerprint { fingerprint, leader, apart, page })?;
         }
         progress.pass(count as u64);
     }
@@ -141,36 +143,36 @@ pub(super) fn settled(
 
 /// The pages of each leader.
 pub(super) fn members(
-    bearers: &Spooled<UnrankedPage>,
-    mut settled: Sorted<Settled>,
+    bearers: &SpoolContent<UnrankedPage>,
+    mut settled: SortedItems<LeaderOfFingerprint>,
     work: &Workspace,
-) -> Result<Sorted<Member>> {
+) -> Result<SortedItems<ClusterMember>> {
     let mut sorter = work.sorter(2);
     let mut bearers = bearers.read();
     let mut of = None;
     while let Some(UnrankedPage { fingerprint, page, place, class }) = bearers.next()? {
-        // A merge join by fingerprint: `settled` has one item for each run of pages with one
+        // A merge join by fingerprint: `find_leaders` has one item for each run of pages with one
         // fingerprint.
-        if of.is_none_or(|of: Settled| of.fingerprint != fingerprint) {
+        if of.is_none_or(|of: LeaderOfFingerprint| of.fingerprint != fingerprint) {
             of = settled.next()?;
         }
         let of = of.filter(|of| of.fingerprint == fingerprint);
-        let Settled { leader, apart, page: leads, .. } =
+        let LeaderOfFingerprint { leader, apart, page: leads, .. } =
             of.or_bug("each fingerprint is settled once")?;
         // Only the first page of a leading fingerprint leads. Other pages of this fingerprint
         // follow at distance 0.
         let follows = leads != Some(page);
-        sorter.push(Member { leader, follows, apart, page, place, fingerprint, class })?;
+        sorter.push(ClusterMember { leader, follows, apart, page, place, fingerprint, class })?;
     }
     sorter.finish()
 }
 
 /// The distinct fingerprints in order, and the number of pages of each.
 pub(super) fn fingerprints(
-    bearers: &Spooled<UnrankedPage>,
+    bearers: &SpoolContent<UnrankedPage>,
     work: &Workspace,
-) -> Result<(Column<u64>, Vec<u32>)> {
-    let (mut column, mut pages) = (Column::new(work, work.part(8)), Vec::new());
+) -> Result<(SpillColumn<u64>, Vec<u32>)> {
+    let (mut column, mut pages) = (SpillColumn::new(work, work.part(8)), Vec::new());
     let (mut reader, mut last) = (bearers.read(), None);
     while let Some(UnrankedPage { fingerprint, .. }) = reader.next()? {
         if last == Some(fingerprint) {

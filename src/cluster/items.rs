@@ -1,17 +1,17 @@
 //! The items that are sorted on the way from pages to clusters.
 
 use crate::fingerprint::BitSketch;
-use crate::layout::{Cursor, Put as _};
-use crate::page::Rank;
-use crate::sort::Packed;
+use crate::layout::{Cursor, PutInteger as _};
+use crate::page::RankKey;
+use crate::sort::FixedSizeItem;
 
 /// A selected page; ordered by fingerprint, then by rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Capture {
+pub(super) struct FingerprintedPage {
     // All orders in this file are derived: fields compare from top to bottom, so moving a field
     // changes a sort.
     pub(super) fingerprint: u64,
-    pub(super) rank: Rank,
+    pub(super) rank: RankKey,
     /// The number of the page in SURT order, which decides between equal ranks.
     pub(super) page: u32,
     /// The location of the page.
@@ -30,15 +30,15 @@ pub(super) struct UnrankedPage {
 
 /// A fingerprint; ordered by the rank of its first page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Node {
-    pub(super) rank: Rank,
+pub(super) struct RankedFingerprint {
+    pub(super) rank: RankKey,
     pub(super) page: u32,
     pub(super) fingerprint: u64,
 }
 
 /// The leader of a fingerprint; ordered by fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Settled {
+pub(super) struct LeaderOfFingerprint {
     pub(super) fingerprint: u64,
     pub(super) leader: u32,
     /// The distance of the fingerprint to the leader.
@@ -50,7 +50,7 @@ pub(super) struct Settled {
 /// A page of a cluster; ordered by leader, the leader first, then its members by distance and in
 /// SURT order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Member {
+pub(super) struct ClusterMember {
     pub(super) leader: u32,
     /// Whether the page is not the leader.
     pub(super) follows: bool,
@@ -65,7 +65,7 @@ pub(super) struct Member {
 
 /// A cluster; ordered first by `order`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Row {
+pub(super) struct ClusterSummary {
     pub(super) order: u32,
     pub(super) leader: u32,
     pub(super) pages: u32,
@@ -79,10 +79,10 @@ pub(super) struct Row {
 
 /// A page with its cluster, in one of several orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Listed {
+pub(super) struct OrderedMember {
     pub(super) order: [u32; 3],
-    pub(super) member: Member,
-    pub(super) of: Row,
+    pub(super) member: ClusterMember,
+    pub(super) of: ClusterSummary,
 }
 
 /// The locations of a dropped page and of its leader.
@@ -94,7 +94,7 @@ pub(super) struct Follower {
 
 /// The sketch of a page's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Sketched {
+pub(super) struct NumberedSketch {
     /// The number of the page among the pages whose texts are compared.
     pub(super) number: u32,
     pub(super) sketch: BitSketch,
@@ -103,15 +103,15 @@ pub(super) struct Sketched {
 /// A page whose text is compared, before its sketch is added; ordered by its number among such
 /// pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Unread {
+pub(super) struct NumberedDocument {
     pub(super) number: u32,
-    pub(super) document: Document,
+    pub(super) document: RankedDocument,
 }
 
 /// A page in order of rank, with the sketch of its text, if the text is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Document {
-    pub(super) rank: Rank,
+pub(super) struct RankedDocument {
+    pub(super) rank: RankKey,
     pub(super) page: u32,
     pub(super) place: u64,
     pub(super) fingerprint: u64,
@@ -124,17 +124,17 @@ macro_rules! packed {
     // The number of bytes is written by hand and must be the sum of the fields' bytes. Readers step
     // by this length.
     ($item:ident, $bytes:expr, $($field:ident),+) => {
-        impl Packed for $item {
+        impl FixedSizeItem for $item {
             const BYTES: usize = $bytes;
 
             fn put(&self, out: &mut Vec<u8>) {
-                $(Field::put(&self.$field, out);)+
+                $(PackedField::put(&self.$field, out);)+
             }
 
             fn take(bytes: &[u8]) -> Option<Self> {
                 // Fields are read in the order in which `put` wrote them: one list serves both.
                 let cursor = &mut Cursor::new(bytes);
-                Some($item { $($field: Field::take(cursor)?),+ })
+                Some($item { $($field: PackedField::take(cursor)?),+ })
             }
 
             fn sort(items: &mut Vec<Self>) {
@@ -146,25 +146,25 @@ macro_rules! packed {
     };
 }
 
-packed!(Capture, 49, fingerprint, rank, page, place, class);
+packed!(FingerprintedPage, 49, fingerprint, rank, page, place, class);
 packed!(UnrankedPage, 25, fingerprint, page, place, class);
-packed!(Node, 36, rank, page, fingerprint);
-packed!(Settled, 19, fingerprint, leader, apart, page);
-packed!(Member, 32, leader, follows, apart, page, place, fingerprint, class);
-packed!(Row, 41, order, leader, pages, max_distance, page, place, fingerprint, class);
-packed!(Listed, 85, order, member, of);
+packed!(RankedFingerprint, 36, rank, page, fingerprint);
+packed!(LeaderOfFingerprint, 19, fingerprint, leader, apart, page);
+packed!(ClusterMember, 32, leader, follows, apart, page, place, fingerprint, class);
+packed!(ClusterSummary, 41, order, leader, pages, max_distance, page, place, fingerprint, class);
+packed!(OrderedMember, 85, order, member, of);
 packed!(Follower, 16, place, leader);
-packed!(Sketched, 68, number, sketch);
-packed!(Unread, 118, number, document);
-packed!(Document, 114, rank, page, place, fingerprint, class, sketch);
+packed!(NumberedSketch, 68, number, sketch);
+packed!(NumberedDocument, 118, number, document);
+packed!(RankedDocument, 114, rank, page, place, fingerprint, class, sketch);
 
 /// A field of an item, with its encoding.
-trait Field: Sized {
+trait PackedField: Sized {
     fn put(&self, out: &mut Vec<u8>);
     fn take(cursor: &mut Cursor<'_>) -> Option<Self>;
 }
 
-impl Field for u8 {
+impl PackedField for u8 {
     fn put(&self, out: &mut Vec<u8>) {
         out.push(*self);
     }
@@ -174,7 +174,7 @@ impl Field for u8 {
     }
 }
 
-impl Field for bool {
+impl PackedField for bool {
     fn put(&self, out: &mut Vec<u8>) {
         out.push((*self).into());
     }
@@ -184,7 +184,7 @@ impl Field for bool {
     }
 }
 
-impl Field for u16 {
+impl PackedField for u16 {
     fn put(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.to_le_bytes());
     }
@@ -194,7 +194,7 @@ impl Field for u16 {
     }
 }
 
-impl Field for u32 {
+impl PackedField for u32 {
     fn put(&self, out: &mut Vec<u8>) {
         out.put_u32(*self);
     }
@@ -204,7 +204,7 @@ impl Field for u32 {
     }
 }
 
-impl Field for u64 {
+impl PackedField for u64 {
     fn put(&self, out: &mut Vec<u8>) {
         out.put_u64(*self);
     }
@@ -214,23 +214,23 @@ impl Field for u64 {
     }
 }
 
-impl Field for Rank {
+impl PackedField for RankKey {
     fn put(&self, out: &mut Vec<u8>) {
-        Field::put(&self.key, out);
+        PackedField::put(&self.key, out);
         out.extend_from_slice(&self.by_rules.to_le_bytes());
     }
 
-    fn take(cursor: &mut Cursor<'_>) -> Option<Rank> {
-        Some(Rank { key: cursor.u64()?, by_rules: cursor.u128()? })
+    fn take(cursor: &mut Cursor<'_>) -> Option<RankKey> {
+        Some(RankKey { key: cursor.u64()?, by_rules: cursor.u128()? })
     }
 }
 
-impl Field for Option<u32> {
+impl PackedField for Option<u32> {
     fn put(&self, out: &mut Vec<u8>) {
         // `None` also takes five bytes: items are located by multiplication, so their length is
         // fixed.
-        Field::put(&self.is_some(), out);
-        Field::put(&self.unwrap_or(0), out);
+        PackedField::put(&self.is_some(), out);
+        PackedField::put(&self.unwrap_or(0), out);
     }
 
     fn take(cursor: &mut Cursor<'_>) -> Option<Option<u32>> {
@@ -239,7 +239,7 @@ impl Field for Option<u32> {
     }
 }
 
-impl Field for BitSketch {
+impl PackedField for BitSketch {
     fn put(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.to_bytes());
     }
@@ -250,29 +250,29 @@ impl Field for BitSketch {
     }
 }
 
-impl Field for Option<BitSketch> {
+impl PackedField for Option<BitSketch> {
     fn put(&self, out: &mut Vec<u8>) {
         // `None` also takes 65 bytes, because items have a fixed length.
-        Field::put(&self.is_some(), out);
-        Field::put(&self.unwrap_or_default(), out);
+        PackedField::put(&self.is_some(), out);
+        PackedField::put(&self.unwrap_or_default(), out);
     }
 
     fn take(cursor: &mut Cursor<'_>) -> Option<Option<BitSketch>> {
-        let (is_some, sketch) = (bool::take(cursor)?, <BitSketch as Field>::take(cursor)?);
+        let (is_some, sketch) = (bool::take(cursor)?, <BitSketch as PackedField>::take(cursor)?);
         Some(is_some.then_some(sketch))
     }
 }
 
-// A sketch is also an item by itself: `Texts` keeps a column of sketches.
-impl Packed for BitSketch {
+// A sketch is also an item by itself: `LeaderSketches` keeps a column of sketches.
+impl FixedSizeItem for BitSketch {
     const BYTES: usize = BitSketch::BYTES;
 
     fn put(&self, out: &mut Vec<u8>) {
-        Field::put(self, out);
+        PackedField::put(self, out);
     }
 
     fn take(bytes: &[u8]) -> Option<BitSketch> {
-        Field::take(&mut Cursor::new(bytes))
+        PackedField::take(&mut Cursor::new(bytes))
     }
 
     fn sort(items: &mut Vec<BitSketch>) {
@@ -280,9 +280,9 @@ impl Packed for BitSketch {
     }
 }
 
-impl Field for [u32; 3] {
+impl PackedField for [u32; 3] {
     fn put(&self, out: &mut Vec<u8>) {
-        self.iter().for_each(|number| Field::put(number, out));
+        self.iter().for_each(|number| PackedField::put(number, out));
     }
 
     fn take(cursor: &mut Cursor<'_>) -> Option<[u32; 3]> {
@@ -292,20 +292,20 @@ impl Field for [u32; 3] {
 
 /// Implements packing of an item inside another item.
 macro_rules! nested {
-    // A nested item packs itself, so `Listed` has 12 + 32 + 41 bytes.
+    // A nested item packs itself, so `OrderedMember` has 12 + 32 + 41 bytes.
     ($item:ident) => {
-        impl Field for $item {
+        impl PackedField for $item {
             fn put(&self, out: &mut Vec<u8>) {
-                Packed::put(self, out);
+                FixedSizeItem::put(self, out);
             }
 
             fn take(cursor: &mut Cursor<'_>) -> Option<$item> {
-                <$item as Packed>::take(cursor.take(<$item as Packed>::BYTES)?)
+                <$item as FixedSizeItem>::take(cursor.take(<$item as FixedSizeItem>::BYTES)?)
             }
         }
     };
 }
 
-nested!(Document);
-nested!(Member);
-nested!(Row);
+nested!(RankedDocument);
+nested!(ClusterMember);
+nested!(ClusterSummary);

@@ -25,7 +25,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::column::{Beside, Column};
+use super::column::{LeadersThenOthers, SpillColumn};
 use crate::error::{Error, Result};
 use crate::fingerprint::BitSketch;
 use crate::progress::Progress;
@@ -48,26 +48,26 @@ const TEXT_BYTES: usize = 40 + BitSketch::BYTES;
 
 /// The next nodes, in order of rank: distinct fingerprints, or any fingerprints with their texts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Nodes<'n> {
+pub(super) struct NodeBatch<'n> {
     pub(super) fingerprints: &'n [u64],
     /// The text of each node, or empty if fingerprints alone decide.
     pub(super) texts: &'n [BitSketch],
 }
 
-impl<'n> Nodes<'n> {
+impl<'n> NodeBatch<'n> {
     /// The first `count` nodes.
     #[expect(clippy::indexing_slicing, reason = "there are at least this many")]
-    fn first(self, count: usize) -> Nodes<'n> {
-        let Nodes { fingerprints, texts } = self;
+    fn first(self, count: usize) -> NodeBatch<'n> {
+        let NodeBatch { fingerprints, texts } = self;
         // `texts` is empty if fingerprints alone decide.
         let texts = &texts[..count.min(texts.len())];
-        Nodes { fingerprints: &fingerprints[..count], texts }
+        NodeBatch { fingerprints: &fingerprints[..count], texts }
     }
 }
 
 /// The leader of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Belongs {
+pub(super) struct LeaderOfNode {
     /// The number of the leader, counted in order of rank.
     pub(super) leader: u32,
     /// The distance to the leader: the number of differing bits of the fingerprints, or of the text
@@ -78,33 +78,33 @@ pub(super) struct Belongs {
 }
 
 /// Finds the leaders of nodes that come in order of rank.
-pub(super) struct Leaders {
+pub(super) struct LeaderFinder {
     k: u32,
     join: Join,
     batch_max: usize,
     pairs_max: usize,
-    column: Column<u64>,
+    column: SpillColumn<u64>,
     /// The texts of the leaders, if nodes have texts.
-    texts: Option<Texts>,
+    texts: Option<LeaderSketches>,
     passed: usize,
     /// The maximum number of nodes in the next batch, set after a dense batch.
     batch_limit: usize,
 }
 
 /// The error for too many pairs of near nodes.
-struct Crowded;
+struct TooManyPairs;
 
-impl Leaders {
+impl LeaderFinder {
     /// Creates an empty set of leaders of nodes within distance `k`. The set uses five eighths of
     /// the memory: an eighth each for a batch, its pairs and the fingerprints of leaders, and a
     /// quarter for the joins.
     pub(super) fn new(k: u32, work: &Workspace) -> Self {
-        Leaders {
+        LeaderFinder {
             k,
             join: Join::within(k).memory_bytes(work.part(4)),
             batch_max: (work.part(8) / NODE_BYTES).max(BATCH_MIN),
             pairs_max: (work.part(8) / PAIR_BYTES).max(PAIRS_MIN),
-            column: Column::new(work, work.part(8)),
+            column: SpillColumn::new(work, work.part(8)),
             texts: None,
             passed: 0,
             batch_limit: usize::MAX,
@@ -114,12 +114,12 @@ impl Leaders {
     /// Creates an empty set of leaders of nodes within distance `k` whose texts have at least the
     /// given resemblance. The set uses another eighth of the memory.
     pub(super) fn of_texts(k: u32, resemblance: f64, work: &Workspace) -> Self {
-        let leaders = Leaders::new(k, work);
+        let leaders = LeaderFinder::new(k, work);
         // A batch takes the same memory as without texts, although its nodes now contain a sketch
         // as well.
         let batch_max = leaders.batch_max * NODE_BYTES / (NODE_BYTES + TEXT_BYTES);
-        let texts = Some(Texts::new(resemblance, work));
-        Leaders { batch_max: batch_max.max(BATCH_MIN), texts, ..leaders }
+        let texts = Some(LeaderSketches::new(resemblance, work));
+        LeaderFinder { batch_max: batch_max.max(BATCH_MIN), texts, ..leaders }
     }
 
     /// The number of leaders so far.
@@ -127,7 +127,7 @@ impl Leaders {
         self.column.len()
     }
 
-    /// The number of nodes to pass to [`settle`](Leaders::settle) next.
+    /// The number of nodes to pass to [`assign`](LeaderFinder::settle) next.
     pub(super) fn wants(&self) -> usize {
         // `passed` is 0 at first, hence the minimum. `batch_limit` is set after a dense batch.
         (self.passed * GROWTH).clamp(BATCH_MIN, self.batch_max).min(self.batch_limit)
@@ -135,11 +135,15 @@ impl Leaders {
 
     /// Settles the first of the given nodes, and returns their leaders. Settles all nodes, unless
     /// they are too dense.
-    pub(super) fn settle(&mut self, nodes: Nodes<'_>, progress: &Progress) -> Result<Vec<Belongs>> {
+    pub(super) fn assign(
+        &mut self,
+        nodes: NodeBatch<'_>,
+        progress: &Progress,
+    ) -> Result<Vec<LeaderOfNode>> {
         let all = nodes.fingerprints.len();
         let mut count = all.min(self.wants());
         loop {
-            match self.settle_batch(nodes.first(count), progress)? {
+            match self.assign_batch(nodes.first(count), progress)? {
                 Ok(belongs) => {
                     self.passed += count;
                     // After a dense batch, batches start small again and double. Otherwise each
@@ -149,17 +153,17 @@ impl Leaders {
                     return Ok(belongs);
                 }
                 // The loop ends: a batch of one node has no pairs, and so is never too dense.
-                Err(Crowded) => count = count.div_ceil(2),
+                Err(TooManyPairs) => count = count.div_ceil(2),
             }
         }
     }
 
     #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
-    fn settle_batch(
+    fn assign_batch(
         &mut self,
-        nodes: Nodes<'_>,
+        nodes: NodeBatch<'_>,
         progress: &Progress,
-    ) -> Result<Result<Vec<Belongs>, Crowded>> {
+    ) -> Result<Result<Vec<LeaderOfNode>, TooManyPairs>> {
         let count = nodes.fingerprints.len();
         // The nearest leader of each node so far, packed so that a nearer leader has a lesser
         // value.
@@ -170,8 +174,8 @@ impl Leaders {
         // The nodes near no older leader. Only these nodes can lead, because all older leaders rank
         // before the batch.
         let free: Vec<usize> = (0..count).filter(|place| best[*place] == NONE).collect();
-        let Ok(pairs) = self.pairs(nodes, &free, progress)? else { return Ok(Err(Crowded)) };
-        let mut new = New::default();
+        let Ok(pairs) = self.pairs(nodes, &free, progress)? else { return Ok(Err(TooManyPairs)) };
+        let mut new = NewLeaders::default();
         let mut pairs = &pairs[..];
         // The nodes come in order of rank: a node leads unless a new leader before it is near.
         // `pairs` are sorted by the later node, so the pairs of each node are a prefix of the
@@ -195,7 +199,7 @@ impl Leaders {
         }
         let belongs = best.into_iter().enumerate().map(|(place, of)| {
             let (leader, apart) = unpacked(of);
-            Belongs { leader, apart, leads: new.number_of(place, before) == Some(leader) }
+            LeaderOfNode { leader, apart, leads: new.number_of(place, before) == Some(leader) }
         });
         Ok(Ok(belongs.collect()))
     }
@@ -210,7 +214,7 @@ impl Leaders {
     /// The distance of two nodes of a batch; `None` if they are not near.
     #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
     #[expect(clippy::cast_possible_truncation, reason = "a distance is at most 64")]
-    fn apart(&self, nodes: Nodes<'_>, [one, other]: [usize; 2], distance: u32) -> Option<u16> {
+    fn apart(&self, nodes: NodeBatch<'_>, [one, other]: [usize; 2], distance: u32) -> Option<u16> {
         match &self.texts {
             None => Some(distance as u16),
             Some(texts) => texts.apart(&nodes.texts[one], &nodes.texts[other]),
@@ -222,7 +226,7 @@ impl Leaders {
     #[expect(clippy::cast_possible_truncation, reason = "a distance is at most 64")]
     fn join_with_leaders(
         &self,
-        nodes: Nodes<'_>,
+        nodes: NodeBatch<'_>,
         best: &[AtomicU64],
         progress: &Progress,
     ) -> Result<()> {
@@ -254,7 +258,7 @@ impl Leaders {
                 ControlFlow::Break(())
             }
         };
-        let source = Beside { leaders: &self.column, others: nodes.fingerprints };
+        let source = LeadersThenOthers { leaders: &self.column, others: nodes.fingerprints };
         let _: ControlFlow<()> = self.join.across(border).run(&source, &progress.hidden(), sink)?;
         progress.check()?;
         failed.into_inner().map_or(Ok(()), Err)
@@ -266,26 +270,26 @@ impl Leaders {
     #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
     fn pairs(
         &self,
-        nodes: Nodes<'_>,
+        nodes: NodeBatch<'_>,
         places: &[usize],
         progress: &Progress,
-    ) -> Result<Result<Vec<Near>, Crowded>> {
+    ) -> Result<Result<Vec<NearNodes>, TooManyPairs>> {
         if !self.is_any_near() {
             return Ok(Ok(Vec::new()));
         }
         let fingerprints: Vec<u64> =
             places.iter().map(|place| nodes.fingerprints[*place]).collect();
-        let found: Mutex<Vec<Near>> = Mutex::default();
+        let found: Mutex<Vec<NearNodes>> = Mutex::default();
         let sink = |pairs: &[Pair]| {
             let near = pairs.iter().filter_map(|pair| {
                 let both = [pair.left, pair.right].map(|number| places[number as usize]);
                 let apart = self.apart(nodes, both, pair.distance)?;
                 // Ordinals follow rank, so `right` is the later node.
-                Some(Near { node: pair.right, other: pair.left, apart })
+                Some(NearNodes { node: pair.right, other: pair.left, apart })
             });
             // The pairs are collected before the lock is taken: comparing texts is slow, and other
             // threads wait for the lock.
-            let near: Vec<Near> = near.collect();
+            let near: Vec<NearNodes> = near.collect();
             let mut found = found.lock();
             found.extend(near);
             // Other threads may add a few pairs after the break. The list is dropped then, so these
@@ -300,7 +304,7 @@ impl Leaders {
         let Ok(end) = self.join.run(&fingerprints[..], &progress.hidden(), sink);
         progress.check()?;
         if end.is_break() {
-            return Ok(Err(Crowded));
+            return Ok(Err(TooManyPairs));
         }
         let mut found = found.into_inner();
         // Groups the pairs by node, and removes the order in which threads found them.
@@ -312,8 +316,8 @@ impl Leaders {
     #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
     fn find_nearer(
         &self,
-        nodes: Nodes<'_>,
-        new: &New,
+        nodes: NodeBatch<'_>,
+        new: &NewLeaders,
         best: &mut [u64],
         progress: &Progress,
     ) -> Result<()> {
@@ -366,7 +370,7 @@ impl Leaders {
 
 /// Two near nodes, by their numbers among some nodes of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Near {
+struct NearNodes {
     /// The node of the pair that ranks later.
     node: u32,
     other: u32,
@@ -375,13 +379,13 @@ struct Near {
 
 /// The leaders of a batch.
 #[derive(Default)]
-struct New {
+struct NewLeaders {
     /// The positions of the leaders in the batch, in order.
     places: Vec<usize>,
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a batch has fewer than 2^32 nodes")]
-impl New {
+impl NewLeaders {
     /// The number of the leader at a position; `None` if the node there does not lead.
     fn number_of(&self, place: usize, before: u32) -> Option<u32> {
         let number = self.places.binary_search(&place).ok()?;
@@ -410,19 +414,19 @@ fn unpacked(of: u64) -> (u32, u16) {
 }
 
 /// The sketches of the leaders' texts, and the largest distance of near texts.
-pub(super) struct Texts {
+pub(super) struct LeaderSketches {
     apart_max: u32,
-    of_leaders: Column<BitSketch>,
+    of_leaders: SpillColumn<BitSketch>,
 }
 
-impl Texts {
+impl LeaderSketches {
     /// Creates an empty list with an eighth of the memory. Texts are near if their resemblance is
     /// at least `resemblance`.
-    pub(super) fn new(resemblance: f64, work: &Workspace) -> Texts {
+    pub(super) fn new(resemblance: f64, work: &Workspace) -> LeaderSketches {
         // `distance_at` turns the resemblance into a number of bits once, so comparing a pair of
         // texts costs only popcounts.
-        let of_leaders = Column::new(work, work.part(8));
-        Texts { apart_max: BitSketch::distance_at(resemblance), of_leaders }
+        let of_leaders = SpillColumn::new(work, work.part(8));
+        LeaderSketches { apart_max: BitSketch::distance_at(resemblance), of_leaders }
     }
 
     /// Adds the texts of new leaders.

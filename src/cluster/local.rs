@@ -9,7 +9,7 @@ use crate::bug::{Bug, OrBug};
 use crate::engine::search::query::{Query, Versions};
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
-use crate::page::{Rank, surt};
+use crate::page::{RankKey, surt};
 use crate::query::in_force::{InForceFilter, InForcePage};
 
 /// The maximum number of searches for the cluster of one page.
@@ -77,7 +77,7 @@ impl PageCluster {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`](crate::Error::Url) for a URL that no page can have, and the errors of
+    /// [`Error::FeedUrl`](crate::Error::FeedUrl) for a URL that no page can have, and the errors of
     /// [`Clustering::run`].
     pub fn of(snapshot: &Snapshot, asked: &Clustering, url: &str) -> Result<Option<PageCluster>> {
         snapshot.poison_on_bug(|| {
@@ -85,7 +85,7 @@ impl PageCluster {
             let filter = asked.filter(snapshot)?;
             let Some(own) = filter.page(snapshot, url)? else { return Ok(None) };
             let k = asked.distance(snapshot, filter.epoch);
-            let mut around = Around {
+            let mut around = Neighbourhood {
                 snapshot,
                 asked,
                 filter: &filter,
@@ -102,18 +102,18 @@ impl PageCluster {
 }
 
 /// The position of a page among all pages: by rank, then in SURT order.
-type Place = (Rank, Vec<u8>, String);
+type PageRank = (RankKey, Vec<u8>, String);
 
 /// The pages with one fingerprint, in order of rank.
-type Pages = Vec<(Place, InForcePage)>;
+type RankedPageList = Vec<(PageRank, InForcePage)>;
 
 /// The pages examined around a page.
-struct Around<'a> {
+struct Neighbourhood<'a> {
     snapshot: &'a Snapshot,
     asked: &'a Clustering,
     filter: &'a InForceFilter,
     k: u32,
-    nodes: HashMap<u64, Pages>,
+    nodes: HashMap<u64, RankedPageList>,
     /// For each fingerprint that was searched for, the fingerprints near it.
     near: HashMap<u64, Arc<[u64]>>,
     leads: HashMap<u64, bool>,
@@ -122,7 +122,7 @@ struct Around<'a> {
     complete: bool,
 }
 
-impl Around<'_> {
+impl Neighbourhood<'_> {
     /// The fingerprints near a fingerprint. Searches for them the first time.
     fn near(&mut self, fingerprint: u64) -> Result<Arc<[u64]>> {
         if let Some(near) = self.near.get(&fingerprint) {
@@ -146,7 +146,7 @@ impl Around<'_> {
         let mut near: Vec<u64> = Vec::new();
         // The pages are kept apart from `nodes` until the end. Otherwise the second page of a new
         // fingerprint would look like a page of a known fingerprint and be left out.
-        let mut new: HashMap<u64, Pages> = HashMap::new();
+        let mut new: HashMap<u64, RankedPageList> = HashMap::new();
         for page in found.near {
             if !self.nodes.contains_key(&page.fingerprint) {
                 let taken = self.filter.page(self.snapshot, &page.url)?;
@@ -176,7 +176,7 @@ impl Around<'_> {
     }
 
     /// The position of a page.
-    fn place_of(&self, taken: &InForcePage) -> Place {
+    fn place_of(&self, taken: &InForcePage) -> PageRank {
         (self.asked.rank(taken), surt::key_of(&taken.url), taken.url.clone())
     }
 
@@ -195,7 +195,7 @@ impl Around<'_> {
     }
 
     /// The position of the first page of a node.
-    fn place(&self, fingerprint: u64) -> Result<&Place, Bug> {
+    fn place(&self, fingerprint: u64) -> Result<&PageRank, Bug> {
         let pages = self.nodes.get(&fingerprint).and_then(|pages| pages.first());
         pages.map(|(place, _)| place).or_bug("a node that was found has a page")
     }

@@ -20,7 +20,7 @@ mod gather;
 mod items;
 mod leaders;
 mod local;
-mod places;
+mod location_set;
 mod ranked;
 #[cfg(test)]
 mod tests;
@@ -29,11 +29,11 @@ pub use balls::Balls;
 pub use candidates::{Candidacy, Candidates};
 pub use changes::{ClusterChange, ClusterChanges, ClusterChangesIter, LeaderChangeReason};
 pub use clustering::Clustering;
-pub use clusters::{BySize, Cluster, ClusteredPage, ClusteredPages, Clusters};
-pub use components::{Component, Components};
-pub use dropped::{Dropped, Fate, KeptFor};
+pub use clusters::{Cluster, ClusteredPage, ClusteredPages, Clusters, ClustersBySize};
+pub use components::{ConnectedComponent, ConnectedComponents};
+pub use dropped::{DroppedPages, Fate, KeptPage};
 pub use local::PageCluster;
-pub use places::PageLocation;
+pub use location_set::PageLocation;
 pub use ranked::{RankedPage, RankedPages};
 
-pub use crate::page::{Ranking, RankingError, Rule};
+pub use crate::page::{Ranking, RankingError, RankingRule};

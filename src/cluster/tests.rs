@@ -3,19 +3,19 @@
 use proptest::prelude::*;
 use simkeep_testing::depth::{deep, up_to};
 
-use super::leaders::{Leaders, Nodes};
+use super::leaders::{LeaderFinder, NodeBatch};
 use crate::fingerprint::BitSketch;
 use crate::progress::Progress;
 use crate::sort::Workspace;
 
 /// Nodes, and the sketches of their texts if texts decide.
-type Given<'g> = (&'g [u64], Option<&'g [BitSketch]>);
+type NodesAndSketches<'g> = (&'g [u64], Option<&'g [BitSketch]>);
 
 /// The minimum resemblance of near texts; their sketches differ in at most 51 bits.
 const RESEMBLANCE: f64 = 0.8;
 
 /// The expected leader of each node and its distance, by a plain loop.
-fn naive((nodes, texts): Given<'_>, k: u32) -> Vec<(usize, u32)> {
+fn naive((nodes, texts): NodesAndSketches<'_>, k: u32) -> Vec<(usize, u32)> {
     let apart = |one: usize, other: usize| {
         let distance = (nodes[one] ^ nodes[other]).count_ones();
         let apart = texts.map_or(distance, |texts| texts[one].distance(&texts[other]));
@@ -36,12 +36,12 @@ fn naive((nodes, texts): Given<'_>, k: u32) -> Vec<(usize, u32)> {
 }
 
 /// The leader of each node and its distance, by [`Leaders`], batch by batch.
-fn found((nodes, texts): Given<'_>, k: u32, memory_bytes: usize) -> Vec<(usize, u32)> {
+fn found((nodes, texts): NodesAndSketches<'_>, k: u32, memory_bytes: usize) -> Vec<(usize, u32)> {
     let dir = tempfile::tempdir().unwrap();
     let work = Workspace::new(Some(dir.path().to_owned()), memory_bytes);
     let mut leaders = match texts {
-        None => Leaders::new(k, &work),
-        Some(_) => Leaders::of_texts(k, RESEMBLANCE, &work),
+        None => LeaderFinder::new(k, &work),
+        Some(_) => LeaderFinder::of_texts(k, RESEMBLANCE, &work),
     };
     let (mut belongs, mut leading) = (Vec::new(), 0);
     let mut end = 0;
@@ -50,8 +50,8 @@ fn found((nodes, texts): Given<'_>, k: u32, memory_bytes: usize) -> Vec<(usize, 
         end = nodes.len().min(end.max(belongs.len() + leaders.wants()));
         let batch = belongs.len()..end;
         let texts = texts.map_or(&[][..], |texts| &texts[batch.clone()]);
-        let batch = Nodes { fingerprints: &nodes[batch], texts };
-        let settled = leaders.settle(batch, &Progress::default()).unwrap();
+        let batch = NodeBatch { fingerprints: &nodes[batch], texts };
+        let settled = leaders.assign(batch, &Progress::default()).unwrap();
         assert!(!settled.is_empty());
         leading += settled.iter().filter(|of| of.leads).count();
         belongs.extend(settled.into_iter().map(|of| (of.leader as usize, of.apart.into())));
@@ -64,7 +64,7 @@ fn check(nodes: &[u64], k: u32, memory_bytes: usize) {
     check_given((nodes, None), k, memory_bytes);
 }
 
-fn check_given(given: Given<'_>, k: u32, memory_bytes: usize) {
+fn check_given(given: NodesAndSketches<'_>, k: u32, memory_bytes: usize) {
     let (found, truth) = (found(given, k, memory_bytes), naive(given, k));
     let wrong = found.iter().zip(&truth).position(|(found, truth)| found != truth);
     assert_eq!(

@@ -1,26 +1,26 @@
 //! Comparison of two tables.
 
-use super::table::Table;
+use super::table::FrequencyTable;
 use crate::fingerprint::Frequencies;
 
 /// The difference between the weights that two tables give to features of the same pages.
 ///
 /// ```
-/// # use simkeep::df::{Comparison, Counter};
+/// # use simkeep::df::{TableComparison, FrequencyCounter};
 /// # use simkeep::fingerprint::Recipe;
 /// # fn main() -> simkeep::Result<()> {
 /// # let dir = tempfile::tempdir().unwrap();
-/// # let mut counter = Counter::new(&Recipe::DEFAULT, dir.path().join("crawl.df"), 64 << 20)?;
+/// # let mut counter = FrequencyCounter::new(&Recipe::DEFAULT, dir.path().join("crawl.df"), 64 << 20)?;
 /// # counter.add("one two three")?;
 /// # let table = counter.freeze(1)?;
-/// let same = Comparison::of(&table, &table);
+/// let same = TableComparison::of(&table, &table);
 /// assert_eq!((same.known, same.difference, same.first_only), (1.0, 0.0, 0));
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Comparison {
+pub struct TableComparison {
     /// The number of features in both tables.
     pub common: u64,
     /// The number of features in the first table only.
@@ -37,14 +37,15 @@ pub struct Comparison {
     pub idf: f64,
 }
 
-impl Comparison {
+impl TableComparison {
     /// Compares two tables. Reads both tables once.
     ///
     /// To decide whether a table suits other pages, compare fingerprints of those pages under both
     /// tables. This comparison explains why the fingerprints differ.
-    pub fn of(first: &Table, second: &Table) -> Comparison {
-        let idf =
-            |table: &Table, df: u32| (1.0 + table.documents() as f64 / f64::from(df.max(1))).ln();
+    pub fn of(first: &FrequencyTable, second: &FrequencyTable) -> TableComparison {
+        let idf = |table: &FrequencyTable, df: u32| {
+            (1.0 + table.documents() as f64 / f64::from(df.max(1))).ln()
+        };
         let (mut common, mut first_only) = (0, 0);
         let (mut all, mut known, mut difference, mut sum) = (0.0, 0.0, 0.0, 0.0);
         let mut others = second.iter().peekable();
@@ -61,7 +62,7 @@ impl Comparison {
             difference += weight * (own - idf(second, other.unwrap_or(0))).abs();
         }
         let mean = |sum: f64| if all > 0.0 { sum / all } else { 0.0 };
-        Comparison {
+        TableComparison {
             common,
             first_only,
             second_only: second.terms() - common,

@@ -1,18 +1,18 @@
 //! Counting in bounded memory.
 
-use crate::layout::{Cursor, Put};
+use crate::layout::{Cursor, PutInteger};
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 
-use super::destination::Destination;
-use super::frame::Frame;
-use super::table::Table;
-use super::writer::Writer;
-use crate::disk::{Name, NewFile};
+use super::destination::TableDestination;
+use super::frame::TableFrame;
+use super::table::FrequencyTable;
+use super::writer::TableWriter;
+use crate::disk::{FileName, NewFile};
 use crate::error::{Error, Result};
 use crate::fingerprint::{FeatureSet, Recipe};
-use crate::sort::{Packed, Sorted, Sorter};
+use crate::sort::{FixedSizeItem, SortedItems, Sorter};
 
 /// The memory for a counted feature in bytes: its hash and its count. The hash table may be half
 /// empty, and while it grows, the previous table of half its size still exists.
@@ -27,11 +27,11 @@ const FEATURES_MIN: usize = 1 << 10;
 /// at the end. Each time, the file grows by 12 bytes for each feature counted since the last time.
 ///
 /// See the [module](super) for an example.
-pub struct Counter {
-    counts: Counts,
+pub struct FrequencyCounter {
+    counts: SpillingCounts,
     /// The new table. It is dropped after the scratch file, whose name derives from it.
     file: NewFile,
-    to: Destination,
+    to: TableDestination,
     name: String,
     features: FeatureSet,
     /// The reason why counting failed. Lost counts cannot be recovered.
@@ -39,7 +39,7 @@ pub struct Counter {
 }
 
 /// The counts so far.
-struct Counts {
+struct SpillingCounts {
     documents: u64,
     /// The count of each feature since memory was last full.
     counts: HashMap<u64, u32>,
@@ -49,7 +49,7 @@ struct Counts {
     spilled: u64,
 }
 
-impl fmt::Debug for Counter {
+impl fmt::Debug for FrequencyCounter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Counter({} documents of {})", self.documents(), self.name)
     }
@@ -62,7 +62,7 @@ struct Term {
     frequency: u32,
 }
 
-impl Packed for Term {
+impl FixedSizeItem for Term {
     const BYTES: usize = 12;
 
     fn put(&self, out: &mut Vec<u8>) {
@@ -81,7 +81,7 @@ impl Packed for Term {
     }
 }
 
-impl Counter {
+impl FrequencyCounter {
     /// Creates a counter of the features of a recipe, for a table in the file `path`.
     ///
     /// Takes about `memory_bytes`, plus about 16 bytes for each feature of the largest document.
@@ -95,20 +95,28 @@ impl Counter {
     ///
     /// [`Error::AlreadyExists`] if `path` exists and is not a table, [`Error::Io`] if no file can
     /// be created in the directory of `path`.
-    pub fn new(recipe: &Recipe, path: impl AsRef<Path>, memory_bytes: usize) -> Result<Counter> {
-        Counter::at(Destination::file(path.as_ref())?, recipe, memory_bytes)
+    pub fn new(
+        recipe: &Recipe,
+        path: impl AsRef<Path>,
+        memory_bytes: usize,
+    ) -> Result<FrequencyCounter> {
+        FrequencyCounter::at(TableDestination::file(path.as_ref())?, recipe, memory_bytes)
     }
 
-    pub(super) fn at(mut to: Destination, recipe: &Recipe, memory_bytes: usize) -> Result<Counter> {
+    pub(super) fn at(
+        mut to: TableDestination,
+        recipe: &Recipe,
+        memory_bytes: usize,
+    ) -> Result<FrequencyCounter> {
         let file = to.begin()?;
-        let scratch = Name::DfScratch(to.number, 0);
+        let scratch = FileName::DfScratch(to.number, 0);
         let sorter = Sorter::new(&to.disk, scratch, memory_bytes / 4);
-        Ok(Counter {
+        Ok(FrequencyCounter {
             file,
             to,
             name: recipe.features(),
             features: FeatureSet::new(recipe),
-            counts: Counts {
+            counts: SpillingCounts {
                 documents: 0,
                 counts: HashMap::new(),
                 counts_max: (memory_bytes / 2 / BYTES_PER_FEATURE).max(FEATURES_MIN),
@@ -132,7 +140,7 @@ impl Counter {
     /// [`Error::Io`] if the scratch file cannot be written; every later call fails as well.
     /// [`Error::Limit`] for more documents than a table can count, 2³² - 1.
     pub fn add(&mut self, text: &str) -> Result<()> {
-        let Counter { to, features, counts, failed, .. } = self;
+        let FrequencyCounter { to, features, counts, failed, .. } = self;
         add(to, counts, failed, features.of_text(text))
     }
 
@@ -142,9 +150,9 @@ impl Counter {
     ///
     /// # Errors
     ///
-    /// The errors of [`add`](Counter::add).
+    /// The errors of [`add`](FrequencyCounter::add).
     pub fn add_features(&mut self, features: &[u64]) -> Result<()> {
-        let Counter { to, counts, failed, .. } = self;
+        let FrequencyCounter { to, counts, failed, .. } = self;
         add(to, counts, failed, features)
     }
 
@@ -158,19 +166,23 @@ impl Counter {
     ///
     /// [`Error::AlreadyExists`] if something other than a table has appeared at the path since,
     /// [`Error::Io`] if a file cannot be read or written, or if counting failed.
-    pub fn freeze(self, least: u32) -> Result<Table> {
-        let Counter { to, file, name, mut counts, .. } = self;
+    pub fn freeze(self, least: u32) -> Result<FrequencyTable> {
+        let FrequencyCounter { to, file, name, mut counts, .. } = self;
         if let Some(failed) = self.failed {
             return Err(failed);
         }
         let frozen = || {
             counts.spill()?;
-            let Counts { documents, counts, sorter, spilled, .. } = counts;
+            let SpillingCounts { documents, counts, sorter, spilled, .. } = counts;
             drop(counts);
-            let frame =
-                Frame { documents, least: least.max(1), features: name, ..Frame::default() };
-            write(sorter, Writer::new(file, frame, spilled)?, &to)?;
-            Table::open_on(&*to.disk, to.number)
+            let frame = TableFrame {
+                documents,
+                least: least.max(1),
+                features: name,
+                ..TableFrame::default()
+            };
+            write(sorter, TableWriter::new(file, frame, spilled)?, &to)?;
+            FrequencyTable::open_on(&*to.disk, to.number)
         };
         frozen().map_err(|e| to.error(e))
     }
@@ -184,8 +196,8 @@ pub(super) fn too_many_documents() -> Error {
 
 /// Counts a document, unless counting failed before.
 fn add(
-    to: &Destination,
-    counts: &mut Counts,
+    to: &TableDestination,
+    counts: &mut SpillingCounts,
     failed: &mut Option<Error>,
     features: &[u64],
 ) -> Result<()> {
@@ -196,7 +208,7 @@ fn add(
     added.inspect_err(|e| *failed = Some(e.clone()))
 }
 
-impl Counts {
+impl SpillingCounts {
     fn add(&mut self, features: &[u64]) -> Result<()> {
         // The limit keeps the count of every feature within a `u32`.
         if self.documents >= u64::from(u32::MAX) {
@@ -221,8 +233,8 @@ impl Counts {
 }
 
 /// Writes the sorted counts.
-fn write(sorter: Sorter<Term>, mut writer: Writer, to: &Destination) -> Result<()> {
-    let mut sorted: Sorted<Term> = sorter.finish()?;
+fn write(sorter: Sorter<Term>, mut writer: TableWriter, to: &TableDestination) -> Result<()> {
+    let mut sorted: SortedItems<Term> = sorter.finish()?;
     while let Some(Term { hash, frequency }) = sorted.next()? {
         writer.push(hash, frequency)?;
     }

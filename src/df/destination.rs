@@ -6,12 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::frame::{HEAD_BYTES, is_head};
-use crate::disk::{Access, Disk, Lock, LockGuard, Locked, Name, NewFile, RealDisk};
+use crate::disk::{Access, Disk, FileName, LockGuard, LockMode, LockOutcome, NewFile, RealDisk};
 use crate::error::{Error, Result};
 
 /// The location where a table is written and then read: a file with its own name, or a number on a
 /// disk.
-pub(super) struct Destination {
+pub(super) struct TableDestination {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) number: u64,
     /// The disk that maps numbers to names, for a file with its own name.
@@ -22,22 +22,22 @@ pub(super) struct Destination {
 
 /// Returns a random number. The number keeps the name of a scratch file different from the name of
 /// an existing file, and of a file that another process makes for the same table at the same time.
-fn drawn() -> u64 {
+fn random_number() -> u64 {
     RandomState::new().hash_one(())
 }
 
-impl Destination {
+impl TableDestination {
     /// Creates the destination for the table with a number on a disk.
     #[cfg(test)]
-    pub(super) fn numbered(disk: Arc<dyn Disk>, number: u64) -> Destination {
-        Destination { disk, number, named: None, making: None }
+    pub(super) fn numbered(disk: Arc<dyn Disk>, number: u64) -> TableDestination {
+        TableDestination { disk, number, named: None, making: None }
     }
 
     /// Creates the destination for the file `path`.
-    pub(super) fn file(path: &Path) -> Result<Destination> {
+    pub(super) fn file(path: &Path) -> Result<TableDestination> {
         let disk = RealDisk::of_table(path).map_err(|e| Error::io("use", path.display(), e))?;
-        let (number, named) = (drawn(), Some(disk.clone()));
-        Ok(Destination { disk: Arc::new(disk), number, named, making: None })
+        let (number, named) = (random_number(), Some(disk.clone()));
+        Ok(TableDestination { disk: Arc::new(disk), number, named, making: None })
     }
 
     /// Starts a table, after checking that its name does not belong to something that must not be
@@ -55,20 +55,21 @@ impl Destination {
                 return Ok(file);
             }
             // Another process removed the file as a leftover before it was locked.
-            self.number = drawn();
+            self.number = random_number();
         }
     }
 
     fn create(&self) -> Result<NewFile> {
-        NewFile::create(Arc::clone(&self.disk), Name::DfNew(self.number))
+        NewFile::create(Arc::clone(&self.disk), FileName::DfNew(self.number))
             .map_err(|e| self.error(e.into()))
     }
 
     /// Locks the new file, so that nobody removes it. Returns whether the file still exists.
     fn hold(&mut self) -> Result<bool> {
-        let name = Name::DfNew(self.number);
-        let locked = self.disk.lock(name, Lock::Exclusive);
-        let Locked::Held(guard) = locked.map_err(|e| self.error(Error::io("lock", name, e)))?
+        let name = FileName::DfNew(self.number);
+        let locked = self.disk.lock(name, LockMode::Exclusive);
+        let LockOutcome::Held(guard) =
+            locked.map_err(|e| self.error(Error::io("lock", name, e)))?
         else {
             return Ok(false);
         };
@@ -81,13 +82,15 @@ impl Destination {
     /// it lives. Files that cannot be removed are left to the next counter.
     fn remove_left(&self) {
         let Some(disk) = &self.named else { return };
-        for (number, parts) in disk.left_of_tables().unwrap_or_default() {
-            let new = Name::DfNew(number);
+        for (number, parts) in disk.unfinished_tables().unwrap_or_default() {
+            let new = FileName::DfNew(number);
             if !self.is_begun(new) {
                 continue;
             }
-            let Ok(Locked::Held(_lock)) = disk.lock(new, Lock::Exclusive) else { continue };
-            let scratch = parts.into_iter().map(|part| Name::DfScratch(number, part));
+            let Ok(LockOutcome::Held(_lock)) = disk.lock(new, LockMode::Exclusive) else {
+                continue;
+            };
+            let scratch = parts.into_iter().map(|part| FileName::DfScratch(number, part));
             for name in scratch.chain([new]) {
                 if disk.remove(name).is_err() {
                     break;
@@ -97,7 +100,7 @@ impl Destination {
     }
 
     /// Whether a file begins as a table does, or is still empty.
-    fn is_begun(&self, name: Name) -> bool {
+    fn is_begun(&self, name: FileName) -> bool {
         let Ok(file) = self.disk.open(name, Access::Write) else { return false };
         let mut head = [0; HEAD_BYTES];
         match file.size() {
@@ -115,7 +118,7 @@ impl Destination {
     /// [`Error::AlreadyExists`] if the name belongs to something else.
     pub(super) fn check(&self) -> Result<()> {
         let Some(disk) = &self.named else { return Ok(()) };
-        let name = Name::Df(self.number);
+        let name = FileName::Df(self.number);
         let refused = |why: &'static str| {
             Err(Error::AlreadyExists { file: disk.path(name).display().to_string(), why })
         };
@@ -141,7 +144,7 @@ impl Destination {
     pub(super) fn error(&self, error: Error) -> Error {
         let Some(disk) = &self.named else { return error };
         let number = self.number;
-        let names = [Name::Df(number), Name::DfNew(number), Name::DfScratch(number, 0)];
+        let names = [FileName::Df(number), FileName::DfNew(number), FileName::DfScratch(number, 0)];
         names.into_iter().fold(error, |e, name| e.renamed(name, disk.path(name).display()))
     }
 }

@@ -1,6 +1,6 @@
 //! The frame of a table: encoding and checks of its head and trailer, without I/O.
 
-use crate::layout::{Cursor, Put, le_u32};
+use crate::layout::{Cursor, PutInteger, le_u32};
 use byteorder::{ByteOrder, LittleEndian};
 
 /// The format version that this build writes and reads.
@@ -26,7 +26,7 @@ const FEATURES_MAX: usize = 256;
 
 /// The numbers that describe a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Frame {
+pub(super) struct TableFrame {
     /// The number of counted documents.
     pub(super) documents: u64,
     /// The number of entries.
@@ -41,9 +41,9 @@ pub(super) struct Frame {
     pub(super) features: String,
 }
 
-/// A flaw of a file. `Damage` states the byte.
+/// A flaw of a file. `DamagedFile` states the byte.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Flaw {
+pub(super) enum TableFlaw {
     /// The file is not a table.
     Foreign(&'static str),
     /// The file has a version that this build cannot read.
@@ -78,10 +78,10 @@ pub(super) fn is_head(bytes: &[u8]) -> bool {
 }
 
 /// Checks a head.
-pub(super) fn parse_head(bytes: &[u8]) -> Result<(), Flaw> {
+pub(super) fn parse_head(bytes: &[u8]) -> Result<(), TableFlaw> {
     let mut cursor = Cursor::new(bytes);
     if cursor.array() != Some(HEAD_MAGIC) {
-        return Err(Flaw::Foreign("it does not begin with the bytes simkdf"));
+        return Err(TableFlaw::Foreign("it does not begin with the bytes simkdf"));
     }
     let version = cursor.u32();
     let whole = bytes.split_last_chunk::<4>().filter(|_| bytes.len() == HEAD_BYTES);
@@ -92,15 +92,17 @@ pub(super) fn parse_head(bytes: &[u8]) -> Result<(), Flaw> {
         {
             match version {
                 VERSION if bytes == head() => Ok(()),
-                VERSION => Err(Flaw::Damage(12, "the reserved bytes of the head are not zero")),
-                version => Err(Flaw::Version(version)),
+                VERSION => {
+                    Err(TableFlaw::Damage(12, "the reserved bytes of the head are not zero"))
+                }
+                version => Err(TableFlaw::Version(version)),
             }
         }
-        _ => Err(Flaw::Damage(8, "the checksum of the head is wrong")),
+        _ => Err(TableFlaw::Damage(8, "the checksum of the head is wrong")),
     }
 }
 
-impl Frame {
+impl TableFrame {
     /// The offset of the directory.
     pub(super) fn directory(&self) -> u64 {
         HEAD_BYTES as u64 + self.terms * ENTRY_BYTES as u64
@@ -136,9 +138,9 @@ impl Frame {
     }
 
     /// Parses the trailer of a file whose length is `file_len` bytes.
-    pub(super) fn parse(trailer: &[u8], file_len: u64) -> Result<Frame, Flaw> {
+    pub(super) fn parse(trailer: &[u8], file_len: u64) -> Result<TableFrame, TableFlaw> {
         let at = file_len.saturating_sub(TRAILER_BYTES as u64);
-        let damage = |what| Flaw::Damage(at, what);
+        let damage = |what| TableFlaw::Damage(at, what);
         let mut cursor = Cursor::new(trailer);
         if cursor.array() != Some(TRAILER_MAGIC) {
             return Err(damage("there is no trailer at the end: the file was cut short"));
@@ -148,7 +150,7 @@ impl Frame {
             let [least, bits, len] = [cursor.u32()?, cursor.u32()?, cursor.u32()?];
             let len = usize::try_from(len).ok().filter(|len| *len <= FEATURES_MAX)?;
             let features = std::str::from_utf8(cursor.take(len)?).ok()?.to_owned();
-            Some(Frame { documents, terms, left_out, least, bits, features })
+            Some(TableFrame { documents, terms, left_out, least, bits, features })
         };
         let frame = read().ok_or_else(|| damage("the trailer is not readable"))?;
         // The numbers are checked before any number is multiplied.
@@ -175,15 +177,15 @@ mod tests {
     fn invalid_head_is_distinguished_from_a_newer_one() {
         assert_eq!(parse_head(&head()), Ok(()));
         // A later version may have any bytes in the rest of the head.
-        assert_eq!(parse_head(&head_of(2, 9)), Err(Flaw::Version(2)));
-        assert!(matches!(parse_head(&head_of(1, 9)), Err(Flaw::Damage(12, _))));
-        assert!(matches!(parse_head(b"some text"), Err(Flaw::Foreign(_))));
+        assert_eq!(parse_head(&head_of(2, 9)), Err(TableFlaw::Version(2)));
+        assert!(matches!(parse_head(&head_of(1, 9)), Err(TableFlaw::Damage(12, _))));
+        assert!(matches!(parse_head(b"some text"), Err(TableFlaw::Foreign(_))));
         for at in [8, 12, 63] {
             let mut damaged = head();
             damaged[at] ^= 1;
-            assert!(matches!(parse_head(&damaged), Err(Flaw::Damage(..))), "{at}");
+            assert!(matches!(parse_head(&damaged), Err(TableFlaw::Damage(..))), "{at}");
         }
-        assert!(matches!(parse_head(&head()[..63]), Err(Flaw::Damage(8, _))));
+        assert!(matches!(parse_head(&head()[..63]), Err(TableFlaw::Damage(8, _))));
     }
 
     proptest! {
@@ -193,10 +195,10 @@ mod tests {
             (least, bits) in (any::<u32>(), 0u32..=BITS_MAX),
             features in "[a-z0-9-]{0,200}",
         ) {
-            let frame = Frame { documents, terms, left_out, least, bits, features };
+            let frame = TableFrame { documents, terms, left_out, least, bits, features };
             let mut trailer = frame.trailer();
             trailer.resize(TRAILER_BYTES, 7);
-            let read = Frame::parse(&trailer, frame.file_len());
+            let read = TableFrame::parse(&trailer, frame.file_len());
             if terms < u64::from(u32::MAX) && documents <= u64::from(u32::MAX) {
                 prop_assert_eq!(read, Ok(frame));
             } else {
@@ -211,13 +213,13 @@ mod tests {
             value: u8,
             len: u64,
         ) {
-            let _ = Frame::parse(&bytes, len);
-            let frame = Frame { terms: 5, features: "words1".into(), ..Frame::default() };
+            let _ = TableFrame::parse(&bytes, len);
+            let frame = TableFrame { terms: 5, features: "words1".into(), ..TableFrame::default() };
             let mut trailer = frame.trailer();
             trailer.resize(TRAILER_BYTES, 0);
             trailer[at] = value;
-            let _ = Frame::parse(&trailer, len);
-            let _ = Frame::parse(&trailer, frame.file_len());
+            let _ = TableFrame::parse(&trailer, len);
+            let _ = TableFrame::parse(&trailer, frame.file_len());
             let _ = parse_head(&bytes);
         }
     }

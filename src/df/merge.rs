@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::counter::too_many_documents;
-use super::destination::Destination;
-use super::frame::Frame;
-use super::table::Table;
-use super::writer::Writer;
+use super::destination::TableDestination;
+use super::frame::TableFrame;
+use super::table::FrequencyTable;
+use super::writer::TableWriter;
 use crate::error::{Error, Result};
 use crate::fingerprint::Frequencies;
 use crate::sort::Tournament;
@@ -20,8 +20,8 @@ use crate::sort::Tournament;
 /// MiB.
 ///
 /// ```no_run
-/// use simkeep::df::{Table, merge};
-/// let tables = [Table::open("monday.df")?, Table::open("tuesday.df")?];
+/// use simkeep::df::{FrequencyTable, merge};
+/// let tables = [FrequencyTable::open("monday.df")?, FrequencyTable::open("tuesday.df")?];
 /// let both = merge(&tables, "both.df", 2)?;
 /// # Ok::<(), simkeep::Error>(())
 /// ```
@@ -33,30 +33,38 @@ use crate::sort::Tournament;
 /// counts is unknown. [`Error::Limit`] for more documents than a table can count.
 /// [`Error::AlreadyExists`] if `path` exists and is not a table, [`Error::Io`] if the file cannot
 /// be written.
-pub fn merge(tables: &[Table], path: impl AsRef<Path>, least: u32) -> Result<Table> {
-    merge_into(Destination::file(path.as_ref())?, tables, least)
+pub fn merge(
+    tables: &[FrequencyTable],
+    path: impl AsRef<Path>,
+    least: u32,
+) -> Result<FrequencyTable> {
+    merge_into(TableDestination::file(path.as_ref())?, tables, least)
 }
 
-pub(super) fn merge_into(mut to: Destination, tables: &[Table], least: u32) -> Result<Table> {
+pub(super) fn merge_into(
+    mut to: TableDestination,
+    tables: &[FrequencyTable],
+    least: u32,
+) -> Result<FrequencyTable> {
     let frame = frame_of(tables, least.max(1))?;
     let merged = write(&mut to, tables, frame);
-    merged.and_then(|()| Table::open_on(&*to.disk, to.number)).map_err(|e| to.error(e))
+    merged.and_then(|()| FrequencyTable::open_on(&*to.disk, to.number)).map_err(|e| to.error(e))
 }
 
 /// The frame of the merged table before the table is written.
-fn frame_of(tables: &[Table], least: u32) -> Result<Frame> {
+fn frame_of(tables: &[FrequencyTable], least: u32) -> Result<TableFrame> {
     let refused = |what: String| Err(Error::InvalidArgument(what));
     let Some(first) = tables.first() else { return refused("name a table to merge".into()) };
     if let Some(other) = tables.iter().find(|table| table.features() != first.features()) {
         let (one, other) = (first.features(), other.features());
         return refused(format!("tables of {one} and of {other} cannot be merged"));
     }
-    let mut ids: Vec<u64> = tables.iter().map(Table::id).collect();
+    let mut ids: Vec<u64> = tables.iter().map(FrequencyTable::id).collect();
     ids.sort_unstable();
     if ids.windows(2).any(|pair| pair.first() == pair.last()) {
         return refused("the same table is given twice, and would be counted twice".into());
     }
-    let thinned = tables.iter().map(Table::left_out).find(|(_, left_out)| *left_out > 0);
+    let thinned = tables.iter().map(FrequencyTable::left_out).find(|(_, left_out)| *left_out > 0);
     let (left_least, left_out) = thinned.unwrap_or((0, 0));
     match tables {
         [_] if least < left_least => {
@@ -73,18 +81,18 @@ fn frame_of(tables: &[Table], least: u32) -> Result<Frame> {
         }
         _ => {}
     }
-    let documents: u64 = tables.iter().map(Table::documents).sum();
+    let documents: u64 = tables.iter().map(FrequencyTable::documents).sum();
     if documents > u64::from(u32::MAX) {
         return Err(too_many_documents());
     }
     let features = first.features().to_owned();
-    Ok(Frame { documents, least, left_out, features, ..Frame::default() })
+    Ok(TableFrame { documents, least, left_out, features, ..TableFrame::default() })
 }
 
 #[expect(clippy::indexing_slicing, reason = "contestants are numbers of tables, at least one")]
-fn write(to: &mut Destination, tables: &[Table], frame: Frame) -> Result<()> {
-    let terms_max = tables.iter().map(Table::terms).sum();
-    let mut writer = Writer::new(to.begin()?, frame, terms_max)?;
+fn write(to: &mut TableDestination, tables: &[FrequencyTable], frame: TableFrame) -> Result<()> {
+    let terms_max = tables.iter().map(FrequencyTable::terms).sum();
+    let mut writer = TableWriter::new(to.begin()?, frame, terms_max)?;
     let mut rests: Vec<_> = tables.iter().map(|table| table.iter().peekable()).collect();
     let mut heads: Vec<Option<u64>> =
         rests.iter_mut().map(|rest| rest.peek().map(|entry| entry.0)).collect();

@@ -8,17 +8,17 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3Default;
 
-use super::destination::Destination;
+use super::destination::TableDestination;
 use super::frame::{
-    ENTRY_BYTES, Flaw, Frame, HEAD_BYTES, START_BYTES, SUM_BYTES, TRAILER_BYTES, VERSION, leading,
-    parse_head,
+    ENTRY_BYTES, HEAD_BYTES, START_BYTES, SUM_BYTES, TRAILER_BYTES, TableFlaw, TableFrame, VERSION,
+    leading, parse_head,
 };
 use crate::bug::OrBug;
 use crate::cpu::prefetch_at;
-use crate::disk::{Access, Disk, DiskFile, Map, Name, NewFile};
+use crate::disk::{Access, Disk, DiskFile, FileMap, FileName, NewFile};
 use crate::error::{Error, Result};
 use crate::fingerprint::{FingerprintError, Frequencies};
-use crate::layout::{in_memory, le_u64};
+use crate::layout::{le_u64, to_usize};
 
 /// The number of bytes to read and sum at a time.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -39,42 +39,42 @@ const WALKED_MAX: usize = 8;
 /// overlap their memory accesses.
 ///
 /// ```no_run
-/// use simkeep::{df::Table, fingerprint::Frequencies};
-/// let table = Table::open("crawl.df")?;
+/// use simkeep::{df::FrequencyTable, fingerprint::Frequencies};
+/// let table = FrequencyTable::open("crawl.df")?;
 /// println!("{} terms in {} documents", table.terms(), table.documents());
 /// # Ok::<(), simkeep::Error>(())
 /// ```
-pub struct Table {
-    map: Map,
-    frame: Frame,
+pub struct FrequencyTable {
+    map: FileMap,
+    frame: TableFrame,
     id: u64,
 }
 
-impl fmt::Debug for Table {
+impl fmt::Debug for FrequencyTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Table({:016x}: {} terms)", self.id, self.terms())
     }
 }
 
-impl Table {
+impl FrequencyTable {
     /// Opens the table in a file. Reads and checks the whole file: 0.1 s for 10 million terms.
     ///
     /// # Errors
     ///
     /// [`Error::NotATable`] if the file is not a table, [`Error::Corrupt`] if it is damaged,
     /// [`Error::Version`] if a newer simkeep wrote it, [`Error::Io`] if it cannot be read.
-    pub fn open(path: impl AsRef<Path>) -> Result<Table> {
-        let to = Destination::file(path.as_ref())?;
-        Table::open_on(&*to.disk, to.number).map_err(|e| to.error(e))
+    pub fn open(path: impl AsRef<Path>) -> Result<FrequencyTable> {
+        let to = TableDestination::file(path.as_ref())?;
+        FrequencyTable::open_on(&*to.disk, to.number).map_err(|e| to.error(e))
     }
 
     /// Opens the table with a number.
-    pub(crate) fn open_on(disk: &dyn Disk, number: u64) -> Result<Table> {
-        Table::open_as(disk, Name::Df(number))
+    pub(crate) fn open_on(disk: &dyn Disk, number: u64) -> Result<FrequencyTable> {
+        FrequencyTable::open_as(disk, FileName::Df(number))
     }
 
     /// Opens the table in a file with the given name.
-    pub(crate) fn open_as(disk: &dyn Disk, name: Name) -> Result<Table> {
+    pub(crate) fn open_as(disk: &dyn Disk, name: FileName) -> Result<FrequencyTable> {
         for _ in 0..ATTEMPTS {
             let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
             let (frame, id) = check(&*file, name)?;
@@ -85,7 +85,7 @@ impl Table {
                 continue;
             }
             map.ask_for_huge_pages(0..map.len());
-            let table = Table { map, frame, id };
+            let table = FrequencyTable { map, frame, id };
             return match table.flaw() {
                 None => Ok(table),
                 Some((at, what)) => Err(Error::corrupt(name, at as u64, what)),
@@ -99,23 +99,23 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// The errors of [`Table::open`].
+    /// The errors of [`FrequencyTable::open`].
     #[cfg(feature = "internals")]
-    pub fn on(disk: &dyn Disk, number: u64) -> Result<Table> {
-        Table::open_on(disk, number)
+    pub fn on(disk: &dyn Disk, number: u64) -> Result<FrequencyTable> {
+        FrequencyTable::open_on(disk, number)
     }
 
     /// Copies the table to a number on another disk: completely, or not at all.
     pub(crate) fn copy_to(&self, disk: &Arc<dyn Disk>, number: u64) -> Result<()> {
-        let mut file = NewFile::create(Arc::clone(disk), Name::DfNew(number))?;
+        let mut file = NewFile::create(Arc::clone(disk), FileName::DfNew(number))?;
         for chunk in self.as_bytes().chunks(1 << 20) {
             file.append(chunk)?;
         }
-        file.finish(Name::Df(number))?;
+        file.finish(FileName::Df(number))?;
         Ok(())
     }
 
-    /// The bytes of the file. [`open`](Table::open) accepts a copy of these bytes in another file
+    /// The bytes of the file. [`open`](FrequencyTable::open) accepts a copy of these bytes in another file
     /// as the same table.
     pub fn as_bytes(&self) -> &[u8] {
         &self.map
@@ -157,7 +157,7 @@ impl Table {
     /// # let dir = tempfile::tempdir()?;
     /// # let path = dir.path().join("crawl.df");
     /// let recipe: Recipe = "words-idf".parse()?;
-    /// let mut counter = Counter::new(&recipe, &path, 64 << 20)?;
+    /// let mut counter = FrequencyCounter::new(&recipe, &path, 64 << 20)?;
     /// counter.add("the red house")?;
     /// let table = counter.freeze(1)?;
     /// assert!(table.iter().all(|(hash, documents)| table.frequency(hash) == documents));
@@ -260,7 +260,7 @@ fn entry(bytes: &[u8; ENTRY_BYTES]) -> (u64, u32) {
     (LittleEndian::read_u64(&bytes[..8]), LittleEndian::read_u32(&bytes[8..]))
 }
 
-impl Frequencies for Table {
+impl Frequencies for FrequencyTable {
     fn features(&self) -> &str {
         &self.frame.features
     }
@@ -291,16 +291,18 @@ impl Frequencies for Table {
 
 /// Reads a whole file, and returns its frame and its checksum. The file is read instead of mapped,
 /// because an unreadable medium fails a read, but kills a process that maps the file.
-fn check(file: &dyn DiskFile, name: Name) -> Result<(Frame, u64)> {
+fn check(file: &dyn DiskFile, name: FileName) -> Result<(TableFrame, u64)> {
     let flawed = |flaw| match flaw {
-        Flaw::Version(found) => Error::Version { file: name.to_string(), found, reads: VERSION },
-        Flaw::Damage(at, what) => Error::corrupt(name, at, what),
-        Flaw::Foreign(why) => Error::NotATable { file: name.to_string(), why: why.to_owned() },
+        TableFlaw::Version(found) => {
+            Error::Version { file: name.to_string(), found, reads: VERSION }
+        }
+        TableFlaw::Damage(at, what) => Error::corrupt(name, at, what),
+        TableFlaw::Foreign(why) => Error::NotATable { file: name.to_string(), why: why.to_owned() },
     };
     let cannot = |e| Error::io("read", name, e);
     let len = file.size().map_err(cannot)?;
     let body = len.saturating_sub(SUM_BYTES as u64);
-    let mut bytes = vec![0; in_memory(len.min(HEAD_BYTES as u64))];
+    let mut bytes = vec![0; to_usize(len.min(HEAD_BYTES as u64))];
     file.read_at(0, &mut bytes).map_err(cannot)?;
     parse_head(&bytes).map_err(flawed)?;
     if len < (HEAD_BYTES + TRAILER_BYTES) as u64 {
@@ -312,7 +314,7 @@ fn check(file: &dyn DiskFile, name: Name) -> Result<(Frame, u64)> {
     }
     bytes.resize(TRAILER_BYTES, 0);
     file.read_at(len - TRAILER_BYTES as u64, &mut bytes).map_err(cannot)?;
-    let frame = Frame::parse(&bytes, len).map_err(flawed)?;
+    let frame = TableFrame::parse(&bytes, len).map_err(flawed)?;
     let sum = LittleEndian::read_u64(
         bytes.last_chunk::<SUM_BYTES>().or_bug("a trailer ends with a checksum")?,
     );

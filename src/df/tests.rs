@@ -7,24 +7,29 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::destination::Destination;
+use super::destination::TableDestination;
 use super::frame::{ENTRY_BYTES, HEAD_BYTES, SUM_BYTES, TRAILER_BYTES};
 use super::merge::merge_into;
 use super::*;
-use crate::disk::{Disk, DiskFile, DiskLayer, Name, SimDisk};
+use crate::disk::{Disk, DiskFile, DiskLayer, FileName, SimDisk};
 use crate::error::{Error, Result};
 use crate::fingerprint::{FeatureSet, Frequencies, Recipe};
 
 const RECIPE: Recipe = Recipe::words(1);
 
-fn count(disk: &SimDisk, texts: &[String], memory_bytes: usize, least: u32) -> Result<Table> {
-    let mut counter = Counter::at(on(disk), &RECIPE, memory_bytes)?;
+fn count(
+    disk: &SimDisk,
+    texts: &[String],
+    memory_bytes: usize,
+    least: u32,
+) -> Result<FrequencyTable> {
+    let mut counter = FrequencyCounter::at(on(disk), &RECIPE, memory_bytes)?;
     texts.iter().try_for_each(|text| counter.add(text))?;
     counter.freeze(least)
 }
 
-fn on(disk: &SimDisk) -> Destination {
-    Destination::numbered(Arc::new(disk.clone()), 7)
+fn on(disk: &SimDisk) -> TableDestination {
+    TableDestination::numbered(Arc::new(disk.clone()), 7)
 }
 
 fn naive(texts: &[String]) -> BTreeMap<u64, u32> {
@@ -49,8 +54,8 @@ fn bytes_of(disk: &SimDisk) -> Vec<u8> {
     contents.remove(0).1
 }
 
-fn open(bytes: Vec<u8>) -> Result<Table> {
-    Table::open_on(&SimDisk::of([(Name::Df(7), bytes)]), 7)
+fn open(bytes: Vec<u8>) -> Result<FrequencyTable> {
+    FrequencyTable::open_on(&SimDisk::of([(FileName::Df(7), bytes)]), 7)
 }
 
 proptest! {
@@ -88,13 +93,13 @@ proptest! {
         least in 0u32..4,
     ) {
         let part = texts.len().div_ceil(parts);
-        let tables: Vec<Table> = texts
+        let tables: Vec<FrequencyTable> = texts
             .chunks(part)
             .map(|texts| count(&SimDisk::new(), texts, 0, 1).unwrap())
             .collect();
         let disk = SimDisk::new();
         // Equal texts make equal tables, which would count twice.
-        let ids: std::collections::BTreeSet<u64> = tables.iter().map(Table::id).collect();
+        let ids: std::collections::BTreeSet<u64> = tables.iter().map(FrequencyTable::id).collect();
         prop_assume!(ids.len() == tables.len());
         let merged = merge_into(on(&disk), &tables, least).unwrap();
         let whole = SimDisk::new();
@@ -110,7 +115,7 @@ fn spilling_to_disk_does_not_change_the_table() {
     let (small, large) = (SimDisk::new(), SimDisk::new());
     small.record();
     let table = count(&small, &texts, 0, 1).unwrap();
-    let scratch = small.take_log().iter().any(|op| op.name == Some(Name::DfScratch(7, 0)));
+    let scratch = small.take_log().iter().any(|op| op.name == Some(FileName::DfScratch(7, 0)));
     assert!(scratch, "nothing went to the scratch file");
     assert_eq!(table.iter().collect::<BTreeMap<_, _>>(), naive(&texts));
     count(&large, &texts, 1 << 30, 1).unwrap();
@@ -129,7 +134,8 @@ fn incompatible_tables_are_refused_with_the_reason() {
     let fresh = || on(&SimDisk::new());
     let texts = ["a b".to_owned(), "a".to_owned()];
     let table = |least| count(&SimDisk::new(), &texts, 0, least).unwrap();
-    let other = Counter::at(on(&SimDisk::new()), &Recipe::words(2), 0).unwrap().freeze(1).unwrap();
+    let other =
+        FrequencyCounter::at(on(&SimDisk::new()), &Recipe::words(2), 0).unwrap().freeze(1).unwrap();
     for (tables, least, why) in [
         (vec![], 1, "name a table"),
         (vec![table(1), other], 1, "of words1 and of words2"),
@@ -151,14 +157,14 @@ fn tables_are_compared() {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     let first = count(&SimDisk::new(), &texts(&["a b", "a c", "a d"]), 0, 1).unwrap();
     let second = count(&SimDisk::new(), &texts(&["a b e", "f"]), 0, 1).unwrap();
-    let compared = Comparison::of(&first, &second);
+    let compared = TableComparison::of(&first, &second);
     assert_eq!((compared.common, compared.first_only, compared.second_only), (2, 2, 2));
     assert!((compared.known - 4.0 / 6.0).abs() < 1e-9);
     let (two, three, four) = (2f64.ln(), 3f64.ln(), 4f64.ln());
     assert!((compared.idf - (3.0 * two + 3.0 * four) / 6.0).abs() < 1e-9, "{compared:?}");
     let difference = 3.0 * (three - two) + 3.0 * (four - three);
     assert!((compared.difference - difference / 6.0).abs() < 1e-9, "{compared:?}");
-    let same = Comparison::of(&first, &first);
+    let same = TableComparison::of(&first, &first);
     assert_eq!((same.known, same.difference), (1.0, 0.0));
 }
 
@@ -214,14 +220,14 @@ fn crash_leaves_the_old_or_new_table() {
     let disk = SimDisk::new();
     let old = count(&disk, &texts[..20], 0, 1).unwrap().id();
     let before = bytes_of(&disk);
-    let probe = SimDisk::of([(Name::Df(7), before.clone())]);
+    let probe = SimDisk::of([(FileName::Df(7), before.clone())]);
     let begun = probe.operations();
     let new = count(&probe, &texts, 0, 1).unwrap().id();
     let operations = probe.operations() - begun;
     assert!(operations > 10 && new != old);
     let (mut states, mut found) = (0, [0, 0]);
     for nth in 1..=operations + 1 {
-        let disk = SimDisk::of([(Name::Df(7), before.clone())]);
+        let disk = SimDisk::of([(FileName::Df(7), before.clone())]);
         disk.fail_from(nth, io::ErrorKind::Other);
         let counted = count(&disk, &texts, 0, 1);
         let mut random = nth;
@@ -233,7 +239,7 @@ fn crash_leaves_the_old_or_new_table() {
         let crashes: Vec<SimDisk> = crashes.collect();
         for crashed in crashes.into_iter().chain([disk.crash_synced_only(), disk.crash_all_kept()])
         {
-            let id = Table::open_on(&crashed, 7).unwrap().id();
+            let id = FrequencyTable::open_on(&crashed, 7).unwrap().id();
             assert!(id == old || id == new, "operation {nth}");
             assert!(counted.is_err() || id == new, "a table that was finished is lost");
             found[usize::from(id == new)] += 1;
@@ -254,17 +260,20 @@ fn failed_call_is_an_error_and_keeps_the_old_table() {
     count(&whole, &texts, 0, 1).unwrap();
     let mut failed = 0;
     for nth in 1..=whole.operations() {
-        let disk = SimDisk::of([(Name::Df(7), before.clone())]);
+        let disk = SimDisk::of([(FileName::Df(7), before.clone())]);
         disk.fail_after(nth, io::ErrorKind::StorageFull);
         // A scratch file that cannot be removed is not a failure.
         let Err(error) = count(&disk, &texts, 0, 1) else { continue };
         assert!(error.to_string().contains("0000000007.df"), "{error}");
         failed += 1;
         disk.heal();
-        let table = Table::open_on(&disk, 7).unwrap();
+        let table = FrequencyTable::open_on(&disk, 7).unwrap();
         // Once the table has its name, only the sync of the directory or the opening can fail.
         assert!(table.id() == old || table.documents() == 60);
-        assert!(disk.contents().iter().all(|(name, _)| *name == Name::Df(7)), "something is left");
+        assert!(
+            disk.contents().iter().all(|(name, _)| *name == FileName::Df(7)),
+            "something is left"
+        );
     }
     assert!(failed > 6, "{failed}");
 }
@@ -273,7 +282,7 @@ fn failed_call_is_an_error_and_keeps_the_old_table() {
 fn counter_stays_failed_after_an_error() {
     let texts = many();
     let disk = SimDisk::new();
-    let mut counter = Counter::at(on(&disk), &RECIPE, 0).unwrap();
+    let mut counter = FrequencyCounter::at(on(&disk), &RECIPE, 0).unwrap();
     disk.fail_after(1, io::ErrorKind::StorageFull);
     let failed: Vec<_> = texts.iter().filter_map(|text| counter.add(text).err()).collect();
     disk.heal();
@@ -309,25 +318,25 @@ fn hostile_numbers_do_not_overflow() {
 
 /// A disk on which another table takes the name each time the table was opened.
 #[derive(Debug)]
-struct Restless {
+struct ReplacingDisk {
     tables: [SimDisk; 2],
     turn: std::sync::atomic::AtomicUsize,
     restless: usize,
 }
 
-impl Restless {
+impl ReplacingDisk {
     fn now(&self) -> &SimDisk {
         let turn = self.turn.load(std::sync::atomic::Ordering::Relaxed);
         &self.tables[turn.min(self.restless) % 2]
     }
 }
 
-impl DiskLayer for Restless {
+impl DiskLayer for ReplacingDisk {
     fn inner(&self) -> &dyn Disk {
         self.now()
     }
 
-    fn open(&self, name: Name, access: crate::disk::Access) -> io::Result<Box<dyn DiskFile>> {
+    fn open(&self, name: FileName, access: crate::disk::Access) -> io::Result<Box<dyn DiskFile>> {
         let file = self.now().open(name, access);
         self.turn.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         file
@@ -341,14 +350,14 @@ fn table_replaced_while_opening_is_old_or_new() {
     let ids = [0, 1].map(|n| count(&tables[n], &texts[n..n + 20], 0, 1).unwrap().id());
     for restless in 0..4 {
         let tables = tables.clone();
-        let disk = Restless { tables, turn: 0.into(), restless };
-        let table = Table::open_on(&disk, 7).unwrap();
+        let disk = ReplacingDisk { tables, turn: 0.into(), restless };
+        let table = FrequencyTable::open_on(&disk, 7).unwrap();
         let expected =
             count(&SimDisk::new(), &texts[restless % 2..restless % 2 + 20], 0, 1).unwrap();
         assert_eq!(table.id(), ids[restless % 2]);
         assert!(table.iter().eq(expected.iter()));
     }
-    let for_ever = Restless { tables, turn: 0.into(), restless: usize::MAX };
-    let error = Table::open_on(&for_ever, 7).unwrap_err().to_string();
+    let for_ever = ReplacingDisk { tables, turn: 0.into(), restless: usize::MAX };
+    let error = FrequencyTable::open_on(&for_ever, 7).unwrap_err().to_string();
     assert!(error.contains("replaced again and again"), "{error}");
 }

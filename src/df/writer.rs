@@ -3,10 +3,10 @@
 use crate::layout::{le_u32, le_u64};
 use xxhash_rust::xxh3::Xxh3Default;
 
-use super::destination::Destination;
-use super::frame::{BITS_MAX, Frame, head, leading};
+use super::destination::TableDestination;
+use super::frame::{BITS_MAX, TableFrame, head, leading};
 use crate::bug::{OrBug, ensure};
-use crate::disk::{Name, NewFile};
+use crate::disk::{FileName, NewFile};
 use crate::error::{Error, Result};
 
 /// The number of bytes to collect before they are written and summed.
@@ -19,11 +19,11 @@ const ENTRIES_PER_PLACE: u64 = 4;
 ///
 /// Takes four bytes of memory for every four expected entries, up to 64 MiB. The file is named
 /// `.new` until the table is complete.
-pub(super) struct Writer {
+pub(super) struct TableWriter {
     file: NewFile,
     sum: Xxh3Default,
     chunk: Vec<u8>,
-    frame: Frame,
+    frame: TableFrame,
     /// The current term; more documents of the term may follow.
     open: Option<(u64, u32)>,
     /// The number of leading bits of a slot, and the number of entries of each slot.
@@ -37,11 +37,11 @@ fn bits_of(terms: u64) -> u32 {
     places.ilog2().min(BITS_MAX)
 }
 
-impl Writer {
+impl TableWriter {
     /// Starts a table in a new file, with at most `terms_max` entries.
-    pub(super) fn new(file: NewFile, frame: Frame, terms_max: u64) -> Result<Writer> {
+    pub(super) fn new(file: NewFile, frame: TableFrame, terms_max: u64) -> Result<TableWriter> {
         let bits = bits_of(terms_max);
-        let mut writer = Writer {
+        let mut writer = TableWriter {
             file,
             sum: Xxh3Default::new(),
             chunk: Vec::with_capacity(2 * CHUNK_BYTES),
@@ -104,7 +104,7 @@ impl Writer {
     }
 
     /// Completes the table, which is durable under its name when this function returns.
-    pub(super) fn finish(mut self, to: &Destination) -> Result<()> {
+    pub(super) fn finish(mut self, to: &TableDestination) -> Result<()> {
         if let Some((hash, frequency)) = self.open.take() {
             self.close(hash, frequency)?;
         }
@@ -122,7 +122,7 @@ impl Writer {
         self.flush()?;
         self.file.append(&le_u64(self.sum.digest()))?;
         to.check()?;
-        self.file.finish(Name::Df(to.number))?;
+        self.file.finish(FileName::Df(to.number))?;
         Ok(())
     }
 }

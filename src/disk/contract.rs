@@ -8,8 +8,8 @@ use std::{fmt, io};
 
 use rustix::io::Errno;
 
-use super::map::Map;
-use super::name::{Dir, Name};
+use super::map::FileMap;
+use super::name::{Dir, FileName};
 
 /// The access with which a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Access {
 
 /// The kind of a lock taken with [`Disk::lock`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lock {
+pub enum LockMode {
     /// Excludes every other holder.
     Exclusive,
     /// Excludes exclusive holders only.
@@ -40,14 +40,14 @@ pub enum Lock {
 /// # let path = dir.path().join("store");
 /// let store = Store::create(&path, Options::default())?;
 /// let again = Store::open(&path, Options::default());
-/// assert!(matches!(again, Err(Error::Locked { holder: Holder::ThisProcess, .. })));
+/// assert!(matches!(again, Err(Error::Locked { holder: LockHolder::ThisProcess, .. })));
 /// # drop(store);
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Holder {
+pub enum LockHolder {
     /// The holder is this process.
     ThisProcess,
     /// The holder is the process with this number.
@@ -58,11 +58,11 @@ pub enum Holder {
 
 /// The result of a request for a lock.
 #[derive(Debug)]
-pub enum Locked {
+pub enum LockOutcome {
     /// The lock is held until the guard is dropped.
     Held(Box<dyn LockGuard>),
     /// Another process or handle holds the lock.
-    Refused(Holder),
+    Refused(LockHolder),
 }
 
 /// The directory of one store.
@@ -90,20 +90,20 @@ pub trait Disk: Debug + Send + Sync + 'static {
     fn list(&self, dir: Dir) -> io::Result<Vec<std::ffi::OsString>>;
 
     /// Opens a file.
-    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>>;
+    fn open(&self, name: FileName, access: Access) -> io::Result<Box<dyn DiskFile>>;
 
     /// Maps a file that is never written again.
-    fn map(&self, name: Name) -> io::Result<Map>;
+    fn map(&self, name: FileName) -> io::Result<FileMap>;
 
     /// Renames a file, replacing an existing file with the new name.
-    fn rename(&self, from: Name, to: Name) -> io::Result<()>;
+    fn rename(&self, from: FileName, to: FileName) -> io::Result<()>;
 
     /// Removes a file.
-    fn remove(&self, name: Name) -> io::Result<()>;
+    fn remove(&self, name: FileName) -> io::Result<()>;
 
     /// Returns a file of this disk for another disk to [link](Disk::link). Fails with
     /// `Unsupported`, the default, without support for links.
-    fn linkable(&self, name: Name) -> io::Result<Linkable> {
+    fn linkable(&self, name: FileName) -> io::Result<LinkSource> {
         let _ = name;
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -112,7 +112,7 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// must never be written again. Fails with `AlreadyExists` if the name is taken. Fails with
     /// `Unsupported`, the default, or with the error of the system, if the two disks cannot share
     /// files.
-    fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
+    fn link(&self, file: &LinkSource, name: FileName) -> io::Result<()> {
         let _ = (file, name);
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -121,9 +121,9 @@ pub trait Disk: Debug + Send + Sync + 'static {
     fn sync_dir(&self, dir: Dir) -> io::Result<()>;
 
     /// Locks a file until the guard is dropped or the process ends. An exclusive lock on
-    /// [`Name::Lock`] creates the file if it does not exist. If any other file does not exist, a
+    /// [`FileName::LockMode`] creates the file if it does not exist. If any other file does not exist, a
     /// guard is returned nevertheless, because there is nobody to exclude.
-    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked>;
+    fn lock(&self, name: FileName, kind: LockMode) -> io::Result<LockOutcome>;
 
     /// The number of bytes that are free for this directory, if known.
     fn free_bytes(&self) -> io::Result<Option<u64>>;
@@ -158,17 +158,17 @@ pub trait DiskFile: Debug + Send + Sync {
 pub trait LockGuard: Debug + Send + Sync {
     /// Whether the name still refers to the locked file: the file was neither removed nor replaced.
     /// A lock on a file without the name excludes nobody.
-    fn is_under(&self, name: Name) -> io::Result<bool>;
+    fn is_under(&self, name: FileName) -> io::Result<bool>;
 }
 
 /// A file of a [`Disk`](super::Disk), to be linked by another disk of the same kind. Only a disk of
 /// that kind can use the contents, so wrapping disks pass the value on unchanged.
 #[derive(Clone)]
-pub struct Linkable(Arc<dyn Any + Send + Sync>);
+pub struct LinkSource(Arc<dyn Any + Send + Sync>);
 
-impl Linkable {
-    pub(super) fn new(file: impl Any + Send + Sync) -> Linkable {
-        Linkable(Arc::new(file))
+impl LinkSource {
+    pub(super) fn new(file: impl Any + Send + Sync) -> LinkSource {
+        LinkSource(Arc::new(file))
     }
 
     /// The contents, if this kind of disk created them; otherwise `None`.
@@ -177,7 +177,7 @@ impl Linkable {
     }
 }
 
-impl fmt::Debug for Linkable {
+impl fmt::Debug for LinkSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Linkable")
     }

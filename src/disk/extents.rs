@@ -5,10 +5,10 @@ use std::collections::btree_map::Entry;
 use std::io;
 use std::sync::Arc;
 
-use super::{Access, Disk, DiskFile, Failure, Name};
-use crate::process::Process;
+use super::{Access, Disk, DiskError, DiskFile, FileName};
+use crate::process::ProcessId;
 
-type Result<T, E = Failure> = std::result::Result<T, E>;
+type Result<T, E = DiskError> = std::result::Result<T, E>;
 
 /// The size of a write: a huge page of most processors.
 pub(super) const EXTENT_BYTES: usize = 2 << 20;
@@ -19,27 +19,27 @@ const SYNC_BYTES: u64 = 64 << 20;
 
 /// A file that is removed on drop, unless it was renamed.
 #[derive(Debug)]
-pub(super) struct Temporary {
+pub(super) struct TemporaryFile {
     pub(super) disk: Arc<dyn Disk>,
-    pub(super) name: Name,
+    pub(super) name: FileName,
     pub(super) renamed: bool,
-    process: Process,
+    process: ProcessId,
 }
 
 /// Creates a file under a temporary name. Nobody else uses the name: in a store the directory
 /// belongs to simkeep, and next to a store the name is random. An existing file with this name is a
 /// leftover and is removed.
-pub(crate) fn create(disk: &dyn Disk, name: Name) -> Result<Box<dyn DiskFile>> {
+pub(crate) fn create(disk: &dyn Disk, name: FileName) -> Result<Box<dyn DiskFile>> {
     let created = match disk.open(name, Access::Create) {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
             disk.remove(name).and_then(|()| disk.open(name, Access::Create))
         }
         created => created,
     };
-    created.map_err(Failure::of("create", name))
+    created.map_err(DiskError::of("create", name))
 }
 
-impl Drop for Temporary {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         if !self.renamed && self.process.is_current() {
             // An error cannot be reported here; leftovers are removed when the store is next
@@ -56,15 +56,15 @@ impl Drop for Temporary {
 /// with huge pages caches the file in huge pages, and a map of the file needs the fewest address
 /// translations.
 #[derive(Debug)]
-pub(super) struct Extents {
+pub(super) struct ExtentWriter {
     pub(super) file: Box<dyn DiskFile>,
-    pub(super) temporary: Temporary,
+    pub(super) temporary: TemporaryFile,
     /// The number of bytes appended and reserved.
     pub(super) len: u64,
     /// The current end of the file.
     end: u64,
     /// The incomplete extents, by number.
-    open: BTreeMap<u64, Extent>,
+    open: BTreeMap<u64, BufferedExtent>,
     /// A buffer for the next extent.
     spare: Vec<u8>,
     /// The number of bytes written since the last sync; `None` if the file is not synced.
@@ -75,22 +75,31 @@ pub(super) struct Extents {
 
 /// The buffered bytes from the start of an extent.
 #[derive(Debug)]
-struct Extent {
+struct BufferedExtent {
     bytes: Vec<u8>,
     /// The number of bytes written; gaps are zero.
     filled: usize,
 }
 
-impl Extents {
-    pub(super) fn create(disk: Arc<dyn Disk>, name: Name) -> Result<Extents> {
+impl ExtentWriter {
+    pub(super) fn create(disk: Arc<dyn Disk>, name: FileName) -> Result<ExtentWriter> {
         let file = create(&*disk, name)?;
-        let temporary = Temporary { disk, name, renamed: false, process: Process::current() };
+        let temporary = TemporaryFile { disk, name, renamed: false, process: ProcessId::current() };
         let (open, spare) = (BTreeMap::new(), Vec::new());
-        Ok(Extents { file, temporary, len: 0, end: 0, open, spare, unsynced: None, failed: false })
+        Ok(ExtentWriter {
+            file,
+            temporary,
+            len: 0,
+            end: 0,
+            open,
+            spare,
+            unsynced: None,
+            failed: false,
+        })
     }
 
-    fn error(&self, action: &'static str, source: impl Into<io::Error>) -> Failure {
-        Failure { action, name: self.temporary.name, source: source.into() }
+    fn error(&self, action: &'static str, source: impl Into<io::Error>) -> DiskError {
+        DiskError { action, name: self.temporary.name, source: source.into() }
     }
 
     pub(super) fn append(&mut self, data: &[u8]) -> Result<()> {
@@ -124,7 +133,7 @@ impl Extents {
                 Entry::Occupied(entry) => entry,
                 Entry::Vacant(entry) => {
                     let bytes = std::mem::take(&mut self.spare);
-                    entry.insert_entry(Extent { bytes, filled: 0 })
+                    entry.insert_entry(BufferedExtent { bytes, filled: 0 })
                 }
             };
             let extent = entry.get_mut();
@@ -152,7 +161,7 @@ impl Extents {
         Ok(())
     }
 
-    fn write(&mut self, number: u64, mut extent: Extent) -> Result<()> {
+    fn write(&mut self, number: u64, mut extent: BufferedExtent) -> Result<()> {
         if self.failed {
             return Err(self.error("go on, after a failed write, with", io::ErrorKind::InvalidData));
         }

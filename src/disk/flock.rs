@@ -11,10 +11,10 @@ use std::os::unix::fs::MetadataExt;
 
 use parking_lot::{Mutex, MutexGuard};
 
-use super::paths::Paths;
-use super::regular::{self, Links};
-use super::{Access, Holder, Lock, LockGuard, Locked, Name};
-use crate::process::Process;
+use super::paths::DiskPaths;
+use super::regular::{self, LinkPolicy};
+use super::{Access, FileName, LockGuard, LockHolder, LockMode, LockOutcome};
+use crate::process::ProcessId;
 
 /// The identity of a file, whatever its name: device and inode.
 type FileId = (u64, u64);
@@ -22,12 +22,12 @@ type FileId = (u64, u64);
 /// The exclusive locks of this process, used for messages only. A forked process has a copy of this
 /// list, which may be locked forever, so no call waits for the list. The copy has entries of the
 /// parent, with the parent's process number.
-static HELD: Mutex<Vec<(FileId, Process)>> = Mutex::new(Vec::new());
+static HELD: Mutex<Vec<(FileId, ProcessId)>> = Mutex::new(Vec::new());
 
 /// The maximum number of attempts to lock the list. The list is locked only while an entry changes.
 const ATTEMPTS: u32 = 10_000;
 
-fn held() -> Option<MutexGuard<'static, Vec<(FileId, Process)>>> {
+fn held() -> Option<MutexGuard<'static, Vec<(FileId, ProcessId)>>> {
     (0..ATTEMPTS).find_map(|_| {
         let held = HELD.try_lock();
         if held.is_none() {
@@ -44,13 +44,13 @@ fn id_of(metadata: &std::fs::Metadata) -> FileId {
 /// A held lock; `file` is `None` for a file that does not exist and is not created.
 #[derive(Debug)]
 struct RealLock {
-    paths: Paths,
+    paths: DiskPaths,
     file: Option<(File, FileId)>,
-    process: Process,
+    process: ProcessId,
 }
 
 impl LockGuard for RealLock {
-    fn is_under(&self, name: Name) -> io::Result<bool> {
+    fn is_under(&self, name: FileName) -> io::Result<bool> {
         let Some((_, id)) = &self.file else { return Ok(true) };
         match std::fs::symlink_metadata(self.paths.of(name)) {
             Ok(found) => Ok(id_of(&found) == *id),
@@ -74,27 +74,27 @@ impl Drop for RealLock {
     }
 }
 
-/// Locks a file of a disk. An exclusive lock on [`Name::Lock`] creates the file if it does not
+/// Locks a file of a disk. An exclusive lock on [`FileName::LockMode`] creates the file if it does not
 /// exist. If any other file does not exist, any lock on it is granted.
-pub(super) fn lock(paths: &Paths, name: Name, kind: Lock) -> io::Result<Locked> {
-    let process = Process::current();
+pub(super) fn lock(paths: &DiskPaths, name: FileName, kind: LockMode) -> io::Result<LockOutcome> {
+    let process = ProcessId::current();
     loop {
         let file = match open(paths, name, kind) {
             Ok(file) => file,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 let guard = RealLock { paths: paths.clone(), file: None, process };
-                return Ok(Locked::Held(Box::new(guard)));
+                return Ok(LockOutcome::Held(Box::new(guard)));
             }
             Err(e) => return Err(e),
         };
         let id = id_of(&file.metadata()?);
         let taken = match kind {
-            Lock::Exclusive => file.try_lock(),
-            Lock::Shared => file.try_lock_shared(),
+            LockMode::Exclusive => file.try_lock(),
+            LockMode::Shared => file.try_lock_shared(),
         };
         match taken {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(Locked::Refused(holder(id, process))),
+            Err(TryLockError::WouldBlock) => return Ok(LockOutcome::Refused(holder(id, process))),
             Err(TryLockError::Error(e)) => return Err(e),
         }
         let guard = RealLock { paths: paths.clone(), file: Some((file, id)), process };
@@ -102,27 +102,27 @@ pub(super) fn lock(paths: &Paths, name: Name, kind: Lock) -> io::Result<Locked> 
         if !guard.is_under(name)? {
             continue;
         }
-        if kind == Lock::Exclusive
+        if kind == LockMode::Exclusive
             && let Some(mut held) = held()
         {
             held.push((id, process));
         }
-        return Ok(Locked::Held(Box::new(guard)));
+        return Ok(LockOutcome::Held(Box::new(guard)));
     }
 }
 
-fn open(paths: &Paths, name: Name, kind: Lock) -> io::Result<File> {
+fn open(paths: &DiskPaths, name: FileName, kind: LockMode) -> io::Result<File> {
     let path = paths.of(name);
-    let open = |access| regular::open(&path, access, Links::Refused, paths.file_mode());
+    let open = |access| regular::open(&path, access, LinkPolicy::Refused, paths.file_mode());
     loop {
         let opened = match kind {
-            Lock::Shared => open(Access::Read),
-            Lock::Exclusive => open(Access::Write),
+            LockMode::Shared => open(Access::Read),
+            LockMode::Exclusive => open(Access::Write),
         };
         match opened {
             Err(e)
                 if e.kind() == io::ErrorKind::NotFound
-                    && (name, kind) == (Name::Lock, Lock::Exclusive) => {}
+                    && (name, kind) == (FileName::Lock, LockMode::Exclusive) => {}
             opened => return opened,
         }
         match open(Access::Create) {
@@ -134,9 +134,9 @@ fn open(paths: &Paths, name: Name, kind: Lock) -> io::Result<File> {
 }
 
 /// The holder of the exclusive lock on a file, as far as the system reports it.
-fn holder(id: FileId, process: Process) -> Holder {
+fn holder(id: FileId, process: ProcessId) -> LockHolder {
     if held().is_some_and(|held| held.contains(&(id, process))) {
-        return Holder::ThisProcess;
+        return LockHolder::ThisProcess;
     }
     let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
     let (device, inode) = id;
@@ -151,7 +151,7 @@ fn holder(id: FileId, process: Process) -> Holder {
     });
     // A process in another namespace has no number in this namespace.
     match writer.and_then(|process| process.parse().ok()) {
-        Some(process) if process > 0 => Holder::Process(process),
-        _ => Holder::Unknown,
+        Some(process) if process > 0 => LockHolder::Process(process),
+        _ => LockHolder::Unknown,
     }
 }

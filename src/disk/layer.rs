@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
 
-use super::{Access, Dir, Disk, DiskFile, Linkable, Lock, Locked, Map, Name};
+use super::{Access, Dir, Disk, DiskFile, FileMap, FileName, LinkSource, LockMode, LockOutcome};
 
 /// A disk that wraps another disk and changes some of its operations.
 ///
@@ -28,27 +28,27 @@ pub trait DiskLayer: Debug + Send + Sync + 'static {
         self.inner().list(dir)
     }
     /// See [`Disk::open`].
-    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
+    fn open(&self, name: FileName, access: Access) -> io::Result<Box<dyn DiskFile>> {
         self.inner().open(name, access)
     }
     /// See [`Disk::map`].
-    fn map(&self, name: Name) -> io::Result<Map> {
+    fn map(&self, name: FileName) -> io::Result<FileMap> {
         self.inner().map(name)
     }
     /// See [`Disk::rename`].
-    fn rename(&self, from: Name, to: Name) -> io::Result<()> {
+    fn rename(&self, from: FileName, to: FileName) -> io::Result<()> {
         self.inner().rename(from, to)
     }
     /// See [`Disk::remove`].
-    fn remove(&self, name: Name) -> io::Result<()> {
+    fn remove(&self, name: FileName) -> io::Result<()> {
         self.inner().remove(name)
     }
     /// See [`Disk::linkable`].
-    fn linkable(&self, name: Name) -> io::Result<Linkable> {
+    fn linkable(&self, name: FileName) -> io::Result<LinkSource> {
         self.inner().linkable(name)
     }
     /// See [`Disk::link`].
-    fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
+    fn link(&self, file: &LinkSource, name: FileName) -> io::Result<()> {
         self.inner().link(file, name)
     }
     /// See [`Disk::sync_dir`].
@@ -56,7 +56,7 @@ pub trait DiskLayer: Debug + Send + Sync + 'static {
         self.inner().sync_dir(dir)
     }
     /// See [`Disk::lock`].
-    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
+    fn lock(&self, name: FileName, kind: LockMode) -> io::Result<LockOutcome> {
         self.inner().lock(name, kind)
     }
 }
@@ -74,28 +74,28 @@ impl<L: DiskLayer> Disk for L {
     fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
         DiskLayer::list(self, dir)
     }
-    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
+    fn open(&self, name: FileName, access: Access) -> io::Result<Box<dyn DiskFile>> {
         DiskLayer::open(self, name, access)
     }
-    fn map(&self, name: Name) -> io::Result<Map> {
+    fn map(&self, name: FileName) -> io::Result<FileMap> {
         DiskLayer::map(self, name)
     }
-    fn rename(&self, from: Name, to: Name) -> io::Result<()> {
+    fn rename(&self, from: FileName, to: FileName) -> io::Result<()> {
         DiskLayer::rename(self, from, to)
     }
-    fn remove(&self, name: Name) -> io::Result<()> {
+    fn remove(&self, name: FileName) -> io::Result<()> {
         DiskLayer::remove(self, name)
     }
-    fn linkable(&self, name: Name) -> io::Result<Linkable> {
+    fn linkable(&self, name: FileName) -> io::Result<LinkSource> {
         DiskLayer::linkable(self, name)
     }
-    fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
+    fn link(&self, file: &LinkSource, name: FileName) -> io::Result<()> {
         DiskLayer::link(self, file, name)
     }
     fn sync_dir(&self, dir: Dir) -> io::Result<()> {
         DiskLayer::sync_dir(self, dir)
     }
-    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
+    fn lock(&self, name: FileName, kind: LockMode) -> io::Result<LockOutcome> {
         DiskLayer::lock(self, name, kind)
     }
     fn free_bytes(&self) -> io::Result<Option<u64>> {
@@ -130,11 +130,11 @@ impl DiskLayer for PlainDisk {
         &*self.disk
     }
 
-    fn map(&self, name: Name) -> io::Result<Map> {
+    fn map(&self, name: FileName) -> io::Result<FileMap> {
         let file = self.disk.open(name, Access::Read)?;
         let len = usize::try_from(file.size()?).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let mut bytes = vec![0; len];
         file.read_at(0, &mut bytes)?;
-        Ok(Map::shared(Arc::new(bytes)))
+        Ok(FileMap::shared(Arc::new(bytes)))
     }
 }

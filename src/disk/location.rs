@@ -24,12 +24,12 @@ use super::{Disk, RealDisk};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Location {
-    at: At,
+    at: LocationKind,
     plain: bool,
 }
 
 #[derive(Clone, Debug)]
-enum At {
+enum LocationKind {
     Directory(PathBuf),
     #[cfg(feature = "internals")]
     Disk(Arc<dyn Disk>),
@@ -49,9 +49,9 @@ impl Location {
     /// The directory of the location; `None` for a location that is not a directory.
     fn directory(&self) -> Option<RealDisk> {
         match &self.at {
-            At::Directory(path) => Some(RealDisk::new(path)),
+            LocationKind::Directory(path) => Some(RealDisk::new(path)),
             #[cfg(feature = "internals")]
-            At::Disk(_) => None,
+            LocationKind::Disk(_) => None,
         }
     }
 
@@ -73,7 +73,7 @@ impl Location {
     /// The disk of this location. A new store gives its files the permissions `file_mode`.
     pub(crate) fn disk(self, file_mode: Option<u32>) -> Arc<dyn Disk> {
         let disk: Arc<dyn Disk> = match self.at {
-            At::Directory(path) => {
+            LocationKind::Directory(path) => {
                 let disk = RealDisk::new(&path);
                 Arc::new(match file_mode {
                     Some(mode) => disk.with_file_mode(mode),
@@ -81,7 +81,7 @@ impl Location {
                 })
             }
             #[cfg(feature = "internals")]
-            At::Disk(disk) => disk,
+            LocationKind::Disk(disk) => disk,
         };
         if self.plain { Arc::new(PlainDisk::new(disk)) } else { disk }
     }
@@ -89,7 +89,7 @@ impl Location {
 
 impl<P: AsRef<Path> + ?Sized> From<&P> for Location {
     fn from(path: &P) -> Location {
-        Location { at: At::Directory(path.as_ref().to_owned()), plain: false }
+        Location { at: LocationKind::Directory(path.as_ref().to_owned()), plain: false }
     }
 }
 
@@ -101,7 +101,7 @@ impl From<String> for Location {
 
 impl From<PathBuf> for Location {
     fn from(path: PathBuf) -> Location {
-        Location { at: At::Directory(path), plain: false }
+        Location { at: LocationKind::Directory(path), plain: false }
     }
 }
 
@@ -115,6 +115,6 @@ impl<D: Disk> From<Arc<D>> for Location {
 #[cfg(feature = "internals")]
 impl From<Arc<dyn Disk>> for Location {
     fn from(disk: Arc<dyn Disk>) -> Location {
-        Location { at: At::Disk(disk), plain: false }
+        Location { at: LocationKind::Disk(disk), plain: false }
     }
 }

@@ -16,25 +16,25 @@ const WISH_BYTES: usize = 128 << 10;
 ///
 /// A mapped file is not copied; its pages are read on first access. The map stays valid after the
 /// file is removed.
-pub struct Map {
-    bytes: Bytes,
+pub struct FileMap {
+    bytes: MapBytes,
 }
 
-enum Bytes {
+enum MapBytes {
     Mapped(memmap2::Mmap),
     Held(Arc<[u8]>),
     Shared(Arc<Vec<u8>>),
 }
 
-impl Map {
+impl FileMap {
     /// Creates a map of bytes in memory. Costs nothing.
-    pub fn from_bytes(bytes: Arc<[u8]>) -> Map {
-        Map { bytes: Bytes::Held(bytes) }
+    pub fn from_bytes(bytes: Arc<[u8]>) -> FileMap {
+        FileMap { bytes: MapBytes::Held(bytes) }
     }
 
     /// Creates a map of bytes that are already in memory, without a copy.
-    pub(super) fn shared(bytes: Arc<Vec<u8>>) -> Map {
-        Map { bytes: Bytes::Shared(bytes) }
+    pub(super) fn shared(bytes: Arc<Vec<u8>>) -> FileMap {
+        FileMap { bytes: MapBytes::Shared(bytes) }
     }
 
     /// Maps a whole file.
@@ -42,11 +42,11 @@ impl Map {
     /// # Errors
     ///
     /// The error of the system. An empty file gives an empty map.
-    pub(super) fn of_file(file: &File) -> io::Result<Map> {
+    pub(super) fn of_file(file: &File) -> io::Result<FileMap> {
         let size = file.metadata()?.len();
         if size == 0 {
             // Systems reject a map of no bytes.
-            return Ok(Map::from_bytes(Arc::from([])));
+            return Ok(FileMap::from_bytes(Arc::from([])));
         }
         #[expect(unsafe_code, reason = "the one place that maps a file")]
         // SAFETY: the bytes of a map must not change while the map exists. Only finished and
@@ -54,7 +54,7 @@ impl Map {
         // writer's lock excludes other writers of this crate, and unfinished tables have random
         // names. A program that ignores the lock is outside of the guarantees of the store.
         let map = unsafe { memmap2::Mmap::map(file)? };
-        Ok(Map { bytes: Bytes::Mapped(map) })
+        Ok(FileMap { bytes: MapBytes::Mapped(map) })
     }
 
     /// Requests huge pages for a range that is accessed in many places. With huge pages, each
@@ -63,7 +63,7 @@ impl Map {
     pub(crate) fn ask_for_huge_pages(&self, range: Range<usize>) {
         // Not `Advice::Random`: with small pages, each access would fault separately.
         #[cfg(target_os = "linux")]
-        if let Bytes::Mapped(map) = &self.bytes {
+        if let MapBytes::Mapped(map) = &self.bytes {
             // Only huge pages that lie entirely in the range are advised: an access to any other
             // huge page would also read bytes outside of the range.
             let start = range.start.next_multiple_of(HUGE_PAGE_BYTES);
@@ -80,9 +80,9 @@ impl Map {
 
     /// Announces few scattered accesses to a range. After this call, an access to bytes that are
     /// not in memory reads only its page of the file, and not the surrounding MiB. A sequential
-    /// reader calls [`read_ahead`](Map::read_ahead).
-    pub(crate) fn expect_few_touches(&self, range: Range<usize>) {
-        if let Bytes::Mapped(map) = &self.bytes {
+    /// reader calls [`read_ahead`](FileMap::read_ahead).
+    pub(crate) fn advise_random(&self, range: Range<usize>) {
+        if let MapBytes::Mapped(map) = &self.bytes {
             // The advice is only a hint: without it, the system reads more.
             let _ = map.advise_range(memmap2::Advice::Random, range.start, range.len());
         }
@@ -90,7 +90,7 @@ impl Map {
 
     /// Asks the system to read bytes that are not in memory yet. Does not wait.
     pub(crate) fn read_ahead(&self, range: Range<usize>) {
-        if let Bytes::Mapped(map) = &self.bytes {
+        if let MapBytes::Mapped(map) = &self.bytes {
             // Systems ignore the part of a request that exceeds the limit of the disk.
             for start in range.clone().step_by(WISH_BYTES) {
                 let bytes = WISH_BYTES.min(range.end - start);
@@ -101,25 +101,25 @@ impl Map {
     }
 }
 
-impl Deref for Map {
+impl Deref for FileMap {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
         match &self.bytes {
-            Bytes::Mapped(map) => map,
-            Bytes::Held(bytes) => bytes,
-            Bytes::Shared(bytes) => bytes,
+            MapBytes::Mapped(map) => map,
+            MapBytes::Held(bytes) => bytes,
+            MapBytes::Shared(bytes) => bytes,
         }
     }
 }
 
-impl AsRef<[u8]> for Map {
+impl AsRef<[u8]> for FileMap {
     fn as_ref(&self) -> &[u8] {
         self
     }
 }
 
-impl fmt::Debug for Map {
+impl fmt::Debug for FileMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Map({} bytes)", self.len())
     }
@@ -131,7 +131,7 @@ pub(crate) struct MapPart {
     start: *const u8,
     len: usize,
     /// Owns the bytes of `start`; the map is never changed or moved while this part exists.
-    _map: Arc<Map>,
+    _map: Arc<FileMap>,
 }
 
 #[expect(unsafe_code, reason = "a pointer into bytes that nobody changes")]
@@ -148,7 +148,7 @@ impl MapPart {
     ///
     /// Panics if the map is shorter than the range.
     #[expect(clippy::indexing_slicing, reason = "who asks has compared the lengths")]
-    pub(crate) fn new(map: &Arc<Map>, range: Range<usize>) -> MapPart {
+    pub(crate) fn new(map: &Arc<FileMap>, range: Range<usize>) -> MapPart {
         let bytes = &map[range];
         MapPart { start: bytes.as_ptr(), len: bytes.len(), _map: Arc::clone(map) }
     }
@@ -217,7 +217,7 @@ mod tests {
         }
         let file = tempfile::tempfile().unwrap();
         file.set_len(12 * MIB as u64).unwrap();
-        let map = Map::of_file(&file).unwrap();
+        let map = FileMap::of_file(&file).unwrap();
         let advised =
             |what| [1, 5, 8, 10, 11].map(|at| is_advised_at(map.as_ptr().addr() + at * MIB, what));
         let asked = || advised("hg");
@@ -226,7 +226,7 @@ mod tests {
         // The range contains no whole huge page.
         map.ask_for_huge_pages(MIB..3 * MIB);
         assert_eq!(asked(), [false, true, true, false, false]);
-        map.expect_few_touches(0..2 * MIB);
+        map.advise_random(0..2 * MIB);
         assert_eq!(advised("rr"), [true, false, false, false, false]);
     }
 }

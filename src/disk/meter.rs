@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Disk, Name, WatchedDisk, Watcher};
+use super::{Disk, FileName, WatchedDisk, Watcher};
 
 /// A disk that counts the traffic to the disk that it wraps.
 ///
 /// A clone shares the counters. Counting costs one or two atomic additions per operation.
-pub type Meter = WatchedDisk<Totals>;
+pub type Meter = WatchedDisk<MeterCounters>;
 
 /// The counters of a [`Meter`].
 #[derive(Debug, Default)]
-pub struct Totals {
+pub struct MeterCounters {
     bytes_written: AtomicU64,
     writes: AtomicU64,
     file_syncs: AtomicU64,
@@ -23,7 +23,7 @@ pub struct Totals {
 
 /// The traffic of a [`Meter`]. Failed operations are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct DiskTraffic {
     /// The number of bytes passed to writes.
     pub bytes_written: u64,
     /// The number of writes.
@@ -38,11 +38,11 @@ pub struct Counts {
     pub maps: u64,
 }
 
-impl Counts {
+impl DiskTraffic {
     /// The traffic since `earlier`, an older reading of the same meter.
     #[must_use]
-    pub fn since(&self, earlier: &Counts) -> Counts {
-        Counts {
+    pub fn since(&self, earlier: &DiskTraffic) -> DiskTraffic {
+        DiskTraffic {
             bytes_written: self.bytes_written.saturating_sub(earlier.bytes_written),
             writes: self.writes.saturating_sub(earlier.writes),
             file_syncs: self.file_syncs.saturating_sub(earlier.file_syncs),
@@ -60,10 +60,10 @@ impl Meter {
     }
 
     /// The traffic so far. With concurrent writers, the numbers may belong to different moments.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> DiskTraffic {
         let read = |total: &AtomicU64| total.load(Ordering::Relaxed);
         let totals = &self.watcher;
-        Counts {
+        DiskTraffic {
             bytes_written: read(&totals.bytes_written),
             writes: read(&totals.writes),
             file_syncs: read(&totals.file_syncs),
@@ -78,13 +78,13 @@ fn add(total: &AtomicU64, n: usize) {
     total.fetch_add(n as u64, Ordering::Relaxed);
 }
 
-impl Watcher for Totals {
-    fn wrote(&self, _name: Name, bytes: usize) {
+impl Watcher for MeterCounters {
+    fn wrote(&self, _name: FileName, bytes: usize) {
         add(&self.bytes_written, bytes);
         add(&self.writes, 1);
     }
 
-    fn synced(&self, _name: Name) {
+    fn synced(&self, _name: FileName) {
         add(&self.file_syncs, 1);
     }
 
@@ -112,18 +112,18 @@ mod tests {
     fn meter_counts_successes_and_is_shared_by_clones() {
         let disk = SimDisk::new();
         let meter = Meter::counting(Arc::new(disk.clone()));
-        let file = meter.open(Name::Catalog, Access::Create).unwrap();
+        let file = meter.open(FileName::Catalog, Access::Create).unwrap();
         file.write_at(0, b"abcd").unwrap();
         let before = meter.counts();
         file.write_at(4, b"ef").unwrap();
         file.sync().unwrap();
         meter.clone().sync_dir(Dir::Root).unwrap();
         file.read_at(0, &mut [0; 3]).unwrap();
-        meter.map(Name::Catalog).unwrap();
+        meter.map(FileName::Catalog).unwrap();
         disk.fail_after(1, io::ErrorKind::StorageFull);
         file.write_at(6, b"lost").unwrap_err();
-        assert_eq!(before, Counts { bytes_written: 4, writes: 1, ..Counts::default() });
-        let added = Counts {
+        assert_eq!(before, DiskTraffic { bytes_written: 4, writes: 1, ..DiskTraffic::default() });
+        let added = DiskTraffic {
             bytes_written: 2,
             writes: 1,
             file_syncs: 1,

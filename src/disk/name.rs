@@ -38,7 +38,7 @@ impl Dir {
 
 /// A published file, whose name and content never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Fixed {
+pub struct PublishedFileId {
     /// The number of the store that published the file.
     pub store: u64,
     /// The number of the segment, or the number of the table's epoch.
@@ -49,7 +49,7 @@ pub struct Fixed {
 
 /// A file of a store, or of published generations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Name {
+pub enum FileName {
     /// `LOCK`: locked by the writer.
     Lock,
     /// `catalog.redb`: settings, live segments, epochs, journal.
@@ -73,13 +73,13 @@ pub enum Name {
     /// `segments/0000000012.00.tmp`: a scratch file of the merge that writes segment 12.
     Scratch(u64, u32),
     /// `files/00c0ffee00c0ffee-0000000012-89abcdef.seg`: a published segment.
-    FixedSegment(Fixed),
+    PublishedSegment(PublishedFileId),
     /// A published segment being copied.
-    FixedSegmentNew(Fixed),
+    PublishedSegmentNew(PublishedFileId),
     /// `files/00c0ffee00c0ffee-0000000003-0123456789abcdef.df`: a published table.
-    FixedDf(Fixed),
+    PublishedDf(PublishedFileId),
     /// A published table being copied.
-    FixedDfNew(Fixed),
+    PublishedDfNew(PublishedFileId),
     /// `CHECKED` of published generations: when each file was last checked without damage.
     Checked,
     /// `CHECKED.new`: the next `CHECKED`, being written.
@@ -90,77 +90,81 @@ pub enum Name {
     GenerationNew(u64),
 }
 
-impl Name {
+impl FileName {
     /// The directory of the file.
     pub fn dir(self) -> Dir {
         match self {
-            Name::Lock
-            | Name::Catalog
-            | Name::CatalogNew
-            | Name::Snapshot
-            | Name::SnapshotNew
-            | Name::Df(_)
-            | Name::DfNew(_)
-            | Name::DfScratch(..)
-            | Name::Checked
-            | Name::CheckedNew => Dir::Root,
-            Name::Segment(_) | Name::SegmentNew(_) | Name::Scratch(..) => Dir::Segments,
-            Name::FixedSegment(_)
-            | Name::FixedSegmentNew(_)
-            | Name::FixedDf(_)
-            | Name::FixedDfNew(_) => Dir::Files,
-            Name::Generation(_) | Name::GenerationNew(_) => Dir::Generations,
+            FileName::Lock
+            | FileName::Catalog
+            | FileName::CatalogNew
+            | FileName::Snapshot
+            | FileName::SnapshotNew
+            | FileName::Df(_)
+            | FileName::DfNew(_)
+            | FileName::DfScratch(..)
+            | FileName::Checked
+            | FileName::CheckedNew => Dir::Root,
+            FileName::Segment(_) | FileName::SegmentNew(_) | FileName::Scratch(..) => Dir::Segments,
+            FileName::PublishedSegment(_)
+            | FileName::PublishedSegmentNew(_)
+            | FileName::PublishedDf(_)
+            | FileName::PublishedDfNew(_) => Dir::Files,
+            FileName::Generation(_) | FileName::GenerationNew(_) => Dir::Generations,
         }
     }
 
     /// The file name within its directory.
     pub fn file_name(self) -> String {
         match self {
-            Name::Lock => "LOCK".to_owned(),
-            Name::Catalog => "catalog.redb".to_owned(),
-            Name::CatalogNew => "catalog.redb.new".to_owned(),
-            Name::Snapshot => "SNAPSHOT".to_owned(),
-            Name::SnapshotNew => "SNAPSHOT.new".to_owned(),
-            Name::Df(id) => format!("{id:010}.df"),
-            Name::DfNew(id) => format!("{id:010}.df.new"),
-            Name::DfScratch(id, part) => format!("{id:010}.df.{part:02}.tmp"),
-            Name::Segment(id) => format!("{id:010}.seg"),
-            Name::SegmentNew(id) => format!("{id:010}.seg.new"),
-            Name::Scratch(id, part) => format!("{id:010}.{part:02}.tmp"),
-            Name::FixedSegment(file) => format!("{}-{:08x}.seg", file.begin(), file.checksum),
-            Name::FixedSegmentNew(file) => {
+            FileName::Lock => "LOCK".to_owned(),
+            FileName::Catalog => "catalog.redb".to_owned(),
+            FileName::CatalogNew => "catalog.redb.new".to_owned(),
+            FileName::Snapshot => "SNAPSHOT".to_owned(),
+            FileName::SnapshotNew => "SNAPSHOT.new".to_owned(),
+            FileName::Df(id) => format!("{id:010}.df"),
+            FileName::DfNew(id) => format!("{id:010}.df.new"),
+            FileName::DfScratch(id, part) => format!("{id:010}.df.{part:02}.tmp"),
+            FileName::Segment(id) => format!("{id:010}.seg"),
+            FileName::SegmentNew(id) => format!("{id:010}.seg.new"),
+            FileName::Scratch(id, part) => format!("{id:010}.{part:02}.tmp"),
+            FileName::PublishedSegment(file) => {
+                format!("{}-{:08x}.seg", file.begin(), file.checksum)
+            }
+            FileName::PublishedSegmentNew(file) => {
                 format!("{}-{:08x}.seg.new", file.begin(), file.checksum)
             }
-            Name::FixedDf(file) => format!("{}-{:016x}.df", file.begin(), file.checksum),
-            Name::FixedDfNew(file) => format!("{}-{:016x}.df.new", file.begin(), file.checksum),
-            Name::Checked => "CHECKED".to_owned(),
-            Name::CheckedNew => "CHECKED.new".to_owned(),
-            Name::Generation(number) => format!("{number:010}"),
-            Name::GenerationNew(number) => format!("{number:010}.new"),
+            FileName::PublishedDf(file) => format!("{}-{:016x}.df", file.begin(), file.checksum),
+            FileName::PublishedDfNew(file) => {
+                format!("{}-{:016x}.df.new", file.begin(), file.checksum)
+            }
+            FileName::Checked => "CHECKED".to_owned(),
+            FileName::CheckedNew => "CHECKED.new".to_owned(),
+            FileName::Generation(number) => format!("{number:010}"),
+            FileName::GenerationNew(number) => format!("{number:010}.new"),
         }
     }
 
     /// Parses a directory entry; `None` for a file that is not simkeep's.
-    pub fn parse(dir: Dir, entry: &OsStr) -> Option<Name> {
+    pub fn parse(dir: Dir, entry: &OsStr) -> Option<FileName> {
         let entry = entry.to_str()?;
         let name = match dir {
             Dir::Root => match entry {
-                "LOCK" => Name::Lock,
-                "catalog.redb" => Name::Catalog,
-                "catalog.redb.new" => Name::CatalogNew,
-                "SNAPSHOT" => Name::Snapshot,
-                "SNAPSHOT.new" => Name::SnapshotNew,
-                "CHECKED" => Name::Checked,
-                "CHECKED.new" => Name::CheckedNew,
+                "LOCK" => FileName::Lock,
+                "catalog.redb" => FileName::Catalog,
+                "catalog.redb.new" => FileName::CatalogNew,
+                "SNAPSHOT" => FileName::Snapshot,
+                "SNAPSHOT.new" => FileName::SnapshotNew,
+                "CHECKED" => FileName::Checked,
+                "CHECKED.new" => FileName::CheckedNew,
                 _ => {
                     let (digits, rest) = entry.split_once(".df")?;
                     let id = digits.parse().ok()?;
                     match rest {
-                        "" => Name::Df(id),
-                        ".new" => Name::DfNew(id),
+                        "" => FileName::Df(id),
+                        ".new" => FileName::DfNew(id),
                         _ => {
                             let part = rest.strip_prefix('.')?.strip_suffix(".tmp")?;
-                            Name::DfScratch(id, part.parse().ok()?)
+                            FileName::DfScratch(id, part.parse().ok()?)
                         }
                     }
                 }
@@ -169,28 +173,28 @@ impl Name {
                 let (digits, rest) = entry.split_once('.')?;
                 let id = digits.parse().ok()?;
                 match rest {
-                    "seg" => Name::Segment(id),
-                    "seg.new" => Name::SegmentNew(id),
-                    _ => Name::Scratch(id, rest.strip_suffix(".tmp")?.parse().ok()?),
+                    "seg" => FileName::Segment(id),
+                    "seg.new" => FileName::SegmentNew(id),
+                    _ => FileName::Scratch(id, rest.strip_suffix(".tmp")?.parse().ok()?),
                 }
             }
             Dir::Files => {
                 let (begin, rest) = entry.split_once('.')?;
-                let file = Fixed::parse(begin)?;
+                let file = PublishedFileId::parse(begin)?;
                 // A number with more digits is not a segment's checksum.
                 let is_short = u32::try_from(file.checksum).is_ok();
                 match rest {
                     "seg" | "seg.new" if !is_short => return None,
-                    "seg" => Name::FixedSegment(file),
-                    "seg.new" => Name::FixedSegmentNew(file),
-                    "df" => Name::FixedDf(file),
-                    "df.new" => Name::FixedDfNew(file),
+                    "seg" => FileName::PublishedSegment(file),
+                    "seg.new" => FileName::PublishedSegmentNew(file),
+                    "df" => FileName::PublishedDf(file),
+                    "df.new" => FileName::PublishedDfNew(file),
                     _ => return None,
                 }
             }
             Dir::Generations => match entry.split_once('.') {
-                None => Name::Generation(entry.parse().ok()?),
-                Some((digits, "new")) => Name::GenerationNew(digits.parse().ok()?),
+                None => FileName::Generation(entry.parse().ok()?),
+                Some((digits, "new")) => FileName::GenerationNew(digits.parse().ok()?),
                 Some(_) => return None,
             },
         };
@@ -200,21 +204,21 @@ impl Name {
     }
 }
 
-impl Fixed {
+impl PublishedFileId {
     fn begin(self) -> String {
         format!("{:016x}-{:010}", self.store, self.number)
     }
 
-    fn parse(begin: &str) -> Option<Fixed> {
+    fn parse(begin: &str) -> Option<PublishedFileId> {
         let mut parts = begin.split('-');
         let store = u64::from_str_radix(parts.next()?, 16).ok()?;
         let number = parts.next()?.parse().ok()?;
         let checksum = u64::from_str_radix(parts.next()?, 16).ok()?;
-        parts.next().is_none().then_some(Fixed { store, number, checksum })
+        parts.next().is_none().then_some(PublishedFileId { store, number, checksum })
     }
 }
 
-impl fmt::Display for Name {
+impl fmt::Display for FileName {
     /// Formats the path within the directory.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(dir) = self.dir().name() {
@@ -231,30 +235,38 @@ mod tests {
     #[test]
     fn every_name_parses_back() {
         let names = [
-            Name::Lock,
-            Name::Catalog,
-            Name::CatalogNew,
-            Name::Snapshot,
-            Name::SnapshotNew,
-            Name::Df(3),
-            Name::DfNew(u64::MAX),
-            Name::DfScratch(3, 1),
-            Name::Segment(0),
-            Name::Segment(12),
-            Name::Segment(u64::MAX),
-            Name::SegmentNew(7),
-            Name::Scratch(7, 3),
-            Name::FixedSegment(Fixed { store: 3, number: 12, checksum: 0x0123_4567 }),
-            Name::FixedSegmentNew(Fixed { store: u64::MAX, number: 0, checksum: 0xffff_ffff }),
-            Name::FixedDf(Fixed { store: 0, number: 3, checksum: u64::MAX }),
-            Name::FixedDfNew(Fixed { store: 1, number: u64::MAX, checksum: 0 }),
-            Name::Checked,
-            Name::CheckedNew,
-            Name::Generation(7),
-            Name::GenerationNew(u64::MAX),
+            FileName::Lock,
+            FileName::Catalog,
+            FileName::CatalogNew,
+            FileName::Snapshot,
+            FileName::SnapshotNew,
+            FileName::Df(3),
+            FileName::DfNew(u64::MAX),
+            FileName::DfScratch(3, 1),
+            FileName::Segment(0),
+            FileName::Segment(12),
+            FileName::Segment(u64::MAX),
+            FileName::SegmentNew(7),
+            FileName::Scratch(7, 3),
+            FileName::PublishedSegment(PublishedFileId {
+                store: 3,
+                number: 12,
+                checksum: 0x0123_4567,
+            }),
+            FileName::PublishedSegmentNew(PublishedFileId {
+                store: u64::MAX,
+                number: 0,
+                checksum: 0xffff_ffff,
+            }),
+            FileName::PublishedDf(PublishedFileId { store: 0, number: 3, checksum: u64::MAX }),
+            FileName::PublishedDfNew(PublishedFileId { store: 1, number: u64::MAX, checksum: 0 }),
+            FileName::Checked,
+            FileName::CheckedNew,
+            FileName::Generation(7),
+            FileName::GenerationNew(u64::MAX),
         ];
         for name in names {
-            assert_eq!(Name::parse(name.dir(), OsStr::new(&name.file_name())), Some(name));
+            assert_eq!(FileName::parse(name.dir(), OsStr::new(&name.file_name())), Some(name));
         }
     }
 
@@ -262,10 +274,10 @@ mod tests {
     fn other_file_names_are_not_parsed() {
         for entry in ["1.seg", "+000000001.seg", "0000000001.seg.bak", "0000000001.3.tmp", "x", ""]
         {
-            assert_eq!(Name::parse(Dir::Segments, OsStr::new(entry)), None, "{entry}");
+            assert_eq!(FileName::parse(Dir::Segments, OsStr::new(entry)), None, "{entry}");
         }
         for entry in ["0000000001.seg", "1.df", "0000000001.df.1.tmp", "crawl.df", ".df"] {
-            assert_eq!(Name::parse(Dir::Root, OsStr::new(entry)), None, "{entry}");
+            assert_eq!(FileName::parse(Dir::Root, OsStr::new(entry)), None, "{entry}");
         }
         for entry in [
             "0000000000000003-0000000012-123456789.seg",
@@ -273,10 +285,10 @@ mod tests {
             "3-0000000012-00000123.seg",
             "--.seg",
         ] {
-            assert_eq!(Name::parse(Dir::Files, OsStr::new(entry)), None, "{entry}");
+            assert_eq!(FileName::parse(Dir::Files, OsStr::new(entry)), None, "{entry}");
         }
         for entry in ["7", "0000000007.tmp", "+000000007", ""] {
-            assert_eq!(Name::parse(Dir::Generations, OsStr::new(entry)), None, "{entry}");
+            assert_eq!(FileName::parse(Dir::Generations, OsStr::new(entry)), None, "{entry}");
         }
     }
 }

@@ -6,11 +6,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::regular::mode_of;
-use super::{Dir, Name};
+use super::{Dir, FileName};
 
 /// The paths of a directory's files.
 #[derive(Clone, Debug)]
-pub(super) struct Paths {
+pub(super) struct DiskPaths {
     pub(super) root: PathBuf,
     /// The file name of a table of document frequencies that has a name of its own.
     pub(super) table: Option<OsString>,
@@ -18,10 +18,10 @@ pub(super) struct Paths {
     pub(super) mode: u32,
 }
 
-impl Paths {
+impl DiskPaths {
     /// The permissions of the next new file, copied from an existing file.
     pub(super) fn file_mode(&self) -> u32 {
-        let like = if self.table.is_some() { Name::Df(0) } else { Name::Catalog };
+        let like = if self.table.is_some() { FileName::Df(0) } else { FileName::Catalog };
         mode_of(&self.of(like)).unwrap_or(self.mode)
     }
 
@@ -33,11 +33,11 @@ impl Paths {
     }
 
     /// The path of a file.
-    pub(super) fn of(&self, name: Name) -> PathBuf {
+    pub(super) fn of(&self, name: FileName) -> PathBuf {
         let end = match name {
-            Name::Df(_) => String::new(),
-            Name::DfNew(number) => format!(".{number:016x}.new"),
-            Name::DfScratch(number, part) => format!(".{number:016x}.{part:02}.tmp"),
+            FileName::Df(_) => String::new(),
+            FileName::DfNew(number) => format!(".{number:016x}.new"),
+            FileName::DfScratch(number, part) => format!(".{number:016x}.{part:02}.tmp"),
             _ => return self.dir(name.dir()).join(name.file_name()),
         };
         match &self.table {

@@ -8,21 +8,23 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::paths::Paths;
-use super::regular::{self, Links, PRIVATE_MODE, directory_mode, irregular};
-use super::{Access, Dir, Disk, DiskFile, Linkable, Lock, Locked, Map, Name, flock};
+use super::paths::DiskPaths;
+use super::regular::{self, LinkPolicy, PRIVATE_MODE, directory_mode, irregular};
+use super::{
+    Access, Dir, Disk, DiskFile, FileMap, FileName, LinkSource, LockMode, LockOutcome, flock,
+};
 
 /// A store's directory in the file system.
 #[derive(Clone, Debug)]
 pub struct RealDisk {
-    paths: Paths,
+    paths: DiskPaths,
 }
 
 impl RealDisk {
     /// Creates a disk for the store in the directory `root`. Does no I/O: the directory need not
     /// exist.
     pub fn new(root: impl Into<PathBuf>) -> RealDisk {
-        RealDisk { paths: Paths { root: root.into(), table: None, mode: PRIVATE_MODE } }
+        RealDisk { paths: DiskPaths { root: root.into(), table: None, mode: PRIVATE_MODE } }
     }
 
     /// Sets the permissions of new files in a directory without a catalog, as in chmod(1). Everyone
@@ -30,10 +32,10 @@ impl RealDisk {
     /// permissions instead.
     #[must_use]
     pub fn with_file_mode(self, mode: u32) -> RealDisk {
-        RealDisk { paths: Paths { mode: PRIVATE_MODE | mode & 0o666, ..self.paths } }
+        RealDisk { paths: DiskPaths { mode: PRIVATE_MODE | mode & 0o666, ..self.paths } }
     }
 
-    /// Creates the disk of a table of document frequencies with a name of its own. [`Name::Df`]
+    /// Creates the disk of a table of document frequencies with a name of its own. [`FileName::DfArgs`]
     /// with any number is the file at `path`. Temporary files are in the directory of that file,
     /// under a name that contains the number.
     ///
@@ -44,7 +46,7 @@ impl RealDisk {
         let file = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let root = parent(path).ok_or(io::ErrorKind::InvalidInput)?;
         let paths = RealDisk::new(root).paths;
-        Ok(RealDisk { paths: Paths { table: Some(file.to_owned()), ..paths } })
+        Ok(RealDisk { paths: DiskPaths { table: Some(file.to_owned()), ..paths } })
     }
 
     /// The path of a store that contains this directory, if any: a directory with a catalog, or
@@ -80,24 +82,24 @@ impl RealDisk {
     /// Whether a file has the name of a store's file, and is in the directory of a store for this
     /// name.
     #[expect(clippy::expect_used, reason = "the path of a file ends in its name")]
-    pub(crate) fn is_of_a_store(&self, name: Name) -> bool {
+    pub(crate) fn is_of_a_store(&self, name: FileName) -> bool {
         let path = self.path(name);
         let entry = path.file_name().expect("a file has a name");
         let root = self.paths.root.canonicalize();
         let segments = root
             .is_ok_and(|root| root.ends_with("segments") && root.parent().is_some_and(has_catalog));
-        has_catalog(&self.paths.root) && Name::parse(Dir::Root, entry).is_some()
-            || segments && Name::parse(Dir::Segments, entry).is_some()
+        has_catalog(&self.paths.root) && FileName::parse(Dir::Root, entry).is_some()
+            || segments && FileName::parse(Dir::Segments, entry).is_some()
     }
 
     /// Whether a symbolic link has the name of a file.
-    pub(crate) fn is_link(&self, name: Name) -> bool {
+    pub(crate) fn is_link(&self, name: FileName) -> bool {
         fs::symlink_metadata(self.path(name)).is_ok_and(|found| found.is_symlink())
     }
 
     /// The leftovers of unfinished tables under this table's name: for each number with a `.new`
     /// file, its scratch files.
-    pub(crate) fn left_of_tables(&self) -> io::Result<Vec<(u64, Vec<u32>)>> {
+    pub(crate) fn unfinished_tables(&self) -> io::Result<Vec<(u64, Vec<u32>)>> {
         let Some(table) = &self.paths.table else { return Ok(Vec::new()) };
         let (mut begun, mut scratch) = (Vec::new(), Vec::new());
         for entry in self.list(Dir::Root)? {
@@ -109,8 +111,8 @@ impl RealDisk {
             // Accepts only the spelling that simkeep writes.
             let is = |name| self.path(name).file_name() == Some(&entry);
             match (number, part) {
-                (Some(number), None) if is(Name::DfNew(number)) => begun.push(number),
-                (Some(number), Some(part)) if is(Name::DfScratch(number, part)) => {
+                (Some(number), None) if is(FileName::DfNew(number)) => begun.push(number),
+                (Some(number), Some(part)) if is(FileName::DfScratch(number, part)) => {
                     scratch.push((number, part));
                 }
                 _ => {}
@@ -123,19 +125,19 @@ impl RealDisk {
 
     /// Whether links are followed. A table that a user names for reading may be reached by a link;
     /// files of a store may not.
-    fn links(&self, access: Access) -> Links {
+    fn links(&self, access: Access) -> LinkPolicy {
         let read = self.paths.table.is_some() && access == Access::Read;
-        if read { Links::Followed } else { Links::Refused }
+        if read { LinkPolicy::Followed } else { LinkPolicy::Refused }
     }
 
     /// The path of a file.
-    pub(crate) fn path(&self, name: Name) -> PathBuf {
+    pub(crate) fn path(&self, name: FileName) -> PathBuf {
         self.paths.of(name)
     }
 }
 
 fn has_catalog(dir: &Path) -> bool {
-    dir.join(Name::Catalog.file_name()).symlink_metadata().is_ok()
+    dir.join(FileName::Catalog.file_name()).symlink_metadata().is_ok()
 }
 
 /// The directory of `path`; `None` for `/`.
@@ -228,30 +230,30 @@ impl Disk for RealDisk {
         fs::read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect()
     }
 
-    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
+    fn open(&self, name: FileName, access: Access) -> io::Result<Box<dyn DiskFile>> {
         let file =
             regular::open(&self.path(name), access, self.links(access), self.paths.file_mode())?;
         Ok(Box::new(RealFile { file }))
     }
 
-    fn map(&self, name: Name) -> io::Result<Map> {
+    fn map(&self, name: FileName) -> io::Result<FileMap> {
         let (access, mode) = (Access::Read, self.paths.file_mode());
-        Map::of_file(&regular::open(&self.path(name), access, self.links(access), mode)?)
+        FileMap::of_file(&regular::open(&self.path(name), access, self.links(access), mode)?)
     }
 
-    fn rename(&self, from: Name, to: Name) -> io::Result<()> {
+    fn rename(&self, from: FileName, to: FileName) -> io::Result<()> {
         fs::rename(self.path(from), self.path(to))
     }
 
-    fn remove(&self, name: Name) -> io::Result<()> {
+    fn remove(&self, name: FileName) -> io::Result<()> {
         fs::remove_file(self.path(name))
     }
 
-    fn linkable(&self, name: Name) -> io::Result<Linkable> {
-        Ok(Linkable::new(self.path(name)))
+    fn linkable(&self, name: FileName) -> io::Result<LinkSource> {
+        Ok(LinkSource::new(self.path(name)))
     }
 
-    fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
+    fn link(&self, file: &LinkSource, name: FileName) -> io::Result<()> {
         let path: &PathBuf = file.made_of().ok_or(io::ErrorKind::Unsupported)?;
         fs::hard_link(path, self.path(name))
     }
@@ -260,7 +262,7 @@ impl Disk for RealDisk {
         sync_path(&self.paths.dir(dir))
     }
 
-    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
+    fn lock(&self, name: FileName, kind: LockMode) -> io::Result<LockOutcome> {
         flock::lock(&self.paths, name, kind)
     }
 
@@ -316,7 +318,7 @@ impl DiskFile for RealFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::{Holder, LockGuard};
+    use crate::disk::{LockGuard, LockHolder};
 
     fn store() -> (tempfile::TempDir, RealDisk) {
         let dir = tempfile::tempdir().unwrap();
@@ -348,7 +350,7 @@ mod tests {
     fn table_files_have_the_given_name() {
         let dir = tempfile::tempdir().unwrap();
         let disk = RealDisk::of_table(&dir.path().join("crawl.df")).unwrap();
-        let names = [Name::Df(10), Name::DfNew(10), Name::DfScratch(10, 1)];
+        let names = [FileName::Df(10), FileName::DfNew(10), FileName::DfScratch(10, 1)];
         let expected =
             ["crawl.df", "crawl.df.000000000000000a.new", "crawl.df.000000000000000a.01.tmp"];
         assert_eq!(names.map(|name| disk.path(name)), expected.map(|name| dir.path().join(name)));
@@ -358,9 +360,9 @@ mod tests {
         for end in left.iter().chain(&others) {
             fs::write(dir.path().join(format!("crawl.df.{end}")), "").unwrap();
         }
-        assert_eq!(disk.left_of_tables().unwrap(), [(10, vec![1])]);
+        assert_eq!(disk.unfinished_tables().unwrap(), [(10, vec![1])]);
         let here = RealDisk::of_table(Path::new("crawl.df")).unwrap();
-        assert_eq!(here.path(Name::Df(0)), Path::new("./crawl.df"));
+        assert_eq!(here.path(FileName::Df(0)), Path::new("./crawl.df"));
         for none in ["/", "..", ""] {
             assert!(RealDisk::of_table(Path::new(none)).is_err(), "{none}");
         }
@@ -377,12 +379,12 @@ mod tests {
     fn written_data_is_read_and_mapped() {
         let (_dir, disk) = store();
         disk.create_dirs(Dir::STORE).unwrap();
-        let file = disk.open(Name::SegmentNew(1), Access::Create).unwrap();
+        let file = disk.open(FileName::SegmentNew(1), Access::Create).unwrap();
         file.write_at(3, b"defg").unwrap();
         file.write_at(0, b"abc").unwrap();
         file.set_len(6).unwrap();
         file.sync().unwrap();
-        disk.rename(Name::SegmentNew(1), Name::Segment(1)).unwrap();
+        disk.rename(FileName::SegmentNew(1), FileName::Segment(1)).unwrap();
         disk.sync_dir(Dir::Segments).unwrap();
         let mut buf = [0; 4];
         file.read_at(2, &mut buf).unwrap();
@@ -390,10 +392,10 @@ mod tests {
         assert_eq!(file.size().unwrap(), 6);
         let past_the_end = file.read_at(3, &mut buf).unwrap_err();
         assert_eq!(past_the_end.kind(), io::ErrorKind::UnexpectedEof);
-        let map = disk.map(Name::Segment(1)).unwrap();
-        disk.remove(Name::Segment(1)).unwrap();
+        let map = disk.map(FileName::Segment(1)).unwrap();
+        disk.remove(FileName::Segment(1)).unwrap();
         assert_eq!(&*map, b"abcdef");
-        let gone = disk.open(Name::Segment(1), Access::Write).unwrap_err();
+        let gone = disk.open(FileName::Segment(1), Access::Write).unwrap_err();
         assert_eq!(gone.kind(), io::ErrorKind::NotFound);
     }
 
@@ -403,16 +405,16 @@ mod tests {
         for disk in [&from, &to] {
             disk.create_dirs(Dir::STORE).unwrap();
         }
-        from.open(Name::Segment(1), Access::Create).unwrap().write_at(0, b"abc").unwrap();
-        let file = from.linkable(Name::Segment(1)).unwrap();
-        to.link(&file, Name::Segment(2)).unwrap();
-        let again = to.link(&file, Name::Segment(2)).unwrap_err();
+        from.open(FileName::Segment(1), Access::Create).unwrap().write_at(0, b"abc").unwrap();
+        let file = from.linkable(FileName::Segment(1)).unwrap();
+        to.link(&file, FileName::Segment(2)).unwrap();
+        let again = to.link(&file, FileName::Segment(2)).unwrap_err();
         assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
-        from.remove(Name::Segment(1)).unwrap();
-        assert_eq!(&*to.map(Name::Segment(2)).unwrap(), b"abc");
-        let gone = to.link(&file, Name::Segment(3)).unwrap_err();
+        from.remove(FileName::Segment(1)).unwrap();
+        assert_eq!(&*to.map(FileName::Segment(2)).unwrap(), b"abc");
+        let gone = to.link(&file, FileName::Segment(3)).unwrap_err();
         assert_eq!(gone.kind(), io::ErrorKind::NotFound);
-        let other = to.link(&Linkable::new(1), Name::Segment(3)).unwrap_err();
+        let other = to.link(&LinkSource::new(1), FileName::Segment(3)).unwrap_err();
         assert_eq!(other.kind(), io::ErrorKind::Unsupported);
     }
 
@@ -420,11 +422,11 @@ mod tests {
     fn large_and_empty_files_are_mapped_whole() {
         let (_dir, disk) = store();
         disk.create_dirs(Dir::STORE).unwrap();
-        let file = disk.open(Name::Segment(1), Access::Create).unwrap();
-        assert!(disk.map(Name::Segment(1)).unwrap().is_empty());
+        let file = disk.open(FileName::Segment(1), Access::Create).unwrap();
+        assert!(disk.map(FileName::Segment(1)).unwrap().is_empty());
         let end = 5 << 20;
         file.write_at(end, &[7]).unwrap();
-        let map = disk.map(Name::Segment(1)).unwrap();
+        let map = disk.map(FileName::Segment(1)).unwrap();
         assert_eq!((map.len() as u64, map.last()), (end + 1, Some(&7)));
     }
 
@@ -432,17 +434,20 @@ mod tests {
     fn existing_file_is_not_created_or_changed() {
         let (_dir, disk) = store();
         disk.create_dirs(Dir::STORE).unwrap();
-        disk.open(Name::CatalogNew, Access::Create).unwrap().write_at(0, b"old").unwrap();
-        let again = disk.open(Name::CatalogNew, Access::Create).unwrap_err();
+        disk.open(FileName::CatalogNew, Access::Create).unwrap().write_at(0, b"old").unwrap();
+        let again = disk.open(FileName::CatalogNew, Access::Create).unwrap_err();
         assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
-        assert_eq!(disk.open(Name::CatalogNew, Access::Read).unwrap().size().unwrap(), 3);
+        assert_eq!(disk.open(FileName::CatalogNew, Access::Read).unwrap().size().unwrap(), 3);
     }
 
-    fn locked(disk: &RealDisk, kind: Lock) -> Option<Box<dyn LockGuard>> {
-        match disk.lock(Name::Lock, kind).unwrap() {
-            Locked::Held(guard) => Some(guard),
-            Locked::Refused(holder) => {
-                assert!(matches!(holder, Holder::ThisProcess | Holder::Unknown), "{holder:?}");
+    fn locked(disk: &RealDisk, kind: LockMode) -> Option<Box<dyn LockGuard>> {
+        match disk.lock(FileName::Lock, kind).unwrap() {
+            LockOutcome::Held(guard) => Some(guard),
+            LockOutcome::Refused(holder) => {
+                assert!(
+                    matches!(holder, LockHolder::ThisProcess | LockHolder::Unknown),
+                    "{holder:?}"
+                );
                 None
             }
         }
@@ -452,23 +457,23 @@ mod tests {
     fn second_writer_is_refused_until_the_first_unlocks() {
         let (_dir, disk) = store();
         disk.create_dirs(Dir::STORE).unwrap();
-        let first = locked(&disk, Lock::Exclusive).unwrap();
-        assert!(locked(&disk, Lock::Exclusive).is_none());
-        assert!(locked(&disk, Lock::Shared).is_none());
+        let first = locked(&disk, LockMode::Exclusive).unwrap();
+        assert!(locked(&disk, LockMode::Exclusive).is_none());
+        assert!(locked(&disk, LockMode::Shared).is_none());
         drop(first);
-        assert!(locked(&disk, Lock::Exclusive).is_some());
+        assert!(locked(&disk, LockMode::Exclusive).is_some());
     }
 
     #[test]
     fn readers_share_the_lock_and_exclude_a_writer() {
         let (_dir, disk) = store();
         disk.create_dirs(Dir::STORE).unwrap();
-        drop(locked(&disk, Lock::Exclusive));
-        let first = locked(&disk, Lock::Shared).unwrap();
-        let second = locked(&disk, Lock::Shared).unwrap();
-        assert!(locked(&disk, Lock::Exclusive).is_none());
+        drop(locked(&disk, LockMode::Exclusive));
+        let first = locked(&disk, LockMode::Shared).unwrap();
+        let second = locked(&disk, LockMode::Shared).unwrap();
+        assert!(locked(&disk, LockMode::Exclusive).is_none());
         drop((first, second));
-        assert!(locked(&disk, Lock::Exclusive).is_some());
+        assert!(locked(&disk, LockMode::Exclusive).is_some());
     }
 
     #[test]
@@ -476,7 +481,7 @@ mod tests {
         let (_dir, disk) = store();
         disk.create_dirs(Dir::STORE).unwrap();
         fs::set_permissions(&disk.paths.root, fs::Permissions::from_mode(0o555)).unwrap();
-        assert!(locked(&disk, Lock::Shared).is_some());
+        assert!(locked(&disk, LockMode::Shared).is_some());
         assert_eq!(disk.list(Dir::Root).unwrap(), ["segments"]);
         fs::set_permissions(&disk.paths.root, fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -485,11 +490,11 @@ mod tests {
     fn reader_of_a_read_only_directory_uses_the_lock_file() {
         let (_dir, disk) = store();
         disk.create_dirs(Dir::STORE).unwrap();
-        drop(locked(&disk, Lock::Exclusive));
-        let lock = disk.path(Name::Lock);
+        drop(locked(&disk, LockMode::Exclusive));
+        let lock = disk.path(FileName::Lock);
         fs::set_permissions(&lock, fs::Permissions::from_mode(0o444)).unwrap();
         fs::set_permissions(&disk.paths.root, fs::Permissions::from_mode(0o555)).unwrap();
-        assert!(locked(&disk, Lock::Shared).is_some());
+        assert!(locked(&disk, LockMode::Shared).is_some());
         fs::set_permissions(&disk.paths.root, fs::Permissions::from_mode(0o755)).unwrap();
     }
 }

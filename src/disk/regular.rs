@@ -19,7 +19,7 @@ pub(super) const PRIVATE_MODE: u32 = 0o600;
 
 /// Whether the last part of a path may be a symbolic link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Links {
+pub(super) enum LinkPolicy {
     Refused,
     Followed,
 }
@@ -30,9 +30,9 @@ pub(super) enum Links {
 ///
 /// `InvalidData` if the file is not a regular file, `AlreadyExists` if the file to create exists;
 /// otherwise the error of the system.
-pub(super) fn open(path: &Path, access: Access, links: Links, mode: u32) -> io::Result<File> {
+pub(super) fn open(path: &Path, access: Access, links: LinkPolicy, mode: u32) -> io::Result<File> {
     let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-    if links == Links::Refused {
+    if links == LinkPolicy::Refused {
         flags |= OFlags::NOFOLLOW;
     }
     let mut options = File::options();
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     fn refused(path: &Path, access: Access) -> String {
-        let error = open(path, access, Links::Refused, PRIVATE_MODE).unwrap_err();
+        let error = open(path, access, LinkPolicy::Refused, PRIVATE_MODE).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidData, "{error}");
         error.to_string()
     }
@@ -117,7 +117,7 @@ mod tests {
             assert!(refused(&at("folder"), access).contains("a directory"));
             assert!(refused(Path::new("/dev/null"), access).contains("a device"));
         }
-        open(&at("link"), Access::Read, Links::Followed, PRIVATE_MODE).unwrap();
+        open(&at("link"), Access::Read, LinkPolicy::Followed, PRIVATE_MODE).unwrap();
     }
 
     #[test]
@@ -127,7 +127,8 @@ mod tests {
         fs::write(at("file"), "x").unwrap();
         std::os::unix::fs::symlink(at("none"), at("dangling")).unwrap();
         for name in ["file", "dangling"] {
-            let error = open(&at(name), Access::Create, Links::Refused, PRIVATE_MODE).unwrap_err();
+            let error =
+                open(&at(name), Access::Create, LinkPolicy::Refused, PRIVATE_MODE).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::AlreadyExists, "{name}");
         }
         assert_eq!(fs::read(at("file")).unwrap(), b"x");
@@ -139,7 +140,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         for mode in [0o600, 0o640, 0o664, 0o666] {
             let path = dir.path().join(format!("{mode:o}"));
-            open(&path, Access::Create, Links::Refused, mode).unwrap();
+            open(&path, Access::Create, LinkPolicy::Refused, mode).unwrap();
             assert_eq!(mode_of(&path), Some(mode));
         }
         assert_eq!([0o600, 0o640, 0o664].map(directory_mode), [0o700, 0o750, 0o775]);

@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::real::RealFile;
-use super::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, RealDisk};
+use super::{Access, Dir, Disk, DiskFile, FileMap, FileName, LockMode, LockOutcome, RealDisk};
 use crate::sync::Mutex;
 
 /// A disk of scratch files in any directory. Readers use this disk, because they may not write into
@@ -15,7 +15,7 @@ use crate::sync::Mutex;
 #[derive(Debug)]
 pub struct UnnamedDisk {
     dir: PathBuf,
-    files: Mutex<HashMap<Name, File>>,
+    files: Mutex<HashMap<FileName, File>>,
 }
 
 impl UnnamedDisk {
@@ -42,7 +42,7 @@ impl Disk for UnnamedDisk {
         refused()
     }
 
-    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
+    fn open(&self, name: FileName, access: Access) -> io::Result<Box<dyn DiskFile>> {
         if access != Access::Create {
             return refused();
         }
@@ -52,16 +52,16 @@ impl Disk for UnnamedDisk {
         Ok(Box::new(open))
     }
 
-    fn map(&self, name: Name) -> io::Result<Map> {
+    fn map(&self, name: FileName) -> io::Result<FileMap> {
         let files = self.files.lock();
-        Map::of_file(files.get(&name).ok_or(io::ErrorKind::NotFound)?)
+        FileMap::of_file(files.get(&name).ok_or(io::ErrorKind::NotFound)?)
     }
 
-    fn rename(&self, _: Name, _: Name) -> io::Result<()> {
+    fn rename(&self, _: FileName, _: FileName) -> io::Result<()> {
         refused()
     }
 
-    fn remove(&self, name: Name) -> io::Result<()> {
+    fn remove(&self, name: FileName) -> io::Result<()> {
         self.files.lock().remove(&name).map(drop).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
@@ -69,7 +69,7 @@ impl Disk for UnnamedDisk {
         refused()
     }
 
-    fn lock(&self, _: Name, _: Lock) -> io::Result<Locked> {
+    fn lock(&self, _: FileName, _: LockMode) -> io::Result<LockOutcome> {
         refused()
     }
 
@@ -91,14 +91,14 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::disk::Scratch;
+    use crate::disk::ScratchFile;
 
     #[test]
     fn unnamed_file_is_read_back_and_not_listed() {
         let dir = tempfile::tempdir().unwrap();
         let disk: Arc<dyn Disk> = Arc::new(UnnamedDisk::new(dir.path()));
-        let mut files: Vec<Scratch> = (0..3)
-            .map(|n| Scratch::create(Arc::clone(&disk), Name::Scratch(0, n)).unwrap())
+        let mut files: Vec<ScratchFile> = (0..3)
+            .map(|n| ScratchFile::create(Arc::clone(&disk), FileName::Scratch(0, n)).unwrap())
             .collect();
         for (n, file) in (0..).zip(&mut files) {
             file.append(&vec![n; 1 << n]).unwrap();
@@ -113,6 +113,6 @@ mod tests {
     #[test]
     fn missing_directory_is_an_error_on_creation() {
         let disk: Arc<dyn Disk> = Arc::new(UnnamedDisk::new("/nowhere/to/be/found"));
-        Scratch::create(disk, Name::Scratch(0, 0)).unwrap_err();
+        ScratchFile::create(disk, FileName::Scratch(0, 0)).unwrap_err();
     }
 }

@@ -4,15 +4,15 @@ use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
 
-use super::{Access, Dir, Disk, DiskFile, DiskLayer, Map, Name};
+use super::{Access, Dir, Disk, DiskFile, DiskLayer, FileMap, FileName};
 
 /// Receives the traffic of a disk. Failed operations are not reported.
 pub trait Watcher: Debug + Send + Sync + 'static {
     /// Called after a write of `bytes` bytes to a file.
-    fn wrote(&self, name: Name, bytes: usize);
+    fn wrote(&self, name: FileName, bytes: usize);
 
     /// Called after a sync of a file.
-    fn synced(&self, name: Name);
+    fn synced(&self, name: FileName);
 
     /// Called after a sync of a directory.
     fn synced_dir(&self);
@@ -49,12 +49,12 @@ impl<W: Watcher> DiskLayer for WatchedDisk<W> {
         &*self.disk
     }
 
-    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
+    fn open(&self, name: FileName, access: Access) -> io::Result<Box<dyn DiskFile>> {
         let file = self.disk.open(name, access)?;
         Ok(Box::new(WatchedFile { file, name, watcher: Arc::clone(&self.watcher) }))
     }
 
-    fn map(&self, name: Name) -> io::Result<Map> {
+    fn map(&self, name: FileName) -> io::Result<FileMap> {
         let map = self.disk.map(name)?;
         self.watcher.mapped();
         Ok(map)
@@ -70,7 +70,7 @@ impl<W: Watcher> DiskLayer for WatchedDisk<W> {
 #[derive(Debug)]
 struct WatchedFile<W> {
     file: Box<dyn DiskFile>,
-    name: Name,
+    name: FileName,
     watcher: Arc<W>,
 }
 

@@ -14,7 +14,7 @@ use crate::time::Time;
 
 /// The latest time that a visit may have, if the options limit it.
 #[derive(Debug)]
-pub(crate) struct Clock<'b> {
+pub(crate) struct FutureVisitCheck<'b> {
     core: &'b Core,
     tolerance: Option<Duration>,
     /// The last visit in the store, computed when first needed: the computation scans all data in
@@ -22,10 +22,10 @@ pub(crate) struct Clock<'b> {
     last: OnceCell<Option<Time>>,
 }
 
-impl<'b> Clock<'b> {
+impl<'b> FutureVisitCheck<'b> {
     /// Creates the check for an open store.
-    pub(crate) fn of(core: &'b Core) -> Clock<'b> {
-        Clock { core, tolerance: core.options.clock_tolerance, last: OnceCell::new() }
+    pub(crate) fn of(core: &'b Core) -> FutureVisitCheck<'b> {
+        FutureVisitCheck { core, tolerance: core.options.clock_tolerance, last: OnceCell::new() }
     }
 
     /// Rejects a visit that is later than the clock allows.

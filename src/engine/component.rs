@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use super::live_segment::LiveSegment;
 use super::lookup::Lookup;
-use super::memtable::{Inner, Memtable, PageOf};
+use super::memtable::{Memtable, MemtableContents, MemtablePage};
 use crate::bug::Bug;
 use crate::error::{Error, Result};
 use crate::layout::Delta;
 use crate::page::{
-    Changes, Content, Entry, EpochInfo, Head, PageHistory, Prefix, Seen, is_of_version,
+    Changes, Content, Entry, EpochInfo, PageHead, PageHistory, Prefix, Seen, is_of_version,
 };
-use crate::segment::{PageRef, PartOfPage, RecordRef, page_across};
+use crate::segment::{PagePart, PageRef, RecordRef, page_across};
 use crate::sync::RankedReadGuard;
 use crate::time::Time;
 
@@ -69,16 +69,16 @@ impl PageLocation {
 
 /// The data of a page that components have.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct LocatedHead {
     /// The location of the page's newest record, unless the record was forgotten with a prefix.
     pub(crate) location: Option<PageLocation>,
-    pub(crate) head: Option<Head>,
+    pub(crate) head: Option<PageHead>,
 }
 
 /// A page with its change statistics.
 #[derive(Debug)]
-pub(crate) struct Changing {
-    pub(crate) head: Head,
+pub(crate) struct PageWithChanges {
+    pub(crate) head: PageHead,
     pub(crate) changes: Changes,
 }
 
@@ -92,18 +92,18 @@ impl<'v> Component<'v> {
 
     /// Looks up a page, as of an operation. The result for a memtable holds the memtable's lock.
     #[inline]
-    pub(crate) fn page(self, lookup: &Lookup<'_>, sequence: u64) -> Result<PageIn<'v>> {
+    pub(crate) fn page(self, lookup: &Lookup<'_>, sequence: u64) -> Result<PageSlice<'v>> {
         Ok(match self {
             Component::Segment(number, live) => {
                 let page = live.segment.find(lookup.hash, lookup.url)?;
-                PageIn::Segment { number, live, page }
+                PageSlice::Segment { number, live, page }
             }
             Component::Memtable(id, memtable) => {
                 // No thread holds the locks of two memtables: a result is dropped before the next
                 // component is read.
                 let inner = memtable.read();
                 let page = inner.find(lookup.hash, lookup.url, sequence);
-                PageIn::Memtable { id, inner, page, sequence }
+                PageSlice::Memtable { id, inner, page, sequence }
             }
         })
     }
@@ -114,26 +114,26 @@ impl<'v> Component<'v> {
         page: u32,
         lookup: &Lookup<'_>,
         sequence: u64,
-    ) -> Result<PageIn<'v>> {
+    ) -> Result<PageSlice<'v>> {
         Ok(match self {
             Component::Segment(number, live) => {
                 // The URL is compared, so a wrong number finds no page rather than another page.
                 let page = live.segment.page_if(page, lookup.url)?;
-                PageIn::Segment { number, live, page }
+                PageSlice::Segment { number, live, page }
             }
             Component::Memtable(id, memtable) => {
-                PageIn::Memtable { id, inner: memtable.read(), page: Some(page), sequence }
+                PageSlice::Memtable { id, inner: memtable.read(), page: Some(page), sequence }
             }
         })
     }
 
     /// Looks up a page only to see whether the component forgot it. In a segment that forgot pages
     /// by prefix only, no record is looked up.
-    pub(crate) fn reset(self, lookup: &Lookup<'_>, sequence: u64) -> Result<PageIn<'v>> {
+    pub(crate) fn find_reset(self, lookup: &Lookup<'_>, sequence: u64) -> Result<PageSlice<'v>> {
         match self {
             // The number of resets is in the segment's table, which is in memory: no filter is read.
             Component::Segment(number, live) if live.segment.numbers().resets == 0 => {
-                Ok(PageIn::Segment { number, live, page: None })
+                Ok(PageSlice::Segment { number, live, page: None })
             }
             other => other.page(lookup, sequence),
         }
@@ -159,7 +159,9 @@ impl<'v> Component<'v> {
     pub(crate) fn hides_all(self, prefix: &Prefix, sequence: u64) -> bool {
         match self {
             Component::Segment(_, live) => live.tombstones.covers_all(prefix),
-            Component::Memtable(_, memtable) => memtable.read().buried.hides_all(prefix, sequence),
+            Component::Memtable(_, memtable) => {
+                memtable.read().hidden_keys.hides_all(prefix, sequence)
+            }
         }
     }
 
@@ -201,7 +203,7 @@ impl<'v> Component<'v> {
 }
 
 /// The data of a page in a component, as of an operation.
-pub(crate) enum PageIn<'v> {
+pub(crate) enum PageSlice<'v> {
     Segment {
         number: u32,
         live: &'v LiveSegment,
@@ -209,41 +211,41 @@ pub(crate) enum PageIn<'v> {
     },
     Memtable {
         id: ComponentId,
-        inner: RankedReadGuard<'v, Inner>,
+        inner: RankedReadGuard<'v, MemtableContents>,
         /// The number of the page, if the page was added to the memtable at or before `sequence`.
         page: Option<u32>,
         sequence: u64,
     },
 }
 
-impl PartOfPage for PageIn<'_> {
+impl PagePart for PageSlice<'_> {
     #[inline]
     fn record_ends(&self) -> Option<bool> {
         match self {
-            PageIn::Segment { page, .. } => page.map(|page| page.record.ends()),
-            PageIn::Memtable { inner, page, sequence, .. } => {
+            PageSlice::Segment { page, .. } => page.map(|page| page.record.ends()),
+            PageSlice::Memtable { inner, page, sequence, .. } => {
                 page.map(|page| inner.page(page).ends_at(*sequence))
             }
         }
     }
 
     #[inline]
-    fn buries<'k>(&self, key: impl FnOnce() -> &'k [u8]) -> bool {
+    fn covers<'k>(&self, key: impl FnOnce() -> &'k [u8]) -> bool {
         match self {
-            PageIn::Segment { live: LiveSegment { tombstones, .. }, .. } => {
+            PageSlice::Segment { live: LiveSegment { tombstones, .. }, .. } => {
                 // Emptiness is checked first, because the key may have to be computed.
                 !tombstones.is_empty() && tombstones.cover(key())
             }
-            PageIn::Memtable { inner, sequence, .. } => {
+            PageSlice::Memtable { inner, sequence, .. } => {
                 // The snapshot may be older than the tombstone. So a memtable is read as of the
                 // snapshot's sequence number.
-                !inner.buried.is_empty() && inner.buried.hides(key(), *sequence)
+                !inner.hidden_keys.is_empty() && inner.hidden_keys.hides(key(), *sequence)
             }
         }
     }
 }
 
-impl PageIn<'_> {
+impl PageSlice<'_> {
     /// Whether this component has all data of the page.
     pub(crate) fn is_first(&self) -> bool {
         self.record_ends() == Some(true)
@@ -252,19 +254,19 @@ impl PageIn<'_> {
     /// The location of the page's record.
     pub(crate) fn location(&self) -> Option<PageLocation> {
         let (component, page) = match self {
-            PageIn::Segment { number, page, .. } => {
+            PageSlice::Segment { number, page, .. } => {
                 (ComponentId::Segment(*number), page.map(|page| page.ordinal))
             }
-            PageIn::Memtable { id, page, .. } => (*id, *page),
+            PageSlice::Memtable { id, page, .. } => (*id, *page),
         };
         page.map(|page| PageLocation { component, page })
     }
 
     /// The page's head, including the data of older components.
-    pub(crate) fn head(&self) -> Result<Option<Head>> {
+    pub(crate) fn head(&self) -> Result<Option<PageHead>> {
         match self {
-            PageIn::Segment { live, page, .. } => page.map_or(Ok(None), |page| live.head(&page)),
-            PageIn::Memtable { inner, page, sequence, .. } => {
+            PageSlice::Segment { live, page, .. } => page.map_or(Ok(None), |page| live.head(&page)),
+            PageSlice::Memtable { inner, page, sequence, .. } => {
                 Ok(page.and_then(|page| inner.page(page).head_at(*sequence)))
             }
         }
@@ -272,19 +274,19 @@ impl PageIn<'_> {
 
     /// The page with its change statistics, including the data of older components, as far as the
     /// statistics are known without reading the page's history.
-    fn course(&self, epochs: &[EpochInfo]) -> Result<PageHistory> {
+    fn history(&self, epochs: &[EpochInfo]) -> Result<PageHistory> {
         match self {
-            PageIn::Segment { page: None, .. } | PageIn::Memtable { page: None, .. } => {
+            PageSlice::Segment { page: None, .. } | PageSlice::Memtable { page: None, .. } => {
                 Ok(PageHistory::default())
             }
-            PageIn::Segment { live, page: Some(page), .. } => {
+            PageSlice::Segment { live, page: Some(page), .. } => {
                 // A record always has its statistics. A memtable lacks the statistics after a late
                 // visit, until the next seal.
                 let changes = page.record.changes(epochs).ok_or_else(|| live.unreadable())?;
                 Ok(PageHistory { head: live.head(page)?, changes: Some(changes) })
             }
-            PageIn::Memtable { inner, page: Some(page), sequence, .. } => {
-                Ok(inner.page(*page).course_at(*sequence, epochs))
+            PageSlice::Memtable { inner, page: Some(page), sequence, .. } => {
+                Ok(inner.page(*page).history_at(*sequence, epochs))
             }
         }
     }
@@ -296,14 +298,14 @@ impl PageIn<'_> {
         of_record: impl FnOnce(&RecordRef<'_>) -> Option<Vec<Entry>>,
     ) -> Result<Vec<Entry>> {
         match self {
-            PageIn::Segment { page: None, .. } => Ok(Vec::new()),
-            PageIn::Segment { live, page: Some(page), .. } => {
+            PageSlice::Segment { page: None, .. } => Ok(Vec::new()),
+            PageSlice::Segment { live, page: Some(page), .. } => {
                 of_record(&page.record).ok_or_else(|| live.unreadable())
             }
-            PageIn::Memtable { inner, page, sequence, .. } => {
+            PageSlice::Memtable { inner, page, sequence, .. } => {
                 // Entries of a memtable are in order of arrival. All of them are read and sorted,
                 // whatever part is wanted.
-                let page: Option<PageOf<'_>> = page.map(|page| inner.page(page));
+                let page: Option<MemtablePage<'_>> = page.map(|page| inner.page(page));
                 let mut entries: Vec<Entry> =
                     page.into_iter().flat_map(|page| page.entries_at(*sequence)).collect();
                 entries.sort_unstable();
@@ -321,10 +323,10 @@ impl PageIn<'_> {
     /// version.
     pub(crate) fn first_seen(&self, version: &[Content]) -> Result<Option<Time>> {
         match self {
-            PageIn::Segment { live, page, .. } => {
+            PageSlice::Segment { live, page, .. } => {
                 page.map_or(Ok(None), |page| live.first_seen(&page, version))
             }
-            PageIn::Memtable { inner, page, sequence, .. } => {
+            PageSlice::Memtable { inner, page, sequence, .. } => {
                 let is_it = |content: &Content| is_of_version(version, content);
                 Ok(page.and_then(|page| inner.page(page).first_seen(*sequence, is_it)))
             }
@@ -360,15 +362,15 @@ impl PageIn<'_> {
     }
 }
 
-impl Known {
+impl LocatedHead {
     /// Adds the data of a page in each component. The components come newest first. Returns whether
     /// the data is complete, so that older components need not be read. A head is large, so it is
     /// written in place.
     #[inline]
-    pub(crate) fn take_in<'k, 'v>(
+    pub(crate) fn fill_from<'k, 'v>(
         &mut self,
         key: impl Fn() -> &'k [u8],
-        newest_first: impl IntoIterator<Item = Result<PageIn<'v>>>,
+        newest_first: impl IntoIterator<Item = Result<PageSlice<'v>>>,
     ) -> Result<bool> {
         let end = page_across(key, newest_first, |page| {
             // The head in the newest record includes all older components, so the first record is
@@ -385,14 +387,14 @@ impl Known {
 
 /// A page across components, with its change statistics; `None` if no component has the page. If an
 /// entry came late, `parts` is called again for all entries.
-pub(crate) fn changing_across<'k, 'v, I: IntoIterator<Item = Result<PageIn<'v>>>>(
+pub(crate) fn page_with_changes_across<'k, 'v, I: IntoIterator<Item = Result<PageSlice<'v>>>>(
     key: impl Fn() -> &'k [u8],
     parts: impl Fn() -> I,
     epochs: &[EpochInfo],
-) -> Result<Option<Changing>> {
+) -> Result<Option<PageWithChanges>> {
     let mut course = PageHistory::default();
     page_across(&key, parts(), |page| {
-        course = page.course(epochs)?;
+        course = page.history(epochs)?;
         Ok::<_, Error>(ControlFlow::Break(()))
     })?;
     let Some(head) = course.head else { return Ok(None) };
@@ -402,13 +404,13 @@ pub(crate) fn changing_across<'k, 'v, I: IntoIterator<Item = Result<PageIn<'v>>>
         // are compared again.
         None => Changes::of(&entries_across(key, parts())?, epochs),
     };
-    Ok(Some(Changing { head, changes }))
+    Ok(Some(PageWithChanges { head, changes }))
 }
 
 /// The entries of a page across components, in order.
 pub(crate) fn entries_across<'k, 'v>(
     key: impl Fn() -> &'k [u8],
-    newest_first: impl IntoIterator<Item = Result<PageIn<'v>>>,
+    newest_first: impl IntoIterator<Item = Result<PageSlice<'v>>>,
 ) -> Result<Vec<Entry>> {
     // Reading entries takes longer than a call through a pointer, so `all_entries` is compiled only
     // once.
@@ -417,7 +419,7 @@ pub(crate) fn entries_across<'k, 'v>(
 
 fn all_entries<'k, 'v>(
     key: &dyn Fn() -> &'k [u8],
-    newest_first: &mut dyn Iterator<Item = Result<PageIn<'v>>>,
+    newest_first: &mut dyn Iterator<Item = Result<PageSlice<'v>>>,
 ) -> Result<Vec<Entry>> {
     let mut all = Vec::new();
     page_across(key, newest_first, |page| {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::lifecycle::Lifecycle;
-use super::live::Live;
+use super::live::LiveView;
 use super::new_segment::SegmentIds;
 use super::options::Options;
 use crate::catalog::Catalog;
@@ -18,7 +18,7 @@ pub(crate) struct Core {
     pub(crate) options: Options,
     pub(crate) catalog: Catalog,
     pub(crate) segment_ids: SegmentIds,
-    pub(crate) live: Live,
+    pub(crate) live: LiveView,
     pub(crate) lifecycle: Lifecycle,
     pub(crate) metrics: Metrics,
 }

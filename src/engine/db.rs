@@ -10,12 +10,12 @@ use super::core::Core;
 use super::epoch_registry::EpochRegistry;
 use super::leases::Leases;
 use super::publisher::Publisher;
-use super::seal::Sealer;
+use super::seal::MemtableSealer;
 use super::write::admission::Admission;
 use super::write::commit::Committer;
-use crate::disk::Name;
+use crate::disk::FileName;
 use crate::error::Result;
-use crate::sync::{Rank, RankedMutex};
+use crate::sync::{LockRank, RankedMutex};
 
 /// An open store.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub(crate) struct Db {
     /// Group commit.
     pub(crate) committer: Arc<Committer>,
     /// Sealing of memtables.
-    pub(crate) sealer: Arc<Sealer>,
+    pub(crate) sealer: Arc<MemtableSealer>,
     /// The leased pages.
     pub(crate) leases: Leases,
     /// The lock that a load takes from beginning to end.
@@ -43,7 +43,12 @@ pub(crate) struct Db {
 impl Db {
     /// Starts a store after operation `last`. An `unfinished` store becomes valid when a load
     /// completes; `orphans` are leftovers of an earlier process.
-    pub(crate) fn start(core: Core, last: u64, unfinished: bool, orphans: &[Name]) -> Result<Db> {
+    pub(crate) fn start(
+        core: Core,
+        last: u64,
+        unfinished: bool,
+        orphans: &[FileName],
+    ) -> Result<Db> {
         let core = Arc::new(core);
         let publisher = Arc::new(Publisher::new(&core, unfinished));
         publisher.publish_at_open(orphans)?;
@@ -51,8 +56,8 @@ impl Db {
         let compactor = Arc::new(Compactor::new(&core, &publisher));
         let admission = Arc::new(Admission::new(&core, &compactor, last));
         let committer = Arc::new(Committer::new(&core, &admission, last));
-        let sealer = Arc::new(Sealer::new(&core, &admission, &committer, &publisher));
-        let (leases, loading) = (Leases::new(), RankedMutex::new(Rank::Load, ()));
+        let sealer = Arc::new(MemtableSealer::new(&core, &admission, &committer, &publisher));
+        let (leases, loading) = (Leases::new(), RankedMutex::new(LockRank::Load, ()));
         Ok(Db {
             core,
             publisher,

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::core::Core;
 use super::epochs::{
-    Epochs, begun, check_name, check_options, live_number, may_end, next_epoch, of_name, reserved,
+    Epochs, check_name, check_options, live_number, may_end, new_epoch, next_epoch, of_name,
+    reserved,
 };
 use super::files::{has_table, table_name};
 use super::origin::Origin;
@@ -13,12 +14,12 @@ use super::snapshot::Snapshot;
 use super::view::View;
 use crate::bug::ensure;
 use crate::engine::store::Store;
-use crate::engine::totals::Totals;
+use crate::engine::totals::StoreTotals;
 use crate::error::{Error, Result};
 #[cfg(doc)]
 use crate::page::Observation;
-use crate::page::{Content, Epoch, EpochInfo, EpochOptions, known};
-use crate::sync::{Rank, RankedGuard, RankedMutex};
+use crate::page::{Content, Epoch, EpochInfo, EpochOptions, find_epoch};
+use crate::sync::{LockRank, RankedGuard, RankedMutex};
 
 impl Store {
     /// Registers an epoch by name, with [options](EpochOptions) or just a role, and returns its
@@ -140,7 +141,7 @@ pub(crate) struct EpochRegistry {
 impl EpochRegistry {
     pub(crate) fn new(core: &Arc<Core>, publisher: &Arc<Publisher>) -> EpochRegistry {
         let (core, publisher) = (Arc::clone(core), Arc::clone(publisher));
-        EpochRegistry { core, publisher, registering: RankedMutex::new(Rank::Epochs, ()) }
+        EpochRegistry { core, publisher, registering: RankedMutex::new(LockRank::Epochs, ()) }
     }
 
     /// Prevents epochs from beginning and ending while the result exists.
@@ -180,7 +181,7 @@ impl EpochRegistry {
         let _one = self.hold();
         self.core.lifecycle.check()?;
         let view = self.core.live.view();
-        let info = known(&view.epochs, epoch).ok_or(Error::UnknownEpoch(epoch.0))?;
+        let info = find_epoch(&view.epochs, epoch).ok_or(Error::UnknownEpoch(epoch.0))?;
         if info.ended {
             return Ok(());
         }
@@ -220,7 +221,7 @@ impl EpochRegistry {
         lifecycle.check()?;
         check_name(name)?;
         let epoch = next_epoch(view.epochs.len(), reserved)?;
-        let info = begun(epoch, name, Totals::of(&live.snapshot())?.visits, options)?;
+        let info = new_epoch(epoch, name, StoreTotals::of(&live.snapshot())?.visits, options)?;
         prepare(epoch)?;
         self.put(info.clone())?;
         Ok(info)
@@ -273,7 +274,7 @@ fn check_left(now: &Snapshot, info: &EpochInfo, left: u64) -> Result<()> {
         now.epochs().iter().map(|one| EpochInfo { ended: ended(one), ..one.clone() }).collect();
     let without = Epochs::new(without);
     let roles =
-        [(without.change(), info.role.tells_change()), (without.near(), info.role.finds_near())];
+        [(without.change(), info.role.detects_changes()), (without.near(), info.role.finds_near())];
     let mut pages = 0;
     for page in now.scan(None) {
         let page = page?;

@@ -3,16 +3,16 @@
 use std::ops::Deref;
 use std::sync::OnceLock;
 
-use super::files::{Files, table_of};
+use super::files::{FileNaming, table_of};
 use super::options::Options;
-use super::origin::Named;
+use super::origin::ParsedEpochName;
 use crate::bug::OrBug;
 use crate::catalog::{EPOCHS_MAX, is_epoch_name};
-use crate::df::Table;
+use crate::df::FrequencyTable;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Bands, Meaning, Recipe};
-use crate::page::{Content, Distance, Epoch, EpochInfo, EpochOptions, Role, in_use, known};
+use crate::page::{Content, Distance, Epoch, EpochInfo, EpochOptions, Role, find_epoch, in_use};
 
 /// All epochs of a store, by number, and the epochs in use.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct Epochs {
     change: Epoch,
     near: Epoch,
     /// The meaning of distances in each epoch.
-    sayings: Vec<Sayings>,
+    meanings: Vec<DistanceMeanings>,
 }
 
 impl Default for Epochs {
@@ -45,10 +45,10 @@ impl Epochs {
     /// check found the catalog damaged, the epochs in use get a number that every store rejects.
     pub(crate) fn new(all: Vec<EpochInfo>) -> Epochs {
         let number = |info: Option<&EpochInfo>| info.map_or(Epoch(u32::MAX), |info| info.epoch);
-        let change = number(in_use(&all, Role::tells_change));
+        let change = number(in_use(&all, Role::detects_changes));
         let near = number(in_use(&all, Role::finds_near));
-        let sayings = all.iter().map(Sayings::of).collect();
-        Epochs { all, change, near, sayings }
+        let sayings = all.iter().map(DistanceMeanings::of).collect();
+        Epochs { all, change, near, meanings: sayings }
     }
 
     /// The epoch that verdicts use.
@@ -63,32 +63,33 @@ impl Epochs {
 
     /// Whether near-duplicates are searched by fingerprints of an epoch.
     pub(crate) fn finds_near(&self, epoch: Epoch) -> bool {
-        known(self, epoch).is_some_and(|info| info.role.finds_near())
+        find_epoch(self, epoch).is_some_and(|info| info.role.finds_near())
     }
 
     /// Returns the newest content whose epoch detects changes; if there is none, the newest content.
-    pub(crate) fn deciding<'c>(&self, contents: &'c [Content]) -> Option<&'c Content> {
-        let tells = |c: &Content| known(self, c.epoch).is_some_and(|i| i.role.tells_change());
+    pub(crate) fn newest_for_changes<'c>(&self, contents: &'c [Content]) -> Option<&'c Content> {
+        let tells =
+            |c: &Content| find_epoch(self, c.epoch).is_some_and(|i| i.role.detects_changes());
         contents.iter().max_by_key(|content| (tells(content), content.epoch.count()))
     }
 
     /// The meaning of distances in an epoch; `None` if the epoch does not exist.
-    fn sayings(&self, epoch: Epoch) -> Option<&Sayings> {
-        known(self, epoch).and(self.sayings.get(epoch.count() as usize))
+    fn meanings_of(&self, epoch: Epoch) -> Option<&DistanceMeanings> {
+        find_epoch(self, epoch).and(self.meanings.get(epoch.count() as usize))
     }
 
     /// The near distance of an epoch: the distance that its recipe advises, or the default recipe's
     /// distance.
     pub(crate) fn advised_distance(&self, epoch: Epoch) -> u32 {
         let usual = || Recipe::DEFAULT.near_distance();
-        self.sayings(epoch).map_or_else(usual, |sayings| sayings.near_distance)
+        self.meanings_of(epoch).map_or_else(usual, |sayings| sayings.near_distance)
     }
 
     /// The meaning of a distance: its band in the epoch, and the share of changed words by the
     /// recipe.
     pub(crate) fn meaning(&self, distance: Distance) -> Meaning {
         let Distance { bits, epoch } = distance;
-        let meaning = self.sayings(epoch).and_then(|sayings| sayings.meaning(bits));
+        let meaning = self.meanings_of(epoch).and_then(|sayings| sayings.meaning(bits));
         meaning.unwrap_or_else(|| Meaning::ready_made(bits))
     }
 
@@ -100,7 +101,7 @@ impl Epochs {
 
 /// The meaning of distances in an epoch, computed once, because every page needs it.
 #[derive(Debug)]
-struct Sayings {
+struct DistanceMeanings {
     /// The recipe of the epoch; `None` if fingerprints are made elsewhere.
     recipe: Option<Recipe>,
     bands: Bands,
@@ -109,11 +110,11 @@ struct Sayings {
     meanings: OnceLock<Vec<Meaning>>,
 }
 
-impl Sayings {
-    fn of(info: &EpochInfo) -> Sayings {
+impl DistanceMeanings {
+    fn of(info: &EpochInfo) -> DistanceMeanings {
         let recipe = recipe(&info.name);
         let near_distance = recipe.unwrap_or(Recipe::DEFAULT).near_distance();
-        Sayings { recipe, bands: info.bands, near_distance, meanings: OnceLock::new() }
+        DistanceMeanings { recipe, bands: info.bands, near_distance, meanings: OnceLock::new() }
     }
 
     /// The meaning of a distance; `None` above 64 bits.
@@ -152,7 +153,7 @@ pub(crate) fn first(options: &Options) -> Result<EpochInfo> {
     check_name(name)?;
     let epoch = Epoch::new(0, reserved(name)).or_bug("a recipe reserves 64 bits at most")?;
     let options = EpochOptions { role: Role::Both, bands: options.epoch_bands };
-    begun(epoch, name, 0, options)
+    new_epoch(epoch, name, 0, options)
 }
 
 /// Describes a new epoch with the given options, after `visits` known visits.
@@ -160,7 +161,7 @@ pub(crate) fn first(options: &Options) -> Result<EpochInfo> {
 /// # Errors
 ///
 /// [`Error::InvalidArgument`] for bands that no fingerprint can have.
-pub(crate) fn begun(
+pub(crate) fn new_epoch(
     epoch: Epoch,
     name: &str,
     visits: u64,
@@ -187,13 +188,13 @@ fn calibrated(name: &str) -> Bands {
 
 /// The recipe in the name of an epoch.
 fn recipe(name: &str) -> Option<Recipe> {
-    Named::parse(name).map(|named| named.recipe)
+    ParsedEpochName::parse(name).map(|named| named.recipe)
 }
 
 /// Whether an earlier version of simkeep made the fingerprints of an epoch with this name, and this
 /// version does not make them.
 pub(crate) fn is_of_earlier_version(name: &str) -> bool {
-    Named::parse(name).is_some_and(|named| !named.is_made())
+    ParsedEpochName::parse(name).is_some_and(|named| !named.is_current_version())
 }
 
 /// The number of leading bits that are reserved for metadata, according to the epoch's name.
@@ -202,9 +203,13 @@ pub(crate) fn reserved(name: &str) -> u32 {
 }
 
 /// Opens and checks the table of an epoch.
-pub(crate) fn open_table(disk: &dyn Disk, names: Files, info: &EpochInfo) -> Result<Table> {
+pub(crate) fn open_table(
+    disk: &dyn Disk,
+    names: FileNaming,
+    info: &EpochInfo,
+) -> Result<FrequencyTable> {
     let name = names.table(info);
-    let table = Table::open_as(disk, name).map_err(|e| match e {
+    let table = FrequencyTable::open_as(disk, name).map_err(|e| match e {
         Error::NotATable { why, .. } => Error::corrupt(name, 0, why),
         e if e.is_not_found() => {
             Error::NoTable { epoch: info.name.clone(), file: name.to_string() }
@@ -221,7 +226,7 @@ pub(crate) fn open_table(disk: &dyn Disk, names: Files, info: &EpochInfo) -> Res
 
 /// Checks that the epoch exists and has not ended.
 pub(crate) fn check_live(epochs: &[EpochInfo], epoch: Epoch) -> Result<()> {
-    match known(epochs, epoch) {
+    match find_epoch(epochs, epoch) {
         Some(info) if info.ended => Err(Error::EndedEpoch(info.name.clone())),
         Some(_) => Ok(()),
         None => Err(Error::UnknownEpoch(epoch.0)),

@@ -1,13 +1,13 @@
 //! The names of listed files, in a store and in a directory with published generations.
 
-use super::origin::Named;
+use super::origin::ParsedEpochName;
 use crate::catalog::SegmentRow;
-use crate::disk::{Fixed, Name};
+use crate::disk::{FileName, PublishedFileId};
 use crate::page::{Epoch, EpochInfo};
 
 /// A file in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Listed {
+pub(crate) enum ListedFile {
     Segment(SegmentRow),
     /// The table of an epoch.
     Table(EpochInfo),
@@ -15,36 +15,42 @@ pub(crate) enum Listed {
 
 /// A naming scheme for listed files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Files {
+pub(crate) enum FileNaming {
     /// The names in a store: by number.
-    Own,
+    Store,
     /// The names of published files: by the number of the store, their own number, and a checksum.
     Published(u64),
 }
 
-impl Files {
-    pub(crate) fn of(self, listed: &Listed) -> Name {
+impl FileNaming {
+    pub(crate) fn of(self, listed: &ListedFile) -> FileName {
         match listed {
-            Listed::Segment(row) => self.segment(row),
-            Listed::Table(info) => self.table(info),
+            ListedFile::Segment(row) => self.segment(row),
+            ListedFile::Table(info) => self.table(info),
         }
     }
 
     /// The name of a segment.
-    pub(crate) fn segment(self, row: &SegmentRow) -> Name {
+    pub(crate) fn segment(self, row: &SegmentRow) -> FileName {
         match self {
-            Files::Own => Name::Segment(row.id),
-            Files::Published(store) => {
-                Name::FixedSegment(Fixed { store, number: row.id, checksum: row.checksum.into() })
-            }
+            FileNaming::Store => FileName::Segment(row.id),
+            FileNaming::Published(store) => FileName::PublishedSegment(PublishedFileId {
+                store,
+                number: row.id,
+                checksum: row.checksum.into(),
+            }),
         }
     }
 
     /// The name of an epoch's table.
-    pub(crate) fn table(self, info: &EpochInfo) -> Name {
+    pub(crate) fn table(self, info: &EpochInfo) -> FileName {
         match (self, table_of(&info.name)) {
-            (Files::Published(store), Some(checksum)) => {
-                Name::FixedDf(Fixed { store, number: info.epoch.count().into(), checksum })
+            (FileNaming::Published(store), Some(checksum)) => {
+                FileName::PublishedDf(PublishedFileId {
+                    store,
+                    number: info.epoch.count().into(),
+                    checksum,
+                })
             }
             // An epoch whose name does not refer to a table has no table under any name.
             _ => table_name(info.epoch),
@@ -52,12 +58,12 @@ impl Files {
     }
 
     /// The name that a file has until it is complete.
-    pub(crate) fn unfinished(name: Name) -> Name {
+    pub(crate) fn unfinished(name: FileName) -> FileName {
         match name {
-            Name::Segment(id) => Name::SegmentNew(id),
-            Name::Df(number) => Name::DfNew(number),
-            Name::FixedSegment(file) => Name::FixedSegmentNew(file),
-            Name::FixedDf(file) => Name::FixedDfNew(file),
+            FileName::Segment(id) => FileName::SegmentNew(id),
+            FileName::Df(number) => FileName::DfNew(number),
+            FileName::PublishedSegment(file) => FileName::PublishedSegmentNew(file),
+            FileName::PublishedDf(file) => FileName::PublishedDfNew(file),
             other => other,
         }
     }
@@ -70,10 +76,10 @@ pub(crate) fn has_table(epoch: &EpochInfo) -> bool {
 
 /// The checksum of the table, as stated in the name of an epoch.
 pub(crate) fn table_of(name: &str) -> Option<u64> {
-    Named::parse(name).and_then(|named| named.table)
+    ParsedEpochName::parse(name).and_then(|named| named.table)
 }
 
 /// The name of an epoch's table.
-pub(crate) fn table_name(epoch: Epoch) -> Name {
-    Name::Df(epoch.count().into())
+pub(crate) fn table_name(epoch: Epoch) -> FileName {
+    FileName::Df(epoch.count().into())
 }

@@ -1,14 +1,14 @@
 //! The origins of the fingerprints of newly observed content.
 
 use super::epochs::is_of_earlier_version;
-use super::origin::{Named, Origin};
+use super::origin::{Origin, ParsedEpochName};
 use super::snapshot::Snapshot;
 use crate::bug::OrBug;
 use crate::engine::epochs::{check_live, open_table};
 use crate::engine::view::View;
 use crate::error::{Error, Result};
 use crate::fingerprint::EXTRACTOR;
-use crate::page::{Epoch, EpochInfo, Role, known};
+use crate::page::{Epoch, EpochInfo, Role, find_epoch};
 
 /// The maximum number of fingerprints of an observation.
 const MOST: usize = 2;
@@ -125,7 +125,7 @@ impl Origin {
         let in_use = [snapshot.change_epoch(), snapshot.near_epoch()];
         let has_pages = |epoch| in_use.contains(&epoch) || snapshot.fingerprints(epoch) > 0;
         if !chosen.iter().any(|info| has_pages(info.epoch)) {
-            return Err(Error::InvalidArgument(made_elsewhere(known(
+            return Err(Error::InvalidArgument(made_elsewhere(find_epoch(
                 epochs,
                 snapshot.change_epoch(),
             ))));
@@ -138,9 +138,9 @@ impl Origin {
 fn origin_of(view: &View, epoch: Epoch) -> Result<Option<Origin>> {
     view.poison.check_read()?;
     check_live(&view.epochs, epoch)?;
-    let info = known(&view.epochs, epoch).or_bug("an epoch that lives is known")?;
-    let Some(named) = Named::parse(&info.name) else { return Ok(None) };
-    if !named.is_made() {
+    let info = find_epoch(&view.epochs, epoch).or_bug("an epoch that lives is known")?;
+    let Some(named) = ParsedEpochName::parse(&info.name) else { return Ok(None) };
+    if !named.is_current_version() {
         return Err(Error::InvalidArgument(format!(
             "an earlier version of simkeep made the fingerprints of {}, and this one makes others, of \
              {}; they must not be compared: begin an epoch",
@@ -159,7 +159,7 @@ fn origin_of(view: &View, epoch: Epoch) -> Result<Option<Origin>> {
 fn of_texts(epochs: &[EpochInfo]) -> impl Iterator<Item = &EpochInfo> {
     let kind = |extractor: &str| extractor.split('/').next() == EXTRACTOR.split('/').next();
     let ours = move |info: &&EpochInfo| {
-        let named = Named::parse(&info.name).filter(|_| !info.ended);
+        let named = ParsedEpochName::parse(&info.name).filter(|_| !info.ended);
         named.is_some_and(|named| named.extractor.is_none_or(kind))
     };
     epochs.iter().rev().filter(ours)
@@ -174,8 +174,8 @@ fn in_use(epochs: &[EpochInfo]) -> impl Iterator<Item = &EpochInfo> {
 
 /// Whether this version of simkeep makes the fingerprints of an epoch of [`of_texts`].
 fn is_made(info: &EpochInfo) -> bool {
-    Named::parse(&info.name).is_some_and(|named| {
-        named.is_made()
+    ParsedEpochName::parse(&info.name).is_some_and(|named| {
+        named.is_current_version()
             && named.extractor.is_none_or(|extractor| extractor == EXTRACTOR)
             && named.table.is_some() == named.recipe.needs_frequencies()
     })
@@ -184,10 +184,10 @@ fn is_made(info: &EpochInfo) -> bool {
 /// The reason why simkeep makes no fingerprints for an epoch of [`of_texts`].
 fn made_otherwise(info: &EpochInfo) -> String {
     let (name, new) = (&info.name, Origin::default().name());
-    let lacks_table = |named: Named<'_>| {
-        named.is_made() && named.table.is_none() && named.recipe.needs_frequencies()
+    let lacks_table = |named: ParsedEpochName<'_>| {
+        named.is_current_version() && named.table.is_none() && named.recipe.needs_frequencies()
     };
-    if Named::parse(name).is_some_and(lacks_table) {
+    if ParsedEpochName::parse(name).is_some_and(lacks_table) {
         return format!(
             "no text gets a fingerprint of {name}: the recipe needs a table of document frequencies, and \
              the epoch has none; begin one that has, by simkeep epoch begin --df, or begin {new}"

@@ -2,58 +2,60 @@
 //! that was seen first is the original.
 
 use crate::error::{Error, Result};
-use crate::page::{Content, Entry, Head, InForce, is_of_version};
+use crate::page::{Content, Entry, InForceContents, PageHead, is_of_version};
 use crate::time::Time;
 
 /// The time since when a page has its content in force.
-pub(crate) enum Since {
+pub(crate) enum InForceSince {
     /// The time is known from the head.
     Known(Time),
     /// The time requires the entries. This case is rare, so it is boxed.
-    Unread(Box<Unread>),
+    Unread(Box<FirstSeenLookup>),
 }
 
 /// The input for a search in the entries: the content in force, and the first visit as a lower
 /// bound.
-pub(crate) struct Unread {
-    in_force: InForce,
+pub(crate) struct FirstSeenLookup {
+    in_force: InForceContents,
     first: Time,
 }
 
-impl Since {
-    pub(crate) fn of(head: &Head) -> Since {
+impl InForceSince {
+    pub(crate) fn of(head: &PageHead) -> InForceSince {
         match head.in_force_since() {
-            Some(time) => Since::Known(time),
+            Some(time) => InForceSince::Known(time),
             None => {
                 let (in_force, first) = (head.in_force(), head.first);
-                Since::Unread(Box::new(Unread { in_force, first }))
+                InForceSince::Unread(Box::new(FirstSeenLookup { in_force, first }))
             }
         }
     }
 
     /// Returns the time. Unless the time is known, calls `first_seen` for the earliest entry with a
     /// content in force.
-    pub(crate) fn ask(
+    pub(crate) fn resolve(
         &self,
         first_seen: impl FnOnce(&[Content]) -> Result<Option<Time>>,
     ) -> Result<Time> {
         match self {
-            Since::Known(time) => Ok(*time),
+            InForceSince::Known(time) => Ok(*time),
             // A restatement with an earlier time is not a visit.
-            Since::Unread(of) => Ok(found(first_seen(&of.in_force)?)?.max(of.first)),
+            InForceSince::Unread(of) => {
+                Ok(require_first_seen(first_seen(&of.in_force)?)?.max(of.first))
+            }
         }
     }
 
     /// Whether the time is known from the head.
     pub(crate) fn is_known(&self) -> bool {
-        matches!(self, Since::Known(_))
+        matches!(self, InForceSince::Known(_))
     }
 
     /// A lower bound of the time: the time itself if known, otherwise the time of the first visit.
     pub(crate) fn earliest(&self) -> Time {
         match self {
-            Since::Known(time) => *time,
-            Since::Unread(of) => of.first,
+            InForceSince::Known(time) => *time,
+            InForceSince::Unread(of) => of.first,
         }
     }
 }
@@ -65,7 +67,7 @@ impl Since {
 /// [`Error::Corrupt`] if no entry has the content.
 pub(crate) fn first_seen(entries: &[Entry], is_it: impl Fn(&Content) -> bool) -> Result<Time> {
     let has_it = |entry: &&Entry| entry.content().as_ref().is_some_and(&is_it);
-    found(entries.iter().find(has_it).map(Entry::time))
+    require_first_seen(entries.iter().find(has_it).map(Entry::time))
 }
 
 /// Checks that an entry has a content in force, and returns the time of the entry.
@@ -73,15 +75,15 @@ pub(crate) fn first_seen(entries: &[Entry], is_it: impl Fn(&Content) -> bool) ->
 /// # Errors
 ///
 /// [`Error::Corrupt`] if no entry has such a content.
-fn found(first: Option<Time>) -> Result<Time> {
+fn require_first_seen(first: Option<Time>) -> Result<Time> {
     let what = "a page has a content in force that no entry of it has";
     first.ok_or_else(|| Error::corrupt("segments", 0, what))
 }
 
 /// The time when a page with this head was first seen with its content in force; not before the
 /// page's first visit. Reads the page's entries unless the head is enough.
-pub(crate) fn since(head: &Head, entries: &dyn Fn() -> Result<Vec<Entry>>) -> Result<Time> {
-    Since::of(head).ask(|in_force| {
+pub(crate) fn since(head: &PageHead, entries: &dyn Fn() -> Result<Vec<Entry>>) -> Result<Time> {
+    InForceSince::of(head).resolve(|in_force| {
         first_seen(&entries()?, |content| is_of_version(in_force, content)).map(Some)
     })
 }

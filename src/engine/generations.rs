@@ -7,10 +7,10 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::sync::Arc;
 
-use super::files::{Files, Listed, has_table};
+use super::files::{FileNaming, ListedFile, has_table};
 use crate::bug::OrBug;
 use crate::catalog::{Generation, TableRow};
-use crate::disk::{Access, Dir, Disk, Name};
+use crate::disk::{Access, Dir, Disk, FileName};
 use crate::error::{Error, NotStore, Result};
 use crate::page::EpochInfo;
 
@@ -31,7 +31,7 @@ use crate::page::EpochInfo;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Incomplete {
+pub struct IncompleteGeneration {
     /// The number of the generation.
     pub generation: u64,
     /// The missing file, and how much of it is missing.
@@ -40,11 +40,11 @@ pub struct Incomplete {
 
 /// The newest complete generation.
 #[derive(Debug)]
-pub(crate) struct Newest<T> {
+pub(crate) struct NewestGeneration<T> {
     pub(crate) number: u64,
     pub(crate) found: T,
     /// The newest generation of all, if it is incomplete.
-    pub(crate) incomplete: Option<Incomplete>,
+    pub(crate) incomplete: Option<IncompleteGeneration>,
 }
 
 /// Returns the result of `look` for the newest complete generation.
@@ -56,19 +56,19 @@ pub(crate) struct Newest<T> {
 pub(crate) fn newest<T>(
     disk: &Arc<dyn Disk>,
     mut look: impl FnMut(&Generation) -> Result<T>,
-) -> Result<Newest<T>> {
+) -> Result<NewestGeneration<T>> {
     let mut tried = Vec::new();
     loop {
         let all = some_numbers(disk)?;
-        let mut passed: Option<(Incomplete, Error)> = None;
+        let mut passed: Option<(IncompleteGeneration, Error)> = None;
         for number in all.iter().copied().rev() {
             match look_at(disk, number, &mut look)? {
-                Look::Whole(found) => {
+                GenerationRead::Complete(found) => {
                     let incomplete = passed.map(|(incomplete, _)| incomplete);
-                    return Ok(Newest { number, found, incomplete });
+                    return Ok(NewestGeneration { number, found, incomplete });
                 }
-                Look::Coming(why, error) => {
-                    let incomplete = Incomplete { generation: number, why };
+                GenerationRead::Incomplete(why, error) => {
+                    let incomplete = IncompleteGeneration { generation: number, why };
                     passed.get_or_insert((incomplete, error));
                 }
             }
@@ -82,29 +82,29 @@ pub(crate) fn newest<T>(
 }
 
 /// The result of reading a generation.
-enum Look<T> {
-    Whole(T),
+enum GenerationRead<T> {
+    Complete(T),
     /// The generation is incomplete: the missing part, and the resulting error.
-    Coming(String, Error),
+    Incomplete(String, Error),
 }
 
 fn look_at<T>(
     disk: &Arc<dyn Disk>,
     number: u64,
     look: &mut impl FnMut(&Generation) -> Result<T>,
-) -> Result<Look<T>> {
+) -> Result<GenerationRead<T>> {
     let mut looked = || read(&**disk, number).and_then(|generation| look(&generation));
     let error = match looked() {
-        Ok(found) => return Ok(Look::Whole(found)),
+        Ok(found) => return Ok(GenerationRead::Complete(found)),
         Err(e) => e,
     };
     if !(error.is_not_found() || error.is_cut() || matches!(error, Error::Corrupt(_))) {
         return Err(error);
     }
     match missing(disk, number)? {
-        Some(why) => Ok(Look::Coming(why, error)),
+        Some(why) => Ok(GenerationRead::Incomplete(why, error)),
         // The generation may have become complete since.
-        None => looked().map(Look::Whole),
+        None => looked().map(GenerationRead::Complete),
     }
 }
 
@@ -114,16 +114,16 @@ pub(crate) fn missing(disk: &Arc<dyn Disk>, number: u64) -> Result<Option<String
     let generation = match read(&**disk, number) {
         Ok(generation) => generation,
         Err(e) if e.is_not_found() => {
-            return Ok(Some(format!("{} is gone", Name::Generation(number))));
+            return Ok(Some(format!("{} is gone", FileName::Generation(number))));
         }
         Err(_) if Generation::is_torn(&**disk, number)? => {
-            let name = Name::Generation(number);
+            let name = FileName::Generation(number);
             return Ok(Some(format!("{name} is cut, or being written")));
         }
         Err(e) => return Err(e),
     };
     for (of, bytes) in listed(&generation)? {
-        let name = Files::Published(generation.published.store).of(&of);
+        let name = FileNaming::Published(generation.published.store).of(&of);
         match length(disk, name) {
             Ok(len) if len >= bytes => {}
             Ok(len) => return Ok(Some(format!("{name} has {len} of {bytes} bytes"))),
@@ -137,9 +137,9 @@ pub(crate) fn missing(disk: &Arc<dyn Disk>, number: u64) -> Result<Option<String
 /// Checks that the tables of a generation exist with their full length. Tables are read when an
 /// epoch's recipe is needed.
 pub(crate) fn require_tables(disk: &Arc<dyn Disk>, generation: &Generation) -> Result<()> {
-    let names = Files::Published(generation.published.store);
+    let names = FileNaming::Published(generation.published.store);
     for (of, bytes) in listed(generation)? {
-        let Listed::Table(info) = of else { continue };
+        let ListedFile::Table(info) = of else { continue };
         let name = names.table(&info);
         let len = length(disk, name)?;
         if len < bytes {
@@ -150,7 +150,7 @@ pub(crate) fn require_tables(disk: &Arc<dyn Disk>, generation: &Generation) -> R
     Ok(())
 }
 
-fn length(disk: &Arc<dyn Disk>, name: Name) -> Result<u64> {
+fn length(disk: &Arc<dyn Disk>, name: FileName) -> Result<u64> {
     let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
     file.size().map_err(|e| Error::io("measure", name, e))
 }
@@ -164,7 +164,7 @@ pub(crate) fn read(disk: &dyn Disk, number: u64) -> Result<Generation> {
         return Ok(generation);
     }
     let what = "it lists a table of an epoch that has none";
-    Err(Error::corrupt(Name::Generation(number), 0, what))
+    Err(Error::corrupt(FileName::Generation(number), 0, what))
 }
 
 /// Returns the results of `look` for each generation, in order. Leaves out generations that were
@@ -194,20 +194,20 @@ pub(crate) fn some_numbers(disk: &Arc<dyn Disk>) -> Result<Vec<u64>> {
 }
 
 /// The files of a generation, with their sizes in bytes.
-pub(crate) fn listed(generation: &Generation) -> Result<Vec<(Listed, u64)>> {
+pub(crate) fn listed(generation: &Generation) -> Result<Vec<(ListedFile, u64)>> {
     let segments = generation.published.segments.iter();
-    let segments = segments.map(|row| Ok((Listed::Segment(*row), row.bytes)));
+    let segments = segments.map(|row| Ok((ListedFile::Segment(*row), row.bytes)));
     let tables = generation.tables.iter().map(|table| {
         let info = generation.published.epochs.get(table.epoch as usize);
         let info = info.or_bug("a table is of an epoch of its generation")?;
-        Ok((Listed::Table(info.clone()), table.bytes))
+        Ok((ListedFile::Table(info.clone()), table.bytes))
     });
     segments.chain(tables).collect()
 }
 
 /// The names of a generation's files.
-pub(crate) fn names_of(generation: &Generation) -> impl Iterator<Item = Name> + '_ {
-    let names = Files::Published(generation.published.store);
+pub(crate) fn names_of(generation: &Generation) -> impl Iterator<Item = FileName> + '_ {
+    let names = FileNaming::Published(generation.published.store);
     let segments = generation.published.segments.iter().map(move |row| names.segment(row));
     let of_table =
         |info: &&EpochInfo| generation.tables.iter().any(|table| table.epoch == info.epoch.count());
@@ -218,7 +218,7 @@ pub(crate) fn names_of(generation: &Generation) -> impl Iterator<Item = Name> + 
 /// The numbers of the existing generations, in order.
 pub(crate) fn numbers(disk: &dyn Disk) -> Result<Vec<u64>> {
     let numbers = parsed(disk, Dir::Generations)?.into_iter().filter_map(|name| match name {
-        Name::Generation(number) => Some(number),
+        FileName::Generation(number) => Some(number),
         _ => None,
     });
     let mut numbers: Vec<u64> = numbers.collect();
@@ -227,9 +227,9 @@ pub(crate) fn numbers(disk: &dyn Disk) -> Result<Vec<u64>> {
 }
 
 /// The files with simkeep's names in a directory; none if the directory does not exist.
-pub(crate) fn parsed(disk: &dyn Disk, dir: Dir) -> Result<Vec<Name>> {
+pub(crate) fn parsed(disk: &dyn Disk, dir: Dir) -> Result<Vec<FileName>> {
     match disk.list(dir) {
-        Ok(entries) => Ok(entries.iter().filter_map(|entry| Name::parse(dir, entry)).collect()),
+        Ok(entries) => Ok(entries.iter().filter_map(|entry| FileName::parse(dir, entry)).collect()),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(e) => Err(Error::io("list", disk.location(), e)),
     }
@@ -243,8 +243,9 @@ pub(crate) fn is_published(disk: &dyn Disk) -> Result<bool> {
         Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(e) => Err(Error::io("list", disk.location(), e)),
     };
-    let is_any =
-        |dir, entries: &[OsString]| entries.iter().any(|entry| Name::parse(dir, entry).is_some());
+    let is_any = |dir, entries: &[OsString]| {
+        entries.iter().any(|entry| FileName::parse(dir, entry).is_some())
+    };
     let is_ours = match (list(Dir::Files)?, list(Dir::Generations)?) {
         (Some(files), _) if is_any(Dir::Files, &files) => true,
         // No listed file may have arrived yet.
@@ -254,7 +255,7 @@ pub(crate) fn is_published(disk: &dyn Disk) -> Result<bool> {
     if !is_ours {
         return Ok(false);
     }
-    match disk.open(Name::Catalog, Access::Read) {
+    match disk.open(FileName::Catalog, Access::Read) {
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(true),
         // Something else has the name of the catalog.
         _ => Ok(false),
@@ -274,7 +275,7 @@ pub(crate) fn require_published(disk: &Arc<dyn Disk>) -> Result<()> {
         let location = location.clone();
         Err(Error::NotAStore { location, why, found: NotStore::Other })
     };
-    if entries.iter().any(|entry| Name::parse(Dir::Root, entry) == Some(Name::Catalog)) {
+    if entries.iter().any(|entry| FileName::parse(Dir::Root, entry) == Some(FileName::Catalog)) {
         return not("it is a store itself; name another directory".to_owned());
     }
     let known = Dir::PUBLISHED.iter().filter_map(|dir| dir.name());

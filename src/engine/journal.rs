@@ -4,15 +4,15 @@
 //! segments have the page, and the page's head. So replay reads no segment.
 
 use super::delta::page_delta;
-use super::memtable::{Effect, Inner};
-use super::totals::Totals;
+use super::memtable::{Effect, MemtableContents};
+use super::totals::StoreTotals;
 use crate::bug::{Bug, ensure};
-use crate::catalog::{Blob, Journal};
-use crate::disk::Name;
+use crate::catalog::{Journal, JournalFrame};
+use crate::disk::FileName;
 use crate::error::{Error, Result};
 use crate::layout::{Cursor, Delta, put_varint};
 use crate::page::{Entry, EpochInfo, PageState, Prefix};
-use crate::segment::{Entries, put_entries, take_course, url_hash};
+use crate::segment::{PackedEntries, put_entries, take_history, url_hash};
 
 /// The kinds of operations, in the low two bits of a record's first byte.
 const ENTRY: u8 = 0;
@@ -27,20 +27,20 @@ const EARLIER: u8 = 8;
 const HEAD: u8 = 16;
 
 /// A reference to a page in a journal record.
-pub(crate) enum PageName<'a> {
+pub(crate) enum JournalPage<'a> {
     /// The number of a page in the memtable.
     Known(u32),
     /// A page that this operation adds to the memtable.
     New { url: &'a str, earlier: bool, head: &'a [u8] },
 }
 
-fn put_page(out: &mut Vec<u8>, kind: u8, page: &PageName<'_>) {
+fn put_page(out: &mut Vec<u8>, kind: u8, page: &JournalPage<'_>) {
     match page {
-        PageName::Known(number) => {
+        JournalPage::Known(number) => {
             out.push(kind);
             put_varint(out, (*number).into());
         }
-        PageName::New { url, earlier, head } => {
+        JournalPage::New { url, earlier, head } => {
             let earlier = if *earlier { EARLIER } else { 0 };
             // There are two flags: a forgotten page may have a record in older components, but no
             // head.
@@ -53,13 +53,13 @@ fn put_page(out: &mut Vec<u8>, kind: u8, page: &PageName<'_>) {
 }
 
 /// Packs an entry.
-pub(crate) fn put_entry(out: &mut Vec<u8>, page: &PageName<'_>, entry: &Entry) {
+pub(crate) fn put_entry(out: &mut Vec<u8>, page: &JournalPage<'_>, entry: &Entry) {
     put_page(out, ENTRY, page);
     put_entries(out, std::slice::from_ref(entry));
 }
 
 /// Packs the forgetting of a page, with the page's contribution to the totals.
-pub(crate) fn put_forget_url(out: &mut Vec<u8>, page: &PageName<'_>, known: &Totals) {
+pub(crate) fn put_forget_url(out: &mut Vec<u8>, page: &JournalPage<'_>, known: &StoreTotals) {
     put_page(out, FORGET_URL, page);
     put_varint(out, known.visits);
     // The page is in force, gone, or neither.
@@ -67,12 +67,12 @@ pub(crate) fn put_forget_url(out: &mut Vec<u8>, page: &PageName<'_>, known: &Tot
 }
 
 /// Packs the forgetting of a prefix, with the contribution of its pages to the totals.
-pub(crate) fn put_forget_prefix(out: &mut Vec<u8>, prefix: &Prefix, known: &Totals) {
+pub(crate) fn put_forget_prefix(out: &mut Vec<u8>, prefix: &Prefix, known: &StoreTotals) {
     out.push(FORGET_PREFIX);
     let prefix = prefix.to_bytes();
     put_varint(out, prefix.len() as u64);
     out.extend_from_slice(prefix);
-    let Totals { pages, visits, in_force, gone } = *known;
+    let StoreTotals { pages, visits, in_force, gone } = *known;
     for number in [pages, visits, in_force, gone] {
         put_varint(out, number);
     }
@@ -84,13 +84,13 @@ fn count(cursor: &mut Cursor<'_>) -> Option<i64> {
 }
 
 /// A decoded operation.
-pub(crate) enum Operation<'a> {
-    Entry(PageName<'a>, Entry),
-    ForgetUrl(PageName<'a>, Delta),
+pub(crate) enum JournalOperation<'a> {
+    Entry(JournalPage<'a>, Entry),
+    ForgetUrl(JournalPage<'a>, Delta),
     ForgetPrefix(Prefix, Delta),
 }
 
-impl<'a> Operation<'a> {
+impl<'a> JournalOperation<'a> {
     /// Reads an operation; `None` if it is unreadable.
     pub(crate) fn take(cursor: &mut Cursor<'a>) -> Option<Self> {
         let tag = cursor.u8().filter(|tag| tag & !(KIND | NEW_PAGE | EARLIER | HEAD) == 0)?;
@@ -101,10 +101,10 @@ impl<'a> Operation<'a> {
             for number in &mut known {
                 *number = count(cursor)?;
             }
-            return Some(Operation::ForgetPrefix(prefix, Delta::of(known)));
+            return Some(JournalOperation::ForgetPrefix(prefix, Delta::of(known)));
         }
         let page = if tag & NEW_PAGE == 0 {
-            PageName::Known(u32::try_from(cursor.varint()?).ok()?)
+            JournalPage::Known(u32::try_from(cursor.varint()?).ok()?)
         } else {
             let len = cursor.count()?;
             let url = std::str::from_utf8(cursor.take(len)?).ok()?;
@@ -112,19 +112,19 @@ impl<'a> Operation<'a> {
             // packed.
             let packed = cursor.rest();
             if tag & HEAD != 0 {
-                take_course(cursor)?;
+                take_history(cursor)?;
             }
             let head = packed.get(..packed.len() - cursor.rest().len())?;
-            PageName::New { url, earlier: tag & EARLIER != 0, head }
+            JournalPage::New { url, earlier: tag & EARLIER != 0, head }
         };
         match tag & KIND {
             ENTRY => {
                 // Each entry is packed without reference to other records, so that each record can
                 // be read alone.
-                let mut entries = Entries::new(*cursor, 1);
+                let mut entries = PackedEntries::new(*cursor, 1);
                 let entry = entries.next().flatten()?;
                 *cursor = entries.rest();
-                Some(Operation::Entry(page, entry))
+                Some(JournalOperation::Entry(page, entry))
             }
             FORGET_URL => {
                 let visits = count(cursor)?;
@@ -134,7 +134,7 @@ impl<'a> Operation<'a> {
                     2 => PageState::Gone,
                     _ => return None,
                 };
-                Some(Operation::ForgetUrl(page, page_delta(state, visits)))
+                Some(JournalOperation::ForgetUrl(page, page_delta(state, visits)))
             }
             _ => None,
         }
@@ -145,11 +145,13 @@ impl<'a> Operation<'a> {
         self,
         sequence: u64,
         (seed, epochs): (u64, &[EpochInfo]),
-        inner: &mut Inner,
+        inner: &mut MemtableContents,
     ) -> Result<Option<()>, Bug> {
         let known = match &self {
-            Operation::Entry(..) => Delta::default(),
-            Operation::ForgetUrl(_, known) | Operation::ForgetPrefix(_, known) => *known,
+            JournalOperation::Entry(..) => Delta::default(),
+            JournalOperation::ForgetUrl(_, known) | JournalOperation::ForgetPrefix(_, known) => {
+                *known
+            }
         };
         // The totals are checked before the operation is applied: damage in a record must become an
         // error, not a bug.
@@ -157,36 +159,41 @@ impl<'a> Operation<'a> {
             return Ok(None);
         }
         match self {
-            Operation::Entry(page, entry) => {
+            JournalOperation::Entry(page, entry) => {
                 let Some(number) = page.in_memtable(sequence, seed, inner)? else {
                     return Ok(None);
                 };
                 // No epochs are passed, because the verdict was given when the operation was
                 // accepted. Only the states and the content in force matter during a replay.
                 let effect = Effect::of(&mut inner.page(number).head(), &entry, &[], &[]);
-                inner.enter(sequence, number, entry, &effect, epochs)?;
+                inner.apply_entry(sequence, number, entry, &effect, epochs)?;
             }
-            Operation::ForgetUrl(page, known) => {
+            JournalOperation::ForgetUrl(page, known) => {
                 let Some(number) = page.in_memtable(sequence, seed, inner)? else {
                     return Ok(None);
                 };
-                inner.reset(sequence, number, known)?;
+                inner.forget_page(sequence, number, known)?;
             }
-            Operation::ForgetPrefix(prefix, known) => {
-                inner.bury(sequence, prefix, known)?;
+            JournalOperation::ForgetPrefix(prefix, known) => {
+                inner.forget_prefix(sequence, prefix, known)?;
             }
         }
         Ok(Some(()))
     }
 }
 
-impl PageName<'_> {
+impl JournalPage<'_> {
     /// Returns the number of the operation's page, and adds the page if it is new; `None` if the
     /// operation is impossible.
-    fn in_memtable(self, sequence: u64, seed: u64, inner: &mut Inner) -> Result<Option<u32>, Bug> {
+    fn in_memtable(
+        self,
+        sequence: u64,
+        seed: u64,
+        inner: &mut MemtableContents,
+    ) -> Result<Option<u32>, Bug> {
         match self {
-            PageName::Known(number) => Ok(inner.has(number).then_some(number)),
-            PageName::New { url, earlier, head } => {
+            JournalPage::Known(number) => Ok(inner.has(number).then_some(number)),
+            JournalPage::New { url, earlier, head } => {
                 let hash = url_hash(url, seed);
                 // A second record that adds a page would give the page two numbers.
                 if inner.find(hash, url, u64::MAX).is_some() {
@@ -201,14 +208,14 @@ impl PageName<'_> {
 /// Applies a blob to a memtable whose last operation precedes the blob. `of_store` has the seed and
 /// the epochs of the store, or no epochs if they are unknown.
 pub(crate) fn replay(
-    blob: &Blob,
+    blob: &JournalFrame,
     (seed, epochs): (u64, &[EpochInfo]),
-    inner: &mut Inner,
+    inner: &mut MemtableContents,
 ) -> Result<()> {
     let mut cursor = Cursor::new(&blob.bytes);
     for nth in 0..u64::from(blob.count) {
         let sequence = blob.first_sequence.checked_add(nth).ok_or_else(|| damaged(u64::MAX))?;
-        let applied = match Operation::take(&mut cursor) {
+        let applied = match JournalOperation::take(&mut cursor) {
             Some(operation) => operation.apply(sequence, (seed, epochs), inner)?,
             None => None,
         };
@@ -219,7 +226,11 @@ pub(crate) fn replay(
 }
 
 fn damaged(sequence: u64) -> Error {
-    Error::corrupt(Name::Catalog, 0, format!("operation {sequence} of the journal is not readable"))
+    Error::corrupt(
+        FileName::Catalog,
+        0,
+        format!("operation {sequence} of the journal is not readable"),
+    )
 }
 
 /// The size at which a blob is complete.
@@ -227,12 +238,12 @@ const BLOB_BYTES_MAX: usize = 16 << 20;
 
 /// Operations that are applied in memory but not in the journal yet.
 #[derive(Debug, Default)]
-pub(crate) struct Pending {
-    blobs: Vec<(Journal, Blob)>,
+pub(crate) struct PendingOperations {
+    blobs: Vec<(Journal, JournalFrame)>,
     bytes: usize,
 }
 
-impl Pending {
+impl PendingOperations {
     /// Adds the next operation.
     ///
     /// # Errors
@@ -244,17 +255,17 @@ impl Pending {
         sequence: u64,
         put: impl FnOnce(&mut Vec<u8>),
     ) -> Result<(), Bug> {
-        let follows = |(_, blob): &(Journal, Blob)| blob.last_sequence() + 1 == sequence;
+        let follows = |(_, blob): &(Journal, JournalFrame)| blob.last_sequence() + 1 == sequence;
         ensure(self.blobs.last().is_none_or(follows), "operations come one after another")?;
         // A commit may have operations of two memtables, if a new memtable was started meanwhile.
         // Each memtable has its journal.
-        let fits = |(last, blob): &&mut (Journal, Blob)| {
+        let fits = |(last, blob): &&mut (Journal, JournalFrame)| {
             *last == journal && blob.bytes.len() < BLOB_BYTES_MAX
         };
         let (_, blob) = match self.blobs.last_mut().filter(fits) {
             Some(last) => last,
             None => {
-                let blob = Blob { first_sequence: sequence, count: 0, bytes: Vec::new() };
+                let blob = JournalFrame { first_sequence: sequence, count: 0, bytes: Vec::new() };
                 self.blobs.push_mut((journal, blob))
             }
         };
@@ -270,7 +281,7 @@ impl Pending {
     }
 
     /// The blobs to write to the journals, in order.
-    pub(crate) fn blobs(&self) -> &[(Journal, Blob)] {
+    pub(crate) fn blobs(&self) -> &[(Journal, JournalFrame)] {
         &self.blobs
     }
 }

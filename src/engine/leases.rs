@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::sync::atomic::{AtomicUsize, Ordering};
-use crate::sync::{Mutex, Rank, RankedGuard, RankedMutex};
+use crate::sync::{LockRank, Mutex, RankedGuard, RankedMutex};
 use crate::time::Time;
 
 /// The leases of an open store.
@@ -16,18 +16,18 @@ use crate::time::Time;
 pub(crate) struct Leases {
     /// The scheduler's state, locked while pages are chosen, so that no two threads choose the same
     /// page.
-    session: RankedMutex<Kept>,
-    out: Mutex<Out>,
+    session: RankedMutex<SchedulerState>,
+    out: Mutex<LeaseTable>,
     /// The number of leased pages, so that observing takes no lock if there are none.
     count: AtomicUsize,
 }
 
 /// The scheduler's state between two leases. It is opaque to the engine, which stores which pages
 /// are leased, but not why.
-pub(crate) type Kept = Option<Box<dyn Any + Send>>;
+pub(crate) type SchedulerState = Option<Box<dyn Any + Send>>;
 
 #[derive(Debug, Default)]
-struct Out {
+struct LeaseTable {
     /// The end of each lease.
     until: HashMap<Arc<str>, Time>,
     by_end: BTreeSet<(Time, Arc<str>)>,
@@ -37,7 +37,7 @@ struct Out {
     is_taking: bool,
 }
 
-impl Out {
+impl LeaseTable {
     fn end(&mut self, url: &str) -> bool {
         let Some((url, until)) = self.until.remove_entry(url) else { return false };
         self.by_end.remove(&(until, Arc::clone(&url)));
@@ -50,13 +50,13 @@ impl Out {
 
 impl Leases {
     pub(crate) fn new() -> Leases {
-        let session = RankedMutex::new(Rank::Lease, None);
-        Leases { session, out: Mutex::new(Out::default()), count: AtomicUsize::new(0) }
+        let session = RankedMutex::new(LockRank::Lease, None);
+        Leases { session, out: Mutex::new(LeaseTable::default()), count: AtomicUsize::new(0) }
     }
 
     /// Starts a session that leases pages at the time `now`. The session must choose pages by a
     /// view taken after this call.
-    pub(crate) fn take(&self, now: Time) -> LeaseSession<'_> {
+    pub(crate) fn start_session(&self, now: Time) -> LeaseSession<'_> {
         let one = self.session.lock();
         let mut out = self.out.lock();
         while out.by_end.first().is_some_and(|(until, _)| *until <= now) {
@@ -94,17 +94,17 @@ impl Leases {
 /// A session that chooses and leases pages.
 pub(crate) struct LeaseSession<'a> {
     leases: &'a Leases,
-    one: RankedGuard<'a, Kept>,
+    one: RankedGuard<'a, SchedulerState>,
 }
 
 impl LeaseSession<'_> {
     /// The state that the previous session kept.
-    pub(crate) fn kept(&mut self) -> &mut Kept {
+    pub(crate) fn scheduler_state(&mut self) -> &mut SchedulerState {
         &mut self.one
     }
 
     /// Whether a page must not be chosen: it is leased, or its lease ended during this session.
-    pub(crate) fn is_out(&self, url: &str) -> bool {
+    pub(crate) fn is_leased(&self, url: &str) -> bool {
         let out = self.leases.out.lock();
         out.until.contains_key(url) || out.ended.contains(url)
     }
@@ -135,43 +135,43 @@ mod tests {
     #[test]
     fn page_is_leased_until_released_or_expired() {
         let leases = Leases::new();
-        let session = leases.take(Time(0));
+        let session = leases.start_session(Time(0));
         for (url, until) in [("http://a/", 10), ("http://b/", 20), ("http://c/", 30)] {
-            assert!(!session.is_out(url));
+            assert!(!session.is_leased(url));
             session.lease(url, Time(until));
-            assert!(session.is_out(url));
+            assert!(session.is_leased(url));
         }
         drop(session);
         assert!(leases.end("http://a/") && !leases.end("http://a/") && !leases.end("http://d/"));
-        let session = leases.take(Time(20));
-        let out = |url| session.is_out(url);
+        let session = leases.start_session(Time(20));
+        let out = |url| session.is_leased(url);
         assert_eq!(["http://a/", "http://b/", "http://c/"].map(out), [false, false, true]);
         drop(session);
         assert_eq!(leases.len(), 1);
-        drop(leases.take(Time(30)));
+        drop(leases.start_session(Time(30)));
         assert_eq!(leases.len(), 0);
     }
 
     #[test]
     fn page_observed_during_a_session_is_not_leased_again() {
         let leases = Leases::new();
-        leases.take(Time(0)).lease("http://a/", Time(10));
-        let session = leases.take(Time(1));
+        leases.start_session(Time(0)).lease("http://a/", Time(10));
+        let session = leases.start_session(Time(1));
         assert!(leases.end("http://a/"));
-        assert!(session.is_out("http://a/"), "the view of who takes knows nothing of the visit");
+        assert!(session.is_leased("http://a/"), "the view of who takes knows nothing of the visit");
         drop(session);
-        assert!(!leases.take(Time(1)).is_out("http://a/"));
+        assert!(!leases.start_session(Time(1)).is_leased("http://a/"));
     }
 
     #[test]
     fn lease_can_be_renewed() {
         let leases = Leases::new();
-        let session = leases.take(Time(0));
+        let session = leases.start_session(Time(0));
         session.lease("http://a/", Time(10));
         session.lease("http://a/", Time(30));
         drop(session);
         assert_eq!(leases.len(), 1);
-        assert!(leases.take(Time(10)).is_out("http://a/"));
-        assert!(!leases.take(Time(30)).is_out("http://a/"));
+        assert!(leases.start_session(Time(10)).is_leased("http://a/"));
+        assert!(!leases.start_session(Time(30)).is_leased("http://a/"));
     }
 }

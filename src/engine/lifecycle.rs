@@ -9,9 +9,9 @@ use std::time::Duration;
 use crate::bug::Bug;
 use crate::error::{Error, Result};
 use crate::metrics::Metrics;
-use crate::process::Process;
+use crate::process::ProcessId;
 use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::sync::{Condvar, Rank, RankedMutex};
+use crate::sync::{Condvar, LockRank, RankedMutex};
 
 /// The lifecycle of a store: open until it is closed, and possibly poisoned before.
 #[derive(Debug)]
@@ -25,13 +25,13 @@ pub(crate) struct Lifecycle {
     /// longer accepted.
     changed: Condvar,
     /// The process that opened the store; only it may use the store.
-    process: Process,
+    process: ProcessId,
 }
 
 impl Lifecycle {
     pub(crate) fn new(poison: Arc<Poison>) -> Lifecycle {
-        let (waiting, changed) = (RankedMutex::new(Rank::Wait, ()), Condvar::new());
-        let (closed, process) = (AtomicBool::new(false), Process::current());
+        let (waiting, changed) = (RankedMutex::new(LockRank::Wait, ()), Condvar::new());
+        let (closed, process) = (AtomicBool::new(false), ProcessId::current());
         Lifecycle { poison, closed, waiting, changed, process }
     }
 
@@ -115,7 +115,7 @@ impl Lifecycle {
 
 /// Poisons a store when the thread that holds this guard panics.
 #[derive(Debug)]
-pub(crate) struct OnPanic<'s> {
+pub(crate) struct PoisonOnPanic<'s> {
     lifecycle: &'s Lifecycle,
     /// Whether the thread already panicked before the guard was created, so that it runs while
     /// unwinding.
@@ -123,15 +123,15 @@ pub(crate) struct OnPanic<'s> {
     at: &'static Location<'static>,
 }
 
-impl<'s> OnPanic<'s> {
+impl<'s> PoisonOnPanic<'s> {
     /// Records the caller's line as the cause.
     #[track_caller]
     pub(crate) fn new(lifecycle: &'s Lifecycle) -> Self {
-        OnPanic { lifecycle, before: panicking(), at: Location::caller() }
+        PoisonOnPanic { lifecycle, before: panicking(), at: Location::caller() }
     }
 }
 
-impl Drop for OnPanic<'_> {
+impl Drop for PoisonOnPanic<'_> {
     fn drop(&mut self) {
         if panicking() && !self.before {
             self.lifecycle.poison(Error::Bug(Bug::of_panic(self.at)));
@@ -146,7 +146,7 @@ impl Drop for OnPanic<'_> {
 /// stop as well.
 ///
 /// A store and all its views share one `Poison`. Each public call passes its result through
-/// [`Poison::poison_on_bug`]. Calls that change the store also hold an [`OnPanic`].
+/// [`Poison::poison_on_bug`]. Calls that change the store also hold an [`PoisonOnPanic`].
 #[derive(Debug, Default)]
 pub(crate) struct Poison {
     cause: OnceLock<Arc<Error>>,

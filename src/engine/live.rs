@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::files::Files;
+use super::files::FileNaming;
 use super::lifecycle::Poison;
 use super::memtable::Memtable;
 use super::memtables::Memtables;
@@ -10,34 +10,34 @@ use super::snapshot::Snapshot;
 use super::view::View;
 use crate::disk::Disk;
 use crate::metrics::Metrics;
-use crate::process::Process;
+use crate::process::ProcessId;
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::{Rank, RankedRwLock};
+use crate::sync::{LockRank, RankedRwLock};
 
 /// The live view of an open store. A view is replaced, never changed.
 #[derive(Debug)]
-pub(crate) struct Live {
+pub(crate) struct LiveView {
     view: RankedRwLock<Arc<View>>,
     /// The last acknowledged operation, which is the last operation that readers see.
     visible: AtomicU64,
     /// The process that opened the store; only this process changes the view.
-    process: Process,
+    process: ProcessId,
     /// The parts of a view for any other process.
     disk: Arc<dyn Disk>,
     poison: Arc<Poison>,
     metrics: Metrics,
 }
 
-impl Live {
+impl LiveView {
     /// Creates a live view whose operations up to `last` are all acknowledged.
-    pub(crate) fn new(view: View, last: u64) -> Live {
+    pub(crate) fn new(view: View, last: u64) -> LiveView {
         let (disk, poison) = (Arc::clone(&view.disk), Arc::clone(&view.poison));
         let metrics = view.metrics.clone();
         metrics.opened();
         metrics.segments(view.segments.len());
-        let view = RankedRwLock::new(Rank::View, Arc::new(view));
+        let view = RankedRwLock::new(LockRank::View, Arc::new(view));
         let visible = AtomicU64::new(last);
-        Live { view, visible, process: Process::current(), disk, poison, metrics }
+        LiveView { view, visible, process: ProcessId::current(), disk, poison, metrics }
     }
 
     pub(crate) fn view(&self) -> Arc<View> {
@@ -76,7 +76,7 @@ impl Live {
             epochs: Arc::default(),
             near_distance: None,
             disk: Arc::clone(&self.disk),
-            files: Files::Own,
+            files: FileNaming::Store,
             poison: Arc::clone(&self.poison),
             metrics: self.metrics.clone(),
         })

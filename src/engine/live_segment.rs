@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::files::Files;
+use super::files::FileNaming;
 use super::manifest_check::{is_listed, open_listed};
 use super::memo::Memo;
 use crate::catalog::SegmentRow;
 use crate::disk::Disk;
 use crate::error::{Error, Result};
-use crate::layout::{Kind, Tag};
+use crate::layout::{SectionKind, SectionTag};
 use crate::order::sort_few_by_key;
-use crate::page::{Content, Head, InForce};
+use crate::page::{Content, InForceContents, PageHead};
 use crate::segment::{EpochTables, PageRef, Segment, Tombstones};
 use crate::time::Time;
 
@@ -29,17 +29,17 @@ pub(crate) struct LiveSegment {
     /// The tables of each epoch with fingerprints in the segment, by the epoch's number.
     pub(crate) tables: Vec<EpochTables>,
     /// Cached heads of deep pages.
-    deep: Memo<Option<Head>>,
+    deep: Memo<Option<PageHead>>,
     /// The cached times at which long pages were first seen in this segment with a version: the
     /// version that was requested last.
-    first_seen: Memo<FirstSeen>,
+    first_seen: Memo<CachedFirstSeen>,
     /// The cached times since when pages whose newest record is in this segment have their content
     /// in force.
     pub(crate) since: Memo<Time>,
 }
 
 /// A version, and the time when a page was first seen with it; `None` if the page never had it.
-type FirstSeen = (InForce, Option<Time>);
+type CachedFirstSeen = (InForceContents, Option<Time>);
 
 impl LiveSegment {
     /// Makes a segment live, after plain reads of the parts that are later read through the
@@ -64,7 +64,7 @@ impl LiveSegment {
     /// Opens a segment of the catalog, `SNAPSHOT` or a generation, unless it is open already.
     pub(crate) fn open_row(
         disk: &Arc<dyn Disk>,
-        names: Files,
+        names: FileNaming,
         store: u64,
         row: &SegmentRow,
         open: &[Arc<LiveSegment>],
@@ -90,7 +90,7 @@ impl LiveSegment {
     }
 
     /// The head of a page, at a cost that does not grow with the page's history.
-    pub(crate) fn head(&self, page: &PageRef<'_>) -> Result<Option<Head>> {
+    pub(crate) fn head(&self, page: &PageRef<'_>) -> Result<Option<PageHead>> {
         let read = || page.record.head().ok_or_else(|| self.unreadable());
         if page.record.len() < DEEP {
             return read();
@@ -123,7 +123,7 @@ impl LiveSegment {
     /// The error for an impossible page record.
     #[cold]
     pub(crate) fn unreadable(&self) -> Error {
-        let tag = Tag::of(Kind::Pages);
+        let tag = SectionTag::of(SectionKind::Pages);
         self.segment.damaged(tag, 0, "the record of a page is not readable")
     }
 }

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::files::Files;
+use super::files::FileNaming;
 use crate::catalog::SegmentRow;
-use crate::disk::{Access, Disk, Name};
+use crate::disk::{Access, Disk, FileName};
 use crate::error::{Error, Result};
 use crate::layout::Stamp;
-use crate::segment::{Frame, Segment, read_stamp};
+use crate::segment::{Segment, SegmentFrame, read_stamp};
 
 /// Returns the row of a segment in a list.
-pub(crate) fn row(frame: &Frame) -> SegmentRow {
+pub(crate) fn row(frame: &SegmentFrame) -> SegmentRow {
     SegmentRow {
         id: frame.id(),
         first_sequence: frame.numbers().first_sequence,
@@ -21,7 +21,7 @@ pub(crate) fn row(frame: &Frame) -> SegmentRow {
 }
 
 /// Whether a segment is the segment `listed` of a store's list.
-pub(crate) fn is_listed(frame: &Frame, store: u64, listed: &SegmentRow) -> bool {
+pub(crate) fn is_listed(frame: &SegmentFrame, store: u64, listed: &SegmentRow) -> bool {
     frame.stamp().store == store && row(frame) == *listed
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn is_listed(frame: &Frame, store: u64, listed: &SegmentRow) -> bool 
 /// # Errors
 ///
 /// An error if the segment does not belong to the store; the message names both stores.
-pub(crate) fn check_store(name: Name, stamp: &Stamp, store: u64) -> Result<()> {
+pub(crate) fn check_store(name: FileName, stamp: &Stamp, store: u64) -> Result<()> {
     let found = stamp.store;
     if found == store {
         return Ok(());
@@ -46,7 +46,7 @@ pub(crate) fn check_store(name: Name, stamp: &Stamp, store: u64) -> Result<()> {
 /// An error if the segment belongs to another store: then it is not a leftover of this store, and
 /// must not be removed.
 pub(crate) fn check_unlisted(disk: &Arc<dyn Disk>, store: u64, id: u64) -> Result<()> {
-    let name = Name::Segment(id);
+    let name = FileName::Segment(id);
     let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e));
     match file.and_then(|file| read_stamp(&*file, name, id)) {
         Ok(stamp) => check_store(name, &stamp, store),
@@ -60,7 +60,7 @@ pub(crate) fn check_unlisted(disk: &Arc<dyn Disk>, store: u64, id: u64) -> Resul
 ///
 /// An error if the segment is another one; the message describes the segment found and the segment
 /// expected.
-pub(crate) fn check_listed(frame: &Frame, store: u64, listed: &SegmentRow) -> Result<()> {
+pub(crate) fn check_listed(frame: &SegmentFrame, store: u64, listed: &SegmentRow) -> Result<()> {
     check_store(frame.name(), frame.stamp(), store)?;
     let found = row(frame);
     if found == *listed {
@@ -83,7 +83,7 @@ pub(crate) fn check_listed(frame: &Frame, store: u64, listed: &SegmentRow) -> Re
 /// Opens the segment in a store's list, and no other segment of its number.
 pub(crate) fn open_listed(
     disk: &Arc<dyn Disk>,
-    names: Files,
+    names: FileNaming,
     store: u64,
     listed: &SegmentRow,
 ) -> Result<Segment> {

@@ -26,7 +26,7 @@ impl Memtables {
 
     /// All memtables, the oldest first.
     #[inline]
-    pub(crate) fn iter(&self) -> Iter<'_> {
+    pub(crate) fn iter(&self) -> MemtableIter<'_> {
         self.sealing.iter().chain(once(&self.active))
     }
 
@@ -40,14 +40,14 @@ impl Memtables {
     }
 }
 
-type Iter<'a> = Chain<option::Iter<'a, Arc<Memtable>>, Once<&'a Arc<Memtable>>>;
+type MemtableIter<'a> = Chain<option::Iter<'a, Arc<Memtable>>, Once<&'a Arc<Memtable>>>;
 
 impl<'a> IntoIterator for &'a Memtables {
     type Item = &'a Arc<Memtable>;
-    type IntoIter = Iter<'a>;
+    type IntoIter = MemtableIter<'a>;
 
     #[inline]
-    fn into_iter(self) -> Iter<'a> {
+    fn into_iter(self) -> MemtableIter<'a> {
         self.iter()
     }
 }

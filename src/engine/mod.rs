@@ -7,7 +7,6 @@
 //! ([`compaction`]). Readers take a [`Snapshot`](snapshot::Snapshot) and wait for none of these
 //! steps.
 
-pub(crate) mod answer;
 pub(crate) mod clock;
 pub(crate) mod compaction;
 pub(crate) mod component;
@@ -37,6 +36,7 @@ pub(crate) mod origin;
 pub(crate) mod pipeline;
 pub(crate) mod publisher;
 pub(crate) mod reader;
+pub(crate) mod results;
 pub(crate) mod seal;
 pub(crate) mod search;
 pub(crate) mod settings;

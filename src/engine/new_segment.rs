@@ -6,12 +6,12 @@ use super::core::Core;
 use super::epochs::Epochs;
 use super::live_segment::LiveSegment;
 use super::options::Options;
-use crate::disk::{Disk, Name};
+use crate::disk::{Disk, FileName};
 use crate::error::Result;
 use crate::layout::Stamp;
 use crate::page::EpochInfo;
 use crate::search::Resources;
-use crate::segment::{Layout, Segment};
+use crate::segment::{Segment, TableLayout};
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// The maximum size of a segment that is read once more after it was written: a larger segment may
@@ -19,14 +19,14 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 const WARM_BYTES_MAX: u64 = 4 << 30;
 
 /// The layout of tables in new segments, for a store with the epochs `epochs`.
-pub(crate) fn layout(epochs: &Epochs, options: &Options, resources: Resources) -> Layout {
+pub(crate) fn layout(epochs: &Epochs, options: &Options, resources: Resources) -> TableLayout {
     let distance = |info: &EpochInfo| epochs.near_distance(info.epoch, options.near_distance);
     let distances = epochs.iter().map(distance).collect();
-    Layout { distances, bytes_each: options.fingerprint_bytes, resources }
+    TableLayout { distances, bytes_each: options.fingerprint_bytes, resources }
 }
 
 /// The layout of tables built in the background: by one thread, in a part of the memory.
-pub(crate) fn background_layout(core: &Core) -> Layout {
+pub(crate) fn background_layout(core: &Core) -> TableLayout {
     let options = &core.options;
     let memory_bytes = options.background_memory_bytes / 4;
     layout(&core.live.view().epochs, options, Resources { memory_bytes, threads: 1 })
@@ -43,7 +43,7 @@ pub(crate) fn open(core: &Core, id: u64) -> Result<Arc<LiveSegment>> {
     };
     open().inspect_err(|_| {
         // If the removal fails, the next open finds the file and removes it.
-        let _ = core.disk.remove(Name::Segment(id));
+        let _ = core.disk.remove(FileName::Segment(id));
     })
 }
 

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use super::core::Core;
 use super::db::Db;
 use super::epochs::{self, Epochs};
-use super::files::{Files, has_table};
+use super::files::{FileNaming, has_table};
 use super::lifecycle::{Lifecycle, Poison};
-use super::live::Live;
+use super::live::LiveView;
 use super::live_segment::LiveSegment;
 use super::manifest_check::check_unlisted;
 use super::memtable::Memtable;
@@ -23,9 +23,12 @@ use super::options::Options;
 use super::view::View;
 use super::{generations, journal};
 use crate::bug::{OrBug, ensure};
-use crate::catalog::mark::{self, Begun};
-use crate::catalog::{Blob, Catalog, Contents, Frames, Journal, Locks, Published, Settings, Tail};
-use crate::disk::{Access, Dir, Disk, DiskFile, Location, Lock, Name};
+use crate::catalog::mark::{self, DirectoryOwner};
+use crate::catalog::{
+    Catalog, CatalogContents, Journal, JournalFrame, JournalFrames, JournalTail, PublishedState,
+    Settings, StoreLocks,
+};
+use crate::disk::{Access, Dir, Disk, DiskFile, FileName, Location, LockMode};
 use crate::error::{Error, NotStore, Result};
 use crate::metrics::Metrics;
 use crate::order::sort_few_by_key;
@@ -35,7 +38,7 @@ use crate::sync::thread;
 /// Creates a store, completely or not at all.
 pub(crate) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
     check_options(options)?;
-    make(disk, &Contents::new(&**disk, vec![epochs::first(options)?], false)).map(drop)
+    make(disk, &CatalogContents::new(&**disk, vec![epochs::first(options)?], false)).map(drop)
 }
 
 /// Creates and opens a store with the epochs `epochs`. The store is unfinished until a load
@@ -43,25 +46,25 @@ pub(crate) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
 pub(crate) fn begin(disk: &Arc<dyn Disk>, options: Options, epochs: Vec<EpochInfo>) -> Result<Db> {
     check_options(&options)?;
     let (watched, metrics) = Metrics::watching(Arc::clone(disk));
-    let locks = make(&watched, &Contents::new(&**disk, epochs, true))?;
-    open_locked((watched, metrics), options, locks, true).inspect_err(|_| unmake(disk))
+    let locks = make(&watched, &CatalogContents::new(&**disk, epochs, true))?;
+    open_locked((watched, metrics), options, locks, true).inspect_err(|_| remove_files(disk))
 }
 
 /// Creates a store whose catalog has the contents `contents`. The catalog is locked from its
 /// creation on.
-pub(crate) fn make(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Locks> {
+pub(crate) fn make(disk: &Arc<dyn Disk>, contents: &CatalogContents) -> Result<StoreLocks> {
     // The directory is checked before anything is created: a directory of another program stays
     // unchanged.
     require_empty(disk)?;
     disk.create_dirs(Dir::STORE).map_err(|e| Error::io("create", disk.location(), e))?;
-    let mut locks = Locks::take(&**disk, Lock::Exclusive)?;
+    let mut locks = StoreLocks::take(&**disk, LockMode::Exclusive)?;
     // The directory is checked again, under the lock: another process may have created a store
     // since the first check.
     require_empty(disk)?;
     never_finished(disk).map_or(Ok(()), |left| clear(disk, left))?;
     // This process holds the lock, and the directory had no other store, so all files in it may be
     // removed.
-    let catalog = Catalog::create(disk, contents).inspect_err(|_| unmake(disk))?;
+    let catalog = Catalog::create(disk, contents).inspect_err(|_| remove_files(disk))?;
     locks.follow(catalog);
     Ok(locks)
 }
@@ -87,13 +90,14 @@ pub(crate) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
             Err(e) => return Err(Error::io("list", location, e)),
         }
     }
-    let names: Vec<_> = entries.iter().map(|(dir, entry)| Name::parse(*dir, entry)).collect();
+    let names: Vec<_> = entries.iter().map(|(dir, entry)| FileName::parse(*dir, entry)).collect();
     let has = |name| names.contains(&Some(name));
     // A catalog decides, wherever it comes in the listing.
-    if has(Name::Catalog) {
+    if has(FileName::Catalog) {
         return Err(Error::StoreExists { location });
     }
-    let begun = if has(Name::Lock) { mark::look(&**disk)? } else { Begun::Blank };
+    let begun =
+        if has(FileName::Lock) { mark::find_owner(&**disk)? } else { DirectoryOwner::Blank };
     if generations::is_published(&**disk)? {
         return Err(Error::NotAStore {
             location,
@@ -101,21 +105,21 @@ pub(crate) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
             found: NotStore::Published,
         });
     }
-    let segments = names.iter().filter(|name| matches!(name, Some(Name::Segment(_)))).count();
+    let segments = names.iter().filter(|name| matches!(name, Some(FileName::Segment(_)))).count();
     // Segments without a catalog are data that `repair` can recover. The directory does not count
     // as empty.
     if segments > 0 {
         return Err(without_catalog(disk, segments));
     }
-    if has(Name::Snapshot) {
+    if has(FileName::Snapshot) {
         let why = "it has a list of segments, but neither the segments nor their catalog; restore \
                    catalog.redb from a copy";
         return Err(Error::NotAStore { location, why: why.to_owned(), found: NotStore::Other });
     }
     for ((_, entry), name) in entries.iter().zip(&names) {
         let foreign = match name {
-            Some(Name::Lock) => begun == Begun::Foreign,
-            Some(_) => begun != Begun::Ours,
+            Some(FileName::Lock) => begun == DirectoryOwner::Foreign,
+            Some(_) => begun != DirectoryOwner::Ours,
             None => entry != "segments",
         };
         if foreign {
@@ -142,7 +146,7 @@ pub(crate) fn require_apart(at: &Location, other: Option<&Location>) -> Result<(
 }
 
 /// Checks that the store of a catalog is finished.
-pub(crate) fn require_finished(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<()> {
+pub(crate) fn require_finished(disk: &Arc<dyn Disk>, contents: &CatalogContents) -> Result<()> {
     if contents.settings.unfinished {
         return Err(Error::Unfinished { location: disk.location() });
     }
@@ -150,17 +154,17 @@ pub(crate) fn require_finished(disk: &Arc<dyn Disk>, contents: &Contents) -> Res
 }
 
 /// The files of an unfinished store besides its catalog; `None` if there is no unfinished store.
-fn never_finished(disk: &Arc<dyn Disk>) -> Option<Vec<Name>> {
+fn never_finished(disk: &Arc<dyn Disk>) -> Option<Vec<FileName>> {
     let contents = open_catalog(disk).and_then(|file| Catalog::read(&*file)).ok()?;
     // Without a `SNAPSHOT` no reader can have opened this store. Files of another store are not
     // removed.
-    let is_unpublished = matches!(Published::read(&**disk), Ok(None));
+    let is_unpublished = matches!(PublishedState::read(&**disk), Ok(None));
     let left = orphans(disk, &contents).ok()?;
     (contents.settings.unfinished && is_unpublished).then_some(left)
 }
 
 /// Removes an unfinished store to make space for another store.
-fn clear(disk: &Arc<dyn Disk>, left: Vec<Name>) -> Result<()> {
+fn clear(disk: &Arc<dyn Disk>, left: Vec<FileName>) -> Result<()> {
     for name in left {
         disk.remove(name).map_err(|e| Error::io("remove", name, e))?;
     }
@@ -173,13 +177,14 @@ fn clear(disk: &Arc<dyn Disk>, left: Vec<Name>) -> Result<()> {
 
 /// Removes a store whose creation failed. The catalog is removed last, so the leftovers are an
 /// unfinished store, or nothing.
-pub(crate) fn unmake(disk: &Arc<dyn Disk>) {
+pub(crate) fn remove_files(disk: &Arc<dyn Disk>) {
     let remove_from = |dir: Dir, last: bool| {
         let entries = disk.list(dir)?;
-        let names = entries.iter().filter_map(|entry| Name::parse(dir, entry));
+        let names = entries.iter().filter_map(|entry| FileName::parse(dir, entry));
         // `LOCK` and the catalog are removed in a later call: until then the other files are known
         // to belong to a store.
-        for name in names.filter(|name| matches!(name, Name::Catalog | Name::Lock) == last) {
+        for name in names.filter(|name| matches!(name, FileName::Catalog | FileName::Lock) == last)
+        {
             disk.remove(name)?;
         }
         disk.sync_dir(dir)
@@ -195,7 +200,7 @@ pub(crate) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Db> {
     check_options(&options)?;
     require_store(&disk)?;
     let (disk, metrics) = Metrics::watching(disk);
-    let locks = Locks::take(&*disk, Lock::Exclusive)?;
+    let locks = StoreLocks::take(&*disk, LockMode::Exclusive)?;
     open_locked((disk, metrics), options, locks, false)
 }
 
@@ -203,7 +208,7 @@ pub(crate) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Db> {
 fn open_locked(
     (disk, metrics): (Arc<dyn Disk>, Metrics),
     options: Options,
-    locks: Locks,
+    locks: StoreLocks,
     unfinished: bool,
 ) -> Result<Db> {
     let (catalog, contents) = Catalog::open(&disk, locks)?;
@@ -225,27 +230,27 @@ fn open_locked(
         segment_ids: SegmentIds::new(store, next_segment),
         lifecycle: Lifecycle::new(Arc::clone(&view.poison)),
         metrics: view.metrics.clone(),
-        live: Live::new(view, last),
+        live: LiveView::new(view, last),
     };
     Db::start(core, last, unfinished, &orphans)
 }
 
 /// Opens the catalog's file for reading.
 pub(crate) fn open_catalog(disk: &Arc<dyn Disk>) -> Result<Box<dyn DiskFile>> {
-    disk.open(Name::Catalog, Access::Read).map_err(|e| Error::io("open", Name::Catalog, e))
+    disk.open(FileName::Catalog, Access::Read).map_err(|e| Error::io("open", FileName::Catalog, e))
 }
 
 /// The length of the catalog's file.
 pub(crate) fn catalog_bytes(disk: &Arc<dyn Disk>) -> Result<u64> {
-    open_catalog(disk)?.size().map_err(|e| Error::io("measure", Name::Catalog, e))
+    open_catalog(disk)?.size().map_err(|e| Error::io("measure", FileName::Catalog, e))
 }
 
 /// The numbers of the existing segment files, listed or not, in order.
 pub(crate) fn segment_ids(disk: &Arc<dyn Disk>) -> Result<Vec<u64>> {
     let entries = list(disk, Dir::Segments)?;
-    let names = entries.iter().filter_map(|entry| Name::parse(Dir::Segments, entry));
+    let names = entries.iter().filter_map(|entry| FileName::parse(Dir::Segments, entry));
     let ids = names.filter_map(|name| match name {
-        Name::Segment(id) => Some(id),
+        FileName::Segment(id) => Some(id),
         _ => None,
     });
     let mut ids: Vec<u64> = ids.collect();
@@ -254,7 +259,7 @@ pub(crate) fn segment_ids(disk: &Arc<dyn Disk>) -> Result<Vec<u64>> {
 }
 
 /// The numbers of the segment files that the catalog does not list.
-pub(crate) fn unlisted_ids(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<u64>> {
+pub(crate) fn unlisted_ids(disk: &Arc<dyn Disk>, contents: &CatalogContents) -> Result<Vec<u64>> {
     let mut ids = segment_ids(disk)?;
     ids.retain(|id| contents.segments.iter().all(|row| row.id != *id));
     Ok(ids)
@@ -298,8 +303,9 @@ pub(crate) fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
         std::io::ErrorKind::NotADirectory => not(NotStore::Nothing, "it is not a directory"),
         _ => Error::io("list", disk.location(), e),
     })?;
-    let names: Vec<Name> = entries.iter().filter_map(|e| Name::parse(Dir::Root, e)).collect();
-    if names.contains(&Name::Catalog) {
+    let names: Vec<FileName> =
+        entries.iter().filter_map(|e| FileName::parse(Dir::Root, e)).collect();
+    if names.contains(&FileName::Catalog) {
         return Ok(());
     }
     // The catalog of a new store is durable before any segment is written. So these segments are
@@ -308,7 +314,7 @@ pub(crate) fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
         0 => {}
         segments => return Err(without_catalog(disk, segments)),
     }
-    Err(if names.contains(&Name::CatalogNew) {
+    Err(if names.contains(&FileName::CatalogNew) {
         not(NotStore::Nothing, "its creation was not finished; create it again")
     } else if generations::is_published(&**disk)? {
         not(NotStore::Published, PUBLISHED)
@@ -339,32 +345,35 @@ pub(crate) fn require_some_store(disk: &Arc<dyn Disk>) -> Result<()> {
 /// view `before`, and its memtables, if a journal continues after a frame that is in them.
 pub(crate) fn view_of(
     disk: &Arc<dyn Disk>,
-    contents: &Contents,
+    contents: &CatalogContents,
     before: Option<&View>,
 ) -> Result<(View, u64)> {
     let Settings { store, url_seed: seed, .. } = contents.settings;
     let open = before.map_or(&[][..], |view| &view.segments);
     let mut segments = Vec::with_capacity(contents.segments.len());
     for row in &contents.segments {
-        segments.push(LiveSegment::open_row(disk, Files::Own, store, row, open)?);
+        segments.push(LiveSegment::open_row(disk, FileNaming::Store, store, row, open)?);
     }
     let (memtables, last) = replay(contents, before.map(|view| &view.memtables))?;
     let epochs = Arc::new(Epochs::new(contents.epochs.clone()));
     let disk = Arc::clone(disk);
     let (segments, poison) = (segments.into(), Arc::default());
     let (near_distance, metrics) = (None, Metrics::none());
-    let files = Files::Own;
+    let files = FileNaming::Store;
     let view =
         View { seed, segments, memtables, epochs, near_distance, disk, files, poison, metrics };
     Ok((view, last))
 }
 
 /// A memtable, and the blobs to add to it.
-type Replay<'c> = (Arc<Memtable>, &'c [Blob]);
+type JournalReplay<'c> = (Arc<Memtable>, &'c [JournalFrame]);
 
 /// Replays the journals, into the memtables of `before` where possible. Returns the memtables, and
 /// the number of the last operation.
-pub(crate) fn replay(contents: &Contents, before: Option<&Memtables>) -> Result<(Memtables, u64)> {
+pub(crate) fn replay(
+    contents: &CatalogContents,
+    before: Option<&Memtables>,
+) -> Result<(Memtables, u64)> {
     let of_store = (contents.settings.url_seed, &contents.epochs[..]);
     let mut last = contents.segments.last().map_or(0, |row| row.last_sequence);
     let mut journals = Vec::from_iter(&contents.journals);
@@ -372,8 +381,8 @@ pub(crate) fn replay(contents: &Contents, before: Option<&Memtables>) -> Result<
     // sealed.
     journals.retain(|frames| frames.place().is_some());
     sort_few_by_key(&mut journals, |frames| frames.place());
-    let mut replays: Vec<Replay<'_>> = Vec::new();
-    for Frames { journal, after, blobs } in journals {
+    let mut replays: Vec<JournalReplay<'_>> = Vec::new();
+    for JournalFrames { journal, after, frames: blobs } in journals {
         let memtable = match after {
             None => Arc::new(Memtable::new(*journal)),
             // A reader refreshes, and its memtable already has the operations up to this frame.
@@ -390,7 +399,7 @@ pub(crate) fn replay(contents: &Contents, before: Option<&Memtables>) -> Result<
         }
         replays.push((memtable, blobs));
     }
-    let replay_one = |(memtable, blobs): Replay<'_>| {
+    let replay_one = |(memtable, blobs): JournalReplay<'_>| {
         // The lock is taken for one blob at a time: snapshots may be reading a memtable that
         // continues.
         blobs.iter().try_for_each(|blob| journal::replay(blob, of_store, &mut memtable.write()))?;
@@ -420,7 +429,7 @@ pub(crate) fn replay(contents: &Contents, before: Option<&Memtables>) -> Result<
 fn continued(
     before: Option<&Memtables>,
     journal: Journal,
-    tail: &Tail,
+    tail: &JournalTail,
 ) -> Result<(Arc<Memtable>, u64)> {
     let mut memtables = before.into_iter().flat_map(Memtables::iter);
     let memtable = memtables.find(|memtable| memtable.journal == journal);
@@ -439,7 +448,7 @@ fn check_next(sequence: u64, last: u64) -> Result<()> {
     // The saturating addition is only for the message: a forged number may be the greatest of all.
     let expected = last.saturating_add(1);
     let what = format!("the journal continues at operation {sequence}, expected {expected}");
-    Err(Error::corrupt(Name::Catalog, 0, what))
+    Err(Error::corrupt(FileName::Catalog, 0, what))
 }
 
 /// The files that were being written or about to be removed when the store was last closed or
@@ -448,39 +457,40 @@ fn check_next(sequence: u64, last: u64) -> Result<()> {
 /// # Errors
 ///
 /// An error if there is a segment of another store.
-pub(crate) fn orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<Name>> {
+pub(crate) fn orphans(disk: &Arc<dyn Disk>, contents: &CatalogContents) -> Result<Vec<FileName>> {
     let live = |name| match name {
-        Name::Lock | Name::Catalog | Name::Snapshot => true,
-        Name::Df(number) => {
+        FileName::Lock | FileName::Catalog | FileName::Snapshot => true,
+        FileName::Df(number) => {
             let of_it = |info: &&EpochInfo| u64::from(info.epoch.count()) == number;
             contents.epochs.iter().find(of_it).is_some_and(has_table)
         }
-        Name::Segment(id) => contents.segments.iter().any(|row| row.id == id),
+        FileName::Segment(id) => contents.segments.iter().any(|row| row.id == id),
         // Files with these names are in no directory of a store.
-        Name::FixedSegment(_)
-        | Name::FixedSegmentNew(_)
-        | Name::FixedDf(_)
-        | Name::FixedDfNew(_)
-        | Name::Checked
-        | Name::CheckedNew
-        | Name::Generation(_)
-        | Name::GenerationNew(_) => true,
-        Name::CatalogNew
-        | Name::SnapshotNew
-        | Name::DfNew(_)
-        | Name::DfScratch(..)
-        | Name::SegmentNew(_)
-        | Name::Scratch(..) => false,
+        FileName::PublishedSegment(_)
+        | FileName::PublishedSegmentNew(_)
+        | FileName::PublishedDf(_)
+        | FileName::PublishedDfNew(_)
+        | FileName::Checked
+        | FileName::CheckedNew
+        | FileName::Generation(_)
+        | FileName::GenerationNew(_) => true,
+        FileName::CatalogNew
+        | FileName::SnapshotNew
+        | FileName::DfNew(_)
+        | FileName::DfScratch(..)
+        | FileName::SegmentNew(_)
+        | FileName::Scratch(..) => false,
     };
     let mut orphans = Vec::new();
     for dir in Dir::STORE.iter().copied() {
         let entries = list(disk, dir)?;
-        orphans.extend(entries.iter().filter_map(|e| Name::parse(dir, e)).filter(|n| !live(*n)));
+        orphans
+            .extend(entries.iter().filter_map(|e| FileName::parse(dir, e)).filter(|n| !live(*n)));
     }
     // A segment of another store is somebody's data. The segment makes opening fail, and nothing is
     // removed.
     for name in &orphans {
-        if let Name::Segment(id) = name {
+        if let FileName::Segment(id) = name {
             check_unlisted(disk, contents.settings.store, *id)?;
         }
     }

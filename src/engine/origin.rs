@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::df::Table;
+use crate::df::FrequencyTable;
 use crate::error::{Error, Result};
 use crate::fingerprint::{EXTRACTOR, Fingerprinter, RECIPE_VERSION, Recipe};
 
@@ -21,12 +21,12 @@ use crate::fingerprint::{EXTRACTOR, Fingerprinter, RECIPE_VERSION, Recipe};
 pub struct Origin {
     extractor: Option<String>,
     recipe: Recipe,
-    table: Option<Arc<Table>>,
+    table: Option<Arc<FrequencyTable>>,
 }
 
 /// The parsed name of an epoch.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Named<'n> {
+pub(crate) struct ParsedEpochName<'n> {
     pub(crate) extractor: Option<&'n str>,
     pub(crate) recipe: Recipe,
     /// The version of the recipe. Fingerprints of an earlier version can be compared, but not made.
@@ -38,10 +38,10 @@ pub(crate) struct Named<'n> {
 /// The beginning of the part of a name that names the table.
 const TABLE: &str = "df:";
 
-impl<'n> Named<'n> {
+impl<'n> ParsedEpochName<'n> {
     /// Parses the name of an epoch; `None` if neither this nor an earlier version of simkeep makes
     /// its fingerprints.
-    pub(crate) fn parse(name: &'n str) -> Option<Named<'n>> {
+    pub(crate) fn parse(name: &'n str) -> Option<ParsedEpochName<'n>> {
         let mut parts: Vec<&str> = name.split(' ').collect();
         let last = parts.last().and_then(|last| last.strip_prefix(TABLE));
         let table = match last {
@@ -56,7 +56,7 @@ impl<'n> Named<'n> {
             _ => return None,
         };
         let (recipe, version) = Recipe::of_any_version(recipe).ok()?;
-        let named = Named { extractor, recipe, version, table };
+        let named = ParsedEpochName { extractor, recipe, version, table };
         // Accepts only the spelling that simkeep writes.
         (named.spelled() == name).then_some(named)
     }
@@ -74,12 +74,12 @@ impl<'n> Named<'n> {
     }
 
     /// Whether this version of simkeep makes the fingerprints of the epoch.
-    pub(crate) fn is_made(&self) -> bool {
+    pub(crate) fn is_current_version(&self) -> bool {
         self.version == RECIPE_VERSION
     }
 
     /// The origin with the name's recipe and extractor, and with `table` as its table.
-    pub(crate) fn with(self, table: Option<Table>) -> Origin {
+    pub(crate) fn with(self, table: Option<FrequencyTable>) -> Origin {
         Origin {
             extractor: self.extractor.map(str::to_owned),
             recipe: self.recipe,
@@ -122,7 +122,7 @@ impl Origin {
     /// # Errors
     ///
     /// [`Error::InvalidArgument`] if the recipe uses no table, or has other features than the table.
-    pub fn table(mut self, table: impl Into<Arc<Table>>) -> Result<Origin> {
+    pub fn table(mut self, table: impl Into<Arc<FrequencyTable>>) -> Result<Origin> {
         let table = table.into();
         if !self.recipe.needs_frequencies() {
             let what = format!("the recipe {} uses no table", self.recipe);
@@ -137,7 +137,7 @@ impl Origin {
     pub fn name(&self) -> String {
         let table = self.table.as_ref().map(|table| table.id());
         let extractor = self.extractor.as_deref();
-        Named { extractor, recipe: self.recipe, version: RECIPE_VERSION, table }.spelled()
+        ParsedEpochName { extractor, recipe: self.recipe, version: RECIPE_VERSION, table }.spelled()
     }
 
     /// Whether an epoch with the name `name` has fingerprints of one of simkeep's own recipes, in
@@ -150,7 +150,7 @@ impl Origin {
     /// assert!(!simkeep::Origin::is_name("my-fingerprints/3"));
     /// ```
     pub fn is_name(name: &str) -> bool {
-        Named::parse(name).is_some()
+        ParsedEpochName::parse(name).is_some()
     }
 
     /// The name of the extractor. `None` if the epoch's name has no extractor.
@@ -172,7 +172,7 @@ impl Origin {
     }
 
     /// The table of document frequencies; `None` if there is no table.
-    pub fn frequencies(&self) -> Option<&Table> {
+    pub fn frequencies(&self) -> Option<&FrequencyTable> {
         self.table.as_deref()
     }
 
@@ -197,14 +197,14 @@ mod tests {
     fn origin_round_trips_through_its_name() {
         let table = "words1-sqrt-idf/2 df:00000000000000ff";
         for name in ["words2-sqrt/2", "html/1 words2-sqrt/2", table, &format!("x {table}")] {
-            let named = Named::parse(name).unwrap();
-            assert!(named.spelled() == name && named.is_made());
+            let named = ParsedEpochName::parse(name).unwrap();
+            assert!(named.spelled() == name && named.is_current_version());
             let name = name.replace("/2", "/1");
-            let earlier = Named::parse(&name).unwrap();
-            assert!(earlier.spelled() == name && !earlier.is_made());
+            let earlier = ParsedEpochName::parse(&name).unwrap();
+            assert!(earlier.spelled() == name && !earlier.is_current_version());
             assert_eq!((earlier.recipe, earlier.table), (named.recipe, named.table));
         }
-        let named = Named::parse("x words1-sqrt-idf/2 df:00000000000000ff").unwrap();
+        let named = ParsedEpochName::parse("x words1-sqrt-idf/2 df:00000000000000ff").unwrap();
         assert_eq!((named.extractor, named.table), (Some("x"), Some(255)));
         for name in [
             "",
@@ -219,7 +219,7 @@ mod tests {
             "words2-sqrt/2 df:00000000000000FF",
             "df:00000000000000ff",
         ] {
-            assert_eq!(Named::parse(name), None, "{name}");
+            assert_eq!(ParsedEpochName::parse(name), None, "{name}");
         }
     }
 

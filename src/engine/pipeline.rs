@@ -8,13 +8,13 @@ use crate::sync::{Condvar, Mutex};
 const AHEAD: usize = 3;
 
 /// Work on chunks. The work on each chunk is done once and before its turn, by any free thread.
-pub(crate) struct Pipeline<C, T> {
+pub(crate) struct ChunkPipeline<C, T> {
     chunks: Vec<C>,
-    state: Mutex<State<T>>,
+    state: Mutex<ChunkQueue<T>>,
     changed: Condvar,
 }
 
-struct State<T> {
+struct ChunkQueue<T> {
     /// The results, by the number of the chunk.
     done: Vec<Option<T>>,
     /// The next chunk to start.
@@ -25,12 +25,12 @@ struct State<T> {
     helpers: usize,
 }
 
-impl<C: Copy + Send + Sync, T: Send> Pipeline<C, T> {
+impl<C: Copy + Send + Sync, T: Send> ChunkPipeline<C, T> {
     pub(crate) fn new(chunks: impl Iterator<Item = C>) -> Self {
         let chunks: Vec<C> = chunks.collect();
         let done = chunks.iter().map(|_| None).collect();
-        let state = State { done, next: 0, turn: 0, helpers: 0 };
-        Pipeline { chunks, state: Mutex::new(state), changed: Condvar::new() }
+        let state = ChunkQueue { done, next: 0, turn: 0, helpers: 0 };
+        ChunkPipeline { chunks, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// Adds a helper thread, if there is more than one chunk.
@@ -46,7 +46,7 @@ impl<C: Copy + Send + Sync, T: Send> Pipeline<C, T> {
             return;
         }
         self.state.lock().helpers += 1;
-        let leaving = Leaving(self);
+        let leaving = HelperGuard(self);
         let help = move || {
             let _leaving = leaving;
             while let Some((number, chunk)) = self.begin(true) {
@@ -89,7 +89,7 @@ impl<C: Copy + Send + Sync, T: Send> Pipeline<C, T> {
 
     /// Returns a guard that stops new work when it is dropped, even by a panic.
     pub(crate) fn until_dropped(&self) -> impl Drop {
-        Stopping(self)
+        StopGuard(self)
     }
 
     fn stop(&self) {
@@ -124,18 +124,18 @@ impl<C: Copy + Send + Sync, T: Send> Pipeline<C, T> {
 }
 
 /// Stops the helper threads on drop.
-struct Stopping<'a, C: Copy + Send + Sync, T: Send>(&'a Pipeline<C, T>);
+struct StopGuard<'a, C: Copy + Send + Sync, T: Send>(&'a ChunkPipeline<C, T>);
 
-impl<C: Copy + Send + Sync, T: Send> Drop for Stopping<'_, C, T> {
+impl<C: Copy + Send + Sync, T: Send> Drop for StopGuard<'_, C, T> {
     fn drop(&mut self) {
         self.0.stop();
     }
 }
 
 /// Records on drop that the helper has ended, for whatever reason.
-struct Leaving<'a, C: Copy + Send + Sync, T: Send>(&'a Pipeline<C, T>);
+struct HelperGuard<'a, C: Copy + Send + Sync, T: Send>(&'a ChunkPipeline<C, T>);
 
-impl<C: Copy + Send + Sync, T: Send> Drop for Leaving<'_, C, T> {
+impl<C: Copy + Send + Sync, T: Send> Drop for HelperGuard<'_, C, T> {
     fn drop(&mut self) {
         self.0.state.lock().helpers -= 1;
         self.0.changed.notify_all();
@@ -148,14 +148,14 @@ mod tests {
 
     use super::*;
 
-    fn all(ahead: &Pipeline<u32, u32>, work: impl Fn(u32) -> u32) -> Vec<(u32, u32)> {
+    fn all(ahead: &ChunkPipeline<u32, u32>, work: impl Fn(u32) -> u32) -> Vec<(u32, u32)> {
         std::iter::from_fn(|| ahead.next(&work)).collect()
     }
 
     #[test]
     fn chunks_arrive_in_order_and_once() {
         for chunks in [0, 1, 2, 7, 100] {
-            let ahead = Pipeline::new(0..chunks);
+            let ahead = ChunkPipeline::new(0..chunks);
             let expected: Vec<_> = (0..chunks).map(|n| (n, n * 2)).collect();
             std::thread::scope(|scope| {
                 ahead.help(scope, |n| n * 2);
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn stopping_ends_the_helper_thread() {
-        let ahead = Pipeline::new(0..1_000_000);
+        let ahead = ChunkPipeline::new(0..1_000_000);
         std::thread::scope(|scope| {
             ahead.help(scope, |n| n);
             let _until = ahead.until_dropped();
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn work_abandoned_by_a_thread_is_completed() {
-        let ahead = Pipeline::new(0..20);
+        let ahead = ChunkPipeline::new(0..20);
         let begun = AtomicBool::new(false);
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             std::thread::scope(|scope| {

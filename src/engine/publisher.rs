@@ -12,12 +12,12 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::core::Core;
 use super::manifest_check::row;
-use crate::catalog::Published;
-use crate::disk::{Dir, Name};
+use crate::catalog::PublishedState;
+use crate::disk::{Dir, FileName};
 use crate::error::{Error, Result};
 use crate::segment::Segment;
 use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::sync::{Rank, RankedMutex};
+use crate::sync::{LockRank, RankedMutex};
 
 /// The time until the next attempt if the disk was full.
 const RETRY: Duration = Duration::from_secs(2);
@@ -28,27 +28,27 @@ pub(crate) struct Publisher {
     core: Arc<Core>,
     /// Whether the store is unfinished, because nothing was loaded. If so, nothing is published.
     unfinished: AtomicBool,
-    state: RankedMutex<State>,
+    state: RankedMutex<PublisherState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct PublisherState {
     /// The time of the next attempt to publish, if the disk was full.
     again: Option<Instant>,
     /// Segments that left the manifest, oldest first.
-    departed: Vec<Departed>,
+    departed: Vec<RetiredSegments>,
     /// Segments whose files are removed with their last users.
     released: Vec<Weak<Segment>>,
 }
 
 #[derive(Debug)]
-struct Departed {
+struct RetiredSegments {
     segments: Vec<Arc<Segment>>,
     /// The time when `SNAPSHOT` stopped listing the segments; `None` while it lists them.
     since: Option<Instant>,
 }
 
-impl State {
+impl PublisherState {
     /// Releases segments that have waited long enough. Their files are removed with their last
     /// users.
     fn release(&mut self, grace: Duration) {
@@ -82,7 +82,7 @@ impl State {
 impl Publisher {
     pub(crate) fn new(core: &Arc<Core>, unfinished: bool) -> Publisher {
         let unfinished = AtomicBool::new(unfinished);
-        let state = RankedMutex::new(Rank::Publish, State::default());
+        let state = RankedMutex::new(LockRank::Publish, PublisherState::default());
         Publisher { core: Arc::clone(core), unfinished, state }
     }
 
@@ -96,7 +96,7 @@ impl Publisher {
         self.core.catalog.check_locks()?;
         let mut state = self.state.lock();
         if !segments.is_empty() {
-            state.departed.push(Departed { segments, since: None });
+            state.departed.push(RetiredSegments { segments, since: None });
         }
         let mut written = self.write_published();
         if written.as_ref().is_err_and(Error::is_full) && !state.departed.is_empty() {
@@ -126,7 +126,7 @@ impl Publisher {
         // The number is read after the view, so it is not less than the number of the view. The
         // number counts durable changes only, so `SNAPSHOT` is never ahead of the catalog.
         let changes = catalog.changes();
-        let published = Published {
+        let published = PublishedState {
             written: SystemTime::now(),
             store: segment_ids.store(),
             changes,
@@ -139,19 +139,19 @@ impl Publisher {
 
     fn remove_published(&self) -> Result<()> {
         let disk = &self.core.disk;
-        match disk.remove(Name::Snapshot) {
+        match disk.remove(FileName::Snapshot) {
             Err(e) if e.kind() == ErrorKind::NotFound => {}
-            removed => removed.map_err(|e| Error::io("remove", Name::Snapshot, e))?,
+            removed => removed.map_err(|e| Error::io("remove", FileName::Snapshot, e))?,
         }
         let synced = disk.sync_dir(Dir::Root);
-        synced.map_err(|e| Error::io("sync the directory of", Name::Snapshot, e))
+        synced.map_err(|e| Error::io("sync the directory of", FileName::Snapshot, e))
     }
 
     /// Publishes at open. The `orphans` of an earlier process are removed only after the live state
     /// is published, or after `SNAPSHOT` was removed.
-    pub(crate) fn publish_at_open(&self, orphans: &[Name]) -> Result<()> {
-        let (finished, unfinished): (Vec<Name>, Vec<Name>) =
-            orphans.iter().partition(|name| matches!(name, Name::Segment(_)));
+    pub(crate) fn publish_at_open(&self, orphans: &[FileName]) -> Result<()> {
+        let (finished, unfinished): (Vec<FileName>, Vec<FileName>) =
+            orphans.iter().partition(|name| matches!(name, FileName::Segment(_)));
         // No `SNAPSHOT` ever listed the unfinished files.
         unfinished.into_iter().try_for_each(|name| self.remove_orphan(name))?;
         let mut written = self.write_published();
@@ -172,7 +172,7 @@ impl Publisher {
         }
     }
 
-    fn remove_orphan(&self, name: Name) -> Result<()> {
+    fn remove_orphan(&self, name: FileName) -> Result<()> {
         match self.core.disk.remove(name) {
             // A directory of another program may have the name `SNAPSHOT`. Or `SNAPSHOT` was
             // removed when nothing could be published.

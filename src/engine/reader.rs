@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::epochs::Epochs;
-use super::files::Files;
+use super::files::FileNaming;
 use super::generations;
-use super::generations::{Incomplete, Newest};
+use super::generations::{IncompleteGeneration, NewestGeneration};
 use super::live_segment::LiveSegment;
 use super::memtables::Memtables;
 use super::open::{self, require_store, view_of};
@@ -14,10 +14,10 @@ use super::snapshot::Snapshot;
 use super::stats::Stats;
 use super::view::View;
 use crate::catalog::{
-    Catalog, Contents, Frames, Generation, Journal, Locks, Published, Tail, Tries, mark,
-    read_beside,
+    Catalog, CatalogContents, Generation, Journal, JournalFrames, JournalTail, PublishedState,
+    ReadLimit, StoreLocks, mark, read_concurrently,
 };
-use crate::disk::{Disk, Location, Lock, LockGuard};
+use crate::disk::{Disk, Location, LockGuard, LockMode};
 use crate::error::{Error, NotStore, Result};
 use crate::metrics::Metrics;
 use crate::sync::thread;
@@ -78,15 +78,15 @@ const PAUSE: Duration = Duration::from_millis(2);
 #[derive(Debug)]
 pub struct Reader {
     disk: Arc<dyn Disk>,
-    follows: Follows,
-    seen: Seen,
+    follows: FollowMode,
+    state: ReaderState,
     /// The newest generation, if it is incomplete.
-    incomplete: Option<Box<Incomplete>>,
+    incomplete: Option<Box<IncompleteGeneration>>,
 }
 
 /// The state to which a refresh moves the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Follows {
+enum FollowMode {
     /// The last commit of the store.
     Store,
     /// The newest published generation; the number is the newest one at the last refresh.
@@ -97,14 +97,14 @@ enum Follows {
 
 /// The current state of a reader.
 #[derive(Debug)]
-struct Seen {
+struct ReaderState {
     now: Snapshot,
     /// The time when the state was the newest one, if a writer was active.
     written: Option<SystemTime>,
     fell_back: bool,
     /// The last frame of each journal in the memtables; `None` if the memtables cannot be
     /// continued.
-    known: [Option<Tail>; 2],
+    known: [Option<JournalTail>; 2],
 }
 
 impl Reader {
@@ -134,13 +134,13 @@ impl Reader {
     /// # Errors
     ///
     /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Corrupt`], [`Error::Version`],
-    /// [`Error::Io`]; [`Error::Locked`] if a writer is creating the store, and has not finished
+    /// [`Error::Io`]; [`Error::LockOutcome`] if a writer is creating the store, and has not finished
     /// within 10 s.
     pub fn open(at: impl Into<Location>) -> Result<Reader> {
         let disk = at.into().disk(None);
-        match look(&disk, None, [None; 2]) {
+        match read_newest(&disk, None, [None; 2]) {
             Err(Error::NotAStore { found: NotStore::Published, .. }) => Reader::follow(disk),
-            seen => Ok(Reader { disk, follows: Follows::Store, seen: seen?, incomplete: None }),
+            seen => Ok(Reader { disk, follows: FollowMode::Store, state: seen?, incomplete: None }),
         }
     }
 
@@ -192,22 +192,22 @@ impl Reader {
         let Some(number) = generation.into() else { return Reader::follow(disk) };
         generations::some_numbers(&disk)?;
         let seen = published(&disk, &generations::read(&*disk, number)?, None)?;
-        Ok(Reader { disk, follows: Follows::Generation(number), seen, incomplete: None })
+        Ok(Reader { disk, follows: FollowMode::Generation(number), state: seen, incomplete: None })
     }
 
     /// Opens the newest generation in a directory.
     fn follow(disk: Arc<dyn Disk>) -> Result<Reader> {
         let newest = generations::newest(&disk, |generation| published(&disk, generation, None))?;
-        let Newest { number, found: seen, incomplete } = newest;
+        let NewestGeneration { number, found: seen, incomplete } = newest;
         let incomplete = incomplete.map(Box::new);
-        Ok(Reader { disk, follows: Follows::Newest(number), seen, incomplete })
+        Ok(Reader { disk, follows: FollowMode::Newest(number), state: seen, incomplete })
     }
 
     /// The number of the current generation; `None` if the reader reads a store.
     pub fn generation(&self) -> Option<u64> {
         match self.follows {
-            Follows::Store => None,
-            Follows::Newest(number) | Follows::Generation(number) => Some(number),
+            FollowMode::Store => None,
+            FollowMode::Newest(number) | FollowMode::Generation(number) => Some(number),
         }
     }
 
@@ -233,7 +233,7 @@ impl Reader {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn incomplete(&self) -> Option<&Incomplete> {
+    pub fn incomplete(&self) -> Option<&IncompleteGeneration> {
         self.incomplete.as_deref()
     }
 
@@ -260,15 +260,15 @@ impl Reader {
     /// The errors of [`open`](Reader::open).
     pub fn refresh(&mut self) -> Result<bool> {
         match self.follows {
-            Follows::Store => self.refresh_store(),
-            Follows::Generation(_) => Ok(false),
-            Follows::Newest(number) => {
+            FollowMode::Store => self.refresh_store(),
+            FollowMode::Generation(_) => Ok(false),
+            FollowMode::Newest(number) => {
                 // Generations never change, so without a newer number there is nothing to read.
                 if generations::some_numbers(&self.disk)?.last() == Some(&number) {
                     self.incomplete = None;
                     return Ok(false);
                 }
-                let before = Some(&*self.seen.now.view);
+                let before = Some(&*self.state.now.view);
                 let newest = generations::newest(&self.disk, |generation| {
                     published(&self.disk, generation, before)
                 })?;
@@ -277,21 +277,21 @@ impl Reader {
                 if newest.number <= number {
                     return Ok(false);
                 }
-                (self.follows, self.seen) = (Follows::Newest(newest.number), newest.found);
+                (self.follows, self.state) = (FollowMode::Newest(newest.number), newest.found);
                 Ok(true)
             }
         }
     }
 
     fn refresh_store(&mut self) -> Result<bool> {
-        let before = &mut self.seen;
+        let before = &mut self.state;
         // After an error the memtables may have more frames than the known frames.
         let mut known = std::mem::take(&mut before.known);
         // In a forked process another thread may hold the memtables' locks forever.
         if !before.now.view.memtables.iter().all(|memtable| memtable.is_own()) {
             known = [None; 2];
         }
-        let seen = look(&self.disk, Some(&before.now.view), known)?;
+        let seen = read_newest(&self.disk, Some(&before.now.view), known)?;
         let (now, earlier) = (&seen.now, &before.now);
         // A fallback shows sealed operations only, and may be older than the current state. The
         // seed differs if another store is in this directory now: in this case the state of that
@@ -307,14 +307,14 @@ impl Reader {
             || new.len() != old.len()
             || new.iter().zip(&**old).any(|(new, old)| !Arc::ptr_eq(new, old))
             || now.epochs() != earlier.epochs();
-        self.seen = seen;
+        self.state = seen;
         Ok(changed)
     }
 
     /// The current state. The snapshot does not change when the reader is refreshed. Costs as much
     /// as cloning a snapshot.
     pub fn snapshot(&self) -> Snapshot {
-        self.seen.now.clone()
+        self.state.now.clone()
     }
 
     /// The time at which the reader's state was the newest state of the store, if a writer was
@@ -322,13 +322,13 @@ impl Reader {
     /// time when the writer published the state, by the writer's clock; for a generation, the time
     /// when it was published. `None` without a writer.
     pub fn written(&self) -> Option<SystemTime> {
-        self.seen.written
+        self.state.written
     }
 
     /// Whether the reader shows only the sealed state, because the writer's commits followed each
     /// other too fast.
     pub fn fell_back(&self) -> bool {
-        self.seen.fell_back
+        self.state.fell_back
     }
 
     /// The number of acknowledged operations that this reader does not see: operations since the
@@ -339,8 +339,8 @@ impl Reader {
     /// if the newest generation cannot be read now.
     pub fn behind(&self) -> u64 {
         let there = match self.follows {
-            Follows::Store => mark::read(&*self.disk).sequence,
-            Follows::Newest(_) | Follows::Generation(_) => {
+            FollowMode::Store => mark::read(&*self.disk).sequence,
+            FollowMode::Newest(_) | FollowMode::Generation(_) => {
                 let newest =
                     generations::some_numbers(&self.disk).ok().and_then(|all| all.last().copied());
                 let newest = newest.and_then(|number| generations::read(&*self.disk, number).ok());
@@ -348,7 +348,7 @@ impl Reader {
             }
         };
         // The mark may be older than the current state.
-        there.saturating_sub(self.seen.now.sequence)
+        there.saturating_sub(self.state.now.sequence)
     }
 
     /// Sizes of the current state. Reads no table.
@@ -358,62 +358,74 @@ impl Reader {
     /// [`Error::Io`] if the length of the catalog cannot be read.
     pub fn stats(&self) -> Result<Stats> {
         let catalog_bytes = match self.follows {
-            Follows::Store => open::catalog_bytes(&self.disk)?,
-            Follows::Newest(_) | Follows::Generation(_) => 0,
+            FollowMode::Store => open::catalog_bytes(&self.disk)?,
+            FollowMode::Newest(_) | FollowMode::Generation(_) => 0,
         };
         Ok(Stats {
             catalog_bytes,
-            ..Stats::of(&self.seen.now, super::options::Options::default().epoch_visits)?
+            ..Stats::of(&self.state.now, super::options::Options::default().epoch_visits)?
         })
     }
 }
 
 /// Reads the newest state. The memtables of `before` have the `known` frames of the journals.
-fn look(disk: &Arc<dyn Disk>, before: Option<&View>, known: [Option<Tail>; 2]) -> Result<Seen> {
+fn read_newest(
+    disk: &Arc<dyn Disk>,
+    before: Option<&View>,
+    known: [Option<JournalTail>; 2],
+) -> Result<ReaderState> {
     require_store(disk)?;
     // A shared lock means that no writer is active, and that no writer starts: the catalog does not
     // change.
-    match Locks::try_take(&**disk, Lock::Shared)? {
-        Ok(locks) => return alone(disk, before, &*locks.into_catalog()),
+    match StoreLocks::try_take(&**disk, LockMode::Shared)? {
+        Ok(locks) => return read_without_writer(disk, before, &*locks.into_catalog()),
         Err(_) => {
-            if let Some(seen) = beside(disk, before, known)? {
+            if let Some(seen) = read_with_writer(disk, before, known)? {
                 return Ok(seen);
             }
         }
     }
-    match sight(disk, |published| show(disk, Files::Own, published, before))? {
-        Sight::Alone(lock) => alone(disk, before, &*lock),
-        Sight::Beside { written, taken: now } => {
+    match access_store(disk, |published| {
+        open_published(disk, FileNaming::Store, published, before)
+    })? {
+        StoreAccess::WithoutWriter(lock) => read_without_writer(disk, before, &*lock),
+        StoreAccess::WithWriter { written, taken: now } => {
             // The memtables of a fallback are empty, so the next refresh cannot continue them.
-            Ok(Seen { now, written: Some(written), fell_back: true, known: [None; 2] })
+            Ok(ReaderState { now, written: Some(written), fell_back: true, known: [None; 2] })
         }
     }
 }
 
 /// The state that the last writer left, while there is no writer.
-fn alone(disk: &Arc<dyn Disk>, before: Option<&View>, _lock: &dyn LockGuard) -> Result<Seen> {
+fn read_without_writer(
+    disk: &Arc<dyn Disk>,
+    before: Option<&View>,
+    _lock: &dyn LockGuard,
+) -> Result<ReaderState> {
     let contents = Catalog::read_on(&**disk)?;
     open::require_finished(disk, &contents)?;
-    seen(disk, before, &contents, None)
+    state_of(disk, before, &contents, None)
 }
 
 /// The last commit of an active writer; `None` if it cannot be read, or if the store is unfinished.
-fn beside(
+fn read_with_writer(
     disk: &Arc<dyn Disk>,
     before: Option<&View>,
-    known: [Option<Tail>; 2],
-) -> Result<Option<Seen>> {
-    let mut tries = Tries::new();
+    known: [Option<JournalTail>; 2],
+) -> Result<Option<ReaderState>> {
+    let mut tries = ReadLimit::new();
     let mut missed = None;
     loop {
         // The time is taken before the catalog is read, so the result is at least as new as this
         // time.
         let written = SystemTime::now();
-        let Some(contents) = read_beside(&**disk, known, &mut tries)? else { return Ok(None) };
+        let Some(contents) = read_concurrently(&**disk, known, &mut tries)? else {
+            return Ok(None);
+        };
         if contents.settings.unfinished {
             return Ok(None);
         }
-        match seen(disk, before, &contents, Some(written)) {
+        match state_of(disk, before, &contents, Some(written)) {
             // A file is removed only if a later commit does not list it.
             Err(e) if e.is_not_found() && missed != Some(contents.settings.changes) => {
                 missed = Some(contents.settings.changes);
@@ -424,24 +436,29 @@ fn beside(
 }
 
 /// The state of a catalog, with the files that the catalog lists.
-fn seen(
+fn state_of(
     disk: &Arc<dyn Disk>,
     before: Option<&View>,
-    contents: &Contents,
+    contents: &CatalogContents,
     written: Option<SystemTime>,
-) -> Result<Seen> {
+) -> Result<ReaderState> {
     let (view, sequence) = view_of(disk, contents, before)?;
-    let known = contents.journals.each_ref().map(Frames::last);
-    Ok(Seen { now: Snapshot::new(Arc::new(view), sequence), written, fell_back: false, known })
+    let known = contents.journals.each_ref().map(JournalFrames::last);
+    Ok(ReaderState {
+        now: Snapshot::new(Arc::new(view), sequence),
+        written,
+        fell_back: false,
+        known,
+    })
 }
 
 /// The way in which a reader accesses a store.
-pub(crate) enum Sight<T> {
+pub(crate) enum StoreAccess<T> {
     /// No writer is active, and no writer starts while this lock is held.
-    Alone(Box<dyn LockGuard>),
+    WithoutWriter(Box<dyn LockGuard>),
     /// A writer is active. Contains the time of its published state, and the result taken from that
     /// state.
-    Beside { written: SystemTime, taken: T },
+    WithWriter { written: SystemTime, taken: T },
 }
 
 /// Checks whether a writer is active, and takes the needed data from its published state while the
@@ -449,22 +466,24 @@ pub(crate) enum Sight<T> {
 ///
 /// A file is removed only if a newer `SNAPSHOT` does not list it. So if a file is missing, the call
 /// tries again; a missing file is damage if `SNAPSHOT` is unchanged.
-pub(crate) fn sight<T>(
+pub(crate) fn access_store<T>(
     disk: &Arc<dyn Disk>,
-    take: impl Fn(&Published) -> Result<T>,
-) -> Result<Sight<T>> {
+    take: impl Fn(&PublishedState) -> Result<T>,
+) -> Result<StoreAccess<T>> {
     let since = Instant::now();
-    let mut before: Option<Published> = None;
+    let mut before: Option<PublishedState> = None;
     loop {
         // The lock is tried again each time: the writer may have ended, and then nobody replaces
         // `SNAPSHOT` any more.
-        let holder = match Locks::try_take(&**disk, Lock::Shared)? {
-            Ok(locks) => return Ok(Sight::Alone(locks.into_catalog())),
+        let holder = match StoreLocks::try_take(&**disk, LockMode::Shared)? {
+            Ok(locks) => return Ok(StoreAccess::WithoutWriter(locks.into_catalog())),
             Err(holder) => holder,
         };
-        if let Some(published) = Published::read(&**disk)? {
+        if let Some(published) = PublishedState::read(&**disk)? {
             match take(&published) {
-                Ok(taken) => return Ok(Sight::Beside { written: published.written, taken }),
+                Ok(taken) => {
+                    return Ok(StoreAccess::WithWriter { written: published.written, taken });
+                }
                 Err(e) if e.is_not_found() && before.as_ref() != Some(&published) => {
                     before = Some(published);
                     continue;
@@ -481,19 +500,23 @@ pub(crate) fn sight<T>(
 }
 
 /// The state of a generation.
-fn published(disk: &Arc<dyn Disk>, generation: &Generation, before: Option<&View>) -> Result<Seen> {
-    let files = Files::Published(generation.published.store);
-    let now = show(disk, files, &generation.published, before)?;
+fn published(
+    disk: &Arc<dyn Disk>,
+    generation: &Generation,
+    before: Option<&View>,
+) -> Result<ReaderState> {
+    let files = FileNaming::Published(generation.published.store);
+    let now = open_published(disk, files, &generation.published, before)?;
     generations::require_tables(disk, generation)?;
     let written = Some(generation.published.written);
-    Ok(Seen { now, written, fell_back: false, known: [None; 2] })
+    Ok(ReaderState { now, written, fell_back: false, known: [None; 2] })
 }
 
 /// The state in `SNAPSHOT` or a generation.
-fn show(
+fn open_published(
     disk: &Arc<dyn Disk>,
-    files: Files,
-    published: &Published,
+    files: FileNaming,
+    published: &PublishedState,
     before: Option<&View>,
 ) -> Result<Snapshot> {
     // Another store may have replaced the store of `before`. If so, the segments of `before` are

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::core::Core;
 use super::lookup::Lookup;
 use super::manifest_check::row;
-use super::memtable::{Memtable, PageOf};
+use super::memtable::{Memtable, MemtablePage};
 use super::memtables::Memtables;
 use super::new_segment;
 use super::publisher::Publisher;
@@ -23,8 +23,8 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::metrics::Work;
 use crate::page::{Changes, Entry, in_force_on};
-use crate::segment::{self, Row, SealPage, Span, host_slot};
-use crate::sync::{Rank, RankedGuard, RankedMutex};
+use crate::segment::{self, ScheduleRow, SealPage, SegmentSpan, host_slot};
+use crate::sync::{LockRank, RankedGuard, RankedMutex};
 
 impl Store {
     /// Seals all unsealed operations into segments, however few, and returns when they are sealed.
@@ -55,7 +55,7 @@ const RETRY: Duration = Duration::from_secs(10);
 
 /// Seals memtables.
 #[derive(Debug)]
-pub(crate) struct Sealer {
+pub(crate) struct MemtableSealer {
     core: Arc<Core>,
     admission: Arc<Admission>,
     committer: Arc<Committer>,
@@ -64,19 +64,19 @@ pub(crate) struct Sealer {
     sealing: RankedMutex<()>,
 }
 
-impl Sealer {
+impl MemtableSealer {
     pub(crate) fn new(
         core: &Arc<Core>,
         admission: &Arc<Admission>,
         committer: &Arc<Committer>,
         publisher: &Arc<Publisher>,
-    ) -> Sealer {
-        Sealer {
+    ) -> MemtableSealer {
+        MemtableSealer {
             core: Arc::clone(core),
             admission: Arc::clone(admission),
             committer: Arc::clone(committer),
             publisher: Arc::clone(publisher),
-            sealing: RankedMutex::new(Rank::Seal, ()),
+            sealing: RankedMutex::new(LockRank::Seal, ()),
         }
     }
 
@@ -138,7 +138,7 @@ impl Sealer {
         let stamp = segment_ids.stamp(&**disk);
         // The sort is in memory, unless a memtable has very many pages.
         let memory_bytes = options.background_memory_bytes / 8;
-        let mut file = segment::Sealer::new(disk, stamp, memory_bytes)?;
+        let mut file = segment::SegmentWriter::new(disk, stamp, memory_bytes)?;
         // The layout locks the live view, which ranks before a memtable. So it comes before
         // `memtable.read`.
         let layout = new_segment::background_layout(&self.core);
@@ -146,7 +146,7 @@ impl Sealer {
         let inner = memtable.read();
         let mut entries = Vec::new();
         for page in inner.in_order() {
-            let course = page.course_at(u64::MAX, &view.epochs);
+            let course = page.history_at(u64::MAX, &view.epochs);
             page.take_entries(&mut entries);
             let changes = match course.changes {
                 Some(changes) => changes,
@@ -157,13 +157,13 @@ impl Sealer {
             let record = page.record(&entries, changes);
             if record.reset || !record.entries.is_empty() {
                 let (url, head, own) = (page.url(), course.head.as_ref(), record.visit_count());
-                let row = Row::new(head, &changes, own, host_slot(url, seed)).pack();
+                let row = ScheduleRow::new(head, &changes, own, host_slot(url, seed)).pack();
                 let (hash, in_force) = (page.hash(), in_force_on(head));
                 file.push(SealPage { url, hash, record, row, in_force })?;
             }
         }
-        let span = Span { sequences, delta: inner.delta, tier: 0 };
-        file.finish(span, inner.buried.tombstones(), &layout)?;
+        let span = SegmentSpan { sequences, delta: inner.delta, tier: 0 };
+        file.finish(span, inner.hidden_keys.tombstones(), &layout)?;
         Ok(stamp.id)
     }
 
@@ -197,7 +197,7 @@ impl Sealer {
 
 /// Computes the change statistics of a page from all its visits, including `entries` in the
 /// memtable being sealed.
-fn changes_anew(view: &View, page: &PageOf<'_>, entries: &[Entry]) -> Result<Changes> {
+fn changes_anew(view: &View, page: &MemtablePage<'_>, entries: &[Entry]) -> Result<Changes> {
     let mut all = entries.to_vec();
     if !page.ends_at(u64::MAX) {
         all.append(&mut view.sealed_entries(&Lookup::of(page.url(), page.hash()))?);

@@ -5,10 +5,10 @@ use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{Arc, OnceLock};
 
-use super::answer::{History, HistoryEntry, Page};
 use super::epochs::Epochs;
 use super::lookup::Lookup;
-use super::view::{VersionAt, View};
+use super::results::{History, HistoryEntry, Page};
+use super::view::{PastVersion, View};
 use crate::engine::component::Component;
 use crate::engine::files::has_table;
 #[cfg(doc)]
@@ -16,7 +16,8 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::fingerprint::Meaning;
 use crate::page::{
-    Distance, Entry, Epoch, EpochInfo, Head, Seen, Visit, known, restated, visit_verdict,
+    Distance, Entry, Epoch, EpochInfo, PageHead, Seen, Visit, find_epoch, restatements_of,
+    visit_verdict,
 };
 use crate::progress::{Progress, Stage};
 use crate::time::Time;
@@ -24,7 +25,7 @@ use crate::url::check_url;
 
 /// State that a higher module caches with a snapshot. Only the module that created the state uses
 /// its concrete type.
-pub(crate) type Kept = Box<dyn Any + Send + Sync + UnwindSafe + RefUnwindSafe>;
+pub(crate) type SnapshotCache = Box<dyn Any + Send + Sync + UnwindSafe + RefUnwindSafe>;
 
 /// A consistent view of a store: every operation up to a sequence number, and no later operation.
 ///
@@ -56,7 +57,7 @@ pub struct Snapshot {
     pub(crate) sequence: u64,
     /// The state that a higher module caches with a snapshot and its clones, opaque to the
     /// snapshot.
-    kept: Arc<OnceLock<Kept>>,
+    cache: Arc<OnceLock<SnapshotCache>>,
 }
 
 impl fmt::Debug for Snapshot {
@@ -68,7 +69,7 @@ impl fmt::Debug for Snapshot {
 impl Snapshot {
     /// Creates a snapshot of a view up to the operation `sequence`.
     pub(crate) fn new(view: Arc<View>, sequence: u64) -> Snapshot {
-        Snapshot { view, sequence, kept: Arc::default() }
+        Snapshot { view, sequence, cache: Arc::default() }
     }
 
     /// The view with its components.
@@ -77,12 +78,15 @@ impl Snapshot {
     }
 
     /// Returns the state cached with this snapshot and its clones. Calls `make` the first time.
-    pub(crate) fn kept(&self, make: impl FnOnce() -> Result<Kept>) -> Result<&Kept> {
-        if let Some(kept) = self.kept.get() {
+    pub(crate) fn cached_or_init(
+        &self,
+        make: impl FnOnce() -> Result<SnapshotCache>,
+    ) -> Result<&SnapshotCache> {
+        if let Some(kept) = self.cache.get() {
             return Ok(kept);
         }
         let made = make()?;
-        Ok(self.kept.get_or_init(|| made))
+        Ok(self.cache.get_or_init(|| made))
     }
 
     /// The number of the last operation in the snapshot.
@@ -138,7 +142,7 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], or [`Error::Corrupt`] if the data to read is damaged.
+    /// [`Error::FeedUrl`], or [`Error::Corrupt`] if the data to read is damaged.
     pub fn history(&self, url: &str) -> Result<History> {
         self.poison_on_bug(|| {
             let entries = self.view.entries(&self.lookup(url)?, self.sequence)?;
@@ -166,12 +170,12 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], or [`Error::Corrupt`] if the data to read is damaged.
+    /// [`Error::FeedUrl`], or [`Error::Corrupt`] if the data to read is damaged.
     pub fn as_of(&self, url: &str, time: impl Into<Time>) -> Result<Option<Visit>> {
         self.poison_on_bug(|| {
             let version = self.view.version_at(&self.lookup(url)?, self.sequence, time.into())?;
-            Ok(version.map(|VersionAt { visit, contents }| {
-                let content = self.view.epochs.deciding(&contents).copied();
+            Ok(version.map(|PastVersion { visit, contents }| {
+                let content = self.view.epochs.newest_for_changes(&contents).copied();
                 let seen = content.map_or(visit.seen, Seen::Content);
                 Visit { seen, ..visit }
             }))
@@ -196,10 +200,10 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], or [`Error::Corrupt`] if the data to read is damaged.
+    /// [`Error::FeedUrl`], or [`Error::Corrupt`] if the data to read is damaged.
     pub fn latest(&self, url: &str) -> Result<Option<Page>> {
         self.poison_on_bug(|| {
-            let page = self.view.changing(&self.lookup(url)?, self.sequence)?;
+            let page = self.view.page_with_changes(&self.lookup(url)?, self.sequence)?;
             Ok(page.map(|page| Page::new(url, &page, &self.view.epochs)))
         })
     }
@@ -298,15 +302,15 @@ impl Snapshot {
     /// The name of the file in the store's directory that has an epoch's table of document
     /// frequencies. `None` if the epoch has no table, or has ended. Reads no file.
     pub fn table_file(&self, epoch: Epoch) -> Option<String> {
-        let info = known(self.epochs(), epoch).filter(|info| has_table(info));
+        let info = find_epoch(self.epochs(), epoch).filter(|info| has_table(info));
         info.map(|info| self.view.files.table(info).to_string())
     }
 }
 
 /// Folds entries in order. Returns each visit with its verdict, and the resulting head of the page.
 #[expect(clippy::indexing_slicing, reason = "behind each entry there is a rest, if an empty one")]
-pub(crate) fn fold(entries: &[Entry], epochs: &Epochs) -> (History, Option<Head>) {
-    let mut head: Option<Head> = None;
+pub(crate) fn fold(entries: &[Entry], epochs: &Epochs) -> (History, Option<PageHead>) {
+    let mut head: Option<PageHead> = None;
     let mut history = Vec::with_capacity(entries.len());
     let mut also = Vec::new();
     for (at, &entry) in entries.iter().enumerate() {
@@ -314,7 +318,7 @@ pub(crate) fn fold(entries: &[Entry], epochs: &Epochs) -> (History, Option<Head>
             Entry::Visit(visit) => {
                 also.clear();
                 if matches!(visit.seen, Seen::Content(_)) {
-                    also.extend(restated(&entry, &entries[at + 1..]));
+                    also.extend(restatements_of(&entry, &entries[at + 1..]));
                 }
                 let verdict = visit_verdict(head.as_ref(), &visit, &also, epochs).verdict;
                 let meaning = verdict.distance().map(|distance| epochs.meaning(distance));
@@ -323,7 +327,7 @@ pub(crate) fn fold(entries: &[Entry], epochs: &Epochs) -> (History, Option<Head>
             Entry::Restated(restated) => HistoryEntry::Restated(restated),
             Entry::Property(given) => HistoryEntry::Property(given),
         });
-        Head::absorb_into(&mut head, entry);
+        PageHead::absorb_into(&mut head, entry);
     }
     (history, head)
 }

@@ -2,9 +2,9 @@
 
 use crate::bug::OrBug;
 use crate::engine::files::has_table;
-use crate::engine::memtable::PageOf;
+use crate::engine::memtable::MemtablePage;
 use crate::engine::snapshot::Snapshot;
-use crate::engine::totals::Totals;
+use crate::engine::totals::StoreTotals;
 use crate::error::Result;
 use crate::page::{Entry, EpochInfo, Role, in_use};
 
@@ -18,7 +18,7 @@ use crate::page::{Entry, EpochInfo, Role, in_use};
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Counter {
+pub struct StatsCounter {
     /// The name of the counter's field.
     pub name: &'static str,
     /// The description of the field, which says what the counter counts.
@@ -27,7 +27,7 @@ pub struct Counter {
     pub value: fn(&Stats) -> u64,
 }
 
-/// Declares a structure, and lists its fields of type `u64` as [`Counter`]s.
+/// Declares a structure, and lists its fields of type `u64` as [`StatsCounter`]s.
 macro_rules! counted {
     ($(#[$about:meta])* pub struct $Name:ident { $($fields:tt)* }) => {
         $(#[$about])*
@@ -46,7 +46,7 @@ macro_rules! counted {
             /// }
             /// # Ok::<(), Box<dyn std::error::Error>>(())
             /// ```
-            pub const COUNTERS: &'static [Counter] = counted!(@list $Name [] $($fields)*);
+            pub const COUNTERS: &'static [StatsCounter] = counted!(@list $Name [] $($fields)*);
         }
     };
     (
@@ -55,7 +55,7 @@ macro_rules! counted {
     ) => {
         counted!(@list $Name [
             $($found,)*
-            Counter {
+            StatsCounter {
                 name: stringify!($field),
                 what: concat!($($what),+).trim_ascii_start(),
                 value: |of: &$Name| of.$field,
@@ -166,13 +166,13 @@ impl Stats {
         }
         for memtable in &snapshot.view.memtables {
             let inner = memtable.read();
-            let visits = |page: PageOf<'_>| {
+            let visits = |page: MemtablePage<'_>| {
                 page.entries_at(snapshot.sequence).filter(Entry::is_visit).count() as u64
             };
             let unsealed = inner.pages().map(visits);
             stats.unsealed_visits += unsealed.sum::<u64>();
         }
-        let Totals { pages, visits, .. } = Totals::of(snapshot)?;
+        let StoreTotals { pages, visits, .. } = StoreTotals::of(snapshot)?;
         (stats.pages, stats.visits) = (pages, visits);
         // There may be fewer visits than when the epoch began, because some were forgotten.
         let since = |info: &EpochInfo| stats.visits.saturating_sub(info.begun);

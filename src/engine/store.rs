@@ -4,17 +4,17 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::db::Db;
-use super::lifecycle::OnPanic;
-use super::live::Live;
+use super::lifecycle::PoisonOnPanic;
+use super::live::LiveView;
 use super::open;
 use super::options::Options;
 use crate::disk::{Disk, Location};
-use crate::engine::answer::History;
+use crate::engine::results::History;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::stats::Stats;
 use crate::error::{Error, NotStore, Result};
 use crate::page::{Epoch, EpochInfo, Visit};
-use crate::sync::{Rank, RankedMutex, thread};
+use crate::sync::{LockRank, RankedMutex, thread};
 use crate::time::Time;
 
 impl Store {
@@ -67,7 +67,7 @@ impl Store {
 /// ```
 #[derive(Clone)]
 pub struct Store {
-    handle: Arc<Handle>,
+    handle: Arc<OpenStore>,
 }
 
 impl fmt::Debug for Store {
@@ -77,7 +77,7 @@ impl fmt::Debug for Store {
 }
 
 /// The owner of the background threads.
-pub(crate) struct Handle {
+pub(crate) struct OpenStore {
     pub(crate) db: Arc<Db>,
     threads: RankedMutex<Vec<thread::JoinHandle<()>>>,
     closing: RankedMutex<()>,
@@ -106,7 +106,7 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`], [`Error::Io`].
-    /// [`Error::Locked`] if another process has the store open for writing (after 5 s, so that a
+    /// [`Error::LockOutcome`] if another process has the store open for writing (after 5 s, so that a
     /// process that is shutting down can finish), or if this process has it open (at once).
     /// [`Error::Corrupt`] also if a file belongs to another store or the catalog is older than
     /// `SNAPSHOT`.
@@ -185,17 +185,17 @@ impl Store {
         // In a forked process the store belongs to the parent.
         let Ok(db) = self.db() else { return };
         if db.core.is_in_place() {
-            open::unmake(&db.core.disk);
+            open::remove_files(&db.core.disk);
         }
     }
 
     fn start(db: Db) -> Result<Store> {
         let db = Arc::new(db);
         let store = Store {
-            handle: Arc::new(Handle {
+            handle: Arc::new(OpenStore {
                 db,
-                threads: RankedMutex::new(Rank::Threads, Vec::new()),
-                closing: RankedMutex::new(Rank::Close, ()),
+                threads: RankedMutex::new(LockRank::Threads, Vec::new()),
+                closing: RankedMutex::new(LockRank::Close, ()),
             }),
         };
         let Db { core, sealer, compactor, .. } = &*store.handle.db;
@@ -218,7 +218,7 @@ impl Store {
     }
 
     /// The live state, which can be read in a forked process, too.
-    pub(crate) fn live(&self) -> &Live {
+    pub(crate) fn live(&self) -> &LiveView {
         &self.handle.db.core.live
     }
 
@@ -239,7 +239,7 @@ impl Store {
     #[track_caller]
     pub(crate) fn change<T>(&self, change: impl FnOnce(&Db) -> Result<T>) -> Result<T> {
         let db = self.db()?;
-        let _on_panic = OnPanic::new(&db.core.lifecycle);
+        let _on_panic = PoisonOnPanic::new(&db.core.lifecycle);
         db.core.lifecycle.poison_on_bug(change(db))
     }
 
@@ -285,7 +285,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], or [`Error::Corrupt`] if the data to read is damaged.
+    /// [`Error::FeedUrl`], or [`Error::Corrupt`] if the data to read is damaged.
     pub fn history(&self, url: &str) -> Result<History> {
         self.snapshot().history(url)
     }
@@ -311,7 +311,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], or [`Error::Corrupt`] if the data to read is damaged.
+    /// [`Error::FeedUrl`], or [`Error::Corrupt`] if the data to read is damaged.
     pub fn as_of(&self, url: &str, time: impl Into<Time>) -> Result<Option<Visit>> {
         self.snapshot().as_of(url, time)
     }
@@ -340,12 +340,12 @@ impl Store {
     }
 }
 
-impl Handle {
+impl OpenStore {
     /// Starts a background thread. If the thread panics, the store is poisoned.
     fn spawn(&self, name: &str, run: impl FnOnce() + Send + 'static) -> Result<()> {
         let core = Arc::clone(&self.db.core);
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
-            let on_panic = OnPanic::new(&core.lifecycle);
+            let on_panic = PoisonOnPanic::new(&core.lifecycle);
             run();
             drop(on_panic);
             // The background thread has ended. Without this notification, a thread that waits for
@@ -373,7 +373,7 @@ impl Handle {
     }
 }
 
-impl Drop for Handle {
+impl Drop for OpenStore {
     fn drop(&mut self) {
         if self.db.core.lifecycle.check_process().is_err() {
             // In a forked process there are no threads to wait for, or to detach.

@@ -8,7 +8,7 @@ use crate::layout::Delta;
 
 /// The totals of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Totals {
+pub(crate) struct StoreTotals {
     /// The number of pages with a visit.
     pub(crate) pages: u64,
     /// The number of visits to these pages.
@@ -19,26 +19,26 @@ pub(crate) struct Totals {
     pub(crate) gone: u64,
 }
 
-impl Totals {
+impl StoreTotals {
     /// Computes the totals of a snapshot.
     ///
     /// # Errors
     ///
     /// [`Error::Corrupt`] if the segments and the journal remove more than they add.
-    pub(crate) fn of(snapshot: &Snapshot) -> Result<Totals> {
+    pub(crate) fn of(snapshot: &Snapshot) -> Result<StoreTotals> {
         let mut sum = Some(Delta::default());
         for component in snapshot.view.components() {
             let delta = component.delta(snapshot.sequence)?;
             sum = sum.and_then(|sum| sum.plus(delta));
         }
         let what = "the sums of their pages and visits are impossible";
-        sum.and_then(Totals::from_delta).ok_or_else(|| Error::corrupt("segments", 0, what))
+        sum.and_then(StoreTotals::from_delta).ok_or_else(|| Error::corrupt("segments", 0, what))
     }
 
     /// Converts the sum of all changes; `None` if the sum is impossible.
-    pub(crate) fn from_delta(sum: Delta) -> Option<Totals> {
+    pub(crate) fn from_delta(sum: Delta) -> Option<StoreTotals> {
         let Delta { pages, visits, in_force, gone } = sum;
-        let counted = Totals {
+        let counted = StoreTotals {
             pages: pages.try_into().ok()?,
             visits: visits.try_into().ok()?,
             in_force: in_force.try_into().ok()?,
@@ -49,9 +49,9 @@ impl Totals {
     }
 }
 
-impl fmt::Display for Totals {
+impl fmt::Display for StoreTotals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Totals { pages, visits, in_force, gone } = self;
+        let StoreTotals { pages, visits, in_force, gone } = self;
         write!(f, "{pages} pages, {in_force} in force and {gone} gone, with {visits} visits")
     }
 }

@@ -5,10 +5,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::component::{
-    Changing, Component, ComponentId, Known, PageIn, PageLocation, changing_across, entries_across,
+    Component, ComponentId, LocatedHead, PageLocation, PageSlice, PageWithChanges, entries_across,
+    page_with_changes_across,
 };
 use super::epochs::Epochs;
-use super::files::Files;
+use super::files::FileNaming;
 use super::lifecycle::Poison;
 use super::live_segment::LiveSegment;
 use super::lookup::Lookup;
@@ -18,8 +19,8 @@ use crate::disk::Disk;
 use crate::error::Result;
 use crate::metrics::Metrics;
 use crate::order::sort_few_by_key;
-use crate::page::{Changes, Content, Entry, InForce, InForceVisit, PageHistory, Visit};
-use crate::segment::{PartOfPage, page_across};
+use crate::page::{Changes, Content, Entry, InForceContents, InForceVisit, PageHistory, Visit};
+use crate::segment::{PagePart, page_across};
 use crate::time::Time;
 
 /// The live components at one moment. A view never changes: a new view replaces it.
@@ -36,7 +37,7 @@ pub(crate) struct View {
     /// The disk of the store.
     pub(crate) disk: Arc<dyn Disk>,
     /// The naming scheme of the files on the disk.
-    pub(crate) files: Files,
+    pub(crate) files: FileNaming,
     /// The state that records a bug met in this or another view of the store.
     pub(crate) poison: Arc<Poison>,
     /// The metrics to notify.
@@ -44,11 +45,11 @@ pub(crate) struct View {
 }
 
 /// The version of a page that was in force at some time.
-pub(crate) struct VersionAt {
+pub(crate) struct PastVersion {
     /// The last visit up to that time that saw the version.
     pub(crate) visit: Visit,
     /// The content, with each of its valid fingerprints.
-    pub(crate) contents: InForce,
+    pub(crate) contents: InForceContents,
 }
 
 impl View {
@@ -131,20 +132,24 @@ impl View {
     }
 
     /// The data about a page as of `sequence`.
-    pub(crate) fn known(&self, lookup: &Lookup<'_>, sequence: u64) -> Result<Known> {
+    pub(crate) fn locate_page(&self, lookup: &Lookup<'_>, sequence: u64) -> Result<LocatedHead> {
         let pages = self.components().map(|component| component.page(lookup, sequence));
-        let mut known = Known::default();
-        known.take_in(|| lookup.key(), pages)?;
+        let mut known = LocatedHead::default();
+        known.fill_from(|| lookup.key(), pages)?;
         Ok(known)
     }
 
     /// Adds the data about a page in the memtables. Returns whether the data is complete, so that
     /// segments need not be read.
-    pub(crate) fn take_in_memory(&self, lookup: &Lookup<'_>, known: &mut Known) -> Result<bool> {
+    pub(crate) fn fill_from_memtables(
+        &self,
+        lookup: &Lookup<'_>,
+        known: &mut LocatedHead,
+    ) -> Result<bool> {
         let memtables = self.memtables.with_ids().rev();
         let pages = memtables
             .map(|(id, memtable)| Component::Memtable(id, memtable).page(lookup, u64::MAX));
-        known.take_in(|| lookup.key(), pages)
+        known.fill_from(|| lookup.key(), pages)
     }
 
     /// Looks up many pages in the segments, in order of their hashes, which is the order of each
@@ -156,7 +161,7 @@ impl View {
         clippy::indexing_slicing,
         reason = "places are those of the lookups, and what is found is of what is wanted"
     )]
-    pub(crate) fn known_in_segments(
+    pub(crate) fn locate_in_segments(
         &self,
         lookups: &[Lookup<'_>],
         mut found: impl FnMut(usize, PageLocation, PageHistory) -> Result<(), Bug>,
@@ -179,10 +184,10 @@ impl View {
             }
             let mut answered = answered.into_iter();
             order.retain(|&(_, place)| {
-                let rest = PageIn::Segment { number, live, page: None };
+                let rest = PageSlice::Segment { number, live, page: None };
                 // `retain` visits the pages in their order, which is also the order of `answered`.
                 // A page under a prefix that this segment forgot is not searched in older segments.
-                answered.next() == Some(false) && !rest.buries(|| lookups[place].key())
+                answered.next() == Some(false) && !rest.covers(|| lookups[place].key())
             });
         }
         Ok(())
@@ -194,7 +199,7 @@ impl View {
         &self,
         lookup: &Lookup<'_>,
         sequence: u64,
-        take: impl FnMut(&PageIn<'_>) -> Result<ControlFlow<()>>,
+        take: impl FnMut(&PageSlice<'_>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         let pages = self.components().map(|component| component.page(lookup, sequence));
         page_across(|| lookup.key(), pages, take).map(drop)
@@ -202,18 +207,22 @@ impl View {
 
     /// Returns a page with its change statistics; `None` if the page is unknown. If a late visit
     /// was not sealed yet, reads all data about the page.
-    pub(crate) fn changing(&self, lookup: &Lookup<'_>, sequence: u64) -> Result<Option<Changing>> {
+    pub(crate) fn page_with_changes(
+        &self,
+        lookup: &Lookup<'_>,
+        sequence: u64,
+    ) -> Result<Option<PageWithChanges>> {
         let parts = || self.components().map(|component| component.page(lookup, sequence));
-        changing_across(|| lookup.key(), parts, &self.epochs)
+        page_with_changes_across(|| lookup.key(), parts, &self.epochs)
     }
 
     /// Returns a page with its change statistics, by the location of its newest record.
-    pub(crate) fn changing_at(
+    pub(crate) fn page_with_changes_at(
         &self,
         location: PageLocation,
         lookup: &Lookup<'_>,
         sequence: u64,
-    ) -> Result<Option<Changing>> {
+    ) -> Result<Option<PageWithChanges>> {
         let newest = self.component(location.component)?;
         // The newest record is at this location, so newer components have no record of the page.
         let older = || self.components().filter(|older| older.id() < location.component);
@@ -221,7 +230,7 @@ impl View {
             let older = older().map(|component| component.page(lookup, sequence));
             std::iter::once(newest.page_at(location.page, lookup, sequence)).chain(older)
         };
-        changing_across(|| lookup.key(), parts, &self.epochs)
+        page_with_changes_across(|| lookup.key(), parts, &self.epochs)
     }
 
     /// The URL of the page at a location.
@@ -244,7 +253,7 @@ impl View {
         let Component::Memtable(_, memtable) = self.component(location.component)? else {
             return Ok(None);
         };
-        Ok(memtable.read().page(location.page).course_at(u64::MAX, &self.epochs).changes)
+        Ok(memtable.read().page(location.page).history_at(u64::MAX, &self.epochs).changes)
     }
 
     /// All entries of a page in the segments, in order.
@@ -315,7 +324,7 @@ impl View {
         lookup: &Lookup<'_>,
         sequence: u64,
         time: Time,
-    ) -> Result<Option<VersionAt>> {
+    ) -> Result<Option<PastVersion>> {
         let (mut found, mut contents) = (InForceVisit::default(), Vec::new());
         self.each_part(lookup, sequence, |page| {
             for entry in page.entries_until(time)? {
@@ -335,7 +344,7 @@ impl View {
                 |(e, c): &(Entry, Content)| Reverse((c.epoch, e.is_restated(), c.fingerprint));
             sort_few_by_key(&mut contents, ranked);
             contents.dedup_by_key(|(_, content)| content.epoch);
-            VersionAt {
+            PastVersion {
                 visit,
                 contents: contents.into_iter().map(|(_, content)| content).collect(),
             }
@@ -378,7 +387,7 @@ impl View {
     ) -> Result<bool> {
         // A record by itself is not enough here: only a record that ends the page, or a tombstone,
         // counts.
-        let newer = self.newer_than(id).map(|component| component.reset(lookup, sequence));
+        let newer = self.newer_than(id).map(|component| component.find_reset(lookup, sequence));
         let end = page_across(|| lookup.key(), newer, |_| Ok(ControlFlow::Continue(())))?;
         Ok(end.is_some())
     }

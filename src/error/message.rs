@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 
 use super::Error;
-use crate::disk::Holder;
+use crate::disk::LockHolder;
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -151,17 +151,17 @@ fn other_version(f: &mut fmt::Formatter<'_>, file: &str, found: u32, reads: u32)
     })
 }
 
-fn locked(f: &mut fmt::Formatter<'_>, location: &str, holder: Holder) -> fmt::Result {
+fn locked(f: &mut fmt::Formatter<'_>, location: &str, holder: LockHolder) -> fmt::Result {
     match holder {
-        Holder::ThisProcess => {
+        LockHolder::ThisProcess => {
             return write!(
                 f,
                 "{location} is open in this process already; use a clone of that Store, or a \
                  Reader, which works at the same time"
             );
         }
-        Holder::Process(process) => write!(f, "{location} is in use by process {process}")?,
-        Holder::Unknown => write!(f, "{location} is in use by another process")?,
+        LockHolder::Process(process) => write!(f, "{location} is in use by process {process}")?,
+        LockHolder::Unknown => write!(f, "{location} is in use by another process")?,
     }
     f.write_str(
         " that writes to it; wait until it closes, or read it with a Reader, which works at the \
@@ -185,7 +185,7 @@ mod tests {
         Error::io("write", "segments/0000000012.seg", io::Error::new(kind, "what the system says"))
     }
 
-    fn locked(holder: Holder) -> Error {
+    fn locked(holder: LockHolder) -> Error {
         Error::Locked { location: "crawl.simkeep".into(), holder }
     }
 
@@ -285,17 +285,17 @@ mod tests {
         let bug = || Bug::of_panic(std::panic::Location::caller()).into();
         vec![
             (
-                locked(Holder::ThisProcess),
+                locked(LockHolder::ThisProcess),
                 "crawl.simkeep is open in this process already; use a clone of that Store, or a \
                  Reader, which works at the same time",
             ),
             (
-                locked(Holder::Process(17)),
+                locked(LockHolder::Process(17)),
                 "crawl.simkeep is in use by process 17 that writes to it; wait until it closes, \
                  or read it with a Reader, which works at the same time",
             ),
             (
-                locked(Holder::Unknown),
+                locked(LockHolder::Unknown),
                 "crawl.simkeep is in use by another process that writes to it; wait until it \
                  closes, or read it with a Reader, which works at the same time",
             ),

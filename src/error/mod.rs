@@ -8,7 +8,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::bug::Bug;
-use crate::disk::{Failure, Holder};
+use crate::disk::{DiskError, LockHolder};
 use crate::fingerprint::FingerprintError;
 use crate::recrawl::RecrawlError;
 use crate::time::{Time, TimeError};
@@ -171,7 +171,7 @@ pub enum Error {
         /// The location.
         location: String,
         /// The process that has the store open.
-        holder: Holder,
+        holder: LockHolder,
     },
     /// A file that locks out other writers was removed or replaced while the store was open:
     /// another process may be writing. The store stops writing; open it again.
@@ -346,8 +346,8 @@ impl Error {
     }
 }
 
-impl From<Failure> for Error {
-    fn from(Failure { action, name, source }: Failure) -> Self {
+impl From<DiskError> for Error {
+    fn from(DiskError { action, name, source }: DiskError) -> Self {
         Error::io(action, name, source)
     }
 }

@@ -2,8 +2,8 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::choices::Hash;
-use super::words::{Span, WORD_BYTES_MAX};
+use super::choices::FeatureHash;
+use super::words::{WORD_BYTES_MAX, WordSpan};
 
 /// The number of classes of word lengths, one for each code path of XXH3. With mixed lengths a
 /// processor mispredicts the path half of the time, which costs more than the hash. Words of
@@ -41,16 +41,22 @@ const WORDS_MIN: usize = 16;
 
 /// Groups words by length, and hashes words of similar length together.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Batch {
+pub(super) struct WordBatch {
     /// The indexes of the words in each class.
     classes: [Vec<u32>; CLASSES],
 }
 
-impl Batch {
+impl WordBatch {
     /// Appends the hashes of words of a text, in order.
     #[expect(clippy::indexing_slicing, reason = "classes have the numbers of words")]
-    pub(super) fn hash(&mut self, hash: Hash, text: &[u8], words: &[Span], out: &mut Vec<u64>) {
-        if hash != Hash::Xxh3 || words.len() < WORDS_MIN {
+    pub(super) fn hash(
+        &mut self,
+        hash: FeatureHash,
+        text: &[u8],
+        words: &[WordSpan],
+        out: &mut Vec<u64>,
+    ) {
+        if hash != FeatureHash::Xxh3 || words.len() < WORDS_MIN {
             out.extend(words.iter().map(|word| hash.of(word.of(text))));
             return;
         }
@@ -74,7 +80,7 @@ impl Batch {
     /// Groups the words by class without data-dependent branches, and returns the number of words
     /// in each class.
     #[expect(clippy::indexing_slicing, reason = "no word is longer; each class has room for all")]
-    fn classify(&mut self, words: &[Span]) -> [usize; CLASSES] {
+    fn classify(&mut self, words: &[WordSpan]) -> [usize; CLASSES] {
         for class in &mut self.classes {
             // Each class has space for all words.
             class.resize(class.len().max(words.len()), 0);

@@ -1,7 +1,7 @@
 //! Bit sketches of texts: 64 bytes that estimate the resemblance of two texts.
 
 use super::grams::Grams;
-use super::kernel::Kernel;
+use super::kernel::FingerprintKernel;
 use super::minwise::{EMPTY, SEED};
 use super::recipe::Recipe;
 use crate::splitmix::splitmix;
@@ -107,7 +107,7 @@ impl BitSketcher {
     /// Creates a sketcher.
     pub fn new() -> BitSketcher {
         BitSketcher {
-            grams: Grams::new(&Recipe::words(Self::WORDS), Kernel::fastest()),
+            grams: Grams::new(&Recipe::words(Self::WORDS), FingerprintKernel::fastest()),
             least: Box::new([EMPTY; BINS]),
         }
     }

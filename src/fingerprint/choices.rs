@@ -4,7 +4,7 @@ use super::ratio::Ratio;
 
 /// The elements of n-grams.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub(super) enum Unit {
+pub(super) enum GramUnit {
     Words,
     Chars,
 }
@@ -27,7 +27,7 @@ pub enum Family {
 /// The hash of a feature.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
-pub enum Hash {
+pub enum FeatureHash {
     /// XXH3-64 with seed 0.
     #[default]
     Xxh3,
@@ -38,7 +38,7 @@ pub enum Hash {
 /// The weight of a feature that occurs `n` times.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
-pub enum Counts {
+pub enum CountWeight {
     /// `n`: the bag of features; `raw`. One long list dominates a document.
     Raw,
     /// √n: `sqrt`.
@@ -66,7 +66,7 @@ pub enum Rarity {
 /// The weight of an occurrence by position: the `x`-th of `length` features, counted from 0.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
-pub enum Scaling {
+pub enum PositionWeight {
     /// All positions have the same weight.
     #[default]
     None,
@@ -85,14 +85,14 @@ pub enum Scaling {
     },
 }
 
-impl Scaling {
+impl PositionWeight {
     /// Returns the part of a recipe's name for this scaling.
     pub(super) fn part_of_name(&self) -> String {
         match self {
-            Scaling::None => String::new(),
-            Scaling::Front => "front".to_owned(),
-            Scaling::Ends => "ends".to_owned(),
-            Scaling::By { name, .. } => {
+            PositionWeight::None => String::new(),
+            PositionWeight::Front => "front".to_owned(),
+            PositionWeight::Ends => "ends".to_owned(),
+            PositionWeight::By { name, .. } => {
                 let fit = |c: &char| c.is_ascii_lowercase() || c.is_ascii_digit();
                 format!("by:{}", name.chars().filter(fit).collect::<String>())
             }
@@ -100,15 +100,15 @@ impl Scaling {
     }
 }
 
-impl PartialEq for Scaling {
-    fn eq(&self, other: &Scaling) -> bool {
+impl PartialEq for PositionWeight {
+    fn eq(&self, other: &PositionWeight) -> bool {
         self.part_of_name() == other.part_of_name()
     }
 }
 
-impl Eq for Scaling {}
+impl Eq for PositionWeight {}
 
-impl std::hash::Hash for Scaling {
+impl std::hash::Hash for PositionWeight {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.part_of_name().hash(state);
     }
@@ -117,7 +117,7 @@ impl std::hash::Hash for Scaling {
 /// The weight of the fields of a document.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
-pub enum Fields {
+pub enum FieldWeight {
     /// Fields are ignored.
     #[default]
     None,

@@ -2,16 +2,16 @@
 
 use std::sync::LazyLock;
 
+use super::char_table::{ASSIGNED, CharTable};
 #[cfg(test)]
 use super::compose::is_inert;
 use super::compose::{is_yes, not_inert};
-use super::pages::{ASSIGNED, Pages};
 use super::tables::{IGNORED, LOWER, MARKS, NUMERIC, UNSPACED, WORD};
 use super::utf8::code_at;
 
 /// The role of a character in words.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Class {
+pub(super) enum CharClass {
     /// A character that ends a word.
     Separator,
     /// A letter or digit, in lower case.
@@ -24,27 +24,27 @@ pub(super) enum Class {
     Ignored,
 }
 
-impl Class {
+impl CharClass {
     /// Returns the class of a character. ASCII needs no table, so a text in ASCII builds none.
     #[inline]
-    pub(super) fn of(c: char) -> Class {
+    pub(super) fn of(c: char) -> CharClass {
         match c {
-            '0'..='9' | 'A'..='Z' | 'a'..='z' => Class::Letter(c.to_ascii_lowercase()),
-            '\0'..='\x7f' => Class::Separator,
-            _ => Class::in_table(c),
+            '0'..='9' | 'A'..='Z' | 'a'..='z' => CharClass::Letter(c.to_ascii_lowercase()),
+            '\0'..='\x7f' => CharClass::Separator,
+            _ => CharClass::in_table(c),
         }
     }
 
-    fn in_table(c: char) -> Class {
+    fn in_table(c: char) -> CharClass {
         match CODES.of(c as u32) {
-            SEPARATOR => Class::Separator,
-            UNSPACED_LETTER => Class::Unspaced,
-            MARK => Class::Mark,
-            IGNORABLE => Class::Ignored,
+            SEPARATOR => CharClass::Separator,
+            UNSPACED_LETTER => CharClass::Unspaced,
+            MARK => CharClass::Mark,
+            IGNORABLE => CharClass::Ignored,
             distance => (c as u32)
                 .checked_add_signed(distance)
                 .and_then(char::from_u32)
-                .map_or(Class::Separator, Class::Letter),
+                .map_or(CharClass::Separator, CharClass::Letter),
         }
     }
 }
@@ -70,7 +70,7 @@ const IGNORABLE: i32 = i32::MIN + 3;
 /// The treatment of a character on the fast path through a text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, PartialOrd)]
 #[repr(u8)]
-pub(super) enum Kind {
+pub(super) enum CharKind {
     /// A character that ends a word.
     Separator,
     /// A letter or digit that equals its lower case.
@@ -93,38 +93,38 @@ pub(super) enum Kind {
     Joining,
 }
 
-impl Kind {
+impl CharKind {
     /// Returns the kind of a character.
     #[inline]
-    pub(super) fn of(code: u32) -> Kind {
+    pub(super) fn of(code: u32) -> CharKind {
         KINDS.of(code)
     }
 
     /// Whether the character is not inert, so that the text before it may change.
     #[inline]
     pub(super) fn joins(self) -> bool {
-        self >= Kind::LoneMark
+        self >= CharKind::LoneMark
     }
 
     /// Returns the kind of an inert character.
-    fn inert(c: char) -> Kind {
-        match Class::of(c) {
-            Class::Separator => Kind::Separator,
-            Class::Letter(lower) if lower == c => Kind::Letter,
-            Class::Letter(lower) if lower.len_utf8() == c.len_utf8() => Kind::Capital,
-            Class::Letter(_) => Kind::Resized,
-            Class::Unspaced => Kind::Unspaced,
-            Class::Mark => Kind::Mark,
-            Class::Ignored => Kind::Ignored,
+    fn inert(c: char) -> CharKind {
+        match CharClass::of(c) {
+            CharClass::Separator => CharKind::Separator,
+            CharClass::Letter(lower) if lower == c => CharKind::Letter,
+            CharClass::Letter(lower) if lower.len_utf8() == c.len_utf8() => CharKind::Capital,
+            CharClass::Letter(_) => CharKind::Resized,
+            CharClass::Unspaced => CharKind::Unspaced,
+            CharClass::Mark => CharKind::Mark,
+            CharClass::Ignored => CharKind::Ignored,
         }
     }
 
     /// Returns the kind of a character that is not inert.
-    fn joining(c: char) -> Kind {
-        match Class::of(c) {
-            Class::Mark if is_yes(c) => Kind::LoneMark,
-            Class::Letter(lower) if is_yes(c) && lower == c => Kind::LoneLetter,
-            _ => Kind::Joining,
+    fn joining(c: char) -> CharKind {
+        match CharClass::of(c) {
+            CharClass::Mark if is_yes(c) => CharKind::LoneMark,
+            CharClass::Letter(lower) if is_yes(c) && lower == c => CharKind::LoneLetter,
+            _ => CharKind::Joining,
         }
     }
 }
@@ -132,24 +132,24 @@ impl Kind {
 /// The kinds of characters, for fast look-up. Building the tables takes some milliseconds, once in
 /// a process; a text in ASCII never needs them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kinds {
+pub(super) struct CharKinds {
     /// The characters of up to two bytes.
-    short: &'static [Kind; SHORT],
-    all: &'static Pages<Kind>,
+    short: &'static [CharKind; SHORT],
+    all: &'static CharTable<CharKind>,
 }
 
 /// The number of characters of up to two bytes.
 const SHORT: usize = 0x800;
 
-impl Kinds {
-    pub(super) fn new() -> Kinds {
+impl CharKinds {
+    pub(super) fn new() -> CharKinds {
         let short = &SHORT_KINDS;
-        Kinds { short, all: &KINDS }
+        CharKinds { short, all: &KINDS }
     }
 
     /// Returns the kind, the code and the length of the character at byte `at`.
     #[inline(always)]
-    pub(super) fn at(self, bytes: &[u8], at: usize) -> (Kind, u32, usize) {
+    pub(super) fn at(self, bytes: &[u8], at: usize) -> (CharKind, u32, usize) {
         let (code, size) = code_at(bytes, at);
         let kind = match self.short.get(code as usize) {
             Some(kind) => *kind,
@@ -160,23 +160,23 @@ impl Kinds {
 }
 
 /// The frozen tables, unfolded.
-static CODES: LazyLock<Pages<i32>> = LazyLock::new(unfolded);
+static CODES: LazyLock<CharTable<i32>> = LazyLock::new(unfolded);
 
-static KINDS: LazyLock<Pages<Kind>> = LazyLock::new(|| {
-    let mut all = vec![Kind::Separator; 0x11_0000];
-    let mut set = |c: char, to: Kind| {
+static KINDS: LazyLock<CharTable<CharKind>> = LazyLock::new(|| {
+    let mut all = vec![CharKind::Separator; 0x11_0000];
+    let mut set = |c: char, to: CharKind| {
         if let Some(kind) = all.get_mut(c as usize) {
             *kind = to;
         }
     };
     let assigned = ASSIGNED.into_iter().flatten().filter_map(char::from_u32);
-    assigned.for_each(|c| set(c, Kind::inert(c)));
-    not_inert().for_each(|c| set(c, Kind::joining(c)));
-    Pages::new(&all)
+    assigned.for_each(|c| set(c, CharKind::inert(c)));
+    not_inert().for_each(|c| set(c, CharKind::joining(c)));
+    CharTable::new(&all)
 });
 
-static SHORT_KINDS: LazyLock<[Kind; SHORT]> = LazyLock::new(|| {
-    let mut short = [Kind::Separator; SHORT];
+static SHORT_KINDS: LazyLock<[CharKind; SHORT]> = LazyLock::new(|| {
+    let mut short = [CharKind::Separator; SHORT];
     (0..).zip(&mut short).for_each(|(code, kind)| *kind = KINDS.of(code));
     short
 });
@@ -185,7 +185,7 @@ static SHORT_KINDS: LazyLock<[Kind; SHORT]> = LazyLock::new(|| {
     clippy::indexing_slicing,
     reason = "the tables have characters, and there is room for all"
 )]
-fn unfolded() -> Pages<i32> {
+fn unfolded() -> CharTable<i32> {
     let mut all = vec![SEPARATOR; 0x11_0000];
     for ascii in (b'0'..=b'z').filter(u8::is_ascii_alphanumeric) {
         all[usize::from(ascii)] = i32::from(ascii.to_ascii_lowercase()) - i32::from(ascii);
@@ -205,7 +205,7 @@ fn unfolded() -> Pages<i32> {
             all[c as usize] = distance;
         }
     }
-    Pages::new(&all)
+    CharTable::new(&all)
 }
 
 #[cfg(test)]
@@ -222,26 +222,30 @@ mod tests {
             all.push(u8::from(is_numeral(c)));
         }
         assert_eq!(xxhash_rust::xxh3::xxh3_64(&all), 6_709_457_088_004_541_638);
-        assert!(('\0'..='\x7f').all(|c| Class::of(c) == Class::in_table(c)));
+        assert!(('\0'..='\x7f').all(|c| CharClass::of(c) == CharClass::in_table(c)));
     }
 
     #[test]
     fn kinds_match_classes_and_composition() {
         for c in '\0'..=char::MAX {
-            let kind = Kind::of(c as u32);
-            assert_eq!(kind, if is_inert(c) { Kind::inert(c) } else { Kind::joining(c) }, "{c:?}");
+            let kind = CharKind::of(c as u32);
+            assert_eq!(
+                kind,
+                if is_inert(c) { CharKind::inert(c) } else { CharKind::joining(c) },
+                "{c:?}"
+            );
             assert_eq!(kind.joins(), !is_inert(c), "{c:?}");
             let mut utf8 = [0; 4];
             let size = c.encode_utf8(&mut utf8).len();
-            let (found, code, of) = Kinds::new().at(&utf8, 0);
+            let (found, code, of) = CharKinds::new().at(&utf8, 0);
             assert_eq!((found, code, of), (kind, c as u32, size), "{c:?}");
             // The fast path looks at no character that begins with a byte below 0xCC.
             assert!(c >= '\u{300}' || !kind.joins(), "{c:?}");
         }
-        let of = |c: char| Kind::of(c as u32);
+        let of = |c: char| CharKind::of(c as u32);
         let kinds =
             ['é', 'É', 'ẞ', '漢', '\u{ad}', '’', '\u{94d}', '\u{5b4}', '\u{301}', '\u{212b}'];
-        use Kind::{
+        use CharKind::{
             Capital, Ignored, Joining, Letter, LoneLetter, LoneMark, Resized, Separator, Unspaced,
         };
         let expected = [
@@ -253,7 +257,7 @@ mod tests {
 
     #[test]
     fn characters_have_their_classes() {
-        use Class::{Ignored, Letter, Mark, Separator, Unspaced};
+        use CharClass::{Ignored, Letter, Mark, Separator, Unspaced};
         for (c, class) in [
             ('a', Letter('a')),
             ('Z', Letter('z')),
@@ -281,7 +285,7 @@ mod tests {
             ('\u{fe0f}', Ignored),
             ('\u{10FFFF}', Separator),
         ] {
-            assert_eq!(Class::of(c), class, "{c:?}");
+            assert_eq!(CharClass::of(c), class, "{c:?}");
         }
     }
 

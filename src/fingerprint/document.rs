@@ -73,7 +73,7 @@ impl Document {
         self.text.push_str(text);
     }
 
-    /// Adds a field, such as an author or a section. For recipes with [fields](super::Fields), the
+    /// Adds a field, such as an author or a section. For recipes with [fields](super::FieldWeight), the
     /// field is a separate feature. Equal fields of different documents are the same feature.
     pub fn field(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.fields.push((name.into(), value.into()));

@@ -3,16 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
 
-use super::choices::{Fields, Unit};
+use super::choices::{FieldWeight, GramUnit};
 use super::document::Document;
-use super::fingerprinter::{Fingerprinter, Making};
+use super::fingerprinter::{FingerprintState, Fingerprinter};
 use super::frequencies::look_up;
 use super::grams::{Grams, takes};
-use super::kernel::Kernel;
+use super::kernel::FingerprintKernel;
 use super::minwise::Minwise;
 use super::recipe::Recipe;
-use super::voting::{Voting, hash_of_field};
-use super::words::Words;
+use super::voting::{SimhashBuilder, hash_of_field};
+use super::words::WordSplitter;
 use crate::bug::OrBug;
 use crate::fingerprint::error::Result;
 use crate::order::sort_few_by_key;
@@ -20,7 +20,7 @@ use crate::order::sort_few_by_key;
 /// The explanation of a fingerprint.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Explained {
+pub struct FingerprintExplanation {
     /// The fingerprint.
     pub fingerprint: u64,
     /// The number of distinct features in the text and, if the recipe uses them, the fields.
@@ -79,13 +79,17 @@ impl Fingerprinter<'_> {
     /// # Errors
     ///
     /// Returns the errors of the document frequencies.
-    pub fn explain(&mut self, document: &Document, limit: usize) -> Result<Explained> {
+    pub fn explain(&mut self, document: &Document, limit: usize) -> Result<FingerprintExplanation> {
         let (places, occurrences) = places(&self.recipe, document.text());
         self.push(document.text());
         let taken = self.take_all(document);
-        let Weighed { weights, total, mut balance } = match &mut self.making {
-            Making::Simhash(voting) => Weighed::by_vote(voting, &self.recipe, &places),
-            Making::Minwise(least) => Weighed::by_bits(&least.minwise, self.recipe.mask(), &places),
+        let FeatureWeights { weights, total, mut balance } = match &mut self.making {
+            FingerprintState::Simhash(voting) => {
+                FeatureWeights::by_vote(voting, &self.recipe, &places)
+            }
+            FingerprintState::Minwise(least) => {
+                FeatureWeights::by_bits(&least.minwise, self.recipe.mask(), &places)
+            }
         };
         let share = |weight: f64| if total == 0 { 0.0 } else { weight / total as f64 };
         // Reserved bits are metadata, for any vote.
@@ -100,8 +104,8 @@ impl Fingerprinter<'_> {
             voters.extend(weight.map(|weight| Voter { hash, weight, first, count }));
         }
         let fields = match self.recipe.fields {
-            Fields::None => &[][..],
-            Fields::Share(_) | Fields::Flip => document.fields(),
+            FieldWeight::None => &[][..],
+            FieldWeight::Share(_) | FieldWeight::Flip => document.fields(),
         };
         // Each of several equal fields votes, but all of them are one feature.
         let mut equal: HashMap<u64, (usize, u64)> = HashMap::new();
@@ -122,7 +126,7 @@ impl Fingerprinter<'_> {
             let hashes: Vec<u64> = voters.iter().map(|voter| voter.hash).collect();
             look_up(table, &hashes, &mut frequencies)?;
         }
-        let (mut texts, short) = Texts::of(&self.recipe, document.text(), &voters);
+        let (mut texts, short) = FeatureTexts::of(&self.recipe, document.text(), &voters);
         let heaviest = voters.iter().enumerate().map(|(nth, voter)| {
             let field = voter.first.checked_sub(occurrences).and_then(|nth| fields.get(nth));
             Ok(Feature {
@@ -139,17 +143,17 @@ impl Fingerprinter<'_> {
             })
         });
         let heaviest = heaviest.collect::<Result<_>>()?;
-        Ok(Explained { fingerprint, features, voting, heaviest, balance })
+        Ok(FingerprintExplanation { fingerprint, features, voting, heaviest, balance })
     }
 }
 
 /// For each distinct feature of a text, the number of its first occurrence and its count.
-type Places = HashMap<u64, (usize, u64)>;
+type FeatureOccurrences = HashMap<u64, (usize, u64)>;
 
 /// Returns the positions of features, and the number of occurrences including features that are not
 /// chosen.
-fn places(recipe: &Recipe, text: &str) -> (Places, usize) {
-    let (mut places, mut occurrences) = (Places::new(), 0);
+fn places(recipe: &Recipe, text: &str) -> (FeatureOccurrences, usize) {
+    let (mut places, mut occurrences) = (FeatureOccurrences::new(), 0);
     let mut take = |hashes: &[u64]| {
         for hash in hashes {
             if recipe.chooses(*hash) {
@@ -159,14 +163,14 @@ fn places(recipe: &Recipe, text: &str) -> (Places, usize) {
         }
     };
     let every = Recipe { modulo: 1, ..*recipe };
-    let mut grams = Grams::new(&every, Kernel::PORTABLE);
+    let mut grams = Grams::new(&every, FingerprintKernel::PORTABLE);
     grams.push(text, |hashes, _| take(hashes));
     grams.finish(|hashes, _| take(hashes));
     (places, occurrences)
 }
 
 /// The weights of a text's features and the margins of bits.
-struct Weighed {
+struct FeatureWeights {
     /// The weights of the features that vote.
     weights: HashMap<u64, u128>,
     /// The total weight, fields included.
@@ -174,15 +178,19 @@ struct Weighed {
     balance: [f64; 64],
 }
 
-impl Weighed {
-    fn by_vote(voting: &mut Voting, recipe: &Recipe, places: &Places) -> Weighed {
+impl FeatureWeights {
+    fn by_vote(
+        voting: &mut SimhashBuilder,
+        recipe: &Recipe,
+        places: &FeatureOccurrences,
+    ) -> FeatureWeights {
         let total = voting.vote.total();
         let share = |weight: i128| if total == 0 { 0.0 } else { weight as f64 / total as f64 };
         let counts = |(hash, (_, count)): (&u64, &(usize, u64))| match recipe.is_plain() {
             true => (*hash, u128::from(*count)),
             false => (*hash, u128::from(recipe.counts.weight(*count))),
         };
-        Weighed {
+        FeatureWeights {
             weights: match recipe.counts_alone() {
                 true => places.iter().map(counts).collect(),
                 false => voting.weights.weighed.iter().map(|f| (f.0, f.1.into())).collect(),
@@ -193,7 +201,7 @@ impl Weighed {
     }
 
     /// Weighs each feature by the number of bits that it determines.
-    fn by_bits(minwise: &Minwise, mask: u64, places: &Places) -> Weighed {
+    fn by_bits(minwise: &Minwise, mask: u64, places: &FeatureOccurrences) -> FeatureWeights {
         let bits = |feature: &u64| (minwise.bits_of(*feature) & mask).count_ones();
         let given = |feature: &u64| (*feature, u128::from(bits(feature)));
         let weights: HashMap<u64, u128> =
@@ -203,12 +211,12 @@ impl Weighed {
         for (bit, balance) in balance.iter_mut().enumerate().filter(|_| !weights.is_empty()) {
             *balance = if minwise.fingerprint() >> bit & 1 == 1 { each } else { -each };
         }
-        Weighed { total: weights.values().sum(), weights, balance }
+        FeatureWeights { total: weights.values().sum(), weights, balance }
     }
 }
 
 /// Recovers the text of features.
-struct Texts<'r> {
+struct FeatureTexts<'r> {
     recipe: &'r Recipe,
     /// The last words or characters, and the number of words or characters read so far.
     window: VecDeque<String>,
@@ -217,13 +225,14 @@ struct Texts<'r> {
     found: HashMap<usize, String>,
 }
 
-impl Texts<'_> {
+impl FeatureTexts<'_> {
     /// Returns the texts of the first occurrences, and whether the document is shorter than a
     /// feature.
     fn of(recipe: &Recipe, text: &str, voters: &[Voter]) -> (HashMap<usize, String>, bool) {
         let found = voters.iter().map(|voter| (voter.first, String::new())).collect();
-        let mut texts = Texts { recipe, window: VecDeque::new(), count: 0, found };
-        let mut words = Words::new(Kernel::PORTABLE, recipe.unit == Unit::Chars);
+        let mut texts = FeatureTexts { recipe, window: VecDeque::new(), count: 0, found };
+        let mut words =
+            WordSplitter::new(FingerprintKernel::PORTABLE, recipe.unit == GramUnit::Chars);
         words.push(text, |word: &[u8], _: usize| texts.word(word));
         words.finish(|word: &[u8], _: usize| texts.word(word));
         let short = texts.count < recipe.gram as usize;
@@ -240,8 +249,8 @@ impl Texts<'_> {
         }
         let word = String::from_utf8_lossy(word);
         match self.recipe.unit {
-            Unit::Words => self.unit(word.into_owned()),
-            Unit::Chars => {
+            GramUnit::Words => self.unit(word.into_owned()),
+            GramUnit::Chars => {
                 let space = (self.count > 0).then_some(' ');
                 space.into_iter().chain(word.chars()).for_each(|c| self.unit(c.into()));
             }
@@ -263,19 +272,19 @@ impl Texts<'_> {
     }
 
     fn whole(&self) -> String {
-        let between = if self.recipe.unit == Unit::Words { " " } else { "" };
+        let between = if self.recipe.unit == GramUnit::Words { " " } else { "" };
         self.window.iter().map(String::as_str).collect::<Vec<_>>().join(between)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Counted, Counts, Rarity, Ratio, of_text};
+    use super::super::{CountWeight, InMemoryFrequencies, Rarity, Ratio, of_text};
     use super::*;
 
-    fn explain(recipe: &str, text: &str) -> Explained {
+    fn explain(recipe: &str, text: &str) -> FingerprintExplanation {
         let recipe: Recipe = recipe.parse().unwrap();
-        let mut counted = Counted::new(&recipe);
+        let mut counted = InMemoryFrequencies::new(&recipe);
         ["the cat", "the dog", "the bird sings"].iter().for_each(|text| counted.add(text));
         let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted).unwrap();
         let explained = fingerprinter.explain(&Document::new(text), 3).unwrap();
@@ -299,7 +308,7 @@ mod tests {
         let longer = "The cat, the CAT and the bird! And so on.";
         assert_eq!(Some(explain("default", longer).fingerprint), of_text(longer));
         assert_eq!((&*pairs.heaviest[0].text, pairs.heaviest[0].count), ("the cat", 2));
-        let rare = Recipe::words(1).counts(Counts::Binary).rarity(Rarity::Log).top(2);
+        let rare = Recipe::words(1).counts(CountWeight::Binary).rarity(Rarity::Log).top(2);
         let rare = explain(&rare.name(), text);
         assert_eq!((rare.features, rare.voting, &*rare.heaviest[0].text), (4, 2, "cat"));
         assert_eq!(rare.heaviest[0].frequency, Some(1));
@@ -309,7 +318,7 @@ mod tests {
 
     #[test]
     fn fields_are_among_the_features() {
-        let recipe = Recipe::words(1).fields(Fields::Share(Ratio::percent(150)));
+        let recipe = Recipe::words(1).fields(FieldWeight::Share(Ratio::percent(150)));
         let mut document = Document::new("some words and some more");
         document.field("author", "Jane Doe");
         let mut fingerprinter = Fingerprinter::new(&recipe).unwrap();
@@ -325,8 +334,9 @@ mod tests {
 
     #[test]
     fn equal_fields_are_one_feature_with_their_total_weight() {
-        let recipe =
-            Recipe::words(1).counts(Counts::Raw).fields(Fields::Share(Ratio::percent(100)));
+        let recipe = Recipe::words(1)
+            .counts(CountWeight::Raw)
+            .fields(FieldWeight::Share(Ratio::percent(100)));
         let mut document = Document::new("some words");
         for (name, value) in [("tag", "red"), ("tag", "red"), ("tag", "blue"), ("kind", "red")] {
             document.field(name, value);

@@ -4,13 +4,13 @@ use std::hash::{BuildHasher, RandomState};
 
 /// A feature and its occurrences.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(super) struct Tallied {
+pub(super) struct FeatureCount {
     pub(super) hash: u64,
     /// The number of occurrences.
     pub(super) count: u64,
 }
 
-impl Tallied {
+impl FeatureCount {
     /// Returns the count as stored in a slot.
     #[expect(clippy::cast_possible_truncation, reason = "it came from as many bits")]
     fn bits_of_count(self) -> u32 {
@@ -23,7 +23,7 @@ impl Tallied {
 #[derive(Clone, Debug)]
 pub(super) struct FeatureCounts {
     /// A power of two of lines, with at least twice as many slots as features.
-    lines: Vec<Line>,
+    lines: Vec<CountBucket>,
     /// The position weights of all occurrences of each slot's feature, in units of 2⁻¹⁶; empty if
     /// positions do not matter.
     places: Vec<u64>,
@@ -41,7 +41,7 @@ const SLOTS: usize = 4;
 /// A cache line. The slots of a line are filled in order, before the slots of the next line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
-struct Line {
+struct CountBucket {
     hashes: [u64; SLOTS],
     /// The count of each slot; 0 for a free slot. A count saturates, which takes 8 GB of text.
     counts: [u32; SLOTS],
@@ -50,7 +50,7 @@ struct Line {
 /// The number of lines of an empty tally.
 const LINES_MIN: usize = 1 << 8;
 
-impl Line {
+impl CountBucket {
     /// Returns the slot of a hash, or the first free slot. Checks all slots without a branch,
     /// because the position cannot be predicted.
     #[inline]
@@ -68,7 +68,7 @@ impl Line {
 impl FeatureCounts {
     pub(super) fn new() -> FeatureCounts {
         FeatureCounts {
-            lines: vec![Line::default(); LINES_MIN],
+            lines: vec![CountBucket::default(); LINES_MIN],
             places: Vec::new(),
             taken: vec![0; LINES_MIN * SLOTS / 2 + 1],
             len: 0,
@@ -150,7 +150,7 @@ impl FeatureCounts {
 
     /// Clears the tally, with this many lines.
     fn empty(&mut self, lines: usize) {
-        self.lines = vec![Line::default(); lines];
+        self.lines = vec![CountBucket::default(); lines];
         self.taken = vec![0; lines * SLOTS / 2 + 1];
         self.places = Vec::new();
         self.len = 0;
@@ -167,7 +167,8 @@ impl FeatureCounts {
 
     /// Removes features with hashes greater than `last`. Keeps the memory.
     pub(super) fn forget_above(&mut self, last: u64) {
-        let kept: Vec<Tallied> = self.features().filter(|feature| feature.hash <= last).collect();
+        let kept: Vec<FeatureCount> =
+            self.features().filter(|feature| feature.hash <= last).collect();
         self.reset();
         for feature in kept {
             self.add(feature.hash, feature.bits_of_count());
@@ -176,10 +177,10 @@ impl FeatureCounts {
 
     /// Returns the features in the order in which they first occurred.
     #[expect(clippy::indexing_slicing, reason = "slots that are taken")]
-    pub(super) fn features(&self) -> impl Iterator<Item = Tallied> + '_ {
+    pub(super) fn features(&self) -> impl Iterator<Item = FeatureCount> + '_ {
         self.taken().map(|slot| {
             let (line, slot) = (&self.lines[slot / SLOTS], slot % SLOTS);
-            Tallied { hash: line.hashes[slot], count: line.counts[slot].into() }
+            FeatureCount { hash: line.hashes[slot], count: line.counts[slot].into() }
         })
     }
 
@@ -205,7 +206,7 @@ impl FeatureCounts {
     fn reset(&mut self) {
         for slot in self.taken.iter().take(self.len) {
             let slot = *slot as usize;
-            self.lines[slot / SLOTS] = Line::default();
+            self.lines[slot / SLOTS] = CountBucket::default();
             if !self.places.is_empty() {
                 self.places[slot] = 0;
             }

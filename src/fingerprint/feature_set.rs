@@ -1,7 +1,7 @@
 //! The distinct features of a text.
 
 use super::grams::Grams;
-use super::kernel::Kernel;
+use super::kernel::FingerprintKernel;
 use super::recipe::Recipe;
 
 /// The number of features for which memory is kept between texts.
@@ -23,7 +23,7 @@ pub struct FeatureSet {
 impl FeatureSet {
     /// Creates a set for the features of this recipe, regardless of their weights.
     pub fn new(recipe: &Recipe) -> FeatureSet {
-        FeatureSet { grams: Grams::new(recipe, Kernel::fastest()), hashes: Vec::new() }
+        FeatureSet { grams: Grams::new(recipe, FingerprintKernel::fastest()), hashes: Vec::new() }
     }
 
     /// Returns the hashes of the distinct features of a text, ascending. Sorts them, with 8 bytes

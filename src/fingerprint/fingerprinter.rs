@@ -6,10 +6,10 @@ use super::choices::Family;
 use super::document::Document;
 use super::frequencies::Frequencies;
 use super::grams::Grams;
-use super::kernel::Kernel;
-use super::minhashing::Minhashing;
+use super::kernel::FingerprintKernel;
+use super::minhashing::MinwiseBuilder;
 use super::recipe::Recipe;
-use super::voting::Voting;
+use super::voting::SimhashBuilder;
 use crate::fingerprint::error::{FingerprintError, Result};
 
 /// Fingerprints documents by one recipe, and reuses its memory between documents.
@@ -40,14 +40,14 @@ pub struct Fingerprinter<'t> {
     begun: bool,
     /// Whether any feature of the last text affected the fingerprint.
     pub(super) has_features: bool,
-    pub(super) making: Making,
+    pub(super) making: FingerprintState,
 }
 
 /// The state of the fingerprint in progress.
 #[derive(Clone, Debug)]
-pub(super) enum Making {
-    Simhash(Box<Voting>),
-    Minwise(Box<Minhashing>),
+pub(super) enum FingerprintState {
+    Simhash(Box<SimhashBuilder>),
+    Minwise(Box<MinwiseBuilder>),
 }
 
 impl fmt::Debug for Fingerprinter<'_> {
@@ -69,7 +69,7 @@ impl<'t> Fingerprinter<'t> {
             let what = format!("the recipe {recipe} needs a table of document frequencies");
             return Err(FingerprintError::Invalid(what));
         }
-        Ok(Fingerprinter::with(recipe, None, Kernel::fastest()))
+        Ok(Fingerprinter::with(recipe, None, FingerprintKernel::fastest()))
     }
 
     /// Creates a fingerprinter that weighs features by these document frequencies, if the recipe
@@ -94,13 +94,13 @@ impl<'t> Fingerprinter<'t> {
             let what = format!("the recipe {recipe} needs frequencies of some documents");
             return Err(FingerprintError::Invalid(what));
         }
-        Ok(Fingerprinter::with(recipe, Some(frequencies), Kernel::fastest()))
+        Ok(Fingerprinter::with(recipe, Some(frequencies), FingerprintKernel::fastest()))
     }
 
     fn with(
         recipe: &Recipe,
         frequencies: Option<&'t dyn Frequencies>,
-        kernel: Kernel,
+        kernel: FingerprintKernel,
     ) -> Fingerprinter<'t> {
         Fingerprinter {
             recipe: *recipe,
@@ -109,8 +109,10 @@ impl<'t> Fingerprinter<'t> {
             begun: false,
             has_features: false,
             making: match recipe.family {
-                Family::Simhash => Making::Simhash(Box::new(Voting::new(recipe, kernel))),
-                Family::Minwise => Making::Minwise(Box::new(Minhashing::new(recipe))),
+                Family::Simhash => {
+                    FingerprintState::Simhash(Box::new(SimhashBuilder::new(recipe, kernel)))
+                }
+                Family::Minwise => FingerprintState::Minwise(Box::new(MinwiseBuilder::new(recipe))),
             },
         }
     }
@@ -119,7 +121,7 @@ impl<'t> Fingerprinter<'t> {
     /// measurements.
     #[must_use]
     pub fn portable(self) -> Fingerprinter<'t> {
-        Fingerprinter::with(&self.recipe, self.frequencies, Kernel::PORTABLE)
+        Fingerprinter::with(&self.recipe, self.frequencies, FingerprintKernel::PORTABLE)
     }
 
     /// Returns the recipe.
@@ -149,7 +151,7 @@ impl<'t> Fingerprinter<'t> {
     fn of_whole(&mut self, text: &str, document: &Document) -> Result<u64> {
         let Fingerprinter { frequencies, grams, making, begun, .. } = self;
         match making {
-            Making::Simhash(voting) if !*begun && voting.wants_parts(text) => {
+            FingerprintState::Simhash(voting) if !*begun && voting.wants_parts(text) => {
                 let voted = voting.vote_by_parts(grams, text, document, *frequencies);
                 let fingerprint = self.empty(document);
                 voted.map(|()| fingerprint)
@@ -167,8 +169,12 @@ impl<'t> Fingerprinter<'t> {
         self.begun = true;
         let Fingerprinter { frequencies, grams, making, .. } = self;
         match making {
-            Making::Simhash(voting) => grams.push(text, |some, places| voting.add(some, places)),
-            Making::Minwise(least) => grams.push(text, |some, _| least.add(some, *frequencies)),
+            FingerprintState::Simhash(voting) => {
+                grams.push(text, |some, places| voting.add(some, places))
+            }
+            FingerprintState::Minwise(least) => {
+                grams.push(text, |some, _| least.add(some, *frequencies))
+            }
         }
     }
 
@@ -193,11 +199,11 @@ impl<'t> Fingerprinter<'t> {
     pub(super) fn take_all(&mut self, document: &Document) -> Result<u64> {
         let Fingerprinter { frequencies, grams, making, .. } = self;
         match making {
-            Making::Simhash(voting) => {
+            FingerprintState::Simhash(voting) => {
                 grams.finish(|some, places| voting.add(some, places));
                 voting.vote_on(document, *frequencies)
             }
-            Making::Minwise(least) => {
+            FingerprintState::Minwise(least) => {
                 grams.finish(|some, _| least.add(some, *frequencies));
                 least.complete(*frequencies).map(|()| 0)
             }
@@ -208,8 +214,8 @@ impl<'t> Fingerprinter<'t> {
     pub(super) fn empty(&mut self, document: &Document) -> u64 {
         self.begun = false;
         let (has_features, bits) = match &mut self.making {
-            Making::Simhash(voting) => (voting.vote.total() > 0, voting.finish()),
-            Making::Minwise(least) => (!least.minwise.is_empty(), least.finish()),
+            FingerprintState::Simhash(voting) => (voting.vote.total() > 0, voting.finish()),
+            FingerprintState::Minwise(least) => (!least.minwise.is_empty(), least.finish()),
         };
         self.has_features = has_features;
         match self.recipe.reserved {
@@ -221,7 +227,7 @@ impl<'t> Fingerprinter<'t> {
 
 /// Rejects an invalid recipe.
 fn check(recipe: &Recipe) -> Result<()> {
-    match recipe.nonsense() {
+    match recipe.invalid_reason() {
         None => Ok(()),
         Some(what) => Err(FingerprintError::Invalid(format!("{recipe} is not a recipe: {what}"))),
     }

@@ -2,21 +2,21 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::batch::Batch;
-use super::choices::{Hash, Unit};
+use super::batch::WordBatch;
+use super::choices::{FeatureHash, GramUnit};
 use super::classes::has_numeral;
 use super::jenkins::jenkins;
-use super::kernel::Kernel;
+use super::kernel::FingerprintKernel;
 use super::recipe::{GRAM_MAX, Recipe};
 use super::stop::{is_date_word, is_stop_word};
-use super::words::{Places, Span, Take, Words};
+use super::words::{TextOffsets, WordSink, WordSpan, WordSplitter};
 
-impl Hash {
+impl FeatureHash {
     #[inline]
     pub(super) fn of(self, bytes: &[u8]) -> u64 {
         match self {
-            Hash::Xxh3 => xxh3_64(bytes),
-            Hash::Jenkins => jenkins(bytes),
+            FeatureHash::Xxh3 => xxh3_64(bytes),
+            FeatureHash::Jenkins => jenkins(bytes),
         }
     }
 }
@@ -45,18 +45,18 @@ pub(super) fn takes(recipe: &Recipe, word: &[u8]) -> bool {
 /// If a recipe leaves words out, the words around them become neighbours.
 #[derive(Clone, Debug)]
 pub(super) struct Grams {
-    words: Words,
-    window: Window,
+    words: WordSplitter,
+    window: GramWindow,
 }
 
 /// The input of the next features.
 #[derive(Clone, Debug)]
-struct Window {
+struct GramWindow {
     recipe: Recipe,
     placed: bool,
-    batch: Batch,
+    batch: WordBatch,
     /// The words of this piece that the recipe keeps.
-    kept: Vec<Span>,
+    kept: Vec<WordSpan>,
     /// The hashes of the last words, fewer than a feature has, and of the new words.
     hashes: Vec<u64>,
     /// The last characters, fewer than a feature has, and the new characters.
@@ -72,13 +72,13 @@ struct Window {
 }
 
 impl Grams {
-    pub(super) fn new(recipe: &Recipe, kernel: Kernel) -> Grams {
+    pub(super) fn new(recipe: &Recipe, kernel: FingerprintKernel) -> Grams {
         Grams {
-            words: Words::new(kernel, recipe.unit == Unit::Chars),
-            window: Window {
+            words: WordSplitter::new(kernel, recipe.unit == GramUnit::Chars),
+            window: GramWindow {
                 recipe: *recipe,
-                placed: recipe.is_placed(),
-                batch: Batch::default(),
+                placed: recipe.depends_on_position(),
+                batch: WordBatch::default(),
                 kept: Vec::new(),
                 hashes: Vec::new(),
                 chars: String::new(),
@@ -95,33 +95,33 @@ impl Grams {
     /// of each feature.
     pub(super) fn push(&mut self, text: &str, give: impl FnMut(&[u64], &[usize])) {
         let Grams { words, window } = self;
-        words.push(text, Giving { window, give });
+        words.push(text, GramEmitter { window, give });
     }
 
     /// Passes on the remaining features, and resets.
     pub(super) fn finish(&mut self, mut give: impl FnMut(&[u64], &[usize])) {
         let Grams { words, window } = self;
-        words.finish(Giving { window, give: &mut give });
+        words.finish(GramEmitter { window, give: &mut give });
         window.finish(&mut give);
     }
 }
 
 /// Makes features from words.
-struct Giving<'w, F> {
-    window: &'w mut Window,
+struct GramEmitter<'w, F> {
+    window: &'w mut GramWindow,
     give: F,
 }
 
-impl<F: FnMut(&[u64], &[usize])> Take for Giving<'_, F> {
+impl<F: FnMut(&[u64], &[usize])> WordSink for GramEmitter<'_, F> {
     fn word(&mut self, word: &[u8], at: usize) {
         if takes(&self.window.recipe, word) {
             self.window.add(word, at);
-            self.window.give(&mut self.give);
+            self.window.emit(&mut self.give);
         }
     }
 
-    fn words(&mut self, text: &[u8], words: &[Span], places: Places) {
-        let Giving { window, give } = self;
+    fn words(&mut self, text: &[u8], words: &[WordSpan], places: TextOffsets) {
+        let GramEmitter { window, give } = self;
         if takes_all(&window.recipe) {
             window.add_all(text, words, places);
         } else {
@@ -131,21 +131,21 @@ impl<F: FnMut(&[u64], &[usize])> Take for Giving<'_, F> {
             window.add_all(text, &kept, places);
             window.kept = kept;
         }
-        window.give(give);
+        window.emit(give);
     }
 }
 
-impl Window {
+impl GramWindow {
     fn add(&mut self, word: &[u8], at: usize) {
         match self.recipe.unit {
-            Unit::Words => {
+            GramUnit::Words => {
                 self.hashes.push(self.recipe.hash.of(word));
                 self.count += 1;
                 if self.placed {
                     self.starts.push(at);
                 }
             }
-            Unit::Chars => {
+            GramUnit::Chars => {
                 let before = self.chars.len();
                 if self.count > 0 {
                     self.chars.push(' ');
@@ -161,33 +161,33 @@ impl Window {
         }
     }
 
-    fn add_all(&mut self, text: &[u8], words: &[Span], places: Places) {
+    fn add_all(&mut self, text: &[u8], words: &[WordSpan], places: TextOffsets) {
         match self.recipe.unit {
-            Unit::Words => {
+            GramUnit::Words => {
                 self.batch.hash(self.recipe.hash, text, words, &mut self.hashes);
                 self.count += words.len() as u64;
                 if self.placed {
                     self.starts.extend(words.iter().map(|word| places.of(*word)));
                 }
             }
-            Unit::Chars => {
+            GramUnit::Chars => {
                 words.iter().for_each(|word| self.add(word.of(text), places.of(*word)));
             }
         }
     }
 
     /// Passes on complete features, and keeps the start of the next features.
-    fn give(&mut self, give: &mut impl FnMut(&[u64], &[usize])) {
-        let Window { recipe, hashes, chars, starts, features, places, .. } = self;
+    fn emit(&mut self, give: &mut impl FnMut(&[u64], &[usize])) {
+        let GramWindow { recipe, hashes, chars, starts, features, places, .. } = self;
         let gram = recipe.gram as usize;
         features.clear();
         match recipe.unit {
-            Unit::Words if gram == 1 => std::mem::swap(features, hashes),
-            Unit::Words => {
+            GramUnit::Words if gram == 1 => std::mem::swap(features, hashes),
+            GramUnit::Words => {
                 recipe.hash.grams(gram, hashes, features);
                 hashes.drain(..hashes.len().saturating_sub(gram - 1));
             }
-            Unit::Chars => {
+            GramUnit::Chars => {
                 let passed = chars_grams(recipe.hash, gram, chars, features);
                 chars.drain(..passed);
             }
@@ -214,12 +214,12 @@ impl Window {
         let Recipe { unit, gram, hash, .. } = self.recipe;
         if self.count > 0 && self.count < u64::from(gram) {
             let whole = match (unit, &self.hashes[..]) {
-                (Unit::Words, [one]) => *one,
-                (Unit::Words, several) => {
+                (GramUnit::Words, [one]) => *one,
+                (GramUnit::Words, several) => {
                     let bytes: Vec<u8> = several.iter().flat_map(|h| h.to_le_bytes()).collect();
                     hash.of(&bytes)
                 }
-                (Unit::Chars, _) => hash.of(self.chars.as_bytes()),
+                (GramUnit::Chars, _) => hash.of(self.chars.as_bytes()),
             };
             if self.recipe.chooses(whole) {
                 let last = self.starts.last();
@@ -233,7 +233,7 @@ impl Window {
     }
 }
 
-impl Hash {
+impl FeatureHash {
     /// Appends the hashes of all runs of `gram` words.
     fn grams(self, gram: usize, words: &[u64], out: &mut Vec<u64>) {
         match gram {
@@ -257,7 +257,7 @@ impl Hash {
 /// Appends the hashes of all runs of `gram` characters, and returns the byte offset of the next
 /// feature.
 #[expect(clippy::indexing_slicing, reason = "from a character to the end of a later one")]
-fn chars_grams(hash: Hash, gram: usize, chars: &str, out: &mut Vec<u64>) -> usize {
+fn chars_grams(hash: FeatureHash, gram: usize, chars: &str, out: &mut Vec<u64>) -> usize {
     if chars.is_ascii() {
         out.extend(chars.as_bytes().windows(gram).map(|gram| hash.of(gram)));
         return chars.len().saturating_sub(gram - 1);
@@ -278,7 +278,7 @@ mod tests {
 
     fn grams(recipe: &Recipe, text: &str) -> Vec<(u64, usize)> {
         // Makes the recipe record places.
-        let mut grams = Grams::new(&recipe.boost(Ratio::ZERO), Kernel::fastest());
+        let mut grams = Grams::new(&recipe.boost(Ratio::ZERO), FingerprintKernel::fastest());
         let mut found = Vec::new();
         for _ in 0..2 {
             found.clear();
@@ -316,7 +316,7 @@ mod tests {
         }
         assert_eq!(grams(&Recipe::words(8), "One!"), [(of_words(&[one]), 0)]);
         assert_eq!(grams(&Recipe::words(2), " — "), []);
-        let jenkins_of_two = grams(&Recipe::words(2).hash(Hash::Jenkins), "a b");
+        let jenkins_of_two = grams(&Recipe::words(2).hash(FeatureHash::Jenkins), "a b");
         let both = [jenkins(b"a").to_le_bytes(), jenkins(b"b").to_le_bytes()].concat();
         assert_eq!(jenkins_of_two, [(jenkins(&both), 2)]);
     }

@@ -23,8 +23,8 @@ use crate::fingerprint::error::Result;
 /// multiple of three. A digest takes 16 bytes.
 ///
 /// ```
-/// use simkeep::fingerprint::{Counted, IMatch, Lexicon, Recipe, Ratio};
-/// let mut counted = Counted::new(&Recipe::words(1));
+/// use simkeep::fingerprint::{InMemoryFrequencies, IMatch, Lexicon, Recipe, Ratio};
+/// let mut counted = InMemoryFrequencies::new(&Recipe::words(1));
 /// ["the red house", "the blue house", "the car", "the dog"].iter().for_each(|text| counted.add(text));
 /// // "the" is too common, and "red" too rare.
 /// let lexicon = Lexicon::new(&counted, Ratio::percent(10)..=Ratio::percent(90))?;
@@ -79,12 +79,12 @@ fn digest(words: &[u64], n: u64) -> Option<u128> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Counted, Ratio};
+    use super::super::{InMemoryFrequencies, Ratio};
     use super::*;
 
     /// Counts 60 documents; `n` of them contain the word with number `n`.
-    fn counted() -> Counted {
-        let mut counted = Counted::new(&Recipe::words(1));
+    fn counted() -> InMemoryFrequencies {
+        let mut counted = InMemoryFrequencies::new(&Recipe::words(1));
         for document in 0..60 {
             counted.add(&text(document + 1..=60));
         }

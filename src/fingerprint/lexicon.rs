@@ -17,9 +17,9 @@ use crate::fingerprint::error::{FingerprintError, Result};
 /// included. A word that is not in the table is in no lexicon.
 ///
 /// ```
-/// use simkeep::fingerprint::{Counted, FeatureSet, Lexicon, Recipe, Ratio};
+/// use simkeep::fingerprint::{InMemoryFrequencies, FeatureSet, Lexicon, Recipe, Ratio};
 /// let words = Recipe::words(1);
-/// let mut counted = Counted::new(&words);
+/// let mut counted = InMemoryFrequencies::new(&words);
 /// ["the red house", "the blue house", "the car", "the dog"].iter().for_each(|text| counted.add(text));
 /// // "the" has the rarity 0, "house" 0.5, and the others 1.
 /// let lexicon = Lexicon::new(&counted, Ratio::percent(25)..=Ratio::percent(75))?;
@@ -45,7 +45,8 @@ impl<'t> Lexicon<'t> {
     ///
     /// Returns [`FingerprintError::Invalid`] if the features of the table are not single words
     /// (`words1`), or of fewer than two documents. Also returns it if the range is empty or
-    /// exceeds 1.
+    /// exceeds
+    /// 1.
     pub fn new(table: &'t dyn Frequencies, rarity: RangeInclusive<Ratio>) -> Result<Lexicon<'t>> {
         let (words, of, documents) =
             (Recipe::words(1).features(), table.features(), table.documents());
@@ -97,12 +98,12 @@ impl fmt::Debug for Lexicon<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Counted;
+    use super::super::InMemoryFrequencies;
     use super::*;
 
     /// Counts 100 documents; `n` of them contain the word `n`.
-    fn counted() -> Counted {
-        let mut counted = Counted::new(&Recipe::words(1));
+    fn counted() -> InMemoryFrequencies {
+        let mut counted = InMemoryFrequencies::new(&Recipe::words(1));
         for document in 0..100 {
             counted.add_features(&(document + 1..=100).collect::<Vec<u64>>());
         }
@@ -128,7 +129,7 @@ mod tests {
     /// Among n² documents, a word in n of them has rarity 1/2.
     #[test]
     fn range_of_a_lexicon_includes_both_ends() {
-        let mut counted = Counted::new(&Recipe::words(1));
+        let mut counted = InMemoryFrequencies::new(&Recipe::words(1));
         for n in 1..=40u64 {
             for document in (n - 1) * (n - 1)..n * n {
                 // The word `m` in the first m documents.
@@ -148,11 +149,15 @@ mod tests {
 
     #[test]
     fn unsuitable_tables_and_ranges_are_refused() {
-        let refused =
-            |counted: &Counted, rarity| Lexicon::new(counted, rarity).unwrap_err().to_string();
+        let refused = |counted: &InMemoryFrequencies, rarity| {
+            Lexicon::new(counted, rarity).unwrap_err().to_string()
+        };
         let all = Ratio::ZERO..=Ratio::ONE;
-        assert!(refused(&Counted::new(&Recipe::words(1)), all.clone()).contains("words1 in 0"));
-        assert!(refused(&Counted::new(&Recipe::words(2)), all).contains("words2 in 0"));
+        assert!(
+            refused(&InMemoryFrequencies::new(&Recipe::words(1)), all.clone())
+                .contains("words1 in 0")
+        );
+        assert!(refused(&InMemoryFrequencies::new(&Recipe::words(2)), all).contains("words2 in 0"));
         let counted = counted();
         assert!(refused(&counted, Ratio::ZERO..=Ratio::percent(101)).contains("from 0 to 1.01"));
         assert!(

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 use std::fmt;
 use std::ops::Range;
 
-use super::choices::{Family, Unit};
+use super::choices::{Family, GramUnit};
 use super::presets::Preset;
 use super::recipe::Recipe;
 
@@ -153,12 +153,12 @@ impl Meaning {
     /// assert_eq!(Meaning::ready_made(3).band, Band::Minor);
     /// ```
     pub fn ready_made(distance: u32) -> Meaning {
-        let scale = Scale { family: Family::Simhash, exponent: 0.7 };
+        let scale = ChangeScale { family: Family::Simhash, exponent: 0.7 };
         Meaning::new(distance, u64::BITS, Bands::EXTERNAL, scale)
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "a share has at most all parts")]
-    fn new(distance: u32, bits: u32, bands: Bands, scale: Scale) -> Meaning {
+    fn new(distance: u32, bits: u32, bands: Bands, scale: ChangeScale) -> Meaning {
         let changed = probabilities(distance, bits);
         let changed = changed.map(|p| (scale.changed(p) * PARTS).round() as u32);
         Meaning { distance, band: bands.band(distance), changed }
@@ -207,13 +207,13 @@ fn percent(parts: u32) -> String {
 
 /// Converts the probability that bits differ to a share of changed words.
 #[derive(Clone, Copy)]
-struct Scale {
+struct ChangeScale {
     family: Family,
     /// The exponent of the share of unchanged features.
     exponent: f64,
 }
 
-impl Scale {
+impl ChangeScale {
     fn changed(self, p: f64) -> f64 {
         let stays = match self.family {
             _ if p >= 0.5 => 0.0,
@@ -247,7 +247,7 @@ impl Recipe {
     /// assert_eq!(Recipe::words(4).minwise().meaning(12).band, Band::Major);
     /// ```
     pub fn meaning(&self, distance: u32) -> Meaning {
-        let scale = Scale { family: self.family(), exponent: self.calibrated().exponent };
+        let scale = ChangeScale { family: self.family(), exponent: self.calibrated().exponent };
         Meaning::new(distance, self.compared_bits(), self.bands(), scale)
     }
 
@@ -286,8 +286,8 @@ impl Recipe {
     /// Returns the number of words in a feature.
     fn gram_words(&self) -> u32 {
         match self.unit {
-            Unit::Words => self.gram,
-            Unit::Chars => self.gram.div_ceil(5),
+            GramUnit::Words => self.gram,
+            GramUnit::Chars => self.gram.div_ceil(5),
         }
     }
 }

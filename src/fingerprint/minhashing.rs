@@ -12,7 +12,7 @@ const LOOKED_UP: usize = 1024;
 
 /// Computes the minwise hashes of documents, one after another.
 #[derive(Clone, Debug)]
-pub(super) struct Minhashing {
+pub(super) struct MinwiseBuilder {
     /// The minimum share of documents for a feature to be left out.
     leave_out: Option<Ratio>,
     pub(super) minwise: Minwise,
@@ -23,9 +23,9 @@ pub(super) struct Minhashing {
     has_failed: bool,
 }
 
-impl Minhashing {
-    pub(super) fn new(recipe: &Recipe) -> Minhashing {
-        Minhashing {
+impl MinwiseBuilder {
+    pub(super) fn new(recipe: &Recipe) -> MinwiseBuilder {
+        MinwiseBuilder {
             leave_out: recipe.leave_out,
             minwise: Minwise::with_seed(recipe.seed),
             waiting: Vec::new(),
@@ -64,7 +64,7 @@ impl Minhashing {
 
     /// Looks up the queued features, and adds the features that the recipe does not leave out.
     fn take_waiting(&mut self, table: Option<&dyn Frequencies>) -> Result<()> {
-        let Minhashing { leave_out, minwise, waiting, frequencies, .. } = self;
+        let MinwiseBuilder { leave_out, minwise, waiting, frequencies, .. } = self;
         // Without a share, no feature is queued.
         let Some(share) = *leave_out else { return Ok(()) };
         let table = table.or_bug("a recipe that leaves features out has a table")?;

@@ -45,12 +45,12 @@
 
 mod batch;
 mod bit_sketch;
+mod char_table;
 #[cfg(feature = "html")]
 mod charset;
 mod choices;
 mod classes;
 mod compose;
-mod counted;
 mod document;
 mod error;
 mod explain;
@@ -63,6 +63,7 @@ mod grams;
 #[cfg(feature = "html")]
 mod html;
 mod imatch;
+mod in_memory_frequencies;
 mod jenkins;
 mod kernel;
 mod lexicon;
@@ -70,12 +71,10 @@ mod meaning;
 mod minhashing;
 mod minwise;
 mod name;
-mod pages;
 mod part;
 mod presets;
 mod ratio;
 mod recipe;
-mod run;
 mod shingles;
 mod short;
 mod simhash;
@@ -86,22 +85,23 @@ mod tables;
 mod utf8;
 mod voting;
 mod weights;
+mod word_scanner;
 mod words;
 
 pub use bit_sketch::{BitSketch, BitSketcher};
 #[cfg(feature = "html")]
 pub use charset::{ContentType, decode};
-pub use choices::{Counts, Family, Fields, Hash, Rarity, Scaling};
-pub use counted::Counted;
+pub use choices::{CountWeight, Family, FeatureHash, FieldWeight, PositionWeight, Rarity};
 pub use document::{Document, Marks};
 pub use error::FingerprintError;
-pub use explain::{Explained, Feature};
+pub use explain::{Feature, FingerprintExplanation};
 pub use feature_set::FeatureSet;
 pub use fingerprinter::Fingerprinter;
 pub use frequencies::Frequencies;
 #[cfg(feature = "html")]
 pub use html::{extract, visible_text};
 pub use imatch::IMatch;
+pub use in_memory_frequencies::InMemoryFrequencies;
 pub use lexicon::Lexicon;
 pub use meaning::{Band, Bands, Meaning};
 pub use minwise::Minwise;

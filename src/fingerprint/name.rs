@@ -4,7 +4,9 @@ use std::fmt;
 use std::ops::Deref;
 use std::str::FromStr;
 
-use super::choices::{Counts, Family, Fields, Hash, Rarity, Scaling, Unit};
+use super::choices::{
+    CountWeight, Family, FeatureHash, FieldWeight, GramUnit, PositionWeight, Rarity,
+};
 use super::ratio::Ratio;
 use super::recipe::{GRAM_MAX, Recipe};
 
@@ -24,12 +26,12 @@ impl Recipe {
     pub fn features(&self) -> String {
         let mut name = String::new();
         let unit = match self.unit {
-            Unit::Words => "words",
-            Unit::Chars => "chars",
+            GramUnit::Words => "words",
+            GramUnit::Chars => "chars",
         };
         // Writing to a string cannot fail.
         name += &format!("{unit}{}", self.gram);
-        if self.hash == Hash::Jenkins {
+        if self.hash == FeatureHash::Jenkins {
             name += "-jenkins";
         }
         if self.without_numbers {
@@ -57,14 +59,14 @@ impl Recipe {
 
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{VERSION}", Unversioned(self))
+        write!(f, "{}/{VERSION}", UnversionedName(self))
     }
 }
 
 /// The name of a recipe, without a version.
-struct Unversioned<'r>(&'r Recipe);
+struct UnversionedName<'r>(&'r Recipe);
 
-impl Deref for Unversioned<'_> {
+impl Deref for UnversionedName<'_> {
     type Target = Recipe;
 
     fn deref(&self) -> &Recipe {
@@ -72,19 +74,19 @@ impl Deref for Unversioned<'_> {
     }
 }
 
-impl fmt::Display for Unversioned<'_> {
+impl fmt::Display for UnversionedName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.features())?;
         if self.family == Family::Minwise {
             f.write_str("-minwise")?;
         }
         f.write_str(match self.counts {
-            Counts::Raw => "-raw",
+            CountWeight::Raw => "-raw",
             // A minwise recipe has no weights, so the counts are not part of its name.
-            Counts::Sqrt if self.family == Family::Minwise => "",
-            Counts::Sqrt => "-sqrt",
-            Counts::Log => "-log",
-            Counts::Binary => "-binary",
+            CountWeight::Sqrt if self.family == Family::Minwise => "",
+            CountWeight::Sqrt => "-sqrt",
+            CountWeight::Log => "-log",
+            CountWeight::Binary => "-binary",
         })?;
         if let Some(share) = self.leave_out {
             write!(f, "-leave{share}")?;
@@ -94,16 +96,16 @@ impl fmt::Display for Unversioned<'_> {
             Rarity::Log => "-idf",
             Rarity::Inverse => "-inverse",
         })?;
-        if self.scaling != Scaling::None {
+        if self.scaling != PositionWeight::None {
             write!(f, "-{}", self.scaling.part_of_name())?;
         }
         if self.boost != Ratio::ONE {
             write!(f, "-marked{}", self.boost)?;
         }
         match self.fields {
-            Fields::None => {}
-            Fields::Share(share) => write!(f, "-fields{share}")?,
-            Fields::Flip => f.write_str("-fieldsflip")?,
+            FieldWeight::None => {}
+            FieldWeight::Share(share) => write!(f, "-fields{share}")?,
+            FieldWeight::Flip => f.write_str("-fieldsflip")?,
         }
         if self.at_least != Ratio::ZERO {
             write!(f, "-from{}", self.at_least)?;
@@ -188,15 +190,15 @@ impl Recipe {
         };
         let recipe = first
             .strip_prefix("words")
-            .and_then(|n| grams(Unit::Words, n))
-            .or_else(|| first.strip_prefix("chars").and_then(|n| grams(Unit::Chars, n)));
+            .and_then(|n| grams(GramUnit::Words, n))
+            .or_else(|| first.strip_prefix("chars").and_then(|n| grams(GramUnit::Chars, n)));
         let Some(mut recipe) = recipe else {
             return Err(format!("it begins with words1 to words{GRAM_MAX} or chars1 …"));
         };
         for part in parts {
             recipe = recipe.with(part).ok_or_else(|| format!("it has nothing like {part:?}"))?;
         }
-        if let Some(nonsense) = recipe.nonsense() {
+        if let Some(nonsense) = recipe.invalid_reason() {
             return Err(nonsense);
         }
         // Two names for one recipe would create two epochs that cannot be compared.
@@ -209,25 +211,25 @@ impl Recipe {
 
     /// Returns the name of this recipe in a version.
     pub(crate) fn name_of_version(&self, version: u32) -> String {
-        format!("{}/{version}", Unversioned(self))
+        format!("{}/{version}", UnversionedName(self))
     }
 
     /// Returns this recipe with one part of a name applied; `None` if the part is unknown.
     fn with(self, part: &str) -> Option<Recipe> {
         Some(match part {
-            "jenkins" => self.hash(Hash::Jenkins),
+            "jenkins" => self.hash(FeatureHash::Jenkins),
             "nonumbers" => self.without_numbers(),
             "nostopwords" => self.without_stop_words(),
             "minwise" => self.minwise(),
-            "raw" => self.counts(Counts::Raw),
-            "sqrt" => self.counts(Counts::Sqrt),
-            "log" => self.counts(Counts::Log),
-            "binary" => self.counts(Counts::Binary),
+            "raw" => self.counts(CountWeight::Raw),
+            "sqrt" => self.counts(CountWeight::Sqrt),
+            "log" => self.counts(CountWeight::Log),
+            "binary" => self.counts(CountWeight::Binary),
             "idf" => self.rarity(Rarity::Log),
             "inverse" => self.rarity(Rarity::Inverse),
-            "front" => self.scaling(Scaling::Front),
-            "ends" => self.scaling(Scaling::Ends),
-            "fieldsflip" => self.fields(Fields::Flip),
+            "front" => self.scaling(PositionWeight::Front),
+            "ends" => self.scaling(PositionWeight::Ends),
+            "fieldsflip" => self.fields(FieldWeight::Flip),
             other => {
                 let digits = other.find(|c: char| c.is_ascii_digit())?;
                 let (name, value) = other.split_at_checked(digits)?;
@@ -237,7 +239,7 @@ impl Recipe {
                     "mod" => self.modulo(number()?),
                     "leave" => self.leave_out(share()?),
                     "marked" => self.boost(share()?),
-                    "fields" => self.fields(Fields::Share(share()?)),
+                    "fields" => self.fields(FieldWeight::Share(share()?)),
                     "from" => self.at_least(share()?),
                     "to" => self.at_most(share()?),
                     "top" => self.top(number()?),
@@ -259,18 +261,22 @@ mod tests {
 
     #[test]
     fn names_describe_all_of_a_recipe() {
-        let halves = Scaling::By { name: "halves", weight: |x, length| (2 * x / length) << 16 };
-        let nothing = Scaling::By { name: "-/", weight: |_, _| 1 };
-        assert_ne!(nothing, Scaling::None);
+        let halves =
+            PositionWeight::By { name: "halves", weight: |x, length| (2 * x / length) << 16 };
+        let nothing = PositionWeight::By { name: "-/", weight: |_, _| 1 };
+        assert_ne!(nothing, PositionWeight::None);
         for (recipe, name) in [
             (Recipe::words(2), "words2-sqrt/2"),
             (Recipe::words(0), "words1-sqrt/2"),
             (Recipe::chars(99), "chars8-sqrt/2"),
-            (Recipe::words(1).counts(Counts::Raw).hash(Hash::Jenkins), "words1-jenkins-raw/2"),
+            (
+                Recipe::words(1).counts(CountWeight::Raw).hash(FeatureHash::Jenkins),
+                "words1-jenkins-raw/2",
+            ),
             (Recipe::words(1).scaling(halves), "words1-sqrt-by:halves/2"),
             (Recipe::words(1).scaling(nothing), "words1-sqrt-by:/2"),
             (
-                Recipe::words(1).fields(Fields::Share(Ratio::percent(50))).reserved(8),
+                Recipe::words(1).fields(FieldWeight::Share(Ratio::percent(50))).reserved(8),
                 "words1-sqrt-fields0.5-reserved8/2",
             ),
             (

@@ -1,6 +1,6 @@
 //! Recipes with short names.
 
-use super::choices::{Counts, Fields, Hash, Rarity, Scaling};
+use super::choices::{CountWeight, FeatureHash, FieldWeight, PositionWeight, Rarity};
 use super::meaning::Bands;
 use super::ratio::Ratio;
 use super::recipe::Recipe;
@@ -12,7 +12,7 @@ pub struct Preset {
     /// The short name.
     pub name: &'static str,
     /// A description of its purpose.
-    pub what: &'static str,
+    pub description: &'static str,
     /// The recipe.
     pub recipe: Recipe,
     /// The recommended distance for near-duplicates: the largest at which 97 % of the pairs have a
@@ -34,7 +34,7 @@ pub struct Preset {
 }
 
 /// The measurements of a recipe on versions of pages.
-struct Measured {
+struct PresetMeasurements {
     bands: (u32, u32),
     hidden: f32,
     exponent: f64,
@@ -43,17 +43,18 @@ struct Measured {
 /// The tf-idf of Seshasai's thesis. Each other variant of the thesis differs from this recipe in
 /// one respect. The thesis defines idf once as 1/df and once as a logarithm; the ranking in its
 /// table 6.1 uses the logarithm.
-const THESIS: Recipe = Recipe::words(1).hash(Hash::Jenkins).counts(Counts::Raw).rarity(Rarity::Log);
+const THESIS: Recipe =
+    Recipe::words(1).hash(FeatureHash::Jenkins).counts(CountWeight::Raw).rarity(Rarity::Log);
 
 const fn historic(
     name: &'static str,
     what: &'static str,
     recipe: Recipe,
-    measured: Measured,
+    measured: PresetMeasurements,
 ) -> Preset {
-    let Measured { bands: (minor, moderate), hidden, exponent } = measured;
+    let PresetMeasurements { bands: (minor, moderate), hidden, exponent } = measured;
     let bands = Bands { minor, moderate };
-    Preset { name, what, recipe, near: None, holds: None, bands, hidden, exponent }
+    Preset { name, description: what, recipe, near: None, holds: None, bands, hidden, exponent }
 }
 
 const fn useful(
@@ -61,7 +62,7 @@ const fn useful(
     what: &'static str,
     recipe: Recipe,
     (near, holds): (u32, u32),
-    measured: Measured,
+    measured: PresetMeasurements,
 ) -> Preset {
     Preset { near: Some(near), holds: Some(holds), ..historic(name, what, recipe, measured) }
 }
@@ -79,89 +80,89 @@ impl Recipe {
             "Distinguishes small changes from big ones: pairs of words",
             Recipe::DEFAULT,
             (3, 5),
-            Measured { bands: (2, 9), hidden: 0.22, exponent: 0.90 },
+            PresetMeasurements { bands: (2, 9), hidden: 0.22, exponent: 0.90 },
         ),
         useful(
             "near",
             "Finds most near-duplicates: the set of runs of four words, minwise",
             Recipe::words(4).minwise(),
             (3, 5),
-            Measured { bands: (1, 8), hidden: 0.52, exponent: 0.53 },
+            PresetMeasurements { bands: (1, 8), hidden: 0.52, exponent: 0.53 },
         ),
         useful(
             "strict",
             "Is seldom wrong, and finds fewer: triples of words",
             Recipe::words(3),
             (5, 7),
-            Measured { bands: (3, 11), hidden: 0.17, exponent: 0.65 },
+            PresetMeasurements { bands: (3, 11), hidden: 0.17, exponent: 0.65 },
         ),
         useful(
             "templated",
             "For pages of one template: triples of words by rarity, with a table of 30 to 200 of them",
             Recipe::words(3).rarity(Rarity::Log),
             (6, 8),
-            Measured { bands: (3, 11), hidden: 0.16, exponent: 0.60 },
+            PresetMeasurements { bands: (3, 11), hidden: 0.16, exponent: 0.60 },
         ),
         useful(
             "words-idf",
             "Words by how rare they are, with a table of document frequencies",
             Recipe::words(1).rarity(Rarity::Log),
             (2, 4),
-            Measured { bands: (3, 9), hidden: 0.22, exponent: 0.80 },
+            PresetMeasurements { bands: (3, 9), hidden: 0.22, exponent: 0.80 },
         ),
         historic(
             "charikar",
             "Words by how often they occur, as first published",
-            Recipe::words(1).hash(Hash::Jenkins).counts(Counts::Raw),
-            Measured { bands: (1, 5), hidden: 0.60, exponent: 6.50 },
+            Recipe::words(1).hash(FeatureHash::Jenkins).counts(CountWeight::Raw),
+            PresetMeasurements { bands: (1, 5), hidden: 0.60, exponent: 6.50 },
         ),
         historic(
             "thesis-original",
             "Seshasai 2009: tf-idf",
             THESIS,
-            Measured { bands: (2, 8), hidden: 0.47, exponent: 2.40 },
+            PresetMeasurements { bands: (2, 8), hidden: 0.47, exponent: 2.40 },
         ),
         historic(
             "thesis-metadata",
             "Seshasai 2009: fields as heavy as the heaviest word",
-            THESIS.fields(Fields::Share(Ratio::ONE)),
-            Measured { bands: (2, 8), hidden: 0.47, exponent: 2.40 },
+            THESIS.fields(FieldWeight::Share(Ratio::ONE)),
+            PresetMeasurements { bands: (2, 8), hidden: 0.47, exponent: 2.40 },
         ),
         historic(
             "thesis-numbers",
             "Seshasai 2009: without numbers and dates",
             THESIS.without_numbers(),
-            Measured { bands: (1, 8), hidden: 0.60, exponent: 4.00 },
+            PresetMeasurements { bands: (1, 8), hidden: 0.60, exponent: 4.00 },
         ),
         historic(
             "thesis-low",
             "Seshasai 2009: without words below 0.01 of the heaviest",
             THESIS.at_least(Ratio::percent(1)),
-            Measured { bands: (2, 8), hidden: 0.47, exponent: 2.40 },
+            PresetMeasurements { bands: (2, 8), hidden: 0.47, exponent: 2.40 },
         ),
         historic(
             "thesis-high",
             "Seshasai 2009: without words below 0.5 of the heaviest",
             THESIS.at_least(Ratio::percent(50)),
-            Measured { bands: (1, 14), hidden: 0.87, exponent: 8.00 },
+            PresetMeasurements { bands: (1, 14), hidden: 0.87, exponent: 8.00 },
         ),
         historic(
             "thesis-position",
             "Seshasai 2009: the beginning weighs more, by log(x)/x",
-            THESIS.scaling(Scaling::Front),
-            Measured { bands: (3, 12), hidden: 0.46, exponent: 2.50 },
+            THESIS.scaling(PositionWeight::Front),
+            PresetMeasurements { bands: (3, 12), hidden: 0.46, exponent: 2.50 },
         ),
         historic(
             "thesis-function",
             "Seshasai 2009: beginning and end weigh more, by a cosine",
-            THESIS.scaling(Scaling::Ends),
-            Measured { bands: (2, 9), hidden: 0.46, exponent: 2.00 },
+            THESIS.scaling(PositionWeight::Ends),
+            PresetMeasurements { bands: (2, 9), hidden: 0.46, exponent: 2.00 },
         ),
         historic(
             "thesis-tagged",
             "Seshasai 2009: titles, headings, emphasis and anchors weigh 1.5 times as much",
             THESIS.boost(Ratio::thousandths(1500)),
-            Measured { bands: (2, 8), hidden: 0.47, exponent: 2.40 },
+            PresetMeasurements { bands: (2, 8), hidden: 0.47, exponent: 2.40 },
         ),
     ];
 

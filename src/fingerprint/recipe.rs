@@ -2,7 +2,9 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::choices::{Counts, Family, Fields, Hash, Rarity, Scaling, Unit};
+use super::choices::{
+    CountWeight, Family, FeatureHash, FieldWeight, GramUnit, PositionWeight, Rarity,
+};
 use super::ratio::Ratio;
 
 /// The longest n-gram.
@@ -19,27 +21,27 @@ pub(super) const GRAM_MAX: u32 = 8;
 /// Some recipes also have a [short name](Recipe::PRESETS).
 ///
 /// ```
-/// use simkeep::fingerprint::{Counts, Rarity, Recipe};
-/// let recipe = Recipe::words(1).counts(Counts::Sqrt).rarity(Rarity::Log);
+/// use simkeep::fingerprint::{CountWeight, Rarity, Recipe};
+/// let recipe = Recipe::words(1).counts(CountWeight::Sqrt).rarity(Rarity::Log);
 /// assert_eq!(recipe.name(), "words1-sqrt-idf/2");
 /// assert_eq!("words1-sqrt-idf/2".parse(), Ok(recipe));
 /// assert_eq!("words-idf".parse(), Ok(recipe));
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Recipe {
-    pub(super) unit: Unit,
+    pub(super) unit: GramUnit,
     pub(super) gram: u32,
-    pub(super) hash: Hash,
+    pub(super) hash: FeatureHash,
     pub(super) without_numbers: bool,
     pub(super) without_stop_words: bool,
     pub(super) modulo: u32,
     pub(super) family: Family,
     pub(super) leave_out: Option<Ratio>,
-    pub(super) counts: Counts,
+    pub(super) counts: CountWeight,
     pub(super) rarity: Rarity,
-    pub(super) scaling: Scaling,
+    pub(super) scaling: PositionWeight,
     pub(super) boost: Ratio,
-    pub(super) fields: Fields,
+    pub(super) fields: FieldWeight,
     pub(super) at_least: Ratio,
     pub(super) at_most: Ratio,
     pub(super) top: u32,
@@ -52,16 +54,16 @@ impl Recipe {
     /// N-grams of words (1 to 8 of them), each weighing the square root of its number of
     /// occurrences.
     pub const fn words(n: u32) -> Recipe {
-        Recipe::grams(Unit::Words, n)
+        Recipe::grams(GramUnit::Words, n)
     }
 
     /// N-grams of characters (1 to 8 of them), taken from the words in lower case with one space
     /// between them. Each weighs the square root of its number of occurrences.
     pub const fn chars(n: u32) -> Recipe {
-        Recipe::grams(Unit::Chars, n)
+        Recipe::grams(GramUnit::Chars, n)
     }
 
-    pub(super) const fn grams(unit: Unit, n: u32) -> Recipe {
+    pub(super) const fn grams(unit: GramUnit, n: u32) -> Recipe {
         let gram = match n {
             0 => 1,
             n if n > GRAM_MAX => GRAM_MAX,
@@ -70,17 +72,17 @@ impl Recipe {
         Recipe {
             unit,
             gram,
-            hash: Hash::Xxh3,
+            hash: FeatureHash::Xxh3,
             without_numbers: false,
             without_stop_words: false,
             modulo: 1,
             family: Family::Simhash,
             leave_out: None,
-            counts: Counts::Sqrt,
+            counts: CountWeight::Sqrt,
             rarity: Rarity::None,
-            scaling: Scaling::None,
+            scaling: PositionWeight::None,
             boost: Ratio::ONE,
-            fields: Fields::None,
+            fields: FieldWeight::None,
             at_least: Ratio::ZERO,
             at_most: Ratio::ONE,
             top: u32::MAX,
@@ -92,7 +94,7 @@ impl Recipe {
 
     /// Sets the hash.
     #[must_use]
-    pub const fn hash(mut self, hash: Hash) -> Recipe {
+    pub const fn hash(mut self, hash: FeatureHash) -> Recipe {
         self.hash = hash;
         self
     }
@@ -142,7 +144,7 @@ impl Recipe {
 
     /// Sets the weight of a feature by its number of occurrences.
     #[must_use]
-    pub const fn counts(mut self, counts: Counts) -> Recipe {
+    pub const fn counts(mut self, counts: CountWeight) -> Recipe {
         self.counts = counts;
         self
     }
@@ -156,7 +158,7 @@ impl Recipe {
 
     /// Multiplies weights by the positions of a feature: by the mean over its occurrences.
     #[must_use]
-    pub const fn scaling(mut self, scaling: Scaling) -> Recipe {
+    pub const fn scaling(mut self, scaling: PositionWeight) -> Recipe {
         self.scaling = scaling;
         self
     }
@@ -171,7 +173,7 @@ impl Recipe {
 
     /// Uses a document's fields as features.
     #[must_use]
-    pub const fn fields(mut self, fields: Fields) -> Recipe {
+    pub const fn fields(mut self, fields: FieldWeight) -> Recipe {
         self.fields = fields;
         self
     }
@@ -244,7 +246,7 @@ impl Recipe {
     }
 
     /// Returns the reason why this recipe is invalid; `None` for a valid recipe.
-    pub(super) fn nonsense(&self) -> Option<String> {
+    pub(super) fn invalid_reason(&self) -> Option<String> {
         if let Some(share) =
             self.leave_out.filter(|share| *share == Ratio::ZERO || *share > Ratio::ONE)
         {
@@ -265,18 +267,18 @@ impl Recipe {
     /// Returns an option of this recipe that needs weights, if any.
     fn weighs(&self) -> Option<&'static str> {
         let parts = [
-            (self.counts != Counts::Sqrt, "another weight by counts"),
+            (self.counts != CountWeight::Sqrt, "another weight by counts"),
             (self.rarity != Rarity::None, "a weight by rarity"),
-            (self.is_placed(), "a weight by place or mark"),
-            (self.fields != Fields::None, "a field"),
+            (self.depends_on_position(), "a weight by place or mark"),
+            (self.fields != FieldWeight::None, "a field"),
             (!self.chooses_all() || self.at_most != Ratio::ONE, "a choice by weight"),
         ];
         parts.iter().find(|(is_set, _)| *is_set).map(|(_, part)| *part)
     }
 
     /// Whether the weight of an occurrence depends on its position.
-    pub(super) fn is_placed(&self) -> bool {
-        self.scaling != Scaling::None || self.boost != Ratio::ONE
+    pub(super) fn depends_on_position(&self) -> bool {
+        self.scaling != PositionWeight::None || self.boost != Ratio::ONE
     }
 
     /// Whether no weight depends on another.
@@ -288,18 +290,18 @@ impl Recipe {
     }
 
     /// Whether a feature's weight is independent of the other features, except for the heaviest.
-    pub(super) fn is_apart(&self) -> bool {
-        !self.is_placed() && self.top == u32::MAX && self.cap == 1
+    pub(super) fn has_independent_weights(&self) -> bool {
+        !self.depends_on_position() && self.top == u32::MAX && self.cap == 1
     }
 
     /// Whether a feature's weight depends on its count only.
     pub(super) fn counts_alone(&self) -> bool {
-        !self.needs_frequencies() && !self.is_placed() && self.chooses_all()
+        !self.needs_frequencies() && !self.depends_on_position() && self.chooses_all()
     }
 
     /// Whether every occurrence has the same weight, so that occurrences need not be counted.
     pub(super) fn is_plain(&self) -> bool {
-        self.counts == Counts::Raw && self.counts_alone() && self.fields == Fields::None
+        self.counts == CountWeight::Raw && self.counts_alone() && self.fields == FieldWeight::None
     }
 
     /// Returns the hash of a feature that votes.
@@ -342,7 +344,7 @@ mod tests {
             let (words, n, [jenkins, numbers, stop_words], modulo) = features;
             let mut recipe = if words { Recipe::words(n) } else { Recipe::chars(n) };
             if jenkins {
-                recipe = recipe.hash(Hash::Jenkins);
+                recipe = recipe.hash(FeatureHash::Jenkins);
             }
             if numbers {
                 recipe = recipe.without_numbers();
@@ -351,10 +353,22 @@ mod tests {
                 recipe = recipe.without_stop_words();
             }
             let (counts, rarity, scaling, boost, fields, share) = weights;
-            let counts = [Counts::Raw, Counts::Sqrt, Counts::Log, Counts::Binary][counts];
+            let counts =
+                [CountWeight::Raw, CountWeight::Sqrt, CountWeight::Log, CountWeight::Binary]
+                    [counts];
             let rarity = [Rarity::None, Rarity::None, Rarity::Log, Rarity::Inverse][rarity];
-            let scaling = [Scaling::None, Scaling::None, Scaling::Front, Scaling::Ends][scaling];
-            let fields = [Fields::None, Fields::None, Fields::Flip, Fields::Share(share)][fields];
+            let scaling = [
+                PositionWeight::None,
+                PositionWeight::None,
+                PositionWeight::Front,
+                PositionWeight::Ends,
+            ][scaling];
+            let fields = [
+                FieldWeight::None,
+                FieldWeight::None,
+                FieldWeight::Flip,
+                FieldWeight::Share(share),
+            ][fields];
             let (at_least, at_most, top, cap, seed, reserved) = chosen;
             recipe = recipe.modulo(modulo).counts(counts).rarity(rarity).scaling(scaling);
             recipe = recipe.boost(boost).fields(fields).at_least(at_least).at_most(at_most);

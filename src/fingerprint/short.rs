@@ -2,8 +2,8 @@
 
 use super::document::Document;
 use super::fingerprinter::Fingerprinter;
-use super::kernel::Kernel;
-use super::words::Words;
+use super::kernel::FingerprintKernel;
+use super::words::WordSplitter;
 use crate::fingerprint::error::Result;
 
 /// The number of bytes of a text between two counts of its words.
@@ -56,7 +56,7 @@ pub(super) fn is_too_short(text: &str) -> bool {
 }
 
 fn has_words(text: &str, count: usize) -> bool {
-    let mut words = Words::new(Kernel::fastest(), false);
+    let mut words = WordSplitter::new(FingerprintKernel::fastest(), false);
     let (mut found, mut rest) = (0, text);
     while found < count && !rest.is_empty() {
         let (piece, behind) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES));
@@ -98,7 +98,7 @@ impl Fingerprinter<'_> {
 mod tests {
     use super::super::grams::Grams;
     use super::super::recipe::Recipe;
-    use super::super::{Counted, of_text};
+    use super::super::{InMemoryFrequencies, of_text};
     use super::*;
     use proptest::prelude::*;
 
@@ -170,7 +170,7 @@ mod tests {
             [("words1-minwise-leave0.5/2", true), ("words1-minwise/2", false)]
         {
             let recipe: Recipe = recipe.parse().unwrap();
-            let mut counted = Counted::new(&recipe);
+            let mut counted = InMemoryFrequencies::new(&recipe);
             (0..10).for_each(|n| counted.add(page(&format!("item{n}")).text()));
             let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted).unwrap();
             let mut of = |own| fingerprinter.of_page(&page(own)).unwrap();
@@ -190,7 +190,7 @@ mod tests {
             pieces in prop::collection::vec("[a-c]{1,3}|[ .]{1,40}|é|Ж|北京|ー|ไท\u{e48}|[’—👍]|\u{ad}", 0..40)
         ) {
             let text = pieces.concat();
-            let mut grams = Grams::new(&Recipe::words(1), Kernel::PORTABLE);
+            let mut grams = Grams::new(&Recipe::words(1), FingerprintKernel::PORTABLE);
             let mut words = 0;
             grams.push(&text, |some: &[u64], _: &[usize]| words += some.len());
             grams.finish(|some: &[u64], _: &[usize]| words += some.len());

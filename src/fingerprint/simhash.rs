@@ -1,7 +1,7 @@
 //! The weighted vote of hashes over 64 bits.
 
 use super::fixed::WEIGHT_MAX;
-use super::kernel::{COUNTED_MAX, Kernel, Weighed};
+use super::kernel::{COUNTED_MAX, FingerprintKernel, WeightedHash};
 
 /// The largest weight of a feature; larger weights are clamped.
 pub const FEATURE_WEIGHT_MAX: u64 = WEIGHT_MAX;
@@ -28,7 +28,7 @@ const WEIGHED_MAX: usize = 1024;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Simhash {
-    kernel: Kernel,
+    kernel: FingerprintKernel,
     /// The common weights with their queued features. Common weights have a fast path.
     lanes: Vec<Lane>,
     /// The weight of all features except the queued features.
@@ -36,7 +36,7 @@ pub struct Simhash {
     /// For each bit, the weight of the features with that bit, except the queued features.
     votes: [u128; 64],
     /// Queued features of other weights.
-    weighed: Vec<Weighed>,
+    weighed: Vec<WeightedHash>,
 }
 
 /// The queued features of one weight.
@@ -53,11 +53,11 @@ const COUNTED_MIN: usize = 24;
 impl Simhash {
     /// Creates an empty vote, fast for features of weight `unit`.
     pub fn new(unit: u64) -> Simhash {
-        Simhash::with_kernel(Kernel::fastest(), &[unit])
+        Simhash::with_kernel(FingerprintKernel::fastest(), &[unit])
     }
 
     /// Creates a vote that is fast for features of these weights.
-    pub(super) fn with_kernel(kernel: Kernel, weights: &[u64]) -> Simhash {
+    pub(super) fn with_kernel(kernel: FingerprintKernel, weights: &[u64]) -> Simhash {
         let lane = |weight: &u64| Lane {
             weight: (*weight).min(FEATURE_WEIGHT_MAX),
             hashes: Vec::with_capacity(COUNTED_MAX),

@@ -1,12 +1,12 @@
 //! The simhash of a document: counts and weighs its features, and lets them vote.
 
-use super::choices::{Fields, Hash};
+use super::choices::{FeatureHash, FieldWeight};
 use super::document::{Document, Marks};
 use super::feature_counts::FeatureCounts;
 use super::fixed::scaled;
 use super::frequencies::Frequencies;
 use super::grams::Grams;
-use super::kernel::Kernel;
+use super::kernel::FingerprintKernel;
 use super::part::{FEATURES_MAX, FeaturePart};
 use super::recipe::Recipe;
 use super::simhash::{FEATURE_WEIGHT_MAX, Simhash};
@@ -22,11 +22,11 @@ const FEATURES_KEPT: usize = 1 << 16;
 
 /// Weighs the features of documents, and lets them vote.
 #[derive(Clone, Debug)]
-pub(super) struct Voting {
+pub(super) struct SimhashBuilder {
     recipe: Recipe,
     /// The processing of features, from the recipe. The vote checks this value once for each batch,
     /// since a check for each feature would be slower.
-    taking: Taking,
+    taking: FeatureHandling,
     tally: FeatureCounts,
     /// Features with the offsets of their words, if positions matter.
     placed: Vec<(u64, usize)>,
@@ -39,7 +39,7 @@ pub(super) struct Voting {
 
 /// The processing of features on arrival.
 #[derive(Clone, Copy, Debug)]
-enum Taking {
+enum FeatureHandling {
     /// Features vote at once, since all have the same weight.
     Vote,
     /// Features are counted.
@@ -48,18 +48,18 @@ enum Taking {
     Keep,
 }
 
-impl Voting {
-    pub(super) fn new(recipe: &Recipe, kernel: Kernel) -> Voting {
+impl SimhashBuilder {
+    pub(super) fn new(recipe: &Recipe, kernel: FingerprintKernel) -> SimhashBuilder {
         let by_count: Vec<u64> = match recipe.is_plain() {
             true => vec![1],
             false => (1..=COUNTS_WITH_LANES).map(|count| recipe.counts.weight(count)).collect(),
         };
-        Voting {
+        SimhashBuilder {
             recipe: *recipe,
-            taking: match recipe.is_placed() {
-                true => Taking::Keep,
-                false if recipe.is_plain() => Taking::Vote,
-                false => Taking::Count,
+            taking: match recipe.depends_on_position() {
+                true => FeatureHandling::Keep,
+                false if recipe.is_plain() => FeatureHandling::Vote,
+                false => FeatureHandling::Count,
             },
             tally: FeatureCounts::new(),
             placed: Vec::new(),
@@ -73,9 +73,9 @@ impl Voting {
     #[inline]
     pub(super) fn add(&mut self, hashes: &[u64], places: &[usize]) {
         match self.taking {
-            Taking::Vote => self.vote_all(hashes),
-            Taking::Count => self.tally.add_all(hashes),
-            Taking::Keep => {
+            FeatureHandling::Vote => self.vote_all(hashes),
+            FeatureHandling::Count => self.tally.add_all(hashes),
+            FeatureHandling::Keep => {
                 self.placed.extend(hashes.iter().copied().zip(places.iter().copied()));
             }
         }
@@ -94,7 +94,9 @@ impl Voting {
     pub(super) fn wants_parts(&self, text: &str) -> bool {
         // A text has at most one feature for each byte.
         let is_large = text.len() > self.features_max;
-        is_large && matches!(self.taking, Taking::Count) && self.recipe.is_apart()
+        is_large
+            && matches!(self.taking, FeatureHandling::Count)
+            && self.recipe.has_independent_weights()
     }
 
     /// Lets the collected features vote, then the fields of the document. Returns the weight of
@@ -104,7 +106,7 @@ impl Voting {
         document: &Document,
         frequencies: Option<&dyn Frequencies>,
     ) -> Result<u64> {
-        let Voting { recipe, tally, placed, weights, vote, .. } = self;
+        let SimhashBuilder { recipe, tally, placed, weights, vote, .. } = self;
         let length = placed.len() as u64;
         let boost = recipe.boost.fixed();
         for (x, &(hash, at)) in (0..).zip(&*placed) {
@@ -201,11 +203,11 @@ impl Voting {
     /// Lets the fields of a document vote. `heaviest` is the weight of the heaviest feature of its
     /// text. Returns the weight of each field; 0 if none votes.
     fn vote_of_fields(&mut self, document: &Document, heaviest: u64) -> u64 {
-        let Voting { recipe, vote, .. } = self;
+        let SimhashBuilder { recipe, vote, .. } = self;
         let weight = match recipe.fields {
-            Fields::None => return 0,
-            Fields::Share(share) => share.of(heaviest),
-            Fields::Flip => {
+            FieldWeight::None => return 0,
+            FieldWeight::Share(share) => share.of(heaviest),
+            FieldWeight::Flip => {
                 let free = 64 - recipe.reserved as usize;
                 let balance = vote.balance();
                 let nearest = balance.iter().take(free).map(|balance| balance.unsigned_abs()).min();
@@ -248,7 +250,7 @@ fn vote_by_count(recipe: &Recipe, tally: &FeatureCounts, vote: &mut Simhash) -> 
 
 /// Hashes a field: its name, a byte 0x1F, and the words of its value in lower case with one space
 /// between two words.
-pub(super) fn hash_of_field(hash: Hash, name: &str, value: &str) -> u64 {
+pub(super) fn hash_of_field(hash: FeatureHash, name: &str, value: &str) -> u64 {
     let mut field = name.as_bytes().to_vec();
     field.push(0x1f);
     let start = field.len();
@@ -258,7 +260,7 @@ pub(super) fn hash_of_field(hash: Hash, name: &str, value: &str) -> u64 {
         }
         field.extend_from_slice(word);
     };
-    let mut words = super::words::Words::new(Kernel::PORTABLE, true);
+    let mut words = super::words::WordSplitter::new(FingerprintKernel::PORTABLE, true);
     words.push(value, |word: &[u8], _: usize| take(word));
     words.finish(|word: &[u8], _: usize| take(word));
     hash.of(&field)

@@ -1,25 +1,25 @@
 //! The weights of the features of a document.
 
-use super::choices::{Counts, Rarity, Scaling};
+use super::choices::{CountWeight, PositionWeight, Rarity};
 use super::feature_counts::FeatureCounts;
 use super::fixed::{self, ONE, WEIGHT_MAX};
 use super::frequencies::{Frequencies, look_up};
-use super::kernel::Weighed;
+use super::kernel::WeightedHash;
 use super::recipe::Recipe;
 use super::simhash::Simhash;
 use crate::bug::OrBug;
 use crate::fingerprint::error::Result;
 
-impl Counts {
+impl CountWeight {
     /// Returns the weight for a number of occurrences, in units of 2⁻¹⁶.
     #[inline]
     pub(super) fn weight(self, count: u64) -> u64 {
         let weight = match self {
-            Counts::Binary => ONE,
+            CountWeight::Binary => ONE,
             _ if count == 1 => ONE,
-            Counts::Raw => count.saturating_mul(ONE),
-            Counts::Sqrt => fixed::sqrt(count),
-            Counts::Log => ONE + fixed::ln(count),
+            CountWeight::Raw => count.saturating_mul(ONE),
+            CountWeight::Sqrt => fixed::sqrt(count),
+            CountWeight::Log => ONE + fixed::ln(count),
         };
         weight.min(WEIGHT_MAX)
     }
@@ -37,17 +37,17 @@ impl Rarity {
     }
 }
 
-impl Scaling {
+impl PositionWeight {
     /// Returns the weight of the `x`-th of `length` features by position, in units of 2⁻¹⁶, or of
     /// 2⁻³² for `Front`.
     pub(super) fn weight(self, x: u64, length: u64) -> u64 {
         match self {
-            Scaling::None => ONE,
+            PositionWeight::None => ONE,
             // The result has more digits than a logarithm needs, so that the last words of a long
             // document still weigh something.
-            Scaling::Front => (fixed::ln(x.saturating_add(2)) << 16) / x.saturating_add(2),
-            Scaling::Ends => fixed::cos_plus_one(x, length),
-            Scaling::By { weight, .. } => weight(x, length).min(WEIGHT_MAX),
+            PositionWeight::Front => (fixed::ln(x.saturating_add(2)) << 16) / x.saturating_add(2),
+            PositionWeight::Ends => fixed::cos_plus_one(x, length),
+            PositionWeight::By { weight, .. } => weight(x, length).min(WEIGHT_MAX),
         }
     }
 }
@@ -62,11 +62,11 @@ pub(super) struct Weights {
     /// The weights before they are scaled for a vote.
     unscaled: Vec<u128>,
     /// The weights of the last document's features.
-    pub(super) weighed: Vec<Weighed>,
+    pub(super) weighed: Vec<WeightedHash>,
 }
 
 impl Weights {
-    pub(super) fn new(counts: Counts) -> Weights {
+    pub(super) fn new(counts: CountWeight) -> Weights {
         let mut by_count = [0; 64];
         (1..).zip(&mut by_count).for_each(|(count, weight)| *weight = counts.weight(count));
         Weights {
@@ -103,7 +103,7 @@ impl Weights {
                 *weight = (*weight * u128::from(recipe.rarity.factor(documents, *df))) >> 16;
             }
         }
-        if recipe.is_placed() {
+        if recipe.depends_on_position() {
             let features = tally.features().zip(tally.places());
             for (weight, (feature, places)) in unscaled.iter_mut().zip(features) {
                 // The mean over the occurrences of the feature.
@@ -152,7 +152,7 @@ impl Weights {
         if least > 0 || most < heaviest {
             self.weighed.retain(|feature| (least..=most).contains(&feature.1));
         }
-        let heavier = |a: &Weighed, b: &Weighed| b.1.cmp(&a.1).then(a.0.cmp(&b.0));
+        let heavier = |a: &WeightedHash, b: &WeightedHash| b.1.cmp(&a.1).then(a.0.cmp(&b.0));
         let top = recipe.top as usize;
         if self.weighed.len() > top {
             self.weighed.select_nth_unstable_by(top.saturating_sub(1), heavier);

@@ -1,29 +1,29 @@
 //! The words of a text.
 
-use super::classes::Kind;
+use super::classes::CharKind;
 use super::compose::Composer;
-use super::kernel::Kernel;
-use super::run::{Read, Run};
+use super::kernel::FingerprintKernel;
+use super::word_scanner::{BlockProgress, WordScanner};
 
 /// The longest word in bytes of UTF-8. A longer run is cut into words of at most this length, so
 /// that text without spaces grows neither memory nor a feature without bound.
 pub(super) const WORD_BYTES_MAX: usize = 256;
 
 /// A consumer of words.
-pub(super) trait Take {
+pub(super) trait WordSink {
     /// Takes a word in lower case, and the offset of its first character in the whole text.
     fn word(&mut self, word: &[u8], at: usize);
 
     /// Takes several words of a stretch of text in lower case. `places` has the offsets of the
     /// stretch in the whole text.
-    fn words(&mut self, text: &[u8], words: &[Span], places: Places) {
+    fn words(&mut self, text: &[u8], words: &[WordSpan], places: TextOffsets) {
         for word in words {
             self.word(word.of(text), places.of(*word));
         }
     }
 }
 
-impl<F: FnMut(&[u8], usize)> Take for F {
+impl<F: FnMut(&[u8], usize)> WordSink for F {
     fn word(&mut self, word: &[u8], at: usize) {
         self(word, at);
     }
@@ -31,12 +31,12 @@ impl<F: FnMut(&[u8], usize)> Take for F {
 
 /// The range of a word in a stretch of text.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Span {
+pub(super) struct WordSpan {
     pub(super) start: u16,
     pub(super) end: u16,
 }
 
-impl Span {
+impl WordSpan {
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "it lies in that text")]
     pub(super) fn of(self, text: &[u8]) -> &[u8] {
@@ -52,25 +52,25 @@ impl Span {
 /// A change of offsets: from byte `lower` of a stretch on, bytes correspond to the text from offset
 /// `text` on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shift {
+pub(super) struct OffsetShift {
     pub(super) lower: u16,
     pub(super) text: usize,
 }
 
 /// The offsets of a stretch's parts in the whole text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Places<'s>(&'s [Shift]);
+pub(super) struct TextOffsets<'s>(&'s [OffsetShift]);
 
-impl<'s> Places<'s> {
+impl<'s> TextOffsets<'s> {
     /// Creates the offsets from ascending shifts.
-    pub(super) fn new(shifts: &'s [Shift]) -> Places<'s> {
-        Places(shifts)
+    pub(super) fn new(shifts: &'s [OffsetShift]) -> TextOffsets<'s> {
+        TextOffsets(shifts)
     }
 
     /// Returns the offset of a word.
-    pub(super) fn of(self, word: Span) -> usize {
+    pub(super) fn of(self, word: WordSpan) -> usize {
         let count = self.0.partition_point(|shift| shift.lower <= word.start);
-        Places(self.0.get(..count).unwrap_or_default()).last(word.start).unwrap_or(0)
+        TextOffsets(self.0.get(..count).unwrap_or_default()).last(word.start).unwrap_or(0)
     }
 
     /// Returns the offset of a byte after all shifts.
@@ -99,27 +99,31 @@ impl<'s> Places<'s> {
 ///
 /// The result does not depend on how the text is cut into pieces.
 #[derive(Clone, Debug)]
-pub(super) struct Words {
-    run: Run,
+pub(super) struct WordSplitter {
+    run: WordScanner,
     /// The characters that the next character may still change.
     composer: Composer,
     /// The number of bytes passed on.
     passed: usize,
 }
 
-impl Words {
-    pub(super) fn new(kernel: Kernel, runs: bool) -> Words {
-        Words { run: Run::new(kernel, runs), composer: Composer::default(), passed: 0 }
+impl WordSplitter {
+    pub(super) fn new(kernel: FingerprintKernel, runs: bool) -> WordSplitter {
+        WordSplitter {
+            run: WordScanner::new(kernel, runs),
+            composer: Composer::default(),
+            passed: 0,
+        }
     }
 
     /// Takes the next piece, and passes on each word that certainly ends in it. Linear time.
-    pub(super) fn push(&mut self, text: &str, mut take: impl Take) {
+    pub(super) fn push(&mut self, text: &str, mut take: impl WordSink) {
         let mut at = if self.composer.is_empty() { 0 } else { self.compose(text, &mut take) };
         while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
             self.run.make_room(&mut take);
             at += match self.run.read(rest, self.passed + at) {
-                Read::On(bytes) => bytes,
-                Read::Until(bytes) => {
+                BlockProgress::On(bytes) => bytes,
+                BlockProgress::Until(bytes) => {
                     self.passed += at + bytes;
                     let rest = rest.get(bytes..).unwrap_or_default();
                     let composed = self.compose(rest, &mut take);
@@ -133,9 +137,9 @@ impl Words {
     }
 
     /// Passes on the current word, if there is one, and resets.
-    pub(super) fn finish(&mut self, mut take: impl Take) {
+    pub(super) fn finish(&mut self, mut take: impl WordSink) {
         self.run.make_room(&mut take);
-        let Words { run, composer, .. } = self;
+        let WordSplitter { run, composer, .. } = self;
         composer.finish(&mut |c, at| run.character(c, at));
         run.finish(&mut take);
         self.passed = 0;
@@ -144,11 +148,11 @@ impl Words {
     /// Composes the beginning of a text: the first character, unless one is buffered already, and
     /// all characters that may join it. Returns the length of the composed beginning. If the
     /// beginning is the whole text, the last characters stay buffered.
-    fn compose(&mut self, text: &str, take: &mut impl Take) -> usize {
-        let Words { run, composer, passed } = self;
+    fn compose(&mut self, text: &str, take: &mut impl WordSink) -> usize {
+        let WordSplitter { run, composer, passed } = self;
         for (at, c) in text.char_indices() {
             run.make_room(take);
-            if !composer.is_empty() && !Kind::of(c as u32).joins() {
+            if !composer.is_empty() && !CharKind::of(c as u32).joins() {
                 composer.finish(&mut |c, at| run.character(c, at));
                 return at;
             }
@@ -160,20 +164,20 @@ impl Words {
 
 #[cfg(test)]
 mod tests {
-    use super::super::classes::Class;
+    use super::super::classes::CharClass;
     use super::super::compose::tests::{any_equivalent, composed};
     use super::*;
     use proptest::prelude::*;
 
-    type Found = Vec<(String, usize)>;
+    type WordsWithOffsets = Vec<(String, usize)>;
 
     fn in_pieces<'a>(
         pieces: impl IntoIterator<Item = &'a str>,
-        kernel: Kernel,
+        kernel: FingerprintKernel,
         runs: bool,
-    ) -> Found {
+    ) -> WordsWithOffsets {
         let mut found = Vec::new();
-        let mut words = Words::new(kernel, runs);
+        let mut words = WordSplitter::new(kernel, runs);
         let mut take = |word: &[u8], at| {
             found.push((String::from_utf8(word.to_vec()).unwrap(), at));
         };
@@ -183,26 +187,26 @@ mod tests {
     }
 
     fn words(text: &str) -> Vec<String> {
-        let found = in_pieces([text], Kernel::fastest(), false);
+        let found = in_pieces([text], FingerprintKernel::fastest(), false);
         found.into_iter().map(|(word, _)| word).collect()
     }
 
     /// Computes the words by definition.
-    fn naive(text: &str, runs: bool) -> Found {
+    fn naive(text: &str, runs: bool) -> WordsWithOffsets {
         // Runs of one kind of script, as lists of characters.
         let mut all: Vec<(bool, Vec<(char, usize)>)> = Vec::new();
         let mut open = false;
         for (c, at) in composed(text) {
-            let (unspaced, c) = match Class::of(c) {
-                Class::Separator => {
+            let (unspaced, c) = match CharClass::of(c) {
+                CharClass::Separator => {
                     open = false;
                     continue;
                 }
-                Class::Ignored => continue,
-                Class::Mark if !open => continue,
-                Class::Mark => (all.last().unwrap().0, c),
-                Class::Unspaced => (!runs, c),
-                Class::Letter(lower) => (false, lower),
+                CharClass::Ignored => continue,
+                CharClass::Mark if !open => continue,
+                CharClass::Mark => (all.last().unwrap().0, c),
+                CharClass::Unspaced => (!runs, c),
+                CharClass::Letter(lower) => (false, lower),
             };
             if !open || all.last().unwrap().0 != unspaced {
                 all.push((unspaced, Vec::new()));
@@ -258,7 +262,7 @@ mod tests {
             ["デー", "ータ", "タを", "e", "メー", "ール", "ルで"]
         );
         assert_eq!(words("ที่นี่"), ["ที", "ี\u{e48}", "\u{e48}น", "นี", "ี\u{e48}"]);
-        let runs = in_pieces(["北京2008年，奥运会"], Kernel::PORTABLE, true);
+        let runs = in_pieces(["北京2008年，奥运会"], FingerprintKernel::PORTABLE, true);
         assert_eq!(runs, [("北京2008年".into(), 0), ("奥运会".into(), 16)]);
     }
 
@@ -269,7 +273,7 @@ mod tests {
             (format!("{}{}", "x".repeat(255), "é".repeat(200)), [255, 256, 144]),
             ("ế".repeat(200), [255, 255, 90]),
         ] {
-            let found = in_pieces([text.as_str()], Kernel::fastest(), true);
+            let found = in_pieces([text.as_str()], FingerprintKernel::fastest(), true);
             assert_eq!(found, naive(&text, true));
             let found: Vec<usize> = found.iter().map(|(word, _)| word.len()).collect();
             assert_eq!(found, lengths);
@@ -282,7 +286,9 @@ mod tests {
             ["\u{301}", "\u{94d}", "\u{1161}", "\u{327}\u{301}", "\u{ad}\u{301}", "\u{e38}"]
         {
             let text = format!("x e{} y", endless.repeat(3000));
-            for (kernel, runs) in [(Kernel::fastest(), true), (Kernel::PORTABLE, false)] {
+            for (kernel, runs) in
+                [(FingerprintKernel::fastest(), true), (FingerprintKernel::PORTABLE, false)]
+            {
                 let found = in_pieces([text.as_str()], kernel, runs);
                 assert_eq!(found, naive(&text, runs), "{endless:?}");
                 let pieces = text.split_inclusive(|_| true);
@@ -315,7 +321,7 @@ mod tests {
             text in prop_oneof![any_text(), any_equivalent()],
             runs: bool,
         ) {
-            for kernel in [Kernel::fastest(), Kernel::PORTABLE] {
+            for kernel in [FingerprintKernel::fastest(), FingerprintKernel::PORTABLE] {
                 prop_assert_eq!(in_pieces([text.as_str()], kernel, runs), naive(&text, runs));
             }
         }
@@ -334,7 +340,7 @@ mod tests {
             cuts.extend([0, text.len()]);
             cuts.sort_unstable();
             let pieces = cuts.windows(2).map(|cut| &text[cut[0]..cut[1]]);
-            prop_assert_eq!(in_pieces(pieces, Kernel::fastest(), runs), naive(&text, runs));
+            prop_assert_eq!(in_pieces(pieces, FingerprintKernel::fastest(), runs), naive(&text, runs));
         }
     }
 }

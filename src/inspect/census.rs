@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 
 use super::periods::Periods;
-use super::sample::{Drawn, Sample};
+use super::sample::{FingerprintSample, PageSample};
 use super::verdict_counts::VerdictCounts;
-use crate::engine::answer::History;
+use crate::engine::results::History;
 use crate::engine::snapshot::Snapshot;
-use crate::engine::totals::Totals;
+use crate::engine::totals::StoreTotals;
 use crate::error::Result;
-use crate::page::{Content, Epoch, Head, PageState, Verdict, surt};
+use crate::page::{Content, Epoch, PageHead, PageState, Verdict, surt};
 use crate::progress::{Progress, Stage};
 use crate::query::scan::Scan;
 use crate::time::Time;
@@ -102,9 +102,9 @@ impl Census {
     /// [`Error::Corrupt`](crate::Error::Corrupt) if the census reads damaged data,
     /// [`Error::Cancelled`](crate::Error::Cancelled) if the progress is cancelled.
     pub fn of(snapshot: &Snapshot, progress: &Progress) -> Result<Census> {
-        let pages = Totals::of(snapshot)?.pages;
+        let pages = StoreTotals::of(snapshot)?.pages;
         progress.start(Stage::Counting, Some(pages))?;
-        let mut counting = Counting::new(snapshot.near_epoch());
+        let mut counting = CensusBuilder::new(snapshot.near_epoch());
         let mut scan = Scan::all(snapshot);
         while let Some(page) = scan.next_with_verdicts() {
             let (url, history, head) = page?;
@@ -197,10 +197,10 @@ impl FingerprintCensus {
 }
 
 /// The counts so far.
-struct Counting {
+struct CensusBuilder {
     census: Census,
-    sample: Sample,
-    drawn: Drawn,
+    sample: FingerprintSample,
+    page_sample: PageSample,
     periods: Periods,
     key: Vec<u8>,
     /// The current host, as the start of a key. `of_host` has the counts of this host.
@@ -208,8 +208,8 @@ struct Counting {
     of_host: HostCensus,
 }
 
-impl Counting {
-    fn new(epoch: Epoch) -> Counting {
+impl CensusBuilder {
+    fn new(epoch: Epoch) -> CensusBuilder {
         let fingerprints = FingerprintCensus {
             epoch,
             pages: 0,
@@ -241,10 +241,10 @@ impl Counting {
             periods: Vec::new(),
             outside: VerdictCounts::default(),
         };
-        Counting {
+        CensusBuilder {
             census,
-            sample: Sample::default(),
-            drawn: Drawn::default(),
+            sample: FingerprintSample::default(),
+            page_sample: PageSample::default(),
             periods: Periods::default(),
             key: Vec::new(),
             host: Vec::new(),
@@ -252,7 +252,7 @@ impl Counting {
         }
     }
 
-    fn page(&mut self, url: &str, history: &History, head: &Head) {
+    fn page(&mut self, url: &str, history: &History, head: &PageHead) {
         self.of_its_host(url);
         let census = &mut self.census;
         census.pages += 1;
@@ -285,7 +285,7 @@ impl Counting {
         count(&mut census.values, (fingerprint >> 56) as usize, 1);
         count_bits(&mut census.ones, fingerprint);
         self.sample.add(fingerprint);
-        self.drawn.add(url, fingerprint);
+        self.page_sample.add(url, fingerprint);
     }
 
     fn history(&mut self, history: &History) {
@@ -338,7 +338,7 @@ impl Counting {
         self.end_host();
         let mut census = self.census;
         (census.period, census.periods, census.outside) = self.periods.finish();
-        census.sample = self.drawn.finish();
+        census.sample = self.page_sample.finish();
         let fingerprints = &mut census.fingerprints;
         fingerprints.share = self.sample.share();
         let is_sampled = fingerprints.is_sampled();

@@ -5,7 +5,7 @@ use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::inspect::{Overview, SegmentView};
-use crate::page::known;
+use crate::page::find_epoch;
 
 /// A page's record with its first visit and its index entries takes about as much space as this
 /// number of further visits.
@@ -14,7 +14,7 @@ const VISITS_OF_A_RECORD: f64 = 8.0;
 /// An estimate of the effect of [`Store::compact`](crate::Store::compact) on the segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Compaction {
+pub struct CompactionEstimate {
     /// The number of segments.
     pub segments: usize,
     /// The bytes of the segments.
@@ -27,7 +27,7 @@ pub struct Compaction {
     pub temporary_bytes: u64,
 }
 
-impl Compaction {
+impl CompactionEstimate {
     /// Estimates the space that a merge of all segments frees: superseded records, and the
     /// fingerprint tables of ended epochs. Costs as much as [`Overview::of`].
     ///
@@ -40,7 +40,7 @@ impl Compaction {
     /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
     /// store.seal()?;
     /// // There is one segment, and all of it is needed.
-    /// assert_eq!(Compaction::of(&store.snapshot())?.reclaimable_bytes, 0);
+    /// assert_eq!(CompactionEstimate::of(&store.snapshot())?.reclaimable_bytes, 0);
     /// # Ok(())
     /// # }
     /// ```
@@ -48,12 +48,12 @@ impl Compaction {
     /// # Errors
     ///
     /// The errors of [`Overview::of`].
-    pub fn of(snapshot: &Snapshot) -> Result<Compaction> {
+    pub fn of(snapshot: &Snapshot) -> Result<CompactionEstimate> {
         let overview = Overview::of(snapshot)?;
-        let mut all = Compaction {
+        let mut all = CompactionEstimate {
             segments: overview.segments.len(),
             unsealed_pages: overview.unsealed_pages,
-            ..Compaction::default()
+            ..CompactionEstimate::default()
         };
         let (mut again, mut tables_of_ended) = (0.0, 0);
         for own in &overview.segments {
@@ -62,7 +62,7 @@ impl Compaction {
                 SegmentView::of(snapshot, own.id)?.or_bug("a segment of a snapshot is in it")?;
             let sections = segment.sections;
             let of_ended = sections.iter().filter(|section| {
-                let info = section.epoch.and_then(|epoch| known(snapshot.epochs(), epoch));
+                let info = section.epoch.and_then(|epoch| find_epoch(snapshot.epochs(), epoch));
                 info.is_some_and(|info| info.ended)
             });
             let gone: u64 = of_ended.map(|section| section.bytes).sum();

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::Epoch;
-use crate::segment::Dumped;
+use crate::segment::DumpSelection;
 
 pub use crate::segment::DumpLine;
 
@@ -108,7 +108,7 @@ impl DumpQuery {
         snapshot.view().check()?;
         let live = snapshot.view().segments.iter().find(|live| live.segment.id() == id);
         let Some(live) = live else { return Ok(false) };
-        let wanted = Dumped {
+        let wanted = DumpSelection {
             section: self.section.as_deref(),
             part: self.part,
             epoch: self.epoch.map(|epoch| epoch.0),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::operations::OperationKind;
 use super::verdict_counts::VerdictCounts;
-use crate::engine::answer::HistoryEntry;
+use crate::engine::results::HistoryEntry;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::inspect::Operations;

@@ -20,13 +20,13 @@ mod verdict_counts;
 mod versions;
 
 pub use census::{Census, FingerprintCensus, HostCensus, Period, SampledPage};
-pub use compaction::Compaction;
+pub use compaction::CompactionEstimate;
 pub use dump::{DumpLine, DumpQuery};
 pub use journal::JournalView;
 pub use operations::{LoggedOperation, OperationKind, Operations};
 pub use overview::{EpochOverview, HostShare, Overview, SegmentOverview};
 pub use segment::{SectionView, SegmentView, TableView};
-pub use space::{Space, SpaceOf};
+pub use space::{Space, SpaceUsage};
 pub use trace::{PageRecord, Trace};
 pub use verdict_counts::VerdictCounts;
 pub use versions::{Version, VersionKind, versions};

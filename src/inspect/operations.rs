@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 
 use crate::bug::OrBug;
-use crate::engine::answer::HistoryEntry;
 use crate::engine::epochs::Epochs;
-use crate::engine::memtable::{Effect, Inner, Logged, Memtable};
+use crate::engine::memtable::{Effect, Memtable, MemtableContents, MemtableOperation};
+use crate::engine::results::HistoryEntry;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::layout::Delta;
@@ -128,8 +128,8 @@ impl Operations {
         view.check()?;
         let of = |memtable: &Memtable| {
             let inner = memtable.read();
-            let logged = inner.logged(sequence)?;
-            Some(done(&inner, sequence, &logged, &view.epochs))
+            let logged = inner.operation_at(sequence)?;
+            Some(operation_kind(&inner, sequence, &logged, &view.epochs))
         };
         let mut found = view.memtables.iter().filter_map(|memtable| of(memtable));
         Ok(found.next().or_bug("a journal has all operations between its ends")?)
@@ -153,10 +153,15 @@ impl Iterator for Operations {
     }
 }
 
-fn done(inner: &Inner, sequence: u64, logged: &Logged<'_>, epochs: &Epochs) -> OperationKind {
+fn operation_kind(
+    inner: &MemtableContents,
+    sequence: u64,
+    logged: &MemtableOperation<'_>,
+    epochs: &Epochs,
+) -> OperationKind {
     let unsigned = i64::unsigned_abs;
     match *logged {
-        Logged::Entry(page, entry) => {
+        MemtableOperation::Entry(page, entry) => {
             let url = page.url().to_owned();
             let entry = match entry {
                 Entry::Restated(restated) => HistoryEntry::Restated(restated),
@@ -173,23 +178,25 @@ fn done(inner: &Inner, sequence: u64, logged: &Logged<'_>, epochs: &Epochs) -> O
             };
             OperationKind::Entry { url, entry }
         }
-        Logged::Page(page, Delta { visits, .. }) => {
+        MemtableOperation::Page(page, Delta { visits, .. }) => {
             OperationKind::Forget { url: page.url().to_owned(), visits: unsigned(visits) }
         }
-        Logged::Prefix(prefix, Delta { pages, visits, .. }) => OperationKind::ForgetPrefix {
-            prefix: prefix.clone(),
-            pages: unsigned(pages),
-            visits: unsigned(visits),
-        },
+        MemtableOperation::Prefix(prefix, Delta { pages, visits, .. }) => {
+            OperationKind::ForgetPrefix {
+                prefix: prefix.clone(),
+                pages: unsigned(pages),
+                visits: unsigned(visits),
+            }
+        }
     }
 }
 
 /// Returns the further fingerprints of a visit's content, from the restatements directly after the
 /// visit.
-fn also(inner: &Inner, sequence: u64, url: &str, visit: &Visit) -> Vec<Content> {
+fn also(inner: &MemtableContents, sequence: u64, url: &str, visit: &Visit) -> Vec<Content> {
     let Seen::Content(content) = visit.seen else { return Vec::new() };
-    let restated = |sequence: u64| match inner.logged(sequence)? {
-        Logged::Entry(page, Entry::Restated(restated))
+    let restated = |sequence: u64| match inner.operation_at(sequence)? {
+        MemtableOperation::Entry(page, Entry::Restated(restated))
             if page.url() == url
                 && (restated.time, restated.digest) == (visit.time, content.digest) =>
         {

@@ -3,11 +3,11 @@
 use std::ops::RangeInclusive;
 
 use super::segment::{SegmentView, frame_bytes};
-use super::space::{Space, SpaceOf, Sums};
+use super::space::{Space, SpaceSums, SpaceUsage};
 use crate::bug::OrBug;
 use crate::engine::component::Component;
 use crate::engine::snapshot::Snapshot;
-use crate::engine::totals::Totals;
+use crate::engine::totals::StoreTotals;
 use crate::error::{Corruption, Error, Result};
 use crate::inspect::Operations;
 use crate::order::sort_few_by;
@@ -70,7 +70,7 @@ pub struct Overview {
     /// The live segments, the oldest first.
     pub segments: Vec<SegmentOverview>,
     /// Bytes of the segments by purpose, in descending order.
-    pub space: Vec<SpaceOf>,
+    pub space: Vec<SpaceUsage>,
     /// The hosts with more than about 2 % of the pages, in descending order of their shares. The
     /// shares are estimated from 64 pages at equal distances in SURT order, without the journal.
     pub hosts: Vec<HostShare>,
@@ -104,8 +104,8 @@ impl Overview {
     pub fn of(snapshot: &Snapshot) -> Result<Overview> {
         let view = snapshot.view();
         view.check()?;
-        let Totals { pages, visits, in_force, gone } = Totals::of(snapshot)?;
-        let (mut sums, mut segments, mut unsealed_pages) = (Sums::default(), Vec::new(), 0);
+        let StoreTotals { pages, visits, in_force, gone } = StoreTotals::of(snapshot)?;
+        let (mut sums, mut segments, mut unsealed_pages) = (SpaceSums::default(), Vec::new(), 0);
         let (mut times, mut commonest_pages, mut unsealed_new) = (None, 0, 0);
         for component in view.components().rev() {
             let live = match component {
@@ -132,7 +132,7 @@ impl Overview {
         }
         let deltas = view.segments.iter().map(|live| live.segment.numbers().delta.pages);
         supersede(&mut segments, &deltas.collect::<Vec<_>>());
-        leave(&mut segments, pages.saturating_sub(unsealed_new));
+        discount_forgotten(&mut segments, pages.saturating_sub(unsealed_new));
         let used = Role::USES.map(|role| in_use(snapshot.epochs(), role).map(|info| info.epoch));
         let epochs = snapshot.epochs().iter().map(|info| EpochOverview {
             info: info.clone(),
@@ -271,7 +271,7 @@ fn supersede(segments: &mut [SegmentOverview], deltas: &[i64]) {
 
 /// Increases the superseded shares until the segments have at most `known` current records. Records
 /// in excess of `known` belong to forgotten pages, in any segment.
-fn leave(segments: &mut [SegmentOverview], known: u64) {
+fn discount_forgotten(segments: &mut [SegmentOverview], known: u64) {
     let left = segments.iter().map(|of| (1.0 - of.superseded) * of.pages as f64).sum::<f64>();
     let share = (known as f64 / left.max(1.0)).min(1.0);
     for segment in segments {
@@ -354,11 +354,11 @@ mod tests {
     #[test]
     fn forgotten_pages_are_removed_evenly_from_segments() {
         let mut segments = [segment(100), SegmentOverview { superseded: 0.5, ..segment(100) }];
-        leave(&mut segments, 150);
+        discount_forgotten(&mut segments, 150);
         assert!(segments[0].superseded == 0.0 && segments[1].superseded == 0.5, "{segments:?}");
-        leave(&mut segments, 75);
+        discount_forgotten(&mut segments, 75);
         assert!(segments[0].superseded == 0.5 && segments[1].superseded == 0.75, "{segments:?}");
-        leave(&mut segments, 0);
+        discount_forgotten(&mut segments, 0);
         assert!(segments.iter().all(|segment| segment.superseded == 1.0), "{segments:?}");
     }
 }

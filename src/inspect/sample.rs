@@ -12,7 +12,7 @@ const COUNTED: usize = 1 << 20;
 /// Counts pages by fingerprint. With too many fingerprints, keeps only the fingerprints whose hash
 /// is below a bound, and counts all pages of these fingerprints.
 #[derive(Debug, Default)]
-pub(super) struct Sample {
+pub(super) struct FingerprintSample {
     pages: HashMap<u64, u64>,
     /// A fingerprint is counted if its hash begins with this number of zero bits.
     zeros: u32,
@@ -23,12 +23,12 @@ const DRAWN: usize = 10_000;
 
 /// A sample of pages: the pages whose URLs have the smallest hashes.
 #[derive(Debug, Default)]
-pub(super) struct Drawn {
+pub(super) struct PageSample {
     /// A heap with the largest hash at the top.
     pages: BinaryHeap<(u64, String, u64)>,
 }
 
-impl Drawn {
+impl PageSample {
     pub(super) fn add(&mut self, url: &str, fingerprint: u64) {
         // The hash is not seeded, so that samples of two stores can be compared.
         let hash = url_hash(url, 0);
@@ -52,7 +52,7 @@ fn hash(fingerprint: u64) -> u64 {
     mix(fingerprint.wrapping_add(STEP))
 }
 
-impl Sample {
+impl FingerprintSample {
     /// Counts a page with this fingerprint.
     pub(super) fn add(&mut self, fingerprint: u64) {
         if hash(fingerprint).leading_zeros() < self.zeros {
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn sample_counts_its_pages_completely() {
-        let mut sample = Sample::default();
+        let mut sample = FingerprintSample::default();
         let all = 3 * COUNTED as u64;
         for page in 0..2 * all {
             sample.add(page % all);

@@ -1,6 +1,6 @@
 //! The purpose of a store's bytes.
 
-use crate::layout::Kind;
+use crate::layout::SectionKind;
 use crate::order::sort_few_by_key;
 
 /// The purpose of bytes.
@@ -33,7 +33,7 @@ pub enum Space {
 /// The number of bytes for a purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct SpaceOf {
+pub struct SpaceUsage {
     /// The purpose.
     pub of: Space,
     /// The number of bytes.
@@ -65,29 +65,32 @@ impl Space {
         }
     }
 
-    pub(super) fn of(kind: Kind) -> Space {
+    pub(super) fn of(kind: SectionKind) -> Space {
         match kind {
-            Kind::Pages | Kind::PageIndex => Space::Histories,
-            Kind::Hashes | Kind::HashPages | Kind::HashDirectory | Kind::Filter => Space::PageIndex,
-            Kind::Schedule => Space::Schedule,
-            Kind::Fingerprints | Kind::Shards => Space::Fingerprints,
-            Kind::Postings | Kind::Lists => Space::Postings,
-            Kind::Shape
-            | Kind::Buckets
-            | Kind::Rest
-            | Kind::Cells
-            | Kind::Further
-            | Kind::Ordinals => Space::Tables,
-            Kind::Tombstones | Kind::Sums => Space::Frames,
+            SectionKind::Pages | SectionKind::PageIndex => Space::Histories,
+            SectionKind::Hashes
+            | SectionKind::HashPages
+            | SectionKind::HashDirectory
+            | SectionKind::Filter => Space::PageIndex,
+            SectionKind::Schedule => Space::Schedule,
+            SectionKind::Fingerprints | SectionKind::Shards => Space::Fingerprints,
+            SectionKind::Postings | SectionKind::Lists => Space::Postings,
+            SectionKind::Shape
+            | SectionKind::Buckets
+            | SectionKind::Rest
+            | SectionKind::Cells
+            | SectionKind::Further
+            | SectionKind::Ordinals => Space::Tables,
+            SectionKind::Tombstones | SectionKind::Sums => Space::Frames,
         }
     }
 }
 
 /// Bytes by purpose.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sums([u64; Space::ALL.len()]);
+pub(super) struct SpaceSums([u64; Space::ALL.len()]);
 
-impl Sums {
+impl SpaceSums {
     pub(super) fn add(&mut self, of: Space, bytes: u64) {
         let places = Space::ALL.iter().zip(&mut self.0);
         for (_, sum) in places.filter(|(space, _)| **space == of) {
@@ -96,9 +99,9 @@ impl Sums {
     }
 
     /// All purposes, in descending order of bytes.
-    pub(super) fn largest_first(self) -> Vec<SpaceOf> {
+    pub(super) fn largest_first(self) -> Vec<SpaceUsage> {
         let all = Space::ALL.into_iter().zip(self.0);
-        let mut all: Vec<SpaceOf> = all.map(|(of, bytes)| SpaceOf { of, bytes }).collect();
+        let mut all: Vec<SpaceUsage> = all.map(|(of, bytes)| SpaceUsage { of, bytes }).collect();
         sort_few_by_key(&mut all, |space| std::cmp::Reverse(space.bytes));
         all
     }

@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 
 use super::surt;
-use crate::engine::answer::{History, Page};
-use crate::engine::component::{ComponentId, PageIn};
+use crate::engine::component::{ComponentId, PageSlice};
 use crate::engine::lookup::Lookup;
+use crate::engine::results::{History, Page};
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::url::check_url;
@@ -64,7 +64,7 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if the trace
+    /// [`Error::FeedUrl`](crate::Error::FeedUrl), or [`Error::Corrupt`](crate::Error::Corrupt) if the trace
     /// reads damaged data.
     pub fn of(snapshot: &Snapshot, url: &str) -> Result<Option<Trace>> {
         check_url(url)?;
@@ -96,7 +96,7 @@ pub struct PageRecord {
     pub is_first: bool,
 }
 
-fn record(snapshot: &Snapshot, part: &PageIn<'_>) -> Result<Option<PageRecord>> {
+fn record(snapshot: &Snapshot, part: &PageSlice<'_>) -> Result<Option<PageRecord>> {
     let Some(location) = part.location() else { return Ok(None) };
     let (mut segment, mut bytes) = (None, None);
     if let ComponentId::Segment(number) = location.component

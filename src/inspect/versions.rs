@@ -1,6 +1,6 @@
 //! The visits of a page, folded into its versions.
 
-use crate::engine::answer::HistoryEntry;
+use crate::engine::results::HistoryEntry;
 use crate::page::{Content, Restated, Verdict, Visit};
 use crate::time::Time;
 
@@ -85,7 +85,7 @@ pub struct Version {
 /// # }
 /// ```
 pub fn versions(history: &[HistoryEntry]) -> Vec<Version> {
-    let mut folding = Folding::default();
+    let mut folding = VersionFold::default();
     for entry in history {
         match *entry {
             HistoryEntry::Visit { visit, verdict, .. } => folding.visit(visit, verdict),
@@ -97,7 +97,7 @@ pub fn versions(history: &[HistoryEntry]) -> Vec<Version> {
 }
 
 #[derive(Default)]
-struct Folding {
+struct VersionFold {
     versions: Vec<Version>,
     /// The index of the last version with content.
     last: Option<usize>,
@@ -107,7 +107,7 @@ struct Folding {
     contents: u32,
 }
 
-impl Folding {
+impl VersionFold {
     fn visit(&mut self, visit: Visit, verdict: Verdict) {
         let kind = match verdict {
             Verdict::New | Verdict::Changed { .. } | Verdict::Reverted { .. } => {

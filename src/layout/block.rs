@@ -4,7 +4,7 @@
 use super::integers::le_u64;
 use crc32fast::Hasher;
 
-use super::Tag;
+use super::SectionTag;
 
 /// Bytes of a block; the last block of a section may be shorter. A block is one page of memory, so
 /// the first access to a block costs one page fault and one short checksum.
@@ -15,7 +15,7 @@ pub(crate) const fn block_count(len: u64) -> u64 {
     len.div_ceil(BLOCK_BYTES)
 }
 
-fn hasher(nonce: u64, tag: Tag, block: u64) -> Hasher {
+fn hasher(nonce: u64, tag: SectionTag, block: u64) -> Hasher {
     let mut hasher = Hasher::new();
     hasher.update(&le_u64(nonce));
     hasher.update(&tag.to_bytes());
@@ -25,7 +25,7 @@ fn hasher(nonce: u64, tag: Tag, block: u64) -> Hasher {
 
 /// The checksum of one block: CRC-32 over the segment's nonce, section, block number and content.
 /// So the checksum detects misplaced blocks as well as damaged blocks.
-pub(crate) fn block_sum(nonce: u64, tag: Tag, block: u64, content: &[u8]) -> u32 {
+pub(crate) fn block_sum(nonce: u64, tag: SectionTag, block: u64, content: &[u8]) -> u32 {
     let mut hasher = hasher(nonce, tag, block);
     hasher.update(content);
     hasher.finalize()
@@ -34,14 +34,14 @@ pub(crate) fn block_sum(nonce: u64, tag: Tag, block: u64, content: &[u8]) -> u32
 /// Computes the checksums of a section that is written in pieces.
 pub(crate) struct BlockSums {
     nonce: u64,
-    tag: Tag,
+    tag: SectionTag,
     open: Hasher,
     filled: u64,
     sums: Vec<u32>,
 }
 
 impl BlockSums {
-    pub(crate) fn new(nonce: u64, tag: Tag) -> Self {
+    pub(crate) fn new(nonce: u64, tag: SectionTag) -> Self {
         BlockSums { nonce, tag, open: hasher(nonce, tag, 0), filled: 0, sums: Vec::new() }
     }
 
@@ -76,12 +76,12 @@ impl BlockSums {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Kind;
+    use super::super::SectionKind;
     use super::*;
 
     #[test]
     fn pieces_have_the_checksum_of_whole_blocks() {
-        let tag = Tag::of(Kind::Pages);
+        let tag = SectionTag::of(SectionKind::Pages);
         let data: Vec<u8> = (0..10_000u32).map(|i| (i * 7).to_le_bytes()[0]).collect();
         for piece in [1, 7, 4095, 4096, 4097, 10_000] {
             let mut sums = BlockSums::new(9, tag);
@@ -97,9 +97,9 @@ mod tests {
 
     #[test]
     fn block_from_elsewhere_has_another_checksum() {
-        let sum = block_sum(1, Tag::of(Kind::Pages), 0, b"same");
-        assert_ne!(sum, block_sum(2, Tag::of(Kind::Pages), 0, b"same"));
-        assert_ne!(sum, block_sum(1, Tag::of(Kind::Hashes), 0, b"same"));
-        assert_ne!(sum, block_sum(1, Tag::of(Kind::Pages), 1, b"same"));
+        let sum = block_sum(1, SectionTag::of(SectionKind::Pages), 0, b"same");
+        assert_ne!(sum, block_sum(2, SectionTag::of(SectionKind::Pages), 0, b"same"));
+        assert_ne!(sum, block_sum(1, SectionTag::of(SectionKind::Hashes), 0, b"same"));
+        assert_ne!(sum, block_sum(1, SectionTag::of(SectionKind::Pages), 1, b"same"));
     }
 }

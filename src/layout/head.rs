@@ -2,7 +2,7 @@
 
 use super::Cursor;
 use super::correct::{WITH_OWN_SUM, corrected};
-use super::integers::Put;
+use super::integers::PutInteger;
 use byteorder::{ByteOrder, LittleEndian};
 
 /// The format version that this build writes and reads.
@@ -28,15 +28,15 @@ pub(crate) struct Stamp {
 
 /// A flaw in a file's frame.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Flaw {
+pub(crate) enum SegmentFlaw {
     /// A version that this build does not read.
     Version(u32),
     /// Damage at an offset.
     Damage(u64, String),
 }
 
-pub(super) fn damage<T>(offset: u64, what: impl Into<String>) -> Result<T, Flaw> {
-    Err(Flaw::Damage(offset, what.into()))
+pub(super) fn damage<T>(offset: u64, what: impl Into<String>) -> Result<T, SegmentFlaw> {
+    Err(SegmentFlaw::Damage(offset, what.into()))
 }
 
 /// Encodes the head of a segment.
@@ -56,7 +56,7 @@ pub(crate) fn encode_head(stamp: &Stamp) -> [u8; HEAD_LEN] {
 }
 
 /// Parses the head of segment `id`. The caller checks the store's identifier.
-pub(crate) fn parse_head(file: &[u8], id: u64) -> Result<Stamp, Flaw> {
+pub(crate) fn parse_head(file: &[u8], id: u64) -> Result<Stamp, SegmentFlaw> {
     let Some(head) = file.get(..HEAD_LEN) else {
         let len = file.len();
         return damage(0, format!("a segment has at least {HEAD_BYTES} bytes, this has {len}"));
@@ -81,7 +81,7 @@ pub(crate) fn parse_head(file: &[u8], id: u64) -> Result<Stamp, Flaw> {
         return damage(0, "the checksum of the head is wrong");
     }
     if version != VERSION {
-        return Err(Flaw::Version(version));
+        return Err(SegmentFlaw::Version(version));
     }
     if stamp.id != id {
         return damage(
@@ -117,23 +117,26 @@ mod tests {
     #[test]
     fn head_identifies_segment_and_store() {
         assert_eq!(parse_head(&encode_head(&STAMP), 4), Ok(STAMP));
-        assert!(matches!(parse_head(&encode_head(&STAMP), 5), Err(Flaw::Damage(16, _))));
+        assert!(matches!(parse_head(&encode_head(&STAMP), 5), Err(SegmentFlaw::Damage(16, _))));
     }
 
     #[test]
     fn another_version_is_distinguished_from_damage() {
         for version in [4, 6] {
-            assert_eq!(parse_head(&changed(8, version), 4), Err(Flaw::Version(version.into())));
+            assert_eq!(
+                parse_head(&changed(8, version), 4),
+                Err(SegmentFlaw::Version(version.into()))
+            );
             let mut damaged = encode_head(&STAMP);
             damaged[8] = version;
-            assert!(matches!(parse_head(&damaged, 4), Err(Flaw::Damage(0, _))));
+            assert!(matches!(parse_head(&damaged, 4), Err(SegmentFlaw::Damage(0, _))));
         }
     }
 
     #[test]
     fn nonzero_reserved_byte_is_refused() {
         for at in (12..16).chain(40..60) {
-            assert!(matches!(parse_head(&changed(at, 1), 4), Err(Flaw::Damage(40, _))));
+            assert!(matches!(parse_head(&changed(at, 1), 4), Err(SegmentFlaw::Damage(40, _))));
         }
     }
 }

@@ -15,14 +15,16 @@ mod trailer;
 pub(crate) use block::{BLOCK_BYTES, BlockSums, block_count, block_sum};
 pub(crate) use cursor::{Cursor, put_signed, put_varint};
 pub(crate) use delta::Delta;
-pub(crate) use head::{Flaw, HEAD_BYTES, Stamp, VERSION, correct_head, encode_head, parse_head};
-pub(crate) use integers::{Put, le_u32, le_u64};
+pub(crate) use head::{
+    HEAD_BYTES, SegmentFlaw, Stamp, VERSION, correct_head, encode_head, parse_head,
+};
+pub(crate) use integers::{PutInteger, le_u32, le_u64};
 pub(crate) use sizes::{
     FILTER_BLOCK_BYTES, FilterBlock, GROUP_LEN, GROUP_PAGES, PackedRow, ROW_BYTES, bytes_for,
-    directory_bits, filter_blocks, in_memory, url_hash_bits,
+    directory_bits, filter_blocks, to_usize, url_hash_bits,
 };
-pub(crate) use tag::{Kind, Tag, Touch};
+pub(crate) use tag::{AccessPattern, SectionKind, SectionTag};
 pub(crate) use trailer::{
-    ALIGN, Numbers, PAGES_MAX, SectionEntry, TRAILER_BYTES, Table, Trailer, correct_table,
-    correct_trailer, encode_table, parse_table, parse_trailer,
+    ALIGN, PAGES_MAX, SectionEntry, SectionTable, SegmentSummary, TRAILER_BYTES, Trailer,
+    correct_table, correct_trailer, encode_table, parse_table, parse_trailer,
 };

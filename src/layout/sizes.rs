@@ -1,7 +1,7 @@
 //! The sizes of the sections that locate a segment's pages. The number of pages determines these
 //! sizes.
 
-use super::Kind;
+use super::SectionKind;
 
 /// The number of pages in a group; the last group may have fewer.
 pub(crate) const GROUP_PAGES: u64 = GROUP_LEN as u64;
@@ -47,14 +47,14 @@ pub(crate) const ROW_BYTES: u64 = size_of::<PackedRow>() as u64;
 
 /// The sections whose length follows from the number of pages, with their lengths in bytes. The
 /// number of pages is below [`PAGES_MAX`](super::PAGES_MAX).
-pub(crate) fn bytes_for(pages: u64) -> [(Kind, u64); 6] {
+pub(crate) fn bytes_for(pages: u64) -> [(SectionKind, u64); 6] {
     [
-        (Kind::PageIndex, (pages.div_ceil(GROUP_PAGES) + 1) * 8),
-        (Kind::Hashes, pages * 8),
-        (Kind::HashPages, pages * 4),
-        (Kind::HashDirectory, ((1 << directory_bits(pages)) + 1) * 4),
-        (Kind::Filter, filter_blocks(pages) * FILTER_BLOCK_BYTES),
-        (Kind::Schedule, pages * ROW_BYTES),
+        (SectionKind::PageIndex, (pages.div_ceil(GROUP_PAGES) + 1) * 8),
+        (SectionKind::Hashes, pages * 8),
+        (SectionKind::HashPages, pages * 4),
+        (SectionKind::HashDirectory, ((1 << directory_bits(pages)) + 1) * 4),
+        (SectionKind::Filter, filter_blocks(pages) * FILTER_BLOCK_BYTES),
+        (SectionKind::Schedule, pages * ROW_BYTES),
     ]
 }
 
@@ -65,6 +65,6 @@ pub(crate) fn bytes_for(pages: u64) -> [(Kind, u64); 6] {
 /// If `bytes` exceeds the address space, which is impossible for bytes in memory.
 #[inline]
 #[expect(clippy::expect_used, reason = "what is in memory has a place there")]
-pub(crate) fn in_memory(bytes: u64) -> usize {
+pub(crate) fn to_usize(bytes: u64) -> usize {
     usize::try_from(bytes).expect("bytes in memory have a place that the processor can name")
 }

@@ -6,7 +6,7 @@ use super::integers::{le_u16, le_u32};
 /// The kind of a section's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u16)]
-pub(crate) enum Kind {
+pub(crate) enum SectionKind {
     /// URLs in SURT order with each page's record, in groups of 16.
     Pages = 1,
     /// The start of each group of pages.
@@ -49,117 +49,119 @@ pub(crate) enum Kind {
 
 /// How lookups access the bytes of a section. Full scans do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Touch {
+pub(crate) enum AccessPattern {
     /// Lookups read one position for each page.
-    Seldom,
+    Sparse,
     /// Each lookup reads many positions. Together, the lookups soon need the whole section.
-    Everywhere,
+    Dense,
     /// Lookups read the section only sequentially, from beginning to end.
-    Through,
+    Sequential,
 }
 
-impl Kind {
-    const ALL: [Kind; 19] = [
-        Kind::Pages,
-        Kind::PageIndex,
-        Kind::Hashes,
-        Kind::HashPages,
-        Kind::HashDirectory,
-        Kind::Filter,
-        Kind::Schedule,
-        Kind::Tombstones,
-        Kind::Fingerprints,
-        Kind::Shards,
-        Kind::Shape,
-        Kind::Postings,
-        Kind::Lists,
-        Kind::Buckets,
-        Kind::Rest,
-        Kind::Cells,
-        Kind::Further,
-        Kind::Ordinals,
-        Kind::Sums,
+impl SectionKind {
+    const ALL: [SectionKind; 19] = [
+        SectionKind::Pages,
+        SectionKind::PageIndex,
+        SectionKind::Hashes,
+        SectionKind::HashPages,
+        SectionKind::HashDirectory,
+        SectionKind::Filter,
+        SectionKind::Schedule,
+        SectionKind::Tombstones,
+        SectionKind::Fingerprints,
+        SectionKind::Shards,
+        SectionKind::Shape,
+        SectionKind::Postings,
+        SectionKind::Lists,
+        SectionKind::Buckets,
+        SectionKind::Rest,
+        SectionKind::Cells,
+        SectionKind::Further,
+        SectionKind::Ordinals,
+        SectionKind::Sums,
     ];
 
     /// How lookups access the bytes of a section of this kind.
-    pub(crate) fn touch(self) -> Touch {
+    pub(crate) fn access_pattern(self) -> AccessPattern {
         match self {
-            Kind::Pages | Kind::PageIndex | Kind::Sums => Touch::Seldom,
-            Kind::Schedule | Kind::Tombstones => Touch::Through,
-            Kind::Hashes
-            | Kind::HashPages
-            | Kind::HashDirectory
-            | Kind::Filter
-            | Kind::Fingerprints
-            | Kind::Shards
-            | Kind::Shape
-            | Kind::Postings
-            | Kind::Lists
-            | Kind::Buckets
-            | Kind::Rest
-            | Kind::Cells
-            | Kind::Further
-            | Kind::Ordinals => Touch::Everywhere,
+            SectionKind::Pages | SectionKind::PageIndex | SectionKind::Sums => {
+                AccessPattern::Sparse
+            }
+            SectionKind::Schedule | SectionKind::Tombstones => AccessPattern::Sequential,
+            SectionKind::Hashes
+            | SectionKind::HashPages
+            | SectionKind::HashDirectory
+            | SectionKind::Filter
+            | SectionKind::Fingerprints
+            | SectionKind::Shards
+            | SectionKind::Shape
+            | SectionKind::Postings
+            | SectionKind::Lists
+            | SectionKind::Buckets
+            | SectionKind::Rest
+            | SectionKind::Cells
+            | SectionKind::Further
+            | SectionKind::Ordinals => AccessPattern::Dense,
         }
     }
 
     /// The name of the kind, as in `format/segment.md`.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Kind::Pages => "pages",
-            Kind::PageIndex => "page index",
-            Kind::Hashes => "hashes",
-            Kind::HashPages => "hash pages",
-            Kind::HashDirectory => "hash directory",
-            Kind::Filter => "filter",
-            Kind::Schedule => "schedule",
-            Kind::Tombstones => "tombstones",
-            Kind::Fingerprints => "fingerprints",
-            Kind::Shards => "shards",
-            Kind::Shape => "shape",
-            Kind::Postings => "postings",
-            Kind::Lists => "lists",
-            Kind::Buckets => "buckets",
-            Kind::Rest => "rest",
-            Kind::Cells => "cells",
-            Kind::Further => "further",
-            Kind::Ordinals => "ordinals",
-            Kind::Sums => "checksums",
+            SectionKind::Pages => "pages",
+            SectionKind::PageIndex => "page index",
+            SectionKind::Hashes => "hashes",
+            SectionKind::HashPages => "hash pages",
+            SectionKind::HashDirectory => "hash directory",
+            SectionKind::Filter => "filter",
+            SectionKind::Schedule => "schedule",
+            SectionKind::Tombstones => "tombstones",
+            SectionKind::Fingerprints => "fingerprints",
+            SectionKind::Shards => "shards",
+            SectionKind::Shape => "shape",
+            SectionKind::Postings => "postings",
+            SectionKind::Lists => "lists",
+            SectionKind::Buckets => "buckets",
+            SectionKind::Rest => "rest",
+            SectionKind::Cells => "cells",
+            SectionKind::Further => "further",
+            SectionKind::Ordinals => "ordinals",
+            SectionKind::Sums => "checksums",
         }
     }
 
     /// Whether each epoch has its own section of this kind.
     pub(crate) fn is_of_epoch(self) -> bool {
-        self >= Kind::Fingerprints && self != Kind::Sums
+        self >= SectionKind::Fingerprints && self != SectionKind::Sums
     }
 
     /// Whether an epoch may have several sections of this kind.
     pub(crate) fn has_parts(self) -> bool {
-        self >= Kind::Buckets && self != Kind::Sums
+        self >= SectionKind::Buckets && self != SectionKind::Sums
     }
 
-    pub(super) fn parse(value: u16) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|&kind| kind as u16 == value)
+    pub(super) fn parse(value: u16) -> Option<SectionKind> {
+        SectionKind::ALL.into_iter().find(|&kind| kind as u16 == value)
     }
 }
 
 /// Identifies a section: its kind, its rotation or cell table, and its epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Tag {
-    pub(crate) kind: Kind,
+pub(crate) struct SectionTag {
+    pub(crate) kind: SectionKind,
     pub(crate) part: u16,
     pub(crate) epoch: u32,
 }
 
-impl Tag {
+impl SectionTag {
     /// The tag of a section that occurs once per segment.
-    pub(crate) const fn of(kind: Kind) -> Tag {
-        Tag { kind, part: 0, epoch: 0 }
+    pub(crate) const fn of(kind: SectionKind) -> SectionTag {
+        SectionTag { kind, part: 0, epoch: 0 }
     }
 
     /// The tag of a section in an epoch's tables.
-    pub(crate) const fn table(kind: Kind, part: u16, epoch: u32) -> Tag {
-        Tag { kind, part, epoch }
+    pub(crate) const fn table(kind: SectionKind, part: u16, epoch: u32) -> SectionTag {
+        SectionTag { kind, part, epoch }
     }
 
     pub(crate) fn to_bytes(self) -> [u8; 8] {

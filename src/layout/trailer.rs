@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::correct::{WITH_OWN_SUM, corrected};
 use super::head::damage;
-use super::integers::Put;
-use super::{BLOCK_BYTES, Cursor, Delta, Flaw, HEAD_BYTES, Kind, Stamp, Tag};
+use super::integers::PutInteger;
+use super::{BLOCK_BYTES, Cursor, Delta, HEAD_BYTES, SectionKind, SectionTag, SegmentFlaw, Stamp};
 
 const TRAILER_MAGIC: [u8; 8] = *b"simkend\0";
 
@@ -28,7 +28,7 @@ const _: () = assert!(HEAD_BYTES.is_multiple_of(ALIGN));
 /// The position of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SectionEntry {
-    pub(crate) tag: Tag,
+    pub(crate) tag: SectionTag,
     pub(crate) offset: u64,
     pub(crate) len: u64,
 }
@@ -38,7 +38,7 @@ pub(crate) const PAGES_MAX: u64 = 1 << 30;
 
 /// The numbers that describe a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Numbers {
+pub(crate) struct SegmentSummary {
     /// The sequence number of the first operation in the segment.
     pub(crate) first_sequence: u64,
     /// The sequence number of the last operation in the segment.
@@ -64,7 +64,7 @@ pub(crate) struct Numbers {
     pub(crate) written: i64,
 }
 
-impl Numbers {
+impl SegmentSummary {
     /// Extends `times` to include a range.
     pub(crate) fn cover(&mut self, (first, last): (i64, i64)) {
         let (from, to) = self.times.unwrap_or((first, last));
@@ -94,7 +94,7 @@ impl Numbers {
         ]
     }
 
-    fn parse(cursor: &mut Cursor<'_>) -> Option<Numbers> {
+    fn parse(cursor: &mut Cursor<'_>) -> Option<SegmentSummary> {
         let mut words = [0; NUMBERS];
         for word in &mut words {
             *word = cursor.u64()?;
@@ -131,7 +131,7 @@ impl Numbers {
             && times.0 <= times.1
             && (visits > 0 || times == (0, 0))
             && delta.is_possible();
-        possible.then_some(Numbers {
+        possible.then_some(SegmentSummary {
             first_sequence,
             last_sequence,
             pages,
@@ -149,16 +149,16 @@ impl Numbers {
 
 /// A segment's table of sections.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Table {
-    pub(crate) numbers: Numbers,
+pub(crate) struct SectionTable {
+    pub(crate) numbers: SegmentSummary,
     pub(crate) sections: Vec<SectionEntry>,
-    /// Checksums of the blocks of the [`Kind::Sums`] section.
+    /// Checksums of the blocks of the [`SectionKind::Sums`] section.
     pub(crate) roots: Vec<u32>,
 }
 
 /// Encodes the section table and the trailer of a segment, to be written at `offset`. The bytes
 /// pass the reader's checks.
-pub(crate) fn encode_table(stamp: &Stamp, offset: u64, table: &Table) -> Vec<u8> {
+pub(crate) fn encode_table(stamp: &Stamp, offset: u64, table: &SectionTable) -> Vec<u8> {
     let mut out = Vec::new();
     for word in table.numbers.to_words() {
         out.put_u64(word);
@@ -209,7 +209,11 @@ pub(crate) struct Trailer {
 
 /// Parses the trailer at the end of a file of `file_len` bytes; `stamp` comes from the head of the
 /// file.
-pub(crate) fn parse_trailer(trailer: &[u8], file_len: u64, stamp: &Stamp) -> Result<Trailer, Flaw> {
+pub(crate) fn parse_trailer(
+    trailer: &[u8],
+    file_len: u64,
+    stamp: &Stamp,
+) -> Result<Trailer, SegmentFlaw> {
     let at = file_len.saturating_sub(TRAILER_BYTES);
     let Ok(trailer) = <&[u8; TRAILER_LEN]>::try_from(trailer) else {
         return damage(0, "it is too short to have a trailer");
@@ -258,7 +262,7 @@ pub(crate) fn parse_trailer(trailer: &[u8], file_len: u64, stamp: &Stamp) -> Res
 }
 
 /// Parses the section table that a trailer locates. Checks every number that later reads rely on.
-pub(crate) fn parse_table(bytes: &[u8], trailer: &Trailer) -> Result<Table, Flaw> {
+pub(crate) fn parse_table(bytes: &[u8], trailer: &Trailer) -> Result<SectionTable, SegmentFlaw> {
     let &Trailer { offset, len, at, sections, roots, table_sum, .. } = trailer;
     if bytes.len() as u64 != len {
         return damage(at, "the section table lies outside the file");
@@ -277,23 +281,28 @@ pub(crate) fn correct_trailer(trailer: &[u8]) -> Option<(Vec<u8>, u64)> {
 }
 
 /// Parses the section table that a trailer locates, and of which one byte may be damaged.
-pub(crate) fn correct_table(bytes: &[u8], trailer: &Trailer) -> Option<Table> {
+pub(crate) fn correct_table(bytes: &[u8], trailer: &Trailer) -> Option<SectionTable> {
     parse_table(&corrected(bytes, trailer.table_sum)?, trailer).ok()
 }
 
-fn parse_sections(bytes: &[u8], offset: u64, sections: u64, roots: u64) -> Result<Table, Flaw> {
+fn parse_sections(
+    bytes: &[u8],
+    offset: u64,
+    sections: u64,
+    roots: u64,
+) -> Result<SectionTable, SegmentFlaw> {
     let mut cursor = Cursor::new(bytes);
-    let Some(numbers) = Numbers::parse(&mut cursor) else {
+    let Some(numbers) = SegmentSummary::parse(&mut cursor) else {
         return damage(offset, "the numbers of the segment are impossible: one is out of bounds");
     };
-    let mut table = Table { numbers, sections: Vec::new(), roots: Vec::new() };
+    let mut table = SectionTable { numbers, sections: Vec::new(), roots: Vec::new() };
     let mut tags = HashSet::new();
     let mut end = HEAD_BYTES;
     for _ in 0..sections {
         let entry = (|| {
-            let kind = Kind::parse(cursor.u16()?)?;
+            let kind = SectionKind::parse(cursor.u16()?)?;
             let (part, epoch) = (cursor.u16()?, cursor.u32()?);
-            let tag = Tag { kind, part, epoch };
+            let tag = SectionTag { kind, part, epoch };
             Some(SectionEntry { tag, offset: cursor.u64()?, len: cursor.u64()? })
         })();
         let Some(entry) = entry else {
@@ -327,17 +336,21 @@ mod tests {
 
     const STAMP: Stamp = Stamp { id: 4, store: 11, nonce: 12 };
 
-    fn sample() -> (Table, Vec<u8>) {
-        let table = Table {
-            numbers: Numbers {
+    fn sample() -> (SectionTable, Vec<u8>) {
+        let table = SectionTable {
+            numbers: SegmentSummary {
                 first_sequence: 3,
                 last_sequence: 9,
                 pages: 2,
-                ..Numbers::default()
+                ..SegmentSummary::default()
             },
             sections: vec![
-                SectionEntry { tag: Tag::of(Kind::Pages), offset: 64, len: 10 },
-                SectionEntry { tag: Tag::table(Kind::Rest, 3, 7), offset: 128, len: 64 },
+                SectionEntry { tag: SectionTag::of(SectionKind::Pages), offset: 64, len: 10 },
+                SectionEntry {
+                    tag: SectionTag::table(SectionKind::Rest, 3, 7),
+                    offset: 128,
+                    len: 64,
+                },
             ],
             roots: vec![5],
         };
@@ -347,7 +360,7 @@ mod tests {
         (table, file)
     }
 
-    fn table_of(file: &[u8], stamp: &Stamp) -> Result<Table, Flaw> {
+    fn table_of(file: &[u8], stamp: &Stamp) -> Result<SectionTable, SegmentFlaw> {
         let at = file.len().saturating_sub(TRAILER_LEN);
         let trailer = parse_trailer(&file[at..], file.len() as u64, stamp)?;
         parse_table(&file[usize::try_from(trailer.offset).unwrap()..at], &trailer)
@@ -386,7 +399,10 @@ mod tests {
     #[test]
     fn trailer_of_another_segment_is_refused() {
         let (_, file) = sample();
-        assert!(matches!(table_of(&file, &Stamp { id: 5, ..STAMP }), Err(Flaw::Damage(..))));
-        assert!(matches!(table_of(&file, &Stamp { nonce: 13, ..STAMP }), Err(Flaw::Damage(..))));
+        assert!(matches!(table_of(&file, &Stamp { id: 5, ..STAMP }), Err(SegmentFlaw::Damage(..))));
+        assert!(matches!(
+            table_of(&file, &Stamp { nonce: 13, ..STAMP }),
+            Err(SegmentFlaw::Damage(..))
+        ));
     }
 }

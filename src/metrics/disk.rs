@@ -6,32 +6,32 @@ use ::metrics::Counter;
 
 use super::instruments::counters;
 use super::list::{SYNCS, WRITTEN};
-use crate::disk::{Name, Watcher};
+use crate::disk::{FileName, Watcher};
 
 /// Counts written bytes and syncs by kind of file.
 #[derive(Debug)]
 pub(super) struct DiskMetrics {
-    written: ByFile,
-    syncs: ByFile,
+    written: FileCounters,
+    syncs: FileCounters,
     dir_syncs: Counter,
 }
 
 impl DiskMetrics {
     pub(super) fn of(store: &str) -> DiskMetrics {
         let [catalog, segment, snapshot, table, other] = counters(&WRITTEN, store);
-        let written = ByFile { catalog, segment, snapshot, table, other };
+        let written = FileCounters { catalog, segment, snapshot, table, other };
         let [catalog, segment, snapshot, table, other, dir_syncs] = counters(&SYNCS, store);
-        let syncs = ByFile { catalog, segment, snapshot, table, other };
+        let syncs = FileCounters { catalog, segment, snapshot, table, other };
         DiskMetrics { written, syncs, dir_syncs }
     }
 }
 
 impl Watcher for DiskMetrics {
-    fn wrote(&self, name: Name, bytes: usize) {
+    fn wrote(&self, name: FileName, bytes: usize) {
         self.written.of(name).increment(bytes as u64);
     }
 
-    fn synced(&self, name: Name) {
+    fn synced(&self, name: FileName) {
         self.syncs.of(name).increment(1);
     }
 
@@ -41,7 +41,7 @@ impl Watcher for DiskMetrics {
 }
 
 /// A counter for each kind of file.
-struct ByFile {
+struct FileCounters {
     catalog: Counter,
     segment: Counter,
     snapshot: Counter,
@@ -49,28 +49,31 @@ struct ByFile {
     other: Counter,
 }
 
-impl ByFile {
-    fn of(&self, name: Name) -> &Counter {
+impl FileCounters {
+    fn of(&self, name: FileName) -> &Counter {
         match name {
-            Name::Catalog | Name::CatalogNew => &self.catalog,
-            Name::Segment(_)
-            | Name::SegmentNew(_)
-            | Name::FixedSegment(_)
-            | Name::FixedSegmentNew(_) => &self.segment,
-            Name::Snapshot | Name::SnapshotNew => &self.snapshot,
-            Name::Df(_) | Name::DfNew(_) | Name::FixedDf(_) | Name::FixedDfNew(_) => &self.table,
-            Name::Lock
-            | Name::DfScratch(..)
-            | Name::Scratch(..)
-            | Name::Checked
-            | Name::CheckedNew
-            | Name::Generation(_)
-            | Name::GenerationNew(_) => &self.other,
+            FileName::Catalog | FileName::CatalogNew => &self.catalog,
+            FileName::Segment(_)
+            | FileName::SegmentNew(_)
+            | FileName::PublishedSegment(_)
+            | FileName::PublishedSegmentNew(_) => &self.segment,
+            FileName::Snapshot | FileName::SnapshotNew => &self.snapshot,
+            FileName::Df(_)
+            | FileName::DfNew(_)
+            | FileName::PublishedDf(_)
+            | FileName::PublishedDfNew(_) => &self.table,
+            FileName::Lock
+            | FileName::DfScratch(..)
+            | FileName::Scratch(..)
+            | FileName::Checked
+            | FileName::CheckedNew
+            | FileName::Generation(_)
+            | FileName::GenerationNew(_) => &self.other,
         }
     }
 }
 
-impl fmt::Debug for ByFile {
+impl fmt::Debug for FileCounters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ByFile")
     }

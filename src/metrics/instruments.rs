@@ -12,7 +12,7 @@ use ::metrics::{
 
 use super::Work;
 use super::disk::DiskMetrics;
-use super::list::{self, Instrument, Kind};
+use super::list::{self, Instrument, InstrumentKind};
 use crate::disk::{Disk, WatchedDisk};
 use crate::page::Verdict;
 
@@ -21,7 +21,7 @@ use crate::page::Verdict;
 pub(crate) struct Metrics(Option<Arc<Instruments>>);
 
 struct Instruments {
-    observations: Observations,
+    observations: VerdictCounters,
     search_cut: Counter,
     segments: Gauge,
     poisoned: Gauge,
@@ -32,7 +32,7 @@ struct Instruments {
 }
 
 /// A counter for each verdict.
-struct Observations {
+struct VerdictCounters {
     new: Counter,
     same: Counter,
     unseen: Counter,
@@ -63,7 +63,7 @@ impl Metrics {
         let histogram = |of: &Instrument| histogram!(of.name, labels(&store));
         let watched = Arc::new(WatchedDisk::new(disk, Arc::new(DiskMetrics::of(&store))));
         let instruments = Instruments {
-            observations: Observations::of(&store),
+            observations: VerdictCounters::of(&store),
             search_cut,
             segments: gauge(&list::SEGMENTS),
             poisoned: gauge(&list::POISONED),
@@ -137,11 +137,11 @@ impl Timing<'_> {
     }
 }
 
-impl Observations {
-    fn of(store: &str) -> Observations {
+impl VerdictCounters {
+    fn of(store: &str) -> VerdictCounters {
         let [new, same, unseen, changed, reverted, gone, failed, out_of_order, known] =
             counters(&list::OBSERVATIONS, store);
-        Observations { new, same, unseen, changed, reverted, gone, failed, out_of_order, known }
+        VerdictCounters { new, same, unseen, changed, reverted, gone, failed, out_of_order, known }
     }
 
     fn counter(&self, verdict: &Verdict) -> &Counter {
@@ -173,9 +173,9 @@ fn describe(of: &Instrument) {
         _ => Unit::Count,
     };
     match of.kind {
-        Kind::Counter => describe_counter!(of.name, unit, of.help),
-        Kind::Gauge => describe_gauge!(of.name, unit, of.help),
-        Kind::Histogram => describe_histogram!(of.name, unit, of.help),
+        InstrumentKind::Counter => describe_counter!(of.name, unit, of.help),
+        InstrumentKind::Gauge => describe_gauge!(of.name, unit, of.help),
+        InstrumentKind::Histogram => describe_histogram!(of.name, unit, of.help),
     }
 }
 

@@ -9,7 +9,7 @@ pub struct Instrument {
     /// The name of the metric, which ends with the base unit: seconds, bytes.
     pub name: &'static str,
     /// The type of the metric.
-    pub kind: Kind,
+    pub kind: InstrumentKind,
     /// The label of the metric besides `store`, and the values of the label.
     pub label: Option<(&'static str, &'static [&'static str])>,
     /// The description of the metric, in one sentence.
@@ -19,7 +19,7 @@ pub struct Instrument {
 /// The type of an [`Instrument`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum InstrumentKind {
     /// A number that only grows, and starts at 0 in each process.
     Counter,
     /// A number that rises and falls.
@@ -29,19 +29,19 @@ pub enum Kind {
 }
 
 /// Formats the type in the notation of Prometheus, for example "counter".
-impl fmt::Display for Kind {
+impl fmt::Display for InstrumentKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
+            InstrumentKind::Counter => "counter",
+            InstrumentKind::Gauge => "gauge",
+            InstrumentKind::Histogram => "histogram",
         })
     }
 }
 
 pub(super) const OBSERVATIONS: Instrument = Instrument {
     name: "simkeep_observations_total",
-    kind: Kind::Counter,
+    kind: InstrumentKind::Counter,
     label: Some(("verdict", &VERDICTS)),
     help: "Observed visits by verdict. Loads, restatements and properties do not count.",
 };
@@ -52,14 +52,14 @@ const VERDICTS: [&str; 9] =
 
 pub(super) const COMMIT: Instrument = Instrument {
     name: "simkeep_commit_seconds",
-    kind: Kind::Histogram,
+    kind: InstrumentKind::Histogram,
     label: None,
     help: "Duration of a group commit: one write transaction of the catalog.",
 };
 
 pub(super) const SYNCS: Instrument = Instrument {
     name: "simkeep_syncs_total",
-    kind: Kind::Counter,
+    kind: InstrumentKind::Counter,
     label: Some(("what", &SYNCED)),
     help: "Successful syncs of files and directories.",
 };
@@ -68,7 +68,7 @@ const SYNCED: [&str; 6] = ["catalog", "segment", "snapshot", "table", "other", "
 
 pub(super) const WRITTEN: Instrument = Instrument {
     name: "simkeep_written_bytes_total",
-    kind: Kind::Counter,
+    kind: InstrumentKind::Counter,
     label: Some(("what", &WRITTEN_TO)),
     help: "Bytes passed to the system for writing, by kind of file. The journal is in the \
            catalog; backups do not count.",
@@ -78,7 +78,7 @@ const WRITTEN_TO: [&str; 5] = ["catalog", "segment", "snapshot", "table", "other
 
 pub(super) const STALL: Instrument = Instrument {
     name: "simkeep_stall_seconds",
-    kind: Kind::Histogram,
+    kind: InstrumentKind::Histogram,
     label: None,
     help: "Duration of each wait of a call because two memtables were full, merges were far \
            behind, or a load was finishing. Calls that do not wait are not included.",
@@ -86,32 +86,36 @@ pub(super) const STALL: Instrument = Instrument {
 
 pub(super) const SEAL: Instrument = Instrument {
     name: "simkeep_seal_seconds",
-    kind: Kind::Histogram,
+    kind: InstrumentKind::Histogram,
     label: None,
     help: "Duration of writing a memtable as a segment and making it live.",
 };
 
 pub(super) const MERGE: Instrument = Instrument {
     name: "simkeep_merge_seconds",
-    kind: Kind::Histogram,
+    kind: InstrumentKind::Histogram,
     label: None,
     help: "Duration of merging segments into one and making it live.",
 };
 
 pub(super) const SEARCH_CUT: Instrument = Instrument {
     name: "simkeep_search_cut_total",
-    kind: Kind::Counter,
+    kind: InstrumentKind::Counter,
     label: None,
     help: "Incomplete searches, for visits and for queries: more pages were near than the limit, \
            or a dense bucket of fingerprints was cut short.",
 };
 
-pub(super) const SEGMENTS: Instrument =
-    Instrument { name: "simkeep_segments", kind: Kind::Gauge, label: None, help: "Live segments." };
+pub(super) const SEGMENTS: Instrument = Instrument {
+    name: "simkeep_segments",
+    kind: InstrumentKind::Gauge,
+    label: None,
+    help: "Live segments.",
+};
 
 pub(super) const POISONED: Instrument = Instrument {
     name: "simkeep_poisoned",
-    kind: Kind::Gauge,
+    kind: InstrumentKind::Gauge,
     label: None,
     help: "1 if the store accepts no more writes, after a failed write or a broken invariant; \
            otherwise 0. Alert on it.",

@@ -14,7 +14,7 @@ mod silent;
 #[cfg(feature = "metrics")]
 pub(crate) use instruments::Metrics;
 #[cfg(feature = "metrics")]
-pub use list::{ALL, Instrument, Kind};
+pub use list::{ALL, Instrument, InstrumentKind};
 #[cfg(not(feature = "metrics"))]
 pub(crate) use silent::Metrics;
 

@@ -8,12 +8,12 @@
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
-use super::sample::{Drawn, Kind};
+use super::sample::{HashKind, SampledHash};
 use super::sites::Sites;
 use crate::error::Result;
-use crate::layout::{Cursor, Put};
+use crate::layout::{Cursor, PutInteger};
 use crate::progress::Progress;
-use crate::sort::{Packed, Sorted, Sorter, Workspace};
+use crate::sort::{FixedSizeItem, SortedItems, Sorter, Workspace};
 
 /// The maximum number of sites of a hash for which the hash links all pairs of its sites.
 const SITES_PAIRED: usize = 64;
@@ -27,12 +27,12 @@ const PER_SITE: u32 = 8;
 
 /// Two sites that share a hash, in ascending order of their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Link {
+struct SiteLink {
     sites: [u32; 2],
     is_print: bool,
 }
 
-impl Packed for Link {
+impl FixedSizeItem for SiteLink {
     const BYTES: usize = 9;
 
     fn put(&self, out: &mut Vec<u8>) {
@@ -40,13 +40,13 @@ impl Packed for Link {
         out.push(u8::from(self.is_print));
     }
 
-    fn take(bytes: &[u8]) -> Option<Link> {
+    fn take(bytes: &[u8]) -> Option<SiteLink> {
         let mut cursor = Cursor::new(bytes);
         let (sites, is_print) = ([cursor.u32()?, cursor.u32()?], cursor.u8()? != 0);
-        cursor.is_empty().then_some(Link { sites, is_print })
+        cursor.is_empty().then_some(SiteLink { sites, is_print })
     }
 
-    fn sort(items: &mut Vec<Link>) {
+    fn sort(items: &mut Vec<SiteLink>) {
         items.sort_unstable();
     }
 }
@@ -54,13 +54,13 @@ impl Packed for Link {
 /// The numbers of hashes that a site shares with another site. The site with the most common hashes
 /// sorts first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Likeness {
+struct SiteSimilarity {
     site: u32,
     shared: Reverse<u32>,
     other: u32,
 }
 
-impl Packed for Likeness {
+impl FixedSizeItem for SiteSimilarity {
     const BYTES: usize = 12;
 
     fn put(&self, out: &mut Vec<u8>) {
@@ -69,26 +69,26 @@ impl Packed for Likeness {
         out.put_u32(self.other);
     }
 
-    fn take(bytes: &[u8]) -> Option<Likeness> {
+    fn take(bytes: &[u8]) -> Option<SiteSimilarity> {
         let mut cursor = Cursor::new(bytes);
         let (site, shared, other) = (cursor.u32()?, Reverse(cursor.u32()?), cursor.u32()?);
-        cursor.is_empty().then_some(Likeness { site, shared, other })
+        cursor.is_empty().then_some(SiteSimilarity { site, shared, other })
     }
 
-    fn sort(items: &mut Vec<Likeness>) {
+    fn sort(items: &mut Vec<SiteSimilarity>) {
         items.sort_unstable();
     }
 }
 
 /// Two sites to be compared. The parents of two folders are compared before the folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Candidate {
+pub(super) struct CandidatePair {
     /// The lesser depth of the two sites.
     pub(super) deep: u8,
     pub(super) sites: [u32; 2],
 }
 
-impl Packed for Candidate {
+impl FixedSizeItem for CandidatePair {
     const BYTES: usize = 9;
 
     fn put(&self, out: &mut Vec<u8>) {
@@ -96,28 +96,28 @@ impl Packed for Candidate {
         self.sites.iter().for_each(|site| out.put_u32(*site));
     }
 
-    fn take(bytes: &[u8]) -> Option<Candidate> {
+    fn take(bytes: &[u8]) -> Option<CandidatePair> {
         let mut cursor = Cursor::new(bytes);
         let (deep, sites) = (cursor.u8()?, [cursor.u32()?, cursor.u32()?]);
-        cursor.is_empty().then_some(Candidate { deep, sites })
+        cursor.is_empty().then_some(CandidatePair { deep, sites })
     }
 
-    fn sort(items: &mut Vec<Candidate>) {
+    fn sort(items: &mut Vec<CandidatePair>) {
         items.sort_unstable();
     }
 }
 
 /// A sorter with half of the memory, since two sorters are in use at the same time.
-pub(super) fn sorter<T: Packed>(work: &Workspace) -> Sorter<T> {
+pub(super) fn sorter<T: FixedSizeItem>(work: &Workspace) -> Sorter<T> {
     work.sorter(2)
 }
 
 /// Returns the pairs to be compared, and their number. Some pairs occur twice.
 pub(super) fn candidates(
-    (drawn, sites): (Sorter<Drawn>, &Sites),
+    (drawn, sites): (Sorter<SampledHash>, &Sites),
     work: &Workspace,
     progress: &Progress,
-) -> Result<(Sorted<Candidate>, u64)> {
+) -> Result<(SortedItems<CandidatePair>, u64)> {
     // Each step reads one sorter and fills the next, so two sorters with half of the memory each
     // are alive at the same time.
     let links = links(drawn, sorter(work), progress)?;
@@ -126,8 +126,8 @@ pub(super) fn candidates(
 }
 
 /// Applies a function to all items.
-fn each<T: Packed>(
-    mut items: Sorted<T>,
+fn each<T: FixedSizeItem>(
+    mut items: SortedItems<T>,
     progress: &Progress,
     mut work: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
@@ -149,11 +149,11 @@ fn each<T: Packed>(
 /// number of similar sites, not with its square. Links to the first site alone would not suffice:
 /// the first site may be a giant that has the pages of all other sites and many more.
 fn links(
-    drawn: Sorter<Drawn>,
-    mut links: Sorter<Link>,
+    drawn: Sorter<SampledHash>,
+    mut links: Sorter<SiteLink>,
     progress: &Progress,
-) -> Result<Sorted<Link>> {
-    let mut meeting = Meeting::default();
+) -> Result<SortedItems<SiteLink>> {
+    let mut meeting = HashGroup::default();
     each(drawn.finish()?, progress, |drawn| {
         // The items are sorted by hash and then by site, so the sites of a hash are contiguous and
         // ascending.
@@ -169,7 +169,7 @@ fn links(
 
 /// The sites that share the current hash, in order.
 #[derive(Default)]
-struct Meeting {
+struct HashGroup {
     hash: Option<u64>,
     /// The first sites: at most [`SITES_PAIRED`], which is the limit for pairing all.
     first: Vec<u32>,
@@ -177,8 +177,8 @@ struct Meeting {
     last: Option<u32>,
 }
 
-impl Meeting {
-    fn take(&mut self, drawn: Drawn, links: &mut Sorter<Link>) -> Result<()> {
+impl HashGroup {
+    fn take(&mut self, drawn: SampledHash, links: &mut Sorter<SiteLink>) -> Result<()> {
         // Only collects the first 64 sites. Whether all of them are paired is known at the end of
         // the hash.
         if self.first.len() < SITES_PAIRED {
@@ -188,7 +188,7 @@ impl Meeting {
         // The site before the current one is the last of the further sites, or the last of the
         // collected sites.
         let before = self.last.replace(drawn.site).or(self.first.last().copied());
-        if drawn.kind() == Kind::Path {
+        if drawn.kind() == HashKind::Path {
             return Ok(());
         }
         // Two links for each site, so a large family costs time in proportion to its size, not to
@@ -198,9 +198,9 @@ impl Meeting {
     }
 
     /// Ends the current hash.
-    fn end(&mut self, links: &mut Sorter<Link>) -> Result<()> {
+    fn end(&mut self, links: &mut Sorter<SiteLink>) -> Result<()> {
         let Some(hash) = self.hash else { return Ok(()) };
-        let is_print = Drawn { hash, site: 0 }.kind() == Kind::Print;
+        let is_print = SampledHash { hash, site: 0 }.kind() == HashKind::PathAndFingerprint;
         let are_many = self.last.take().is_some();
         for (at, site) in self.first.iter().enumerate().skip(1) {
             let before = self.first.iter().take(at).copied();
@@ -222,36 +222,36 @@ impl Meeting {
 
 /// Links a site to the sites before it.
 fn link(
-    links: &mut Sorter<Link>,
+    links: &mut Sorter<SiteLink>,
     mut before: impl Iterator<Item = u32>,
     site: u32,
     is_print: bool,
 ) -> Result<()> {
     // `other` came before `site`, so `other` is less: a pair of sites has the same order in all
     // links.
-    before.try_for_each(|other| links.push(Link { sites: [other, site], is_print }))
+    before.try_for_each(|other| links.push(SiteLink { sites: [other, site], is_print }))
 }
 
 /// Computes the similarity of sites that share enough hashes, in both directions.
 fn alike(
-    links: Sorted<Link>,
-    mut alike: Sorter<Likeness>,
+    links: SortedItems<SiteLink>,
+    mut alike: Sorter<SiteSimilarity>,
     progress: &Progress,
-) -> Result<Sorted<Likeness>> {
+) -> Result<SortedItems<SiteSimilarity>> {
     let mut of = None;
     let mut shared = [0_u32; 2];
     let mut take = |of: Option<[u32; 2]>, shared: [u32; 2]| {
-        // The hashes of one kind alone must reach the minimum: `Mirroring::recall` is computed for
+        // The hashes of one kind alone must reach the minimum: `MirrorQuery::recall` is computed for
         // one kind.
         let Some([site, other]) = of.filter(|_| shared.iter().any(|n| *n >= SHARED)) else {
             return Ok(());
         };
-        progress.find(1);
+        progress.add_found(1);
         let shared = Reverse(shared.iter().sum());
         // The similarity is stored in both directions, because each site chooses its own nearest
         // sites.
-        alike.push(Likeness { site, shared, other })?;
-        alike.push(Likeness { site: other, shared, other: site })
+        alike.push(SiteSimilarity { site, shared, other })?;
+        alike.push(SiteSimilarity { site: other, shared, other: site })
     };
     each(links, progress, |link| {
         if of != Some(link.sites) {
@@ -269,12 +269,12 @@ fn alike(
 
 /// Selects for each site the sites with the most common hashes.
 fn nearest(
-    (alike, sites): (Sorted<Likeness>, &Sites),
-    mut candidates: Sorter<Candidate>,
+    (alike, sites): (SortedItems<SiteSimilarity>, &Sites),
+    mut candidates: Sorter<CandidatePair>,
     progress: &Progress,
-) -> Result<(Sorted<Candidate>, u64)> {
+) -> Result<(SortedItems<CandidatePair>, u64)> {
     let (mut of, mut taken, mut all) = (None, 0, 0);
-    each(alike, progress, |Likeness { site, other, .. }| {
+    each(alike, progress, |SiteSimilarity { site, other, .. }| {
         if of != Some(site) {
             (of, taken) = (Some(site), 0);
         }
@@ -287,7 +287,7 @@ fn nearest(
         all += 1;
         // The lesser depth decides, so the parents of two folders are compared before the folders.
         let deep = sites.deep(site)?.min(sites.deep(other)?);
-        candidates.push(Candidate { deep, sites: [site.min(other), site.max(other)] })
+        candidates.push(CandidatePair { deep, sites: [site.min(other), site.max(other)] })
     })?;
     Ok((candidates.finish()?, all))
 }

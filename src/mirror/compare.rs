@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 
-use super::answer::{Mirror, MirrorExample, MirrorSite};
 use super::hash_sample::HashSample;
-use super::paths::Paths;
+use super::paths::SitePaths;
+use super::results::{Mirror, MirrorExample, MirrorSite};
 use super::sample::path_hash;
-use super::sites::Listed;
-use super::versions::Nearest;
+use super::sites::ListedSite;
+use super::versions::NearestVersions;
 use crate::bug::{OrBug, ensure};
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ const EXAMPLES: usize = 10;
 const LAGS: usize = 1000;
 
 /// The criteria for mirrors, and the source of the pages.
-pub(super) struct Comparing<'s> {
+pub(super) struct SiteComparer<'s> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) filter: &'s InForceFilter,
     pub(super) k: u32,
@@ -33,31 +33,31 @@ pub(super) struct Comparing<'s> {
 }
 
 /// The remaining paths of one side.
-struct Side<'s> {
-    site: &'s Listed,
-    paths: Paths<InForceVersions>,
+struct SitePathCursor<'s> {
+    site: &'s ListedSite,
+    paths: SitePaths<InForceVersions>,
     /// The address of the next path. `page` is the page of this path.
     address: Vec<u8>,
     page: Option<InForceVersions>,
     passed: u64,
 }
 
-impl Side<'_> {
+impl SitePathCursor<'_> {
     fn new<'s>(
-        comparing: &Comparing<'_>,
-        site: &'s Listed,
+        comparing: &SiteComparer<'_>,
+        site: &'s ListedSite,
         progress: &Progress,
-    ) -> Result<Side<'s>> {
+    ) -> Result<SitePathCursor<'s>> {
         let of_site = prefix(&site.key)?;
-        let Comparing { snapshot, filter, .. } = comparing;
+        let SiteComparer { snapshot, filter, .. } = comparing;
         // Overlapping prefixes nest, so the narrower prefix is their intersection.
         let under = match &filter.under {
             Some(under) if of_site.covers(under) => under.clone(),
             _ => of_site,
         };
         let filter = InForceFilter { under: Some(under), ..(*filter).clone() };
-        let paths = Paths::new(filter.pages(snapshot));
-        let mut side = Side { site, paths, address: Vec::new(), page: None, passed: 0 };
+        let paths = SitePaths::new(filter.pages(snapshot));
+        let mut side = SitePathCursor { site, paths, address: Vec::new(), page: None, passed: 0 };
         side.advance(progress)?;
         Ok(side)
     }
@@ -81,7 +81,7 @@ fn prefix(key: &[u8]) -> Result<Prefix> {
 }
 
 /// The result for the common paths of two sites.
-struct Met {
+struct CommonPaths {
     common: u64,
     near: u64,
     /// For each side, the number of near paths on which the side has an earlier version of the
@@ -102,11 +102,12 @@ fn add(counts: &mut [u64; 2], more: [u64; 2]) {
     counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
 }
 
-impl Met {
-    fn meet(&mut self, hash: u64, pages: [InForceVersions; 2], k: u32) -> Result<()> {
+impl CommonPaths {
+    fn add_path(&mut self, hash: u64, pages: [InForceVersions; 2], k: u32) -> Result<()> {
         let [one, other] = &pages;
-        let nearest = Nearest::of([one, other]).or_bug("a page that is taken has a version")?;
-        let Nearest { distance, at, later, is_change } = nearest;
+        let nearest =
+            NearestVersions::of([one, other]).or_bug("a page that is taken has a version")?;
+        let NearestVersions { distance, at, later, is_change } = nearest;
         self.common += 1;
         // Sampled by the hash of the path: random, but repeatable.
         self.examples.offer(hash, || (pages.map(|page| page.url), distance));
@@ -140,7 +141,7 @@ impl Met {
     /// The lag of the other side, in milliseconds: the median over the paths on which both sides
     /// are known to have changed.
     fn lag(&mut self, leads: usize) -> Option<i64> {
-        let later = std::mem::replace(&mut self.later, HashSample::new(0)).drawn();
+        let later = std::mem::replace(&mut self.later, HashSample::new(0)).into_items();
         let sign = if leads == 0 { 1 } else { -1 };
         // The median is used, because a few pages that were found late would distort a mean.
         let mut later: Vec<i64> = later.map(|(_, later)| sign * later).collect();
@@ -151,12 +152,12 @@ impl Met {
     }
 }
 
-impl Comparing<'_> {
+impl SiteComparer<'_> {
     /// Compares two sites in SURT order. Returns `None` if the sites have too little in common to
     /// be listed.
     pub(super) fn compare(
         &self,
-        sites: [&Listed; 2],
+        sites: [&ListedSite; 2],
         progress: &Progress,
     ) -> Result<Option<Mirror>> {
         let [one, other] = sites;
@@ -166,7 +167,7 @@ impl Comparing<'_> {
         if self.share(least, most) < self.partial_min() {
             return Ok(None);
         }
-        let mut met = Met {
+        let mut met = CommonPaths {
             common: 0,
             near: 0,
             outdated: [0; 2],
@@ -175,8 +176,10 @@ impl Comparing<'_> {
             later: HashSample::new(LAGS),
             examples: HashSample::new(EXAMPLES),
         };
-        let (mut one, mut other) =
-            (Side::new(self, one, progress)?, Side::new(self, other, progress)?);
+        let (mut one, mut other) = (
+            SitePathCursor::new(self, one, progress)?,
+            SitePathCursor::new(self, other, progress)?,
+        );
         loop {
             let order = match (one.path(), other.path()) {
                 (None, None) => break,
@@ -191,7 +194,7 @@ impl Comparing<'_> {
                 let hash = path_hash(path, self.seed);
                 let pages = one.page.take().zip(other.page.take());
                 let (a, b) = pages.or_bug("both sides stand at a path")?;
-                met.meet(hash, [a, b], self.k)?;
+                met.add_path(hash, [a, b], self.k)?;
                 (one.passed, other.passed) = (one.passed + 1, other.passed + 1);
             }
             if order.is_le() {
@@ -219,7 +222,7 @@ impl Comparing<'_> {
         self.share_min / 4.0
     }
 
-    fn judge(&self, sites: [&Listed; 2], mut met: Met) -> Result<Option<Mirror>> {
+    fn judge(&self, sites: [&ListedSite; 2], mut met: CommonPaths) -> Result<Option<Mirror>> {
         let [one, other] = sites;
         // The share is the number of near paths divided by the number of all paths of both sites;
         // common paths count once (Jaccard).
@@ -229,12 +232,12 @@ impl Comparing<'_> {
         }
         let leads = met.leads();
         let lag = met.lag(leads);
-        let Met { common, near, outdated: [of_one, of_other], examples, .. } = met;
-        let site = |listed: &Listed, outdated| {
+        let CommonPaths { common, near, outdated: [of_one, of_other], examples, .. } = met;
+        let site = |listed: &ListedSite, outdated| {
             Ok::<_, Error>(MirrorSite { site: prefix(&listed.key)?, paths: listed.paths, outdated })
         };
         let mut sites = [site(one, of_one)?, site(other, of_other)?];
-        let examples = examples.drawn().map(|(_, (mut urls, distance))| {
+        let examples = examples.into_items().map(|(_, (mut urls, distance))| {
             urls.rotate_left(leads);
             let [leader, follower] = urls;
             MirrorExample { leader, follower, distance }

@@ -34,7 +34,7 @@ impl<T> HashSample<T> {
     }
 
     /// The sampled items, in order of their hashes.
-    pub(super) fn drawn(self) -> impl Iterator<Item = (u64, T)> {
+    pub(super) fn into_items(self) -> impl Iterator<Item = (u64, T)> {
         self.drawn.into_iter()
     }
 }
@@ -55,7 +55,7 @@ mod tests {
             let mut expected: Vec<u64> = hashes.into_iter().collect();
             expected.sort_unstable();
             expected.truncate(max);
-            prop_assert_eq!(lot.drawn().map(|(_, thing)| thing).collect::<Vec<_>>(), expected);
+            prop_assert_eq!(lot.into_items().map(|(_, thing)| thing).collect::<Vec<_>>(), expected);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Mirrors: sites with near pages at many equal paths.
 //!
-//! [`Mirroring`] finds hosts, or folders of hosts, whose pages at equal paths are near-duplicates.
+//! [`MirrorQuery`] finds hosts, or folders of hosts, whose pages at equal paths are near-duplicates.
 //!
 //! A site is a host, or a folder of a host up to some depth. Comparing all pairs of sites would
 //! take quadratic time, so the search takes three steps, in bounded memory:
@@ -19,40 +19,40 @@
 //!    pairs are reported. Parents are compared before their folders. If the parents mirror each
 //!    other, mirrors among their folders are implied and not compared (`families`).
 
-mod answer;
 mod candidates;
 mod compare;
 mod families;
 mod hash_sample;
-mod mirroring;
 mod paths;
+mod query;
+mod results;
 mod sample;
 mod sites;
 mod versions;
 
-pub use answer::{Mirror, MirrorExample, MirrorSite, Mirrors};
-pub use mirroring::Mirroring;
+pub use query::MirrorQuery;
+pub use results::{Mirror, MirrorExample, MirrorSite, Mirrors};
 
 use std::cmp::Reverse;
 
-use self::candidates::{Candidate, candidates, sorter};
-use self::compare::Comparing;
+use self::candidates::{CandidatePair, candidates, sorter};
+use self::compare::SiteComparer;
 use self::families::Families;
-use self::paths::Paths;
-use self::sample::{Drawn, Sampler};
+use self::paths::SitePaths;
+use self::sample::{SampledHash, Sampler};
 use self::sites::{Sites, SitesWriter};
 use crate::engine::snapshot::Snapshot;
-use crate::engine::totals::Totals;
+use crate::engine::totals::StoreTotals;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
 use crate::query::in_force::InForceFilter;
-use crate::sort::{Sorted, Sorter, Workspace};
+use crate::sort::{SortedItems, Sorter, Workspace};
 
-impl Mirroring {
+impl MirrorQuery {
     /// Finds sites that mirror each other: hosts, and folders of hosts, with near pages at many
-    /// equal paths. [`Mirroring`] sets the minimum number of these paths, and their minimum share
+    /// equal paths. [`MirrorQuery`] sets the minimum number of these paths, and their minimum share
     /// of all paths. If two sites mirror each other, folders of equal name in the two sites are not
     /// listed.
     ///
@@ -65,7 +65,7 @@ impl Mirroring {
     /// is outdated. URLs without a host or with user information belong to no site.
     ///
     /// The results are exact: each listed pair was compared path by path. A sample of each site
-    /// decides which pairs are compared, so the search may miss a pair. [`Mirroring::recall`]
+    /// decides which pairs are compared, so the search may miss a pair. [`MirrorQuery::recall`]
     /// computes the probability that the search finds a pair. A pair with 80 % equal pages is
     /// missed less than once in a thousand million. A path on more than 64 sites, for example
     /// `/about`, counts in the sample only together with its fingerprint. In a group of more than
@@ -74,7 +74,7 @@ impl Mirroring {
     /// The search scans all pages, at about a microsecond a page. Each comparison takes about 100
     /// microseconds and reads the pages of both sites. Each site chooses at most eight other sites
     /// for comparison. Much larger sites are not compared. A page belongs to one site for each
-    /// folder up to [`depth`](Mirroring::depth), and is read again for pairs of each of these
+    /// folder up to [`depth`](MirrorQuery::depth), and is read again for pairs of each of these
     /// sites. If folder names repeat, as in `/d/d/d/d/x`, and folders are similar by their names
     /// alone, a page costs about 14 microseconds at the default depth of 2, and 22 at a depth of 6.
     /// The time is proportional to the number of pages and to the depth.
@@ -100,7 +100,7 @@ impl Mirroring {
     ///         store.observe(Observation::content(&url, Time::from_ms(time)?, page << 40, epoch))?;
     ///     }
     /// }
-    /// let found = Mirroring::new().run(&store.snapshot(), &Progress::default())?;
+    /// let found = MirrorQuery::new().run(&store.snapshot(), &Progress::default())?;
     /// let [mirror] = &found.pairs[..] else { panic!("{found:?}") };
     /// assert_eq!(mirror.leader.site.to_string(), "a.example/");
     /// assert_eq!(mirror.follower.site.to_string(), "b.example/pub/");
@@ -124,7 +124,7 @@ impl Mirroring {
                 classes: self.classes.clone(),
                 ..InForceFilter::new(snapshot, self.epoch)?
             };
-            let comparing = Comparing {
+            let comparing = SiteComparer {
                 snapshot,
                 filter: &filter,
                 k: self.k.unwrap_or_else(|| snapshot.near_distance(filter.epoch)),
@@ -140,8 +140,8 @@ impl Mirroring {
 
 /// Samples all sites, and compares the candidates.
 fn find(
-    comparing: &Comparing<'_>,
-    asked: &Mirroring,
+    comparing: &SiteComparer<'_>,
+    asked: &MirrorQuery,
     work: &Workspace,
     progress: &Progress,
 ) -> Result<Mirrors> {
@@ -164,29 +164,29 @@ fn find(
 }
 
 /// The result of the scan of all pages.
-struct Sampled {
+struct SiteSamples {
     paths: u64,
     /// The number of pages without a fingerprint of the epoch.
     without: u64,
     sites: Sites,
-    drawn: Sorter<Drawn>,
+    drawn: Sorter<SampledHash>,
 }
 
 /// Samples all sites in one scan.
 fn sample(
-    comparing: &Comparing<'_>,
+    comparing: &SiteComparer<'_>,
     depth: u8,
     work: &Workspace,
     progress: &Progress,
-) -> Result<Sampled> {
-    let Comparing { snapshot, filter, paths_min, seed, .. } = comparing;
+) -> Result<SiteSamples> {
+    let SiteComparer { snapshot, filter, paths_min, seed, .. } = comparing;
     // Under a prefix the number of pages is unknown, so the progress has no total.
-    let known = filter.under.is_none().then(|| Totals::of(snapshot)).transpose()?;
+    let known = filter.under.is_none().then(|| StoreTotals::of(snapshot)).transpose()?;
     progress.start(Stage::Counting, known.map(|known| known.pages))?;
     let sites = SitesWriter::new(work)?;
     let extent = (depth, *paths_min);
     let mut sampler = Sampler::new(*seed, extent, sites, sorter(work));
-    let mut pages: Paths<u64> = Paths::new(filter.pages(snapshot));
+    let mut pages: SitePaths<u64> = SitePaths::new(filter.pages(snapshot));
     let (mut address, mut paths) = (Vec::new(), 0);
     let read = || {
         progress.pass(1);
@@ -199,19 +199,19 @@ fn sample(
     // The sites of the last page are still open at the end of the scan.
     let (sites, drawn) = sampler.finish()?;
     let without = pages.without_fingerprint();
-    Ok(Sampled { paths, without, sites: sites.finish()?, drawn })
+    Ok(SiteSamples { paths, without, sites: sites.finish()?, drawn })
 }
 
 /// Compares the candidates, and keeps the pairs that rank first.
 fn compare(
-    comparing: &Comparing<'_>,
-    (mut candidates, sites): (Sorted<Candidate>, &Sites),
+    comparing: &SiteComparer<'_>,
+    (mut candidates, sites): (SortedItems<CandidatePair>, &Sites),
     progress: &Progress,
     limit: usize,
     mirrors: &mut Mirrors,
 ) -> Result<()> {
     let mut families = Families::new(comparing.seed);
-    let mut before: Option<Candidate> = None;
+    let mut before: Option<CandidatePair> = None;
     while let Some(candidate) = candidates.next()? {
         progress.pass(1);
         progress.check()?;
@@ -220,7 +220,7 @@ fn compare(
         if before == Some(candidate) {
             continue;
         }
-        let Candidate { deep, sites: [one, other] } = candidate;
+        let CandidatePair { deep, sites: [one, other] } = candidate;
         // Pairs of one depth take effect when the next depth begins. So the order of pairs within a
         // depth does not matter.
         if before.is_some_and(|before| before.deep < deep) {
@@ -244,7 +244,7 @@ fn compare(
         }
         families.find(keys, is_mirror);
         *if is_mirror { &mut mirrors.mirrors } else { &mut mirrors.partial } += 1;
-        progress.find(1);
+        progress.add_found(1);
         mirrors.pairs.push(mirror);
         // The list may grow to twice the limit, so that sorting is rare and memory is bounded by
         // the limit.

@@ -6,19 +6,19 @@ use crate::page::site;
 use crate::query::in_force::{InForceScan, InForceVersions};
 
 /// The data that a scan reads for each page.
-pub(super) trait Read: Sized {
+pub(super) trait PathPage: Sized {
     /// Reads the next page.
     fn next(pages: &mut InForceScan) -> Option<Result<Self>>;
 }
 
 /// The compared bits of the fingerprint.
-impl Read for u64 {
+impl PathPage for u64 {
     fn next(pages: &mut InForceScan) -> Option<Result<u64>> {
         pages.next_fingerprint()
     }
 }
 
-impl Read for InForceVersions {
+impl PathPage for InForceVersions {
     fn next(pages: &mut InForceScan) -> Option<Result<InForceVersions>> {
         pages.next_versions()
     }
@@ -26,16 +26,16 @@ impl Read for InForceVersions {
 
 /// An iterator over the paths of sites, in order. Returns for each path the last page in SURT
 /// order, usually the `https` page. Skips pages that belong to no site.
-pub(super) struct Paths<T> {
+pub(super) struct SitePaths<T> {
     pages: InForceScan,
     /// The last page read, which is not yet returned.
     held: Option<T>,
     address: Vec<u8>,
 }
 
-impl<T: Read> Paths<T> {
-    pub(super) fn new(pages: InForceScan) -> Paths<T> {
-        Paths { pages, held: None, address: Vec::new() }
+impl<T: PathPage> SitePaths<T> {
+    pub(super) fn new(pages: InForceScan) -> SitePaths<T> {
+        SitePaths { pages, held: None, address: Vec::new() }
     }
 
     /// The number of pages read that have content but no fingerprint of the epoch.

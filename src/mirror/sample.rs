@@ -4,12 +4,12 @@
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::hash_sample::HashSample;
-use super::sites::{Listed, SitesWriter};
+use super::sites::{ListedSite, SitesWriter};
 use crate::bug::OrBug;
 use crate::error::Result;
-use crate::layout::{Cursor, Put, le_u64};
+use crate::layout::{Cursor, PutInteger, le_u64};
 use crate::page::site;
-use crate::sort::{Packed, Sorter};
+use crate::sort::{FixedSizeItem, Sorter};
 
 /// The number of hashes of each kind in a sample.
 pub(super) const SAMPLE: usize = 16;
@@ -23,30 +23,30 @@ const PRINT_BITS: u32 = 16;
 
 /// The kind of a hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum HashKind {
     /// A path.
     Path,
     /// A path with some bits of the fingerprint.
-    Print,
+    PathAndFingerprint,
 }
 
 /// A hash in the sample of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Drawn {
+pub(super) struct SampledHash {
     /// The hash, whose last bit is the kind.
     pub(super) hash: u64,
     pub(super) site: u32,
 }
 
-impl Drawn {
-    pub(super) fn kind(self) -> Kind {
+impl SampledHash {
+    pub(super) fn kind(self) -> HashKind {
         // The kind costs one bit of the hash, so both kinds go through one sort and are never
         // equal.
-        if self.hash & 1 == 0 { Kind::Path } else { Kind::Print }
+        if self.hash & 1 == 0 { HashKind::Path } else { HashKind::PathAndFingerprint }
     }
 }
 
-impl Packed for Drawn {
+impl FixedSizeItem for SampledHash {
     const BYTES: usize = 12;
 
     fn put(&self, out: &mut Vec<u8>) {
@@ -54,13 +54,13 @@ impl Packed for Drawn {
         out.put_u32(self.site);
     }
 
-    fn take(bytes: &[u8]) -> Option<Drawn> {
+    fn take(bytes: &[u8]) -> Option<SampledHash> {
         let mut cursor = Cursor::new(bytes);
         let (hash, site) = (cursor.u64()?, cursor.u32()?);
-        cursor.is_empty().then_some(Drawn { hash, site })
+        cursor.is_empty().then_some(SampledHash { hash, site })
     }
 
-    fn sort(items: &mut Vec<Drawn>) {
+    fn sort(items: &mut Vec<SampledHash>) {
         items.sort_unstable();
     }
 }
@@ -82,7 +82,7 @@ fn print_hash(path_hash: u64, fingerprint: u64, seed: u64) -> u64 {
 
 /// A site whose paths are not complete yet.
 #[derive(Debug)]
-struct Open {
+struct OpenSite {
     /// The length of the site's key. `deep` is the depth of the site in folders.
     len: usize,
     deep: u8,
@@ -101,11 +101,11 @@ pub(super) struct Sampler {
     /// The minimum number of paths of a listed site.
     paths_min: u64,
     /// The open sites, from the host inwards.
-    open: Vec<Open>,
+    open: Vec<OpenSite>,
     /// The last address. The keys of all open sites are prefixes of it.
     address: Vec<u8>,
     pub(super) sites: SitesWriter,
-    pub(super) drawn: Sorter<Drawn>,
+    pub(super) drawn: Sorter<SampledHash>,
 }
 
 impl Sampler {
@@ -113,7 +113,7 @@ impl Sampler {
         seed: u64,
         (depth, paths_min): (u8, u64),
         sites: SitesWriter,
-        drawn: Sorter<Drawn>,
+        drawn: Sorter<SampledHash>,
     ) -> Sampler {
         Sampler { seed, depth, paths_min, open: Vec::new(), address: Vec::new(), sites, drawn }
     }
@@ -132,7 +132,7 @@ impl Sampler {
                 // the last address.
                 self.close(sites)?;
                 let (by_path, by_print) = (HashSample::new(SAMPLE), HashSample::new(SAMPLE));
-                self.open.push(Open { len, deep, paths: 0, by_path, by_print });
+                self.open.push(OpenSite { len, deep, paths: 0, by_path, by_print });
             }
             sites += 1;
         }
@@ -153,22 +153,24 @@ impl Sampler {
     /// Closes all open sites except the outermost `sites`.
     fn close(&mut self, sites: usize) -> Result<()> {
         while self.open.len() > sites {
-            let Some(Open { len, deep, paths, by_path, by_print }) = self.open.pop() else { break };
+            let Some(OpenSite { len, deep, paths, by_path, by_print }) = self.open.pop() else {
+                break;
+            };
             // With too few paths for a mirror, the site gets no number and takes no memory.
             if paths < self.paths_min {
                 continue;
             }
             let key = self.address.get(..len).or_bug("a site is of the last page in it")?.to_vec();
-            let site = self.sites.push(&Listed { key, paths }, deep)?;
-            for (hash, ()) in by_path.drawn().chain(by_print.drawn()) {
-                self.drawn.push(Drawn { hash, site })?;
+            let site = self.sites.push(&ListedSite { key, paths }, deep)?;
+            for (hash, ()) in by_path.into_items().chain(by_print.into_items()) {
+                self.drawn.push(SampledHash { hash, site })?;
             }
         }
         Ok(())
     }
 
     /// Closes all sites after the last path.
-    pub(super) fn finish(mut self) -> Result<(SitesWriter, Sorter<Drawn>)> {
+    pub(super) fn finish(mut self) -> Result<(SitesWriter, Sorter<SampledHash>)> {
         self.close(0)?;
         Ok((self.sites, self.drawn))
     }

@@ -4,7 +4,7 @@ use crate::query::in_force::{InForceVersion, InForceVersions};
 
 /// The nearest versions of two pages, at least one of them in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Nearest {
+pub(super) struct NearestVersions {
     pub(super) distance: u32,
     /// The index of the nearest version on each page: 0 for the version in force.
     pub(super) at: [usize; 2],
@@ -16,10 +16,10 @@ pub(super) struct Nearest {
     pub(super) is_change: bool,
 }
 
-impl Nearest {
+impl NearestVersions {
     /// Compares the version in force on each page with all versions of the other page. Among
     /// equally near pairs, versions in force win, and then the latest versions.
-    pub(super) fn of(pages: [&InForceVersions; 2]) -> Option<Nearest> {
+    pub(super) fn of(pages: [&InForceVersions; 2]) -> Option<NearestVersions> {
         let [first, second] = pages;
         let (a, b) = (first.versions.as_slice(), second.versions.as_slice());
         let of_first =
@@ -41,7 +41,7 @@ impl Nearest {
         let (at, versions) =
             pairs.min_by_key(|(at, versions)| (distance(versions), at.iter().sum::<usize>()))?;
         let [one, other] = versions;
-        Some(Nearest {
+        Some(NearestVersions {
             distance: distance(&versions),
             at,
             later: other.since.0.saturating_sub(one.since.0),
@@ -69,11 +69,11 @@ mod tests {
         }
     }
 
-    fn nearest(a: &InForceVersions, b: &InForceVersions) -> Nearest {
-        let there = Nearest::of([a, b]).unwrap();
-        let back = Nearest::of([b, a]).unwrap();
+    fn nearest(a: &InForceVersions, b: &InForceVersions) -> NearestVersions {
+        let there = NearestVersions::of([a, b]).unwrap();
+        let back = NearestVersions::of([b, a]).unwrap();
         let [one, other] = there.at;
-        let turned = Nearest { at: [other, one], later: -there.later, ..there };
+        let turned = NearestVersions { at: [other, one], later: -there.later, ..there };
         if one == other {
             assert_eq!(back, turned);
         } else {
@@ -86,13 +86,16 @@ mod tests {
     fn versions_in_force_precede_the_nearest_versions() {
         let a = page(0, &[(0b1111, 50), (0b0011, 10)]);
         let same = nearest(&a, &page(0, &[(0b1111, 70), (0b0011, 20)]));
-        assert_eq!(same, Nearest { distance: 0, at: [0, 0], later: 20, is_change: true });
+        assert_eq!(same, NearestVersions { distance: 0, at: [0, 0], later: 20, is_change: true });
         let behind = nearest(&a, &page(20, &[(0b0011, 20)]));
-        assert_eq!(behind, Nearest { distance: 0, at: [1, 0], later: 10, is_change: false });
+        assert_eq!(
+            behind,
+            NearestVersions { distance: 0, at: [1, 0], later: 10, is_change: false }
+        );
         let ahead = nearest(&a, &page(0, &[(!0, 70), (0b1111, 60)]));
-        assert_eq!(ahead, Nearest { distance: 0, at: [0, 1], later: 10, is_change: true });
+        assert_eq!(ahead, NearestVersions { distance: 0, at: [0, 1], later: 10, is_change: true });
         let other = nearest(&a, &page(5, &[(0b1_0000_0011, 5)]));
-        assert_eq!(other, Nearest { distance: 1, at: [1, 0], later: -5, is_change: false });
+        assert_eq!(other, NearestVersions { distance: 1, at: [1, 0], later: -5, is_change: false });
     }
 
     #[test]

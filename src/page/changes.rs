@@ -1,7 +1,7 @@
 //! The change statistics of a page, computed from its visits.
 
 use super::compare::VisitChange;
-use crate::recrawl::{Change, Comparison, Recent, Summary, mean_step};
+use crate::recrawl::{Change, Comparison, ComparisonSummary, RecentComparisons, mean_step};
 use crate::time::Time;
 
 /// The number of comparisons at which all counts and sums are halved.
@@ -86,7 +86,7 @@ pub struct LastChange {
 
 /// A comparison of two visits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Comparing {
+pub(super) struct VisitComparison {
     /// The times of the two visits, in order.
     pub(super) times: (i64, i64),
     pub(super) found: VisitChange,
@@ -161,10 +161,10 @@ impl Changes {
     /// assert_eq!(recent.quiet_days(), 1.0);
     /// # Ok::<(), simkeep::Error>(())
     /// ```
-    pub fn recent(&self, first: Time, last: Time) -> Recent {
+    pub fn recent(&self, first: Time, last: Time) -> RecentComparisons {
         let since = self.last_change().map_or(first, |change| change.time);
         let quiet = last.0.saturating_sub(since.0).max(0) as f64 / MS_PER_DAY;
-        Recent::of(self.bits, self.comparisons().min(u64::BITS), quiet)
+        RecentComparisons::of(self.bits, self.comparisons().min(u64::BITS), quiet)
     }
 
     /// Whether each of the last 64 comparisons found a change or a return; the last comparison is
@@ -206,12 +206,12 @@ impl Changes {
     }
 
     /// The sums of the statistics, as input of a policy.
-    pub(crate) fn summary(&self) -> Summary {
+    pub(crate) fn summary(&self) -> ComparisonSummary {
         let of_length = |length| {
             let (changed, returned) = self.undated(length);
             (u64::from(changed + returned), self.undated_ms(length))
         };
-        Summary {
+        ComparisonSummary {
             changes: u64::from(self.changes() + self.returns()),
             dated: self.dated.into(),
             returned: self.returns().into(),
@@ -259,7 +259,7 @@ impl Changes {
     }
 
     /// Adds a comparison of two visits at different times.
-    pub(super) fn push(&mut self, comparing: Comparing) {
+    pub(super) fn push(&mut self, comparing: VisitComparison) {
         let interval = comparing.interval();
         self.bits = self.bits << 1 | u64::from(comparing.found != VisitChange::Unchanged);
         match (comparing.found, comparing.dated()) {
@@ -328,7 +328,7 @@ impl Changes {
     }
 }
 
-impl Comparing {
+impl VisitComparison {
     /// The time between the visits, in milliseconds.
     fn interval(&self) -> u64 {
         self.times.0.abs_diff(self.times.1).min(INTERVAL_MAX)
@@ -393,7 +393,7 @@ mod tests {
 
     fn dated(times: (i64, i64), modified: i64) -> Changes {
         let mut changes = Changes::default();
-        changes.push(Comparing {
+        changes.push(VisitComparison {
             times,
             found: VisitChange::Changed(Some(5)),
             modified: Some(modified),
@@ -434,7 +434,7 @@ mod tests {
         let mut changes = Changes::default();
         let mut push = |found, times: usize| {
             let times = std::iter::repeat_n((0, 1000), times);
-            times.for_each(|times| changes.push(Comparing { times, found, modified: None }));
+            times.for_each(|times| changes.push(VisitComparison { times, found, modified: None }));
             changes.changes()
         };
         assert_eq!(push(VisitChange::Changed(None), 127), 127);
@@ -464,7 +464,7 @@ mod tests {
         ) {
             let (mut changes, mut expected) = (Changes::default(), 0);
             for (a, b, found, modified) in all.into_iter().filter(|(a, b, ..)| a != b) {
-                changes.push(Comparing { times: (a.min(b), a.max(b)), found, modified });
+                changes.push(VisitComparison { times: (a.min(b), a.max(b)), found, modified });
                 expected = if expected == 127 { 64 } else { expected + 1 };
                 prop_assert_eq!(changes.comparisons(), expected);
                 let counted: f64 = changes.counted(1.0).map(|(_, times)| times).sum();

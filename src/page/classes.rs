@@ -44,7 +44,7 @@ impl Classes {
 
     /// Whether the set contains a class; with `None`, whether it contains the pages without a
     /// class.
-    pub fn have(&self, class: Option<u32>) -> bool {
+    pub fn contains(&self, class: Option<u32>) -> bool {
         class.map_or(self.unclassed, |class| self.classes.binary_search(&class).is_ok())
     }
 }

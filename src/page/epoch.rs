@@ -113,15 +113,15 @@ pub enum Role {
 
 impl Role {
     /// Tests of a role, one for each of the two uses of fingerprints.
-    pub(crate) const USES: [fn(Role) -> bool; 2] = [Role::tells_change, Role::finds_near];
+    pub(crate) const USES: [fn(Role) -> bool; 2] = [Role::detects_changes, Role::finds_near];
 
     /// Whether verdicts and their distances use fingerprints of an epoch with this role.
     ///
     /// ```
     /// use simkeep::Role;
-    /// assert!(Role::Both.tells_change() && Role::Change.tells_change() && !Role::Near.tells_change());
+    /// assert!(Role::Both.detects_changes() && Role::Change.detects_changes() && !Role::Near.detects_changes());
     /// ```
-    pub const fn tells_change(self) -> bool {
+    pub const fn detects_changes(self) -> bool {
         matches!(self, Role::Change | Role::Both)
     }
 
@@ -211,7 +211,7 @@ pub struct EpochInfo {
 }
 
 /// Looks up the description of an epoch. `epochs` are all epochs of a store in order of number.
-pub(crate) fn known(epochs: &[EpochInfo], epoch: Epoch) -> Option<&EpochInfo> {
+pub(crate) fn find_epoch(epochs: &[EpochInfo], epoch: Epoch) -> Option<&EpochInfo> {
     let info = epochs.get(epoch.count() as usize);
     info.filter(|info| info.epoch == epoch)
 }
@@ -222,8 +222,8 @@ pub(crate) fn in_use(epochs: &[EpochInfo], is_for: fn(Role) -> bool) -> Option<&
 }
 
 /// Whether verdicts use fingerprints of the epoch; `false` for an epoch that is not in `epochs`.
-pub(super) fn tells_change(epochs: &[EpochInfo], epoch: Epoch) -> bool {
-    known(epochs, epoch).is_some_and(|info| info.role.tells_change())
+pub(super) fn detects_changes(epochs: &[EpochInfo], epoch: Epoch) -> bool {
+    find_epoch(epochs, epoch).is_some_and(|info| info.role.detects_changes())
 }
 
 /// The options of an epoch, set when it begins: the role of its fingerprints, and the distances of

@@ -1,12 +1,12 @@
 //! The fold of a page's entries, in order, into its change statistics; and the content in force.
 //!
-//! Unlike a [`Head`], the statistics depend on the order: a late visit splits an interval, and may
+//! Unlike a [`PageHead`], the statistics depend on the order: a late visit splits an interval, and may
 //! turn a later change into a return.
 
 use smallvec::SmallVec;
 
-use super::changes::{Changes, Comparing};
-use super::{Content, Digest, Entry, EpochInfo, Head, Properties, Seen, Visit};
+use super::changes::{Changes, VisitComparison};
+use super::{Content, Digest, Entry, EpochInfo, PageHead, Properties, Seen, Visit};
 use crate::time::Time;
 
 impl Changes {
@@ -58,47 +58,52 @@ impl Changes {
 /// The state of a page while its entries are added in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fold {
-    pub(super) head: Option<Head>,
+    pub(super) head: Option<PageHead>,
     pub(super) changes: Changes,
 }
 
 /// Fingerprints in other epochs of the content that one visit saw.
-type Also = SmallVec<[Content; 1]>;
+type ExtraFingerprints = SmallVec<[Content; 1]>;
 
 impl Fold {
     fn of(entries: &[Entry], epochs: &[EpochInfo]) -> Fold {
         let (mut fold, mut rest) = (Fold::default(), entries);
         while let [entry, following @ ..] = rest {
-            fold.take(*entry, || restated(entry, following).collect(), epochs);
+            fold.take(*entry, || restatements_of(entry, following).collect(), epochs);
             rest = following;
         }
         fold
     }
 
     /// Adds the next entry; `also` returns the restatements of a visit.
-    pub(super) fn take(&mut self, entry: Entry, also: impl FnOnce() -> Also, epochs: &[EpochInfo]) {
+    pub(super) fn take(
+        &mut self,
+        entry: Entry,
+        also: impl FnOnce() -> ExtraFingerprints,
+        epochs: &[EpochInfo],
+    ) {
         let comparing = compare(self.head.as_ref(), &entry, also, epochs);
         comparing.into_iter().for_each(|comparing| self.changes.push(comparing));
-        Head::absorb_into(&mut self.head, entry);
+        PageHead::absorb_into(&mut self.head, entry);
     }
 }
 
 /// Compares a visit with the state of the page before it; `None` if the entry is no visit or no
 /// evidence.
 fn compare(
-    head: Option<&Head>,
+    head: Option<&PageHead>,
     entry: &Entry,
-    also: impl FnOnce() -> Also,
+    also: impl FnOnce() -> ExtraFingerprints,
     epochs: &[EpochInfo],
-) -> Option<Comparing> {
+) -> Option<VisitComparison> {
     let (head, visit) = (head?, entry.visit().filter(|visit| visit.seen != Seen::Failed)?);
-    let before = head.settled.as_ref().map(|before| before.time)?;
+    let before = head.last_successful.as_ref().map(|before| before.time)?;
     if before >= visit.time {
         return None;
     }
-    let also = if visit.seen.content().is_some() { also() } else { Also::new() };
-    let found = head.find(visit, &also, epochs)?;
-    Some(Comparing {
+    let also = if visit.seen.content().is_some() { also() } else { ExtraFingerprints::new() };
+    let found = head.compare_visit(visit, &also, epochs)?;
+    Some(VisitComparison {
         times: (before.0, visit.time.0),
         found,
         modified: visit.modified.map(Time::as_ms),
@@ -108,7 +113,7 @@ fn compare(
 /// The restatements of a visit. These restatements have the visit's time and digest, and are among
 /// the following entries, up to the first entry with another time or digest. Another visit with the
 /// same time and digest may come between, and has the same restatements.
-pub(crate) fn restated<'e>(
+pub(crate) fn restatements_of<'e>(
     visit: &Entry,
     following: &'e [Entry],
 ) -> impl Iterator<Item = Content> + use<'e> {
@@ -128,7 +133,7 @@ fn of(entry: &Entry) -> (Time, Option<Digest>) {
 /// again.
 #[derive(Clone, Debug)]
 pub(crate) struct PageHistory {
-    pub(crate) head: Option<Head>,
+    pub(crate) head: Option<PageHead>,
     /// `None` after a late entry, because the statistics must be computed [again](Changes::of).
     pub(crate) changes: Option<Changes>,
 }
@@ -147,7 +152,7 @@ impl PageHistory {
         // A property may be older than the first visit; the property takes effect with the first
         // visit.
         let given = entries.iter().filter(|entry| entry.property().is_some());
-        given.for_each(|entry| Head::absorb_into(&mut head, *entry));
+        given.for_each(|entry| PageHead::absorb_into(&mut head, *entry));
         PageHistory { head, changes: Some(changes) }
     }
 
@@ -160,7 +165,7 @@ impl PageHistory {
         let mut rest = arrivals;
         while let [entry, following @ ..] = rest {
             opened = opened.filter(|opened| *opened == of(entry) || entry.property().is_some());
-            let settled = head.as_ref().and_then(|head| head.settled.as_ref());
+            let settled = head.as_ref().and_then(|head| head.last_successful.as_ref());
             let in_order = match entry {
                 Entry::Visit(visit) if visit.seen == Seen::Failed => true,
                 Entry::Visit(visit) => {
@@ -176,11 +181,11 @@ impl PageHistory {
                 *changes = None;
             }
             if let Some(changes) = changes {
-                let also = || restated(entry, following).collect();
+                let also = || restatements_of(entry, following).collect();
                 let comparing = compare(head.as_ref(), entry, also, epochs);
                 comparing.into_iter().for_each(|comparing| changes.push(comparing));
             }
-            Head::absorb_into(head, *entry);
+            PageHead::absorb_into(head, *entry);
             rest = following;
         }
     }
@@ -245,6 +250,6 @@ pub(crate) fn retain_in_force<T>(items: &mut Vec<T>, entry: impl Fn(&T) -> Entry
     items.retain(|item| {
         let entry = entry(item);
         let is_of_it = entry.content().is_some() && (entry.time(), entry.digest()) == of;
-        is_of_it || entry.property().is_some_and(|g| properties.like(g.property) == Some(*g))
+        is_of_it || entry.property().is_some_and(|g| properties.of_kind(g.property) == Some(*g))
     });
 }

@@ -1,6 +1,6 @@
 //! The fold of a page's visits into its current state.
 //!
-//! A [`Head`] contains all data that a verdict needs. The head depends on the set of visits, not on
+//! A [`PageHead`] contains all data that a verdict needs. The head depends on the set of visits, not on
 //! the order in which they arrive: its counts are sums, its last visit is a maximum, and its
 //! contents are the contents last seen. So a late visit can be absorbed without reading the history
 //! again.
@@ -8,8 +8,8 @@
 use arrayvec::ArrayVec;
 use smallvec::SmallVec;
 
-use super::compare::{Likeness, SeenContent, is_minor};
-use super::epoch::tells_change;
+use super::compare::{MatchKind, SeenContent, is_minor};
+use super::epoch::detects_changes;
 use super::{
     Content, Digest, Distance, Entry, EpochInfo, Properties, PropertyEntry, SameBy, Seen, Verdict,
     Visit, Weight,
@@ -29,18 +29,18 @@ pub(crate) const CONTENTS_MAX: usize = 64;
 
 /// The content in force with its valid fingerprints: one entry for each epoch in which the content
 /// has a fingerprint, or is known to have none.
-pub(crate) type InForce = SmallVec<[Content; 1]>;
+pub(crate) type InForceContents = SmallVec<[Content; 1]>;
 
 /// A fingerprint of a version of the page, and the time when the version was last seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LastSeen {
+pub(crate) struct LastSeenContent {
     pub(crate) content: Content,
     pub(crate) time: Time,
     /// Whether the fingerprint was restated.
     pub(crate) restated: bool,
 }
 
-impl LastSeen {
+impl LastSeenContent {
     /// The rank of the fingerprint among the fingerprints of one version: ordered by epoch, and
     /// within an epoch restatements last.
     fn rank(&self) -> (u32, bool, Option<u64>) {
@@ -53,32 +53,32 @@ impl LastSeen {
     }
 
     /// Whether both fingerprints belong to one version.
-    pub(super) fn is_with(&self, other: &LastSeen) -> bool {
+    pub(super) fn is_same_version(&self, other: &LastSeenContent) -> bool {
         self.time == other.time && self.content.digest == other.content.digest
     }
 }
 
 /// The last modification time of a page, as reported by its server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Modified {
+pub(crate) struct ModifiedReport {
     /// The time of the visit that reported the modification.
-    pub(crate) heard: Time,
+    pub(crate) reported_at: Time,
     /// The reported modification time.
     pub(crate) time: Time,
 }
 
-impl Modified {
+impl ModifiedReport {
     /// The modification time reported by a visit that found the page.
-    fn of(visit: &Visit) -> Option<Modified> {
+    fn of(visit: &Visit) -> Option<ModifiedReport> {
         let is_there = matches!(visit.seen, Seen::Content(_) | Seen::NotModified { .. });
         let time = visit.modified.filter(|_| is_there)?;
-        Some(Modified { heard: visit.time, time })
+        Some(ModifiedReport { reported_at: visit.time, time })
     }
 }
 
 /// The state of a page: a fold over its visits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct PageHead {
     /// The number of visits; restatements do not count.
     pub(crate) visits: u64,
     /// The earliest time of a visit.
@@ -86,7 +86,7 @@ pub(crate) struct Head {
     /// The last visit in order.
     pub(crate) last: Visit,
     /// The last visit in order that did not fail.
-    pub(crate) settled: Option<Visit>,
+    pub(crate) last_successful: Option<Visit>,
     /// Distinct contents in descending order of the times when they were last seen. The list ends
     /// with the version that completes [`HISTORY_WINDOW`] versions of one epoch, or with
     /// [`CONTENTS_MAX`] contents. Contents with the same time and digest are one version, with a
@@ -94,20 +94,28 @@ pub(crate) struct Head {
     ///
     /// If a set of visits leaves out a content, every larger set leaves it out, too. The result
     /// does not depend on the order of arrival.
-    pub(crate) contents: SmallVec<[LastSeen; HISTORY_WINDOW + 1]>,
+    pub(crate) contents: SmallVec<[LastSeenContent; HISTORY_WINDOW + 1]>,
     /// The latest report of a modification time.
-    pub(crate) modified: Option<Modified>,
+    pub(crate) modified: Option<ModifiedReport>,
     /// The properties in force.
     pub(crate) properties: Properties,
 }
 
-impl Head {
+impl PageHead {
     /// The head of a page with one visit.
-    fn of(visit: Visit) -> Head {
+    fn of(visit: Visit) -> PageHead {
         let (settled, contents) = (None, SmallVec::new());
         let (first, last, modified) = (visit.time, visit, None);
         let properties = Properties::default();
-        let mut head = Head { visits: 0, first, last, settled, contents, modified, properties };
+        let mut head = PageHead {
+            visits: 0,
+            first,
+            last,
+            last_successful: settled,
+            contents,
+            modified,
+            properties,
+        };
         head.absorb(visit);
         head
     }
@@ -115,7 +123,7 @@ impl Head {
     /// Adds a visit that the head does not include yet, in any order.
     fn absorb(&mut self, visit: Visit) {
         if let Seen::Content(content) = visit.seen {
-            self.see(LastSeen { content, time: visit.time, restated: false });
+            self.add_content(LastSeenContent { content, time: visit.time, restated: false });
         }
         self.visits += 1;
         self.first = self.first.min(visit.time);
@@ -123,23 +131,23 @@ impl Head {
         if self.last < visit {
             self.last = visit;
         }
-        if visit.seen != Seen::Failed && self.settled.as_ref() < Some(&visit) {
-            self.settled = Some(visit);
+        if visit.seen != Seen::Failed && self.last_successful.as_ref() < Some(&visit) {
+            self.last_successful = Some(visit);
         }
         if visit.modified.is_some() {
-            self.modified = self.modified.max(Modified::of(&visit));
+            self.modified = self.modified.max(ModifiedReport::of(&visit));
         }
     }
 
     /// Adds an entry to a head, in any order. The first visit creates the head; entries that arrive
     /// before the first visit are ignored.
-    pub(crate) fn absorb_into(head: &mut Option<Head>, entry: Entry) {
+    pub(crate) fn absorb_into(head: &mut Option<PageHead>, entry: Entry) {
         match (head.as_mut(), entry) {
             (Some(head), Entry::Visit(visit)) => head.absorb(visit),
-            (None, Entry::Visit(visit)) => *head = Some(Head::of(visit)),
+            (None, Entry::Visit(visit)) => *head = Some(PageHead::of(visit)),
             (Some(head), Entry::Restated(restated)) => {
                 let (content, time) = (restated.content(), restated.time);
-                head.see(LastSeen { content, time, restated: true });
+                head.add_content(LastSeenContent { content, time, restated: true });
             }
             (Some(head), Entry::Property(given)) => head.set_property(given),
             (None, Entry::Restated(_) | Entry::Property(_)) => {}
@@ -148,19 +156,19 @@ impl Head {
 
     /// The head of a page with these `entries`. The entries may be in any order in which visits
     /// come before their restatements.
-    pub(crate) fn of_all(entries: &[Entry]) -> Option<Head> {
+    pub(crate) fn of_all(entries: &[Entry]) -> Option<PageHead> {
         let mut head = None;
         // A property may be older than the first visit; the property takes effect with the first
         // visit.
         let (given, others): (Vec<&Entry>, _) =
             entries.iter().partition(|entry| entry.property().is_some());
-        others.into_iter().chain(given).for_each(|entry| Head::absorb_into(&mut head, *entry));
+        others.into_iter().chain(given).for_each(|entry| PageHead::absorb_into(&mut head, *entry));
         head
     }
 
     /// Adds a version, if it is among the last versions.
     #[expect(clippy::indexing_slicing, reason = "positions of some of them")]
-    pub(crate) fn see(&mut self, seen: LastSeen) {
+    pub(crate) fn add_content(&mut self, seen: LastSeenContent) {
         if let Some(at) = self.contents.iter().position(|v| v.content == seen.content) {
             if self.contents[at].place() >= seen.place() {
                 return;
@@ -177,7 +185,7 @@ impl Head {
         };
         let last = (HISTORY_WINDOW - 1..self.contents.len()).find(is_enough);
         if let Some(last) = last.map(|at| self.contents[at]) {
-            self.contents.retain(|v| v.place() >= last.place() || v.is_with(&last));
+            self.contents.retain(|v| v.place() >= last.place() || v.is_same_version(&last));
         }
         debug_assert!(self.contents.is_sorted_by(|a, b| a.place() >= b.place()));
     }
@@ -189,27 +197,28 @@ impl Head {
 
     /// Whether the last visit that did not fail found the page gone.
     pub(crate) fn gone(&self) -> bool {
-        self.settled.is_some_and(|v| v.seen == Seen::Gone)
+        self.last_successful.is_some_and(|v| v.seen == Seen::Gone)
     }
 
     /// The valid fingerprints, with one fingerprint for each version and epoch.
-    fn counted(&self) -> impl Iterator<Item = &LastSeen> {
-        let counts = |v: &&LastSeen| {
-            let of_epoch = |w: &&LastSeen| w.is_with(v) && w.content.epoch == v.content.epoch;
+    fn counted(&self) -> impl Iterator<Item = &LastSeenContent> {
+        let counts = |v: &&LastSeenContent| {
+            let of_epoch =
+                |w: &&LastSeenContent| w.is_same_version(v) && w.content.epoch == v.content.epoch;
             self.contents.iter().filter(of_epoch).all(|w| w.rank() <= v.rank())
         };
         self.contents.iter().filter(counts)
     }
 
     /// The fingerprints of the version last seen.
-    pub(super) fn last_version(&self) -> impl Iterator<Item = &LastSeen> {
+    pub(super) fn last_version(&self) -> impl Iterator<Item = &LastSeenContent> {
         let first = self.contents.first();
-        self.counted().take_while(move |v| first.is_some_and(|first| v.is_with(first)))
+        self.counted().take_while(move |v| first.is_some_and(|first| v.is_same_version(first)))
     }
 
     /// The content in force: the content seen last, unless the page is gone.
-    pub(crate) fn in_force(&self) -> InForce {
-        let mut in_force = InForce::new();
+    pub(crate) fn in_force(&self) -> InForceContents {
+        let mut in_force = InForceContents::new();
         if !self.gone() {
             self.last_version().for_each(|v| in_force.push(v.content));
         }
@@ -240,12 +249,12 @@ impl Head {
     /// later. Earlier reports do not refer to this content.
     pub(crate) fn content_modified(&self) -> Option<Time> {
         let seen = self.contents.first()?.time;
-        self.modified.filter(|modified| modified.heard >= seen).map(|modified| modified.time)
+        self.modified.filter(|modified| modified.reported_at >= seen).map(|modified| modified.time)
     }
 
     /// The valid fingerprints of the last [`HISTORY_WINDOW`] versions. Contents with equal digests
     /// are one version, whatever their times and epochs.
-    pub(crate) fn remembered(&self) -> impl Iterator<Item = &LastSeen> {
+    pub(crate) fn remembered(&self) -> impl Iterator<Item = &LastSeenContent> {
         let mut versions = ArrayVec::<(Option<Digest>, Option<Time>), HISTORY_WINDOW>::new();
         self.counted().take_while(move |v| {
             let digest = v.content.digest;
@@ -277,7 +286,7 @@ impl Head {
             None => Verdict::Unseen,
             Some(v) if self.gone() => {
                 let mut all = self.last_version().map(|v| v.content.epoch);
-                let epoch = all.find(|epoch| tells_change(epochs, *epoch));
+                let epoch = all.find(|epoch| detects_changes(epochs, *epoch));
                 let distance = epoch.map(|epoch| Distance { bits: 0, epoch });
                 Verdict::Reverted { to: v.time, distance }
             }
@@ -293,16 +302,16 @@ impl Head {
         }
         // Several epochs may have a distance: one epoch may show a change that other epochs do not
         // show.
-        let distances = self.distances(seen.deciding());
+        let distances = self.distances(seen.change_fingerprints());
         let distance = distances.last().copied();
         if in_force && distance.is_some() && distances.iter().all(|of| of.bits == 0) {
             return Verdict::Same(SameBy::Fingerprint).into();
         }
         match self.most_like(seen) {
-            Some((Likeness::Digest | Likeness::Fingerprint, to)) => {
+            Some((MatchKind::Digest | MatchKind::Fingerprint, to)) => {
                 Verdict::Reverted { to, distance }.into()
             }
-            Some((Likeness::Near, _)) => Verdict::Changed { distance }.into(),
+            Some((MatchKind::Near, _)) => Verdict::Changed { distance }.into(),
             None => {
                 let is_minor = |distance| is_minor(seen.epochs, distance);
                 let novel = !(in_force && distance.is_some_and(is_minor));
@@ -337,8 +346,8 @@ impl Head {
 }
 
 /// The content in force on a page; `head` is `None` for an unknown page.
-pub(crate) fn in_force_on(head: Option<&Head>) -> InForce {
-    head.map_or_else(InForce::new, Head::in_force)
+pub(crate) fn in_force_on(head: Option<&PageHead>) -> InForceContents {
+    head.map_or_else(InForceContents::new, PageHead::in_force)
 }
 
 /// The valid fingerprints of a content, one for each epoch. A fingerprint in `also` replaces the
@@ -379,7 +388,7 @@ pub(super) fn bits_between(a: &Content, b: &Content) -> Option<u32> {
 /// The verdict on a visit that comes after all other visits of a page. `head` is `None` for an
 /// unknown page.
 pub(crate) fn visit_verdict(
-    head: Option<&Head>,
+    head: Option<&PageHead>,
     visit: &Visit,
     also: &[Content],
     epochs: &[EpochInfo],
@@ -408,7 +417,7 @@ pub(crate) enum PageState {
 
 impl PageState {
     /// The state of a page according to its head.
-    pub(crate) fn of(head: Option<&Head>) -> PageState {
+    pub(crate) fn of(head: Option<&PageHead>) -> PageState {
         match head {
             None => PageState::Unknown,
             Some(head) if head.gone() => PageState::Gone,

@@ -14,7 +14,7 @@ use url::Host;
 /// Borrows the host if at most the case of ASCII letters can change. `None` if browsers reject the
 /// host. Takes time linear in the length of the host, except for labels of up to 1,000 characters
 /// that are not all ASCII.
-pub(crate) fn read(host: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn normalize(host: &str) -> Option<Cow<'_, str>> {
     if is_plain(host) {
         return Some(Cow::Borrowed(host));
     }
@@ -80,15 +80,15 @@ mod tests {
             ("a%", None),
             ("xn--a.example", None),
         ] {
-            assert_eq!(read(host).as_deref(), expected, "{host}");
+            assert_eq!(normalize(host).as_deref(), expected, "{host}");
         }
     }
 
     proptest! {
         #[test]
         fn host_parsing_is_idempotent(host in "[a-zA-Z0-9.%xX\\-\u{e9}\u{dc}\u{3002}]{0,20}|\\PC{0,12}") {
-            if let Some(once) = read(&host) {
-                let again = read(&once).map(Cow::into_owned);
+            if let Some(once) = normalize(&host) {
+                let again = normalize(&once).map(Cow::into_owned);
                 prop_assert_eq!(again, Some(once.into_owned()));
             }
         }

@@ -32,24 +32,24 @@ pub(crate) use entry::restated_digest;
 pub use entry::{Entry, Restated};
 pub use epoch::EpochOptions;
 pub use epoch::{Epoch, EpochInfo, Role, RoleError};
-pub(crate) use epoch::{in_use, known};
+pub(crate) use epoch::{find_epoch, in_use};
 pub(crate) use fold::{InForceVisit, retain_in_force, version_of};
-pub(crate) use fold::{PageHistory, restated};
+pub(crate) use fold::{PageHistory, restatements_of};
 pub use head::HISTORY_WINDOW;
 pub(crate) use head::PageState;
 pub(crate) use head::{
-    CONTENTS_MAX, Head, InForce, LastSeen, Modified, VisitVerdict, in_force_on, is_of_version,
-    visit_verdict,
+    CONTENTS_MAX, InForceContents, LastSeenContent, ModifiedReport, PageHead, VisitVerdict,
+    in_force_on, is_of_version, visit_verdict,
 };
-pub(crate) use observation::Beside;
+pub(crate) use observation::ExtraEntries;
 pub use observation::{Observation, Operation, PropertyUpdate, Restatement};
 pub use prefix::Prefix;
-pub(crate) use prefix::Users;
+pub(crate) use prefix::UserInfoPages;
 pub(crate) use property::{KINDS, Properties};
 pub use property::{Property, PropertyEntry};
-pub(crate) use ranking::{Rank, Ranked};
-pub use ranking::{Ranking, RankingError, Rule};
-pub use replay::{Replayed, ReplayedPage};
+pub(crate) use ranking::{RankInput, RankKey};
+pub use ranking::{Ranking, RankingError, RankingRule};
+pub use replay::{ReplayedPage, ReplayedState};
 pub use response::{FetchFailure, Response, ResponseMeaning};
 pub use route::route;
 pub use verdict::{Distance, PropertyOutcome, RestateOutcome, SameBy, Verdict};

@@ -408,7 +408,7 @@ impl<'a> PropertyUpdate<'a> {
 }
 
 /// Entries that are stored together with a visit.
-pub(crate) type Beside = ArrayVec<Entry, 3>;
+pub(crate) type ExtraEntries = ArrayVec<Entry, 3>;
 
 /// An operation that writes to a store: an [`Observation`], a [`Restatement`] or a
 /// [`PropertyUpdate`].
@@ -475,7 +475,7 @@ impl<'a> Operation<'a> {
 
     /// The other entries that the operation stores with a visit: a restatement, and at most one
     /// property of each kind.
-    pub(crate) fn beside(&self) -> Beside {
+    pub(crate) fn extra_entries(&self) -> ExtraEntries {
         let restated = self.also().map(Entry::Restated);
         let (weight, class) = match self {
             Operation::Observe(Observation { weight, class, .. }) => (*weight, *class),

@@ -90,23 +90,23 @@ impl Properties {
     }
 
     /// The property in force of the same kind as `property`.
-    pub(crate) fn like(&self, property: Property) -> Option<PropertyEntry> {
+    pub(crate) fn of_kind(&self, property: Property) -> Option<PropertyEntry> {
         match property {
-            Property::Weight(_) => self.given_weight(),
-            Property::Class(_) => self.given_class(),
+            Property::Weight(_) => self.weight_entry(),
+            Property::Class(_) => self.class_entry(),
         }
     }
 
     /// All properties in force, weights first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = PropertyEntry> + use<> {
-        self.given_weight().into_iter().chain(self.given_class())
+        self.weight_entry().into_iter().chain(self.class_entry())
     }
 
-    fn given_weight(&self) -> Option<PropertyEntry> {
+    fn weight_entry(&self) -> Option<PropertyEntry> {
         self.weight.map(|(time, weight)| PropertyEntry { time, property: Property::Weight(weight) })
     }
 
-    fn given_class(&self) -> Option<PropertyEntry> {
+    fn class_entry(&self) -> Option<PropertyEntry> {
         self.class.map(|(time, class)| PropertyEntry { time, property: Property::Class(class) })
     }
 }
@@ -143,7 +143,7 @@ mod tests {
                 properties.iter().collect::<Vec<_>>(),
                 [weight(Time(3), 2.0), class(Time(2), 0)]
             );
-            assert_eq!(properties.like(Property::Class(7)), Some(class(Time(2), 0)));
+            assert_eq!(properties.of_kind(Property::Class(7)), Some(class(Time(2), 0)));
         }
         // Class 0 is a class. A page without a class has none.
         let none = Properties::default();

@@ -13,7 +13,7 @@ use crate::url::URL_BYTES_MAX;
 /// A rule by which one of two pages ranks before the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Rule {
+pub enum RankingRule {
     /// The page that was first seen with its content in force ranks first: the first capture is the
     /// original. In text, `first-seen`.
     #[default]
@@ -28,24 +28,29 @@ pub enum Rule {
     Weight,
 }
 
-const RULES: [Rule; 5] =
-    [Rule::FirstSeen, Rule::Newest, Rule::ShortestUrl, Rule::Https, Rule::Weight];
+const RULES: [RankingRule; 5] = [
+    RankingRule::FirstSeen,
+    RankingRule::Newest,
+    RankingRule::ShortestUrl,
+    RankingRule::Https,
+    RankingRule::Weight,
+];
 
 /// Ranking rules in order of priority: each rule decides between pages that the rules before it
 /// rank equal. If no rule decides, SURT order decides, and then the order of the URLs' bytes.
 ///
 /// ```
-/// use simkeep::cluster::{Ranking, Rule};
+/// use simkeep::cluster::{Ranking, RankingRule};
 ///
 /// let ranking: Ranking = "https,shortest-url".parse()?;
-/// assert_eq!(ranking, Ranking::from_iter([Rule::Https, Rule::ShortestUrl]));
+/// assert_eq!(ranking, Ranking::from_iter([RankingRule::Https, RankingRule::ShortestUrl]));
 /// assert_eq!(Ranking::default().to_string(), "first-seen");
 /// assert!("newest,oldest".parse::<Ranking>().is_err());
 /// # Ok::<(), simkeep::cluster::RankingError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ranking {
-    rules: ArrayVec<Rule, { RULES.len() }>,
+    rules: ArrayVec<RankingRule, { RULES.len() }>,
 }
 
 /// The error for a text that is not a ranking.
@@ -56,7 +61,7 @@ pub struct RankingError {
 
 /// The data of a page that rules use.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ranked<'p> {
+pub(crate) struct RankInput<'p> {
     pub(crate) url: &'p str,
     /// The time when the page was first seen with its content in force.
     pub(crate) since: Time,
@@ -65,13 +70,13 @@ pub(crate) struct Ranked<'p> {
 
 /// The rank of a page. The page with the least rank comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Rank {
+pub(crate) struct RankKey {
     /// A key that is compared before all rules.
     pub(crate) key: u64,
     pub(crate) by_rules: u128,
 }
 
-impl Rank {
+impl RankKey {
     /// Converts the rank to bytes that compare in the order of ranks.
     pub(crate) fn to_bytes(self) -> [u8; RANK_BYTES] {
         let mut bytes = [0; RANK_BYTES];
@@ -82,8 +87,8 @@ impl Rank {
     }
 
     /// This rank, within a group of pages with a given key.
-    pub(crate) fn after(self, key: u64) -> Rank {
-        Rank { key, ..self }
+    pub(crate) fn after(self, key: u64) -> RankKey {
+        RankKey { key, ..self }
     }
 }
 
@@ -96,72 +101,75 @@ const LENGTH_BITS: u32 = URL_BYTES_MAX.ilog2() + 1;
 
 const _: () = assert!(TIME_BITS + LENGTH_BITS + 1 + u32::BITS <= u128::BITS);
 
-impl Rule {
+impl RankingRule {
     /// The name of the rule in text.
     pub fn name(self) -> &'static str {
         match self {
-            Rule::FirstSeen => "first-seen",
-            Rule::Newest => "newest",
-            Rule::ShortestUrl => "shortest-url",
-            Rule::Https => "https",
-            Rule::Weight => "weight",
+            RankingRule::FirstSeen => "first-seen",
+            RankingRule::Newest => "newest",
+            RankingRule::ShortestUrl => "shortest-url",
+            RankingRule::Https => "https",
+            RankingRule::Weight => "weight",
         }
     }
 
     /// Whether `other` can never decide if this rule does not decide.
-    fn is_decided_by(self, other: Rule) -> bool {
-        let goes_by_time = |rule| matches!(rule, Rule::FirstSeen | Rule::Newest);
+    fn is_decided_by(self, other: RankingRule) -> bool {
+        let goes_by_time = |rule| matches!(rule, RankingRule::FirstSeen | RankingRule::Newest);
         self == other || goes_by_time(self) && goes_by_time(other)
     }
 
     /// A number for a page, and the number's width in bits. The page with the lesser number ranks
     /// first.
     #[expect(clippy::cast_sign_loss, reason = "no time is before the least or after the greatest")]
-    fn key(self, of: &Ranked<'_>) -> (u64, u32) {
+    fn key(self, of: &RankInput<'_>) -> (u64, u32) {
         match self {
-            Rule::FirstSeen => ((of.since.0 - Time::MIN.0) as u64, TIME_BITS),
-            Rule::Newest => ((Time::MAX.0 - of.since.0) as u64, TIME_BITS),
-            Rule::ShortestUrl => (of.url.len() as u64, LENGTH_BITS),
-            Rule::Https => {
+            RankingRule::FirstSeen => ((of.since.0 - Time::MIN.0) as u64, TIME_BITS),
+            RankingRule::Newest => ((Time::MAX.0 - of.since.0) as u64, TIME_BITS),
+            RankingRule::ShortestUrl => (of.url.len() as u64, LENGTH_BITS),
+            RankingRule::Https => {
                 let scheme = of.url.as_bytes().get(..6);
                 let is_https = scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"https:"));
                 (u64::from(!is_https), 1)
             }
-            Rule::Weight => (u64::from(!of.weight.to_bits()), u32::BITS),
+            RankingRule::Weight => (u64::from(!of.weight.to_bits()), u32::BITS),
         }
     }
 }
 
 impl Ranking {
     /// The rules, in order of priority.
-    pub fn rules(&self) -> &[Rule] {
+    pub fn rules(&self) -> &[RankingRule] {
         &self.rules
     }
 
     /// The rank of a page. Pages of equal rank are in SURT order.
-    pub(crate) fn rank(&self, of: &Ranked<'_>) -> Rank {
+    pub(crate) fn rank(&self, of: &RankInput<'_>) -> RankKey {
         let keys = self.rules.iter().map(|rule| rule.key(of));
-        Rank { key: 0, by_rules: keys.fold(0, |rank, (key, bits)| rank << bits | u128::from(key)) }
+        RankKey {
+            key: 0,
+            by_rules: keys.fold(0, |rank, (key, bits)| rank << bits | u128::from(key)),
+        }
     }
 }
 
 impl Default for Ranking {
     /// Ranks the page first that was first seen with its content.
     fn default() -> Ranking {
-        Ranking::from(Rule::default())
+        Ranking::from(RankingRule::default())
     }
 }
 
-impl From<Rule> for Ranking {
-    fn from(rule: Rule) -> Ranking {
+impl From<RankingRule> for Ranking {
+    fn from(rule: RankingRule) -> Ranking {
         Ranking::from_iter([rule])
     }
 }
 
-impl FromIterator<Rule> for Ranking {
+impl FromIterator<RankingRule> for Ranking {
     /// Collects rules in order of priority, and leaves out rules that can decide nothing. Without
     /// any rule, returns the default.
-    fn from_iter<I: IntoIterator<Item = Rule>>(all: I) -> Ranking {
+    fn from_iter<I: IntoIterator<Item = RankingRule>>(all: I) -> Ranking {
         let mut rules = ArrayVec::new();
         for rule in all {
             if !rules.iter().any(|other| rule.is_decided_by(*other)) {
@@ -169,7 +177,7 @@ impl FromIterator<Rule> for Ranking {
             }
         }
         if rules.is_empty() {
-            rules.push(Rule::default());
+            rules.push(RankingRule::default());
         }
         Ranking { rules }
     }
@@ -217,33 +225,56 @@ impl std::error::Error for RankingError {}
 mod tests {
     use super::*;
 
-    fn page(url: &str, since: Time, weight: f64) -> Ranked<'_> {
-        Ranked { url, since, weight: weight.into() }
+    fn page(url: &str, since: Time, weight: f64) -> RankInput<'_> {
+        RankInput { url, since, weight: weight.into() }
     }
 
     #[test]
     fn each_rule_puts_its_page_first() {
-        let before = |rule: Rule, a: Ranked<'_>, b: Ranked<'_>| {
+        let before = |rule: RankingRule, a: RankInput<'_>, b: RankInput<'_>| {
             let rank = |page| Ranking::from(rule).rank(&page);
             assert!(rank(a) < rank(b), "{rule:?}");
             let other = page(b.url, b.since, 1e-30);
-            assert!(rule == Rule::Weight || rank(a) < rank(other), "{rule:?} minds another thing");
+            assert!(
+                rule == RankingRule::Weight || rank(a) < rank(other),
+                "{rule:?} minds another thing"
+            );
         };
         before(
-            Rule::FirstSeen,
+            RankingRule::FirstSeen,
             page("http://b/long", Time(-5), 1.0),
             page("https://a", Time(5), 2.0),
         );
         before(
-            Rule::FirstSeen,
+            RankingRule::FirstSeen,
             page("a", Time(Time::MIN.0), 1.0),
             page("a", Time(Time::MAX.0), 1.0),
         );
-        before(Rule::Newest, page("http://b/long", Time(5), 1.0), page("https://a", Time(-5), 2.0));
-        before(Rule::ShortestUrl, page("http://a", Time(5), 1.0), page("https://a", Time(-5), 2.0));
-        before(Rule::Https, page("HTTPS://a/long", Time(5), 1.0), page("http://a", Time(-5), 2.0));
-        before(Rule::Weight, page("http://b", Time(5), 2.0), page("https://a", Time(-5), 1.0));
-        before(Rule::Weight, page("http://b", Time(5), 1e-30), page("https://a", Time(-5), 1e-31));
+        before(
+            RankingRule::Newest,
+            page("http://b/long", Time(5), 1.0),
+            page("https://a", Time(-5), 2.0),
+        );
+        before(
+            RankingRule::ShortestUrl,
+            page("http://a", Time(5), 1.0),
+            page("https://a", Time(-5), 2.0),
+        );
+        before(
+            RankingRule::Https,
+            page("HTTPS://a/long", Time(5), 1.0),
+            page("http://a", Time(-5), 2.0),
+        );
+        before(
+            RankingRule::Weight,
+            page("http://b", Time(5), 2.0),
+            page("https://a", Time(-5), 1.0),
+        );
+        before(
+            RankingRule::Weight,
+            page("http://b", Time(5), 1e-30),
+            page("https://a", Time(-5), 1e-31),
+        );
     }
 
     #[test]

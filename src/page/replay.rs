@@ -5,12 +5,12 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::compare::is_minor;
-use super::epoch::tells_change;
-use super::fold::{Fold, restated};
+use super::epoch::detects_changes;
+use super::fold::{Fold, restatements_of};
 use super::head::{bits_between, fingerprints, have_digest};
 use super::{Changes, Content, Distance, Entry, EpochInfo, Restated, Seen, Visit};
-use crate::recrawl::simulate::{Difference, Notes, Page};
-use crate::recrawl::{Halves, Likelihood, Recent, RecrawlError, irregular};
+use crate::recrawl::simulate::{Notes, SimulatedPage, VersionDifference};
+use crate::recrawl::{Likelihood, Pseudocounts, RecentComparisons, RecrawlError, irregular};
 use crate::time::Time;
 
 const MS_PER_DAY: f64 = 86_400_000.0;
@@ -31,7 +31,7 @@ pub struct ReplayedPage {
     /// The time at the beginning of day 0.
     first: Time,
     starts: Vec<f64>,
-    versions: Vec<Version>,
+    versions: Vec<ReplayedVersion>,
     /// The first and the last version of each run of comparable versions.
     runs: Vec<(usize, usize)>,
     epochs: Arc<[EpochInfo]>,
@@ -39,7 +39,7 @@ pub struct ReplayedPage {
 
 /// A content of the page, or the state that the page is gone.
 #[derive(Clone, Debug)]
-struct Version {
+struct ReplayedVersion {
     seen: Seen,
     also: SmallVec<[Content; 1]>,
     /// The number of the version's run.
@@ -50,7 +50,7 @@ struct Version {
 
 /// A simulated crawler's data about a page: the fold that a store would compute from its visits.
 #[derive(Clone, Debug)]
-pub struct Replayed {
+pub struct ReplayedState {
     fold: Fold,
     return_share: f64,
     first: Time,
@@ -70,20 +70,22 @@ impl ReplayedPage {
         let (starts, versions, runs) = (Vec::new(), Vec::new(), Vec::new());
         let epochs = Arc::clone(epochs);
         let mut page = ReplayedPage { host, return_share, first, starts, versions, runs, epochs };
-        let mut content: Option<Version> = None;
+        let mut content: Option<ReplayedVersion> = None;
         let mut rest = entries;
         while let [entry, following @ ..] = rest {
             rest = following;
             let Entry::Visit(visit) = entry else { continue };
             match visit.seen {
                 Seen::Failed => {}
-                Seen::Gone => page.push(visit.time, Version::new(visit.seen, SmallVec::new())),
+                Seen::Gone => {
+                    page.push(visit.time, ReplayedVersion::new(visit.seen, SmallVec::new()))
+                }
                 Seen::NotModified { .. } => {
                     content.iter().for_each(|version| page.push(visit.time, version.clone()));
                 }
                 Seen::Content(_) => {
-                    let also = restated(entry, following).collect();
-                    let version = content.insert(Version::new(visit.seen, also)).clone();
+                    let also = restatements_of(entry, following).collect();
+                    let version = content.insert(ReplayedVersion::new(visit.seen, also)).clone();
                     page.push(visit.time, version);
                 }
             }
@@ -92,7 +94,7 @@ impl ReplayedPage {
     }
 
     /// Adds the content that a visit saw, unless the previous visit saw the same content.
-    fn push(&mut self, time: Time, mut version: Version) {
+    fn push(&mut self, time: Time, mut version: ReplayedVersion) {
         let number = self.versions.len();
         if let Some(before) = self.versions.last() {
             let difference = self.compare(before, &version);
@@ -117,9 +119,11 @@ impl ReplayedPage {
     }
 
     /// The difference of two versions; `None` if the versions cannot be compared.
-    fn compare(&self, a: &Version, b: &Version) -> Option<Difference> {
-        const SAME: Difference = Difference { same: true, near: true, divergence: 0.0 };
-        const OTHER: Difference = Difference { same: false, near: false, divergence: 0.5 };
+    fn compare(&self, a: &ReplayedVersion, b: &ReplayedVersion) -> Option<VersionDifference> {
+        const SAME: VersionDifference =
+            VersionDifference { same: true, near: true, divergence: 0.0 };
+        const OTHER: VersionDifference =
+            VersionDifference { same: false, near: false, divergence: 0.5 };
         let (x, y) = match (&a.seen, &b.seen) {
             (Seen::Content(x), Seen::Content(y)) => (x, y),
             (Seen::Gone, Seen::Gone) => return Some(SAME),
@@ -132,14 +136,14 @@ impl ReplayedPage {
             return Some(OTHER);
         }
         let is_other = x.digest.is_some() && y.digest.is_some();
-        let tells = |content: &&Content| tells_change(&self.epochs, content.epoch);
+        let tells = |content: &&Content| detects_changes(&self.epochs, content.epoch);
         let of_a = || fingerprints(x, &a.also).filter(tells);
         let pairs = fingerprints(y, &b.also).filter(tells).filter_map(|of_b| {
             let bits = of_a().find_map(|of_a| bits_between(of_a, of_b))?;
             Some((of_b.epoch, bits))
         });
         match pairs.max_by_key(|(epoch, _)| epoch.count()) {
-            Some((epoch, bits)) => Some(Difference {
+            Some((epoch, bits)) => Some(VersionDifference {
                 same: bits == 0 && !is_other,
                 near: is_minor(&self.epochs, Distance { bits, epoch }),
                 divergence: f64::from(bits) / 64.0,
@@ -152,8 +156,9 @@ impl ReplayedPage {
         }
     }
 
-    fn between(&self, a: usize, b: usize) -> Difference {
-        const UNKNOWN: Difference = Difference { same: false, near: false, divergence: 0.5 };
+    fn between(&self, a: usize, b: usize) -> VersionDifference {
+        const UNKNOWN: VersionDifference =
+            VersionDifference { same: false, near: false, divergence: 0.5 };
         match (self.versions.get(a), self.versions.get(b)) {
             (Some(x), Some(y)) => self.compare(x, y).unwrap_or(UNKNOWN),
             _ => UNKNOWN,
@@ -167,14 +172,14 @@ impl ReplayedPage {
     }
 }
 
-impl Version {
-    fn new(seen: Seen, also: SmallVec<[Content; 1]>) -> Version {
-        Version { seen, also, run: 0, changes: 0 }
+impl ReplayedVersion {
+    fn new(seen: Seen, also: SmallVec<[Content; 1]>) -> ReplayedVersion {
+        ReplayedVersion { seen, also, run: 0, changes: 0 }
     }
 }
 
-impl Page for ReplayedPage {
-    type Notes = Replayed;
+impl SimulatedPage for ReplayedPage {
+    type VisitNotes = ReplayedState;
 
     fn host(&self) -> u32 {
         self.host
@@ -188,10 +193,10 @@ impl Page for ReplayedPage {
         &self.starts
     }
 
-    fn difference(&self, held: usize, now: usize) -> Difference {
+    fn difference(&self, held: usize, now: usize) -> VersionDifference {
         let run_of = |version: usize| self.versions.get(version).map_or(0, |version| version.run);
         let (first, last) = (run_of(held), run_of(now));
-        let mut sum = Difference { same: true, near: true, divergence: 0.0 };
+        let mut sum = VersionDifference { same: true, near: true, divergence: 0.0 };
         for run in first..=last {
             let Some((begins, ends)) = self.runs.get(run).copied() else { continue };
             let from = if run == first { held } else { begins };
@@ -208,24 +213,29 @@ impl Page for ReplayedPage {
         self.versions.get(version).map_or(0, |version| version.changes)
     }
 
-    fn found(&self, day: f64, version: usize) -> Replayed {
+    fn found(&self, day: f64, version: usize) -> ReplayedState {
         let (first, return_share) = (self.time(day), self.return_share);
         let fold = Fold::default();
-        let mut notes = Replayed { fold, return_share, first, last: first, comparisons: 0 };
+        let mut notes = ReplayedState { fold, return_share, first, last: first, comparisons: 0 };
         notes.visit(self, first, version);
         notes
     }
 
-    fn visited(&self, notes: &mut Replayed, day: f64, version: usize) -> Result<(), RecrawlError> {
+    fn visited(
+        &self,
+        notes: &mut ReplayedState,
+        day: f64,
+        version: usize,
+    ) -> Result<(), RecrawlError> {
         notes.visit(self, self.time(day), version);
         Ok(())
     }
 }
 
-impl Replayed {
+impl ReplayedState {
     /// Adds a visit in the same way as a store.
     fn visit(&mut self, page: &ReplayedPage, time: Time, version: usize) {
-        let Some(Version { seen, also, .. }) = page.versions.get(version) else { return };
+        let Some(ReplayedVersion { seen, also, .. }) = page.versions.get(version) else { return };
         let visit = Visit { time, seen: *seen, status: None, modified: None };
         let before = self.fold.changes;
         self.fold.take(Entry::Visit(visit), || also.clone(), &page.epochs);
@@ -242,7 +252,7 @@ impl Replayed {
     }
 }
 
-impl Notes for Replayed {
+impl Notes for ReplayedState {
     fn comparisons(&self) -> u64 {
         self.comparisons
     }
@@ -255,7 +265,7 @@ impl Notes for Replayed {
         likelihood
     }
 
-    fn recent(&self) -> Recent {
+    fn recent(&self) -> RecentComparisons {
         self.changes().recent(self.first, self.last)
     }
 
@@ -270,6 +280,6 @@ impl Notes for Replayed {
             let times = times.round() as usize;
             all.extend(std::iter::repeat_n(comparison, times));
         }
-        irregular(&all, Halves::Both)
+        irregular(&all, Pseudocounts::Both)
     }
 }

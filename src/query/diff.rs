@@ -53,7 +53,7 @@ pub struct ExactDifference {
 /// An iterator over the pages whose version in force differs, in SURT order, from
 /// [`Snapshot::diff`] and [`Diff::between`]. The iterator ends after an error.
 pub struct Diff {
-    sides: Sides,
+    sides: DiffSides,
     epochs: Arc<[EpochInfo]>,
 }
 
@@ -76,7 +76,7 @@ pub struct Diff {
 /// # }
 /// ```
 pub struct ExactDiff {
-    sides: Sides,
+    sides: DiffSides,
     epochs: Arc<[EpochInfo]>,
 }
 
@@ -93,43 +93,43 @@ impl fmt::Debug for ExactDiff {
 }
 
 /// The two sides of a comparison.
-enum Sides {
+enum DiffSides {
     /// The pages of one store at two times.
     Times { scan: Box<Scan>, since: Time, until: Time },
     /// The pages of two stores, the earlier store first.
-    Stores(Box<[Side; 2]>),
+    Stores(Box<[StoreSide; 2]>),
 }
 
 /// The pages of a store. The next page is read ahead.
-struct Side {
+struct StoreSide {
     scan: Scan,
-    next: Option<Page>,
+    next: Option<PageEntries>,
     begun: bool,
     /// The numbers of this side's epochs in the numbering for both sides.
     numbers: Vec<Epoch>,
 }
 
 /// A page with its entries.
-struct Page {
+struct PageEntries {
     key: Vec<u8>,
     url: String,
     entries: Vec<Entry>,
 }
 
 /// A page with its entries on both sides.
-struct Pair {
+struct ComparedPage {
     url: String,
     before: Vec<Entry>,
     after: Vec<Entry>,
 }
 
-impl Side {
-    fn new(snapshot: &Snapshot, under: Option<&Prefix>, numbers: Vec<Epoch>) -> Side {
-        Side { scan: snapshot.scan(under), next: None, begun: false, numbers }
+impl StoreSide {
+    fn new(snapshot: &Snapshot, under: Option<&Prefix>, numbers: Vec<Epoch>) -> StoreSide {
+        StoreSide { scan: snapshot.scan(under), next: None, begun: false, numbers }
     }
 
     /// Returns the page that was read ahead, and reads the next page.
-    fn advance(&mut self) -> Result<Option<Page>> {
+    fn advance(&mut self) -> Result<Option<PageEntries>> {
         let next = match self.scan.next_entries().transpose()? {
             None => None,
             Some((url, mut entries)) => {
@@ -141,21 +141,21 @@ impl Side {
                 }
                 // The order of epochs may differ in the common numbering.
                 entries.sort_unstable();
-                Some(Page { key: surt::key_of(&url), url, entries })
+                Some(PageEntries { key: surt::key_of(&url), url, entries })
             }
         };
         Ok(std::mem::replace(&mut self.next, next))
     }
 }
 
-impl Sides {
+impl DiffSides {
     /// Creates the sides of two stores, and lists the epochs of both. The earlier store's epochs
     /// come first and keep their numbers. Epochs that only the later store has follow.
     fn stores(
         before: &Snapshot,
         after: &Snapshot,
         under: Option<&Prefix>,
-    ) -> Result<(Sides, Arc<[EpochInfo]>)> {
+    ) -> Result<(DiffSides, Arc<[EpochInfo]>)> {
         let mut epochs = before.epochs().to_vec();
         let own = epochs.iter().map(|info| info.epoch).collect();
         let mut numbers = Vec::new();
@@ -172,22 +172,22 @@ impl Sides {
             numbers.push(epoch);
             epochs.push(EpochInfo { epoch, ..info.clone() });
         }
-        let sides = [Side::new(before, under, own), Side::new(after, under, numbers)];
-        Ok((Sides::Stores(Box::new(sides)), epochs.into()))
+        let sides = [StoreSide::new(before, under, own), StoreSide::new(after, under, numbers)];
+        Ok((DiffSides::Stores(Box::new(sides)), epochs.into()))
     }
 
-    fn next(&mut self) -> Result<Option<Pair>> {
+    fn next(&mut self) -> Result<Option<ComparedPage>> {
         match self {
-            Sides::Times { scan, since, until } => {
+            DiffSides::Times { scan, since, until } => {
                 let Some((url, mut after)) = scan.next_entries().transpose()? else {
                     return Ok(None);
                 };
                 after.retain(|entry| entry.time() <= *until);
                 let upto = after.partition_point(|entry| entry.time() <= *since);
                 let before = after.get(..upto).unwrap_or_default().to_vec();
-                Ok(Some(Pair { url, before, after }))
+                Ok(Some(ComparedPage { url, before, after }))
             }
-            Sides::Stores(sides) => {
+            DiffSides::Stores(sides) => {
                 for side in &mut **sides {
                     if !std::mem::replace(&mut side.begun, true) {
                         side.advance()?;
@@ -205,8 +205,8 @@ impl Sides {
                 let url = before.as_ref().or(after.as_ref()).map(|page| page.url.clone());
                 let url = url.or_bug("the page that comes first is on one side")?;
                 let entries =
-                    |page: Option<Page>| page.map(|page| page.entries).unwrap_or_default();
-                Ok(Some(Pair { url, before: entries(before), after: entries(after) }))
+                    |page: Option<PageEntries>| page.map(|page| page.entries).unwrap_or_default();
+                Ok(Some(ComparedPage { url, before: entries(before), after: entries(after) }))
             }
         }
     }
@@ -215,7 +215,7 @@ impl Sides {
 impl Diff {
     /// Compares two stores.
     pub(super) fn new(before: &Snapshot, after: &Snapshot, under: Option<&Prefix>) -> Result<Diff> {
-        let (sides, epochs) = Sides::stores(before, after, under)?;
+        let (sides, epochs) = DiffSides::stores(before, after, under)?;
         Ok(Diff { sides, epochs })
     }
 
@@ -247,7 +247,7 @@ impl Diff {
         until: impl Into<Time>,
         under: Option<&Prefix>,
     ) -> Diff {
-        let sides = Sides::Times {
+        let sides = DiffSides::Times {
             scan: Box::new(snapshot.scan(under)),
             since: since.into(),
             until: until.into(),
@@ -270,7 +270,7 @@ impl ExactDiff {
     ///
     /// The errors of [`diff`](Snapshot::diff).
     pub fn of(before: &Snapshot, after: &Snapshot, under: Option<&Prefix>) -> Result<ExactDiff> {
-        let (sides, epochs) = Sides::stores(before, after, under)?;
+        let (sides, epochs) = DiffSides::stores(before, after, under)?;
         Ok(ExactDiff { sides, epochs })
     }
 
@@ -281,8 +281,8 @@ impl ExactDiff {
 }
 
 /// The difference of a page; `None` if the page's version in force is equal on both sides.
-fn difference(pair: Pair, epochs: &[EpochInfo]) -> Option<Difference> {
-    let Pair { url, before, after } = pair;
+fn difference(pair: ComparedPage, epochs: &[EpochInfo]) -> Option<Difference> {
+    let ComparedPage { url, before, after } = pair;
     let head = PageHistory::of(&before, epochs).head;
     let had = in_force_on(head.as_ref()).first().copied();
     let Some(visit) = version_of(&after) else {
@@ -333,7 +333,7 @@ impl Iterator for ExactDiff {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let Pair { url, mut before, mut after } = match self.sides.next().transpose()? {
+            let ComparedPage { url, mut before, mut after } = match self.sides.next().transpose()? {
                 Ok(pair) => pair,
                 Err(e) => return Some(Err(e)),
             };

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use crate::engine::search::query::Query;
-use crate::engine::search::shown::Shown;
-use crate::engine::search::widen::wanted;
+use crate::engine::search::visible_fingerprints::VisibleFingerprints;
+use crate::engine::search::widen::build_request;
 use crate::engine::snapshot::Snapshot;
 #[cfg(doc)]
 use crate::error::Error;
@@ -90,12 +90,12 @@ impl<'a> DistinctFingerprints<'a> {
         sink: impl Fn(&[u64]) -> ControlFlow<()> + Sync,
     ) -> Result<()> {
         progress.start(Stage::Joining, None)?;
-        let shown = Shown::new(snapshot, wanted(snapshot, self.query)?)?;
+        let shown = VisibleFingerprints::new(snapshot, build_request(snapshot, self.query)?)?;
         let flow = shown.columns.each(self.query.threads, progress, |some| {
-            let is_shown = shown.of(some)?.into_iter();
+            let is_shown = shown.are_visible(some)?.into_iter();
             let found = some.iter().zip(is_shown).filter(|(_, shown)| *shown);
             let found: Vec<u64> = found.map(|((_, fingerprint), _)| *fingerprint).collect();
-            progress.find(found.len() as u64);
+            progress.add_found(found.len() as u64);
             Ok(if found.is_empty() { ControlFlow::Continue(()) } else { sink(&found) })
         })?;
         if flow.is_continue() {

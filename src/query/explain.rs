@@ -5,12 +5,12 @@ use std::time::Instant;
 use crate::disk::page_faults;
 use crate::engine::component::{Component, ComponentId};
 use crate::engine::search::query::{Matches, Query};
-use crate::engine::search::widen::{is_better_widened, search, wanted, widen};
+use crate::engine::search::widen::{build_request, is_better_widened, search, widen};
 use crate::engine::search::{Hit, HitSet, SearchRequest, segment_hits};
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::search::{Cost, instruction_set};
-use crate::search::{Plan, Shape};
+use crate::search::{SearchPlan, Shape};
 use std::time::Duration;
 
 /// The plans and costs of a search.
@@ -66,7 +66,7 @@ pub struct ComponentSearch {
     /// The shape of the component's tables: column, rotations or cells; `None` for a memtable.
     pub shape: Option<Shape>,
     /// The chosen plan, and its expected cost.
-    pub plan: Plan,
+    pub plan: SearchPlan,
     /// The actual work and time of the search.
     pub counted: Cost,
     /// The number of distinct near fingerprints. If the search excludes pages or classes, only
@@ -82,7 +82,7 @@ pub struct ComponentSearch {
 
 /// Runs and explains a search.
 fn explain(snapshot: &Snapshot, query: &Query) -> Result<Explanation> {
-    let mut wanted = wanted(snapshot, query)?;
+    let mut wanted = build_request(snapshot, query)?;
     if query.budget.is_some() || is_better_widened(snapshot, &wanted) {
         // For a search with growing radius, only the last round is reported.
         (_, wanted.k) = widen(snapshot, &wanted, query.budget)?;

@@ -7,17 +7,17 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::bug::OrBug;
-use crate::engine::search::columns::Columns;
+use crate::engine::search::columns::FingerprintColumns;
 use crate::engine::search::query::Query;
-use crate::engine::search::shown::Shown;
-use crate::engine::search::widen::wanted;
+use crate::engine::search::visible_fingerprints::VisibleFingerprints;
+use crate::engine::search::widen::build_request;
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
 use crate::page::Epoch;
 use crate::progress::{Progress, Stage};
 use crate::search::{Join, Pair};
 use crate::sync::Mutex;
-use crate::threads::{share, up_to};
+use crate::threads::{run_jobs, up_to};
 
 /// The number of fingerprints that one thread searches for at a time. The number is small, because
 /// each fingerprint may have thousands of near fingerprints.
@@ -150,20 +150,20 @@ fn all_pairs(
     sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
 ) -> Result<()> {
     progress.start(Stage::Joining, None)?;
-    let shown = Shown::new(snapshot, wanted(snapshot, query)?)?;
+    let shown = VisibleFingerprints::new(snapshot, build_request(snapshot, query)?)?;
     let join_of = Join::within(shown.wanted.k).threads(up_to(query.threads));
     join(&shown.columns, join_of, progress, |pairs| {
         let near = shown.pairs(pairs)?;
-        progress.find(near.len() as u64);
+        progress.add_found(near.len() as u64);
         Ok(if near.is_empty() { ControlFlow::Continue(()) } else { sink(&near) })
     })
 }
 
-impl Shown<'_> {
+impl VisibleFingerprints<'_> {
     /// Selects the pairs whose fingerprints are both in force on a page. Returns each pair once.
     fn pairs(&self, pairs: &[Pair]) -> Result<Vec<NearPair>> {
-        let fingerprints = Fingerprints::of(pairs);
-        let shown = self.of(&fingerprints.0)?;
+        let fingerprints = PairFingerprints::of(pairs);
+        let shown = self.are_visible(&fingerprints.0)?;
         let is_shown = |ordinal| shown.get(fingerprints.place(ordinal)).copied() == Some(true);
         let both = pairs.iter().filter(|pair| is_shown(pair.left) && is_shown(pair.right));
         Ok(both.filter_map(near_pair).collect())
@@ -172,7 +172,7 @@ impl Shown<'_> {
 
 /// Joins all fingerprints with each other. If `sink` fails, the join ends.
 pub(crate) fn join(
-    columns: &Columns<'_>,
+    columns: &FingerprintColumns<'_>,
     join: Join,
     progress: &Progress,
     work: impl Fn(&[Pair]) -> Result<ControlFlow<()>> + Sync,
@@ -201,22 +201,22 @@ fn near_pair(pair: &Pair) -> Option<NearPair> {
 
 /// The distinct fingerprints of some pairs, with their ordinals. In a dense bucket, each
 /// fingerprint is in many pairs.
-pub(crate) struct Fingerprints(pub(crate) Vec<(u32, u64)>);
+pub(crate) struct PairFingerprints(pub(crate) Vec<(u32, u64)>);
 
-impl Fingerprints {
-    pub(crate) fn of(pairs: &[Pair]) -> Fingerprints {
+impl PairFingerprints {
+    pub(crate) fn of(pairs: &[Pair]) -> PairFingerprints {
         let mut all = Vec::with_capacity(2 * pairs.len());
         for pair in pairs.iter().filter(|pair| pair.distance > 0) {
             let [left, right] = pair.fingerprints;
             all.extend([(pair.left, left), (pair.right, right)]);
         }
-        Fingerprints::new(all)
+        PairFingerprints::new(all)
     }
 
-    pub(crate) fn new(mut all: Vec<(u32, u64)>) -> Fingerprints {
+    pub(crate) fn new(mut all: Vec<(u32, u64)>) -> PairFingerprints {
         all.sort_unstable();
         all.dedup();
-        Fingerprints(all)
+        PairFingerprints(all)
     }
 
     /// The index of the fingerprint with an ordinal.
@@ -234,7 +234,7 @@ fn pairs_with(
     sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
 ) -> Result<()> {
     progress.start(Stage::Joining, Some(fingerprints.len() as u64))?;
-    let shown = Shown::new(snapshot, wanted(snapshot, query)?)?;
+    let shown = VisibleFingerprints::new(snapshot, build_request(snapshot, query)?)?;
     let ended = AtomicBool::new(false);
     let run = |(): &mut (), some: &[u64]| -> Result<()> {
         if ended.load(Ordering::Relaxed) {
@@ -249,11 +249,11 @@ fn pairs_with(
         if flow.is_break() {
             ended.store(true, Ordering::Relaxed);
         }
-        progress.find(pairs?.len() as u64);
+        progress.add_found(pairs?.len() as u64);
         progress.pass(some.len() as u64);
         Ok(())
     };
-    share(fingerprints.chunks(TOGETHER), up_to(query.threads), || (), run)
+    run_jobs(fingerprints.chunks(TOGETHER), up_to(query.threads), || (), run)
         .into_iter()
         .collect::<Result<()>>()?;
     if !ended.into_inner() {
@@ -263,7 +263,7 @@ fn pairs_with(
     progress.check()
 }
 
-impl Shown<'_> {
+impl VisibleFingerprints<'_> {
     /// The pairs of a fingerprint in `fingerprints` and a different fingerprint that is in force on
     /// a page.
     fn pairs_with(&self, fingerprints: &[u64]) -> Result<Vec<NearPair>> {
@@ -271,12 +271,12 @@ impl Shown<'_> {
         let given: Vec<u64> = fingerprints.iter().map(|given| given & mask).collect();
         let mut near = self.columns.near(&given, self.wanted.epoch, self.wanted.k)?;
         near.retain(|(_, _, candidate)| candidate.distance > 0);
-        let found = Fingerprints::new(
+        let found = PairFingerprints::new(
             near.iter().map(|&(_, ordinal, c)| (ordinal, c.fingerprint)).collect(),
         );
         let mut is_shown = Vec::with_capacity(found.0.len());
         for some in found.0.chunks(SHOWN) {
-            is_shown.append(&mut self.of(some)?);
+            is_shown.append(&mut self.are_visible(some)?);
         }
         let mut pairs = Vec::with_capacity(near.len());
         for (place, ordinal, candidate) in near {

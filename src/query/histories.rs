@@ -2,7 +2,7 @@
 
 use super::page_range::PageRange;
 use super::scan::Scan;
-use crate::engine::answer::{History, HistoryEntry};
+use crate::engine::results::{History, HistoryEntry};
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::retain_in_force;

@@ -2,15 +2,17 @@
 
 use super::scan::Scan;
 use crate::bug::OrBug;
-use crate::engine::answer::Page;
-use crate::engine::component::{Changing, Known, PageIn, PageLocation, entries_across};
+use crate::engine::component::{
+    LocatedHead, PageLocation, PageSlice, PageWithChanges, entries_across,
+};
 use crate::engine::epochs::{Epochs, check_live};
 use crate::engine::first_seen::{first_seen, since};
 use crate::engine::lookup::Lookup;
+use crate::engine::results::Page;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{
-    Changes, Classes, Content, Digest, Entry, Epoch, Head, Prefix, Weight, is_of_version,
+    Changes, Classes, Content, Digest, Entry, Epoch, PageHead, Prefix, Weight, is_of_version,
 };
 use crate::time::Time;
 
@@ -90,7 +92,7 @@ impl InForceFilter {
         let lookup = Lookup::new(url, view.seed);
         let parts = || view.components().map(|component| component.page(&lookup, *sequence));
         let entries = || self.entries(|| lookup.key(), parts());
-        let found = self.found(|| lookup.key(), parts(), &entries, &mut 0)?;
+        let found = self.select(|| lookup.key(), parts(), &entries, &mut 0)?;
         Ok(found.and_then(|found| found.content.digest))
     }
 
@@ -106,25 +108,25 @@ impl InForceFilter {
         view.check()?;
         let lookup = Lookup::new(url, view.seed);
         let parts = || view.components().map(|component| component.page(&lookup, *sequence));
-        self.take(|| Ok(url.to_owned()), || lookup.key(), parts, (&view.epochs, &mut 0))
+        self.select_page(|| Ok(url.to_owned()), || lookup.key(), parts, (&view.epochs, &mut 0))
     }
 
     /// Computes the version in force of a page from the page's parts in the components; `None` if
     /// the filter does not select the page. Counts the page in `without` if the only missing
     /// condition is a fingerprint of the epoch.
-    fn found<'k, 'v>(
+    fn select<'k, 'v>(
         &self,
         key: impl Fn() -> &'k [u8],
-        parts: impl IntoIterator<Item = Result<PageIn<'v>>>,
+        parts: impl IntoIterator<Item = Result<PageSlice<'v>>>,
         entries: &dyn Fn() -> Result<Vec<Entry>>,
         without: &mut u64,
     ) -> Result<Option<SelectedVersion>> {
-        let mut known = Known::default();
-        known.take_in(key, parts)?;
+        let mut known = LocatedHead::default();
+        known.fill_from(key, parts)?;
         let Some(head) = known.head else { return Ok(None) };
         // Access depends on the current class, even if an earlier version is selected.
         let class = head.properties.class();
-        if self.classes.as_ref().is_some_and(|classes| !classes.have(class)) {
+        if self.classes.as_ref().is_some_and(|classes| !classes.contains(class)) {
             return Ok(None);
         }
         let Some(head) = self.head_then(head, entries)? else { return Ok(None) };
@@ -141,7 +143,7 @@ impl InForceFilter {
     fn entries<'k, 'v>(
         &self,
         key: impl Fn() -> &'k [u8],
-        parts: impl IntoIterator<Item = Result<PageIn<'v>>>,
+        parts: impl IntoIterator<Item = Result<PageSlice<'v>>>,
     ) -> Result<Vec<Entry>> {
         let mut entries = entries_across(key, parts)?;
         entries.retain(|entry| self.at.is_none_or(|at| entry.time() <= at));
@@ -150,7 +152,7 @@ impl InForceFilter {
 
     /// Reads a page from its parts in the components; `None` if the filter does not select the
     /// page.
-    fn take<'k, 'v, I: IntoIterator<Item = Result<PageIn<'v>>>>(
+    fn select_page<'k, 'v, I: IntoIterator<Item = Result<PageSlice<'v>>>>(
         &self,
         url: impl FnOnce() -> Result<String>,
         key: impl Fn() -> &'k [u8],
@@ -158,7 +160,7 @@ impl InForceFilter {
         (epochs, without): (&Epochs, &mut u64),
     ) -> Result<Option<InForcePage>> {
         let entries = || self.entries(&key, parts());
-        let Some(found) = self.found(&key, parts(), &entries, without)? else { return Ok(None) };
+        let Some(found) = self.select(&key, parts(), &entries, without)? else { return Ok(None) };
         let SelectedVersion { head, fingerprint, class, location, .. } = found;
         let url = url()?;
         let since = since(&head, &entries)?;
@@ -166,7 +168,7 @@ impl InForceFilter {
         let location = location.or_bug("a page whose head is known stands somewhere")?;
         let page = if self.whole {
             let changes = Changes::of(&entries()?, epochs);
-            Some(Page::new(&url, &Changing { head, changes }, epochs))
+            Some(Page::new(&url, &PageWithChanges { head, changes }, epochs))
         } else {
             None
         };
@@ -176,9 +178,9 @@ impl InForceFilter {
     /// The head of a page at the selected time; `None` if the page was not known yet.
     fn head_then(
         &self,
-        head: Head,
+        head: PageHead,
         entries: &dyn Fn() -> Result<Vec<Entry>>,
-    ) -> Result<Option<Head>> {
+    ) -> Result<Option<PageHead>> {
         let Some(at) = self.at else { return Ok(Some(head)) };
         if head.first > at {
             return Ok(None);
@@ -189,14 +191,14 @@ impl InForceFilter {
         }
         let mut until = entries()?;
         until.retain(|entry| entry.time() <= at);
-        Ok(Head::of_all(&until))
+        Ok(PageHead::of_all(&until))
     }
 }
 
 /// The version in force of a selected page.
 struct SelectedVersion {
     /// The head at the selected time.
-    head: Head,
+    head: PageHead,
     content: Content,
     fingerprint: u64,
     /// The current class of the page.
@@ -207,13 +209,13 @@ struct SelectedVersion {
 impl InForceScan {
     /// Returns the version in force of the scan's current page; `None` if the filter does not
     /// select the page.
-    fn found(
+    fn select(
         filter: &InForceFilter,
         scan: &Scan,
         without: &mut u64,
     ) -> Result<Option<SelectedVersion>> {
         let entries = || InForceScan::entries(filter, scan);
-        filter.found(|| scan.key(), scan.parts(), &entries, without)
+        filter.select(|| scan.key(), scan.parts(), &entries, without)
     }
 
     /// The number of pages so far that have content and would be selected, but lack a fingerprint
@@ -233,7 +235,7 @@ impl InForceScan {
     pub(crate) fn next_fingerprint(&mut self) -> Option<Result<u64>> {
         let InForceScan { filter, scan, without } = self;
         scan.next_with(|scan| {
-            let found = InForceScan::found(filter, scan, without)?;
+            let found = InForceScan::select(filter, scan, without)?;
             Ok(found.map(|found| found.fingerprint))
         })
     }
@@ -243,7 +245,7 @@ impl InForceScan {
     pub(crate) fn next_versions(&mut self) -> Option<Result<InForceVersions>> {
         let InForceScan { filter, scan, without } = self;
         scan.next_with(|scan| {
-            let found = InForceScan::found(filter, scan, without)?;
+            let found = InForceScan::select(filter, scan, without)?;
             found.map(|found| InForceScan::versions(filter, scan, &found)).transpose()
         })
     }
@@ -288,7 +290,7 @@ impl InForceScan {
             pass()?;
             let url = || Ok(scan.url()?.to_owned());
             let to = (scan.epochs(), &mut *without);
-            filter.take(url, || scan.key(), || scan.parts(), to)
+            filter.select_page(url, || scan.key(), || scan.parts(), to)
         })
     }
 }

@@ -29,7 +29,7 @@ pub use page_pairs::{PagePair, PairQuery, PairedPage};
 pub use page_range::PageRange;
 pub use replay::Replay;
 pub use scan::{Scan, count_without_fingerprint};
-pub use stale::{Stale, StalePage};
+pub use stale::{StalePage, StalePages};
 
-pub use crate::page::{Replayed, ReplayedPage};
-pub use crate::search::{Cost, Plan, RotationBuckets, SearchMethod, Shape};
+pub use crate::page::{ReplayedPage, ReplayedState};
+pub use crate::search::{AccessPath, BucketLayout, Cost, SearchPlan, Shape};

@@ -8,15 +8,15 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::fingerprint_pairs::{Fingerprints, join};
+use super::fingerprint_pairs::{PairFingerprints, join};
 use crate::bug::OrBug;
 use crate::engine::component::Component;
-use crate::engine::search::columns::Columns;
-use crate::engine::search::many::Expected;
+use crate::engine::search::columns::FingerprintColumns;
+use crate::engine::search::many::HitPrefetcher;
 use crate::engine::search::pages_of_fingerprint::PagesOfFingerprint;
 use crate::engine::search::query::Query;
-use crate::engine::search::resolve::Search;
-use crate::engine::search::widen::wanted;
+use crate::engine::search::resolve::HitResolver;
+use crate::engine::search::widen::build_request;
 use crate::engine::search::{Hit, SearchRequest};
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
@@ -207,9 +207,9 @@ fn page_pairs(
     progress.start(Stage::Joining, None)?;
     let like = Query::new(0, asked.k).under(asked.under.clone()).classes(asked.classes.clone());
     let like = Query { epoch: asked.epoch, ..like };
-    let wanted = SearchRequest { bounds: None, ..wanted(snapshot, &like)? };
-    let columns = Columns::new(&snapshot.view, wanted.epoch)?;
-    let finder = Finder {
+    let wanted = SearchRequest { bounds: None, ..build_request(snapshot, &like)? };
+    let columns = FingerprintColumns::new(&snapshot.view, wanted.epoch)?;
+    let finder = PairFinder {
         snapshot,
         columns,
         wanted,
@@ -230,39 +230,41 @@ fn page_pairs(
 }
 
 /// Finds pairs of pages, on several threads.
-struct Finder<'f, F> {
+struct PairFinder<'f, F> {
     snapshot: &'f Snapshot,
-    columns: Columns<'f>,
+    columns: FingerprintColumns<'f>,
     wanted: SearchRequest<'f>,
     pages_per_fingerprint: usize,
     progress: &'f Progress,
     sink: F,
 }
 
-impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
-    fn search(&self) -> Search<'_, '_> {
-        Search::of_all(&self.snapshot.view, &self.wanted, self.snapshot.sequence)
+impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> PairFinder<'_, F> {
+    fn search(&self) -> HitResolver<'_, '_> {
+        HitResolver::of_all(&self.snapshot.view, &self.wanted, self.snapshot.sequence)
     }
 
     /// The pages of some fingerprints, in the order of `fingerprints`, which are pairs of an
     /// ordinal and a fingerprint. Leaves out fingerprints that an older component also has, pages
     /// outside of the requested range, and pages on which the fingerprint is not in force.
-    fn bearers(
+    fn pages_of_fingerprints(
         &self,
         fingerprints: &[(u32, u64)],
-        search: &mut Search<'_, '_>,
+        search: &mut HitResolver<'_, '_>,
         wants: impl Fn(&[(usize, Hit)]) -> Result<bool>,
     ) -> Result<Vec<Option<PagesOfFingerprint>>> {
         let mut hits = Vec::new();
-        for hits_of_one in
-            self.columns.holders(fingerprints, self.wanted.epoch)?.chunk_by(|a, b| a.0 == b.0)
+        for hits_of_one in self
+            .columns
+            .components_with(fingerprints, self.wanted.epoch)?
+            .chunk_by(|a, b| a.0 == b.0)
         {
             if wants(hits_of_one)? {
                 hits.extend_from_slice(hits_of_one);
             }
         }
         let in_order: Vec<Hit> = hits.iter().map(|(_, hit)| *hit).collect();
-        let (mut ahead, mut taken) = (Expected::new(&self.snapshot.view, &in_order), 0);
+        let (mut ahead, mut taken) = (HitPrefetcher::new(&self.snapshot.view, &in_order), 0);
         let mut bearers = vec![None; fingerprints.len()];
         for hits in hits.chunk_by(|a, b| a.0 == b.0) {
             taken += hits.len();
@@ -278,9 +280,9 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
     /// Reports the pages with near fingerprints for some pairs of the join.
     fn near(&self, pairs: &[Pair]) -> Result<ControlFlow<()>> {
         let mut search = self.search();
-        let fingerprints = Fingerprints::of(pairs);
-        let bearers = self.bearers(&fingerprints.0, &mut search, |_| Ok(true))?;
-        let mut chunk = Chunk::new(self);
+        let fingerprints = PairFingerprints::of(pairs);
+        let bearers = self.pages_of_fingerprints(&fingerprints.0, &mut search, |_| Ok(true))?;
+        let mut chunk = PairBatch::new(self);
         for pair in pairs.iter().filter(|pair| pair.distance > 0) {
             let of = |ordinal| bearers.get(fingerprints.place(ordinal)).and_then(Option::as_ref);
             let (Some(one), Some(other)) = (of(pair.left), of(pair.right)) else { continue };
@@ -302,8 +304,8 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
         &self,
         [lefts, rights]: [&PagesOfFingerprint; 2],
         fingerprints: [u64; 2],
-        search: &mut Search<'_, '_>,
-        chunk: &mut Chunk<'_, F>,
+        search: &mut HitResolver<'_, '_>,
+        chunk: &mut PairBatch<'_, F>,
     ) -> Result<ControlFlow<()>> {
         if self.pages_per_fingerprint == 1 {
             // The first pages were already looked up.
@@ -327,8 +329,9 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
     /// query sets the number of first pages.
     fn equal(&self, fingerprints: &[(u32, u64)]) -> Result<ControlFlow<()>> {
         let mut search = self.search();
-        let bearers = self.bearers(fingerprints, &mut search, |hits| self.may_be_several(hits))?;
-        let mut chunk = Chunk::new(self);
+        let bearers = self
+            .pages_of_fingerprints(fingerprints, &mut search, |hits| self.may_be_several(hits))?;
+        let mut chunk = PairBatch::new(self);
         for (&(_, fingerprint), bearers) in fingerprints.iter().zip(bearers) {
             let Some(mut firsts) = bearers else { continue };
             for _ in 0..self.pages_per_fingerprint {
@@ -362,17 +365,17 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
 }
 
 /// Pairs that are passed to the sink together.
-struct Chunk<'f, F> {
+struct PairBatch<'f, F> {
     sink: &'f F,
     progress: &'f Progress,
     pairs: Vec<PagePair>,
     bytes: usize,
 }
 
-impl<'f, F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Chunk<'f, F> {
-    fn new(finder: &'f Finder<'_, F>) -> Self {
-        let Finder { sink, progress, .. } = finder;
-        Chunk { sink, progress, pairs: Vec::new(), bytes: 0 }
+impl<'f, F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> PairBatch<'f, F> {
+    fn new(finder: &'f PairFinder<'_, F>) -> Self {
+        let PairFinder { sink, progress, .. } = finder;
+        PairBatch { sink, progress, pairs: Vec::new(), bytes: 0 }
     }
 
     fn add(&mut self, urls: [&Arc<str>; 2], fingerprints: [u64; 2]) -> ControlFlow<()> {
@@ -391,7 +394,7 @@ impl<'f, F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Chunk<'f, F> {
 
     /// Passes the collected pairs to the sink.
     fn pass_on(&mut self) -> ControlFlow<()> {
-        self.progress.find(self.pairs.len() as u64);
+        self.progress.add_found(self.pairs.len() as u64);
         let flow = match &self.pairs[..] {
             [] => ControlFlow::Continue(()),
             pairs => (self.sink)(pairs),

@@ -34,7 +34,7 @@ impl Replay {
         if !(0.0..=1.0).contains(&return_share) {
             return Err(Error::InvalidOption { name: "return_share", takes: "from 0 to 1" });
         }
-        let (mut kept, mut of, mut hosts) = (BTreeMap::new(), 0, Hosts::default());
+        let (mut kept, mut of, mut hosts) = (BTreeMap::new(), 0, HostNumbers::default());
         let (mut first, mut last) = (Time(i64::MAX), Time(i64::MIN));
         let mut scan = snapshot.scan(prefix);
         while let Some(page) = scan.next_entries() {
@@ -47,7 +47,7 @@ impl Replay {
             first = first.min(visits().next().unwrap_or(first));
             last = last.max(visits().next_back().unwrap_or(last));
             let hash = xxhash_rust::xxh3::xxh3_64(url.as_bytes());
-            kept.insert((hash, of), Kept { place: of, host, entries });
+            kept.insert((hash, of), ReplayCandidate { place: of, host, entries });
             of += 1;
             if kept.len() > pages_max {
                 kept.pop_last();
@@ -55,9 +55,9 @@ impl Replay {
         }
         let (first, last) = if of == 0 { (Time(0), Time(0)) } else { (first, last) };
         let epochs: Arc<[EpochInfo]> = snapshot.epochs().into();
-        let mut kept: Vec<Kept> = kept.into_values().collect();
+        let mut kept: Vec<ReplayCandidate> = kept.into_values().collect();
         kept.sort_unstable_by_key(|page| page.place);
-        let page = |page: Kept| {
+        let page = |page: ReplayCandidate| {
             ReplayedPage::new((page.host, return_share), first, &page.entries, &epochs)
         };
         Ok(Replay { pages: kept.into_iter().filter_map(page).collect(), of, first, last })
@@ -65,7 +65,7 @@ impl Replay {
 }
 
 /// A selected page, kept until the start of day 0 is known.
-struct Kept {
+struct ReplayCandidate {
     /// The position of the page in SURT order.
     place: u64,
     host: u32,
@@ -74,12 +74,12 @@ struct Kept {
 
 /// Numbers the hosts. Pages of one host are contiguous.
 #[derive(Default)]
-struct Hosts {
+struct HostNumbers {
     last: Vec<u8>,
     number: u32,
 }
 
-impl Hosts {
+impl HostNumbers {
     fn of(&mut self, url: &str) -> u32 {
         let mut host = Vec::new();
         surt::host(url, &mut host);

@@ -6,17 +6,17 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::bug::{Bug, OrBug};
-use crate::engine::answer::{History, Page};
 use crate::engine::component::{
-    Changing, Component, ComponentId, PageIn, changing_across, entries_across,
+    Component, ComponentId, PageSlice, PageWithChanges, entries_across, page_with_changes_across,
 };
 use crate::engine::epochs::{Epochs, check_live};
 use crate::engine::live_segment::LiveSegment;
 use crate::engine::memtable::Memtable;
+use crate::engine::results::{History, Page};
 use crate::engine::snapshot::{Snapshot, fold};
 use crate::error::{Error, Result};
-use crate::page::{Classes, Content, Entry, Epoch, Head, Prefix, surt};
-use crate::segment::{PageCursor, PageMerge, Pages, RecordPlace};
+use crate::page::{Classes, Content, Entry, Epoch, PageHead, Prefix, surt};
+use crate::segment::{PageCursor, PageMerge, PageStream, RecordLocation};
 
 /// An iterator over pages in SURT order, from [`Snapshot::scan`](crate::Snapshot::scan).
 ///
@@ -40,7 +40,7 @@ pub struct Scan {
     /// The key and the URL before which the scan ends; `None` if the scan ends after the last page.
     end: Option<(Vec<u8>, String)>,
     /// The pages of the components, the oldest component first.
-    pages: PageMerge<Stream>,
+    pages: PageMerge<ComponentScan>,
     failed: Option<Error>,
 }
 
@@ -51,14 +51,14 @@ impl fmt::Debug for Scan {
 }
 
 /// The pages of a component.
-enum Stream {
+enum ComponentScan {
     Segment { number: u32, live: Arc<LiveSegment>, cursor: PageCursor },
     Memtable(MemtablePages),
 }
 
 /// The location of a page in a component: its number in a memtable, or its record.
 enum ComponentPage {
-    Segment(RecordPlace),
+    Segment(RecordLocation),
     Memtable(u32),
 }
 
@@ -101,13 +101,13 @@ impl KeyedStart<'_> {
 }
 
 /// The prefix and the start of a stream.
-type Within<'a> = (Option<&'a Prefix>, Option<&'a KeyedStart<'a>>);
+type StreamBounds<'a> = (Option<&'a Prefix>, Option<&'a KeyedStart<'a>>);
 
 impl MemtablePages {
     fn new(
         id: ComponentId,
         memtable: &Arc<Memtable>,
-        (prefix, start): Within<'_>,
+        (prefix, start): StreamBounds<'_>,
         sequence: u64,
     ) -> MemtablePages {
         let inner = memtable.read();
@@ -143,13 +143,17 @@ impl MemtablePages {
     }
 }
 
-impl Stream {
-    fn new(component: Component<'_>, (prefix, start): Within<'_>, sequence: u64) -> Result<Stream> {
+impl ComponentScan {
+    fn new(
+        component: Component<'_>,
+        (prefix, start): StreamBounds<'_>,
+        sequence: u64,
+    ) -> Result<ComponentScan> {
         let (number, live) = match component {
             Component::Segment(number, live) => (number, live),
             Component::Memtable(id, memtable) => {
                 let pages = MemtablePages::new(id, memtable, (prefix, start), sequence);
-                return Ok(Stream::Memtable(pages));
+                return Ok(ComponentScan::Memtable(pages));
             }
         };
         let first = prefix.map(|prefix| prefix.range().0);
@@ -162,39 +166,39 @@ impl Stream {
                 more = cursor.advance()?;
             }
         }
-        Ok(Stream::Segment { number, live: Arc::clone(live), cursor })
+        Ok(ComponentScan::Segment { number, live: Arc::clone(live), cursor })
     }
 
     /// The data that a component has about a page at a location, as of an operation.
-    fn page(&self, taken: Option<&ComponentPage>, sequence: u64) -> Result<PageIn<'_>> {
+    fn page(&self, taken: Option<&ComponentPage>, sequence: u64) -> Result<PageSlice<'_>> {
         Ok(match self {
-            Stream::Segment { number, live, cursor } => {
+            ComponentScan::Segment { number, live, cursor } => {
                 let page = match taken {
                     Some(ComponentPage::Segment(place)) => Some(cursor.taken_page(place)?),
                     _ => None,
                 };
-                PageIn::Segment { number: *number, live, page }
+                PageSlice::Segment { number: *number, live, page }
             }
-            Stream::Memtable(MemtablePages { id, memtable, .. }) => {
+            ComponentScan::Memtable(MemtablePages { id, memtable, .. }) => {
                 let inner = memtable.read();
                 let page = match taken {
                     Some(ComponentPage::Memtable(number)) => Some(*number),
                     _ => None,
                 };
                 let page = page.filter(|number| inner.page(*number).is_here(sequence));
-                PageIn::Memtable { id: *id, inner, page, sequence }
+                PageSlice::Memtable { id: *id, inner, page, sequence }
             }
         })
     }
 }
 
-impl Pages for Stream {
+impl PageStream for ComponentScan {
     type Page = ComponentPage;
 
     fn next_place(&self) -> Option<(&[u8], &[u8])> {
         match self {
-            Stream::Segment { cursor, .. } => cursor.next_place(),
-            Stream::Memtable(MemtablePages { next, key, url, .. }) => {
+            ComponentScan::Segment { cursor, .. } => cursor.next_place(),
+            ComponentScan::Memtable(MemtablePages { next, key, url, .. }) => {
                 next.map(|_| (key.as_slice(), url.as_bytes()))
             }
         }
@@ -202,8 +206,8 @@ impl Pages for Stream {
 
     fn take(&mut self) -> Result<ComponentPage> {
         match self {
-            Stream::Segment { cursor, .. } => cursor.take().map(ComponentPage::Segment),
-            Stream::Memtable(pages) => {
+            ComponentScan::Segment { cursor, .. } => cursor.take().map(ComponentPage::Segment),
+            ComponentScan::Memtable(pages) => {
                 let number = pages.next.or_bug("who takes a page has seen that there is one")?;
                 pages.advance();
                 Ok(ComponentPage::Memtable(number))
@@ -235,7 +239,7 @@ impl Scan {
         let start = start.map(KeyedStart::from).or_else(first);
         let mut streams = Vec::new();
         for component in view.components().filter(|component| !component.is_untouched()) {
-            streams.push(Stream::new(component, (under, start.as_ref()), *sequence)?);
+            streams.push(ComponentScan::new(component, (under, start.as_ref()), *sequence)?);
             if under.is_some_and(|prefix| component.hides_all(prefix, *sequence)) {
                 break;
             }
@@ -249,7 +253,7 @@ impl Scan {
     }
 
     /// The parts of the current page in the components, the newest component first.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = Result<PageIn<'_>>> {
+    pub(crate) fn parts(&self) -> impl Iterator<Item = Result<PageSlice<'_>>> {
         let sequence = self.snapshot.sequence;
         self.pages.newest_first().map(move |(stream, taken)| stream.page(taken, sequence))
     }
@@ -313,7 +317,7 @@ impl Scan {
     }
 
     /// The next page with its visits and their verdicts, and its head.
-    pub(crate) fn next_with_verdicts(&mut self) -> Option<Result<(String, History, Head)>> {
+    pub(crate) fn next_with_verdicts(&mut self) -> Option<Result<(String, History, PageHead)>> {
         let (url, entries) = match self.next_entries()? {
             Ok(page) => page,
             Err(e) => return Some(Err(e)),
@@ -324,10 +328,10 @@ impl Scan {
     }
 
     /// The next page with its change statistics.
-    pub(crate) fn next_changing(&mut self) -> Option<Result<(String, Changing)>> {
+    pub(crate) fn next_with_changes(&mut self) -> Option<Result<(String, PageWithChanges)>> {
         self.next_with(|scan| {
             let epochs = scan.epochs();
-            let page = changing_across(|| scan.key(), || scan.parts(), epochs)?;
+            let page = page_with_changes_across(|| scan.key(), || scan.parts(), epochs)?;
             page.map(|page| Ok((scan.url()?.to_owned(), page))).transpose()
         })
     }
@@ -345,7 +349,7 @@ impl Iterator for Scan {
     type Item = Result<Page>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let next = self.next_changing()?;
+        let next = self.next_with_changes()?;
         Some(next.map(|(url, page)| Page::new(&url, &page, &self.snapshot.view.epochs)))
     }
 }
@@ -381,7 +385,7 @@ pub fn count_without_fingerprint(
 ) -> Result<u64> {
     check_live(snapshot.epochs(), epoch)?;
     let has = |c: &Content| c.epoch == epoch && c.fingerprint.is_some();
-    let is_meant = |page: &Page| classes.is_none_or(|classes| classes.have(page.class));
+    let is_meant = |page: &Page| classes.is_none_or(|classes| classes.contains(page.class));
     let is_without =
         |page: &Page| page.content.is_some() && !page.contents.iter().any(has) && is_meant(page);
     let pages = snapshot.scan(None).map(|page| page.map(|page| u64::from(is_without(&page))));

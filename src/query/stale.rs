@@ -20,7 +20,7 @@ use crate::time::Time;
 /// # let store = Store::create(dir.path().join("store"), Options::default())?;
 /// store.observe(Observation::content("https://example.com/", Time::now(), 7, store.change_epoch()))?;
 /// let epoch = store.register_epoch("my own hashes", Role::Both)?;
-/// for page in Stale::of(&store.snapshot(), epoch, None) {
+/// for page in StalePages::of(&store.snapshot(), epoch, None) {
 ///     assert_eq!(page?.url, "https://example.com/");
 /// }
 /// # Ok(())
@@ -40,12 +40,12 @@ pub struct StalePage {
 
 /// An iterator over stale pages. The iterator ends after an error.
 #[derive(Debug)]
-pub struct Stale {
+pub struct StalePages {
     scan: Scan,
     epoch: Epoch,
 }
 
-impl Stale {
+impl StalePages {
     /// Iterates over stale pages in SURT order. The version in force of a stale page has a
     /// fingerprint, but no fingerprint of this epoch. If `after` is given, starts with the first
     /// page after this URL.
@@ -63,12 +63,12 @@ impl Stale {
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// store.observe(Observation::content("https://example.com/", Time::now(), 7, store.change_epoch()))?;
     /// let epoch = store.register_epoch("my own hashes", Role::Both)?;
-    /// for page in Stale::of(&store.snapshot(), epoch, None) {
+    /// for page in StalePages::of(&store.snapshot(), epoch, None) {
     ///     let page = page?;
     ///     let fingerprint = 0xff; // of the content of the page, made in the new epoch
     ///     store.restate(Restatement::new(&page.url, page.time, fingerprint, epoch))?;
     /// }
-    /// assert_eq!(Stale::of(&store.snapshot(), epoch, None).count(), 0);
+    /// assert_eq!(StalePages::of(&store.snapshot(), epoch, None).count(), 0);
     /// # Ok(())
     /// # }
     /// ```
@@ -77,7 +77,7 @@ impl Stale {
     ///
     /// Items fail with the errors of [`scan`](Snapshot::scan), [`Error::UnknownEpoch`] or
     /// [`Error::EndedEpoch`].
-    pub fn of(snapshot: &Snapshot, epoch: Epoch, after: Option<&str>) -> Stale {
+    pub fn of(snapshot: &Snapshot, epoch: Epoch, after: Option<&str>) -> StalePages {
         let scan = match check_live(snapshot.epochs(), epoch) {
             Err(e) => Scan::none(snapshot, Some(e)),
             Ok(()) if may_be_stale(snapshot, epoch) => {
@@ -85,7 +85,7 @@ impl Stale {
             }
             Ok(()) => Scan::none(snapshot, None),
         };
-        Stale { scan, epoch }
+        StalePages { scan, epoch }
     }
 }
 
@@ -98,7 +98,7 @@ fn may_be_stale(snapshot: &Snapshot, epoch: Epoch) -> bool {
         || snapshot.view.components().any(|component| component.has_others(epoch.0))
 }
 
-impl Iterator for Stale {
+impl Iterator for StalePages {
     type Item = Result<StalePage>;
 
     fn next(&mut self) -> Option<Self::Item> {

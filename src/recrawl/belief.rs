@@ -7,7 +7,7 @@ use super::grid::{Grid, both, dot, rates, sum};
 use super::likelihood::{Likelihood, relative};
 use super::prior::Prior;
 use super::real::exp;
-use super::value::{Index, reached};
+use super::value::{PriorityIndex, reached};
 #[cfg(doc)]
 use crate::recrawl::error::RecrawlError;
 use crate::recrawl::error::Result;
@@ -22,14 +22,14 @@ use crate::recrawl::error::Result;
 /// change rates*, JSM 2008, found that the prior matters most for new pages.
 ///
 /// ```
-/// use simkeep::recrawl::{Belief, Change, Comparison, Index, Likelihood, Prior};
+/// use simkeep::recrawl::{Belief, Change, Comparison, PriorityIndex, Likelihood, Prior};
 /// # fn main() -> simkeep::Result<()> {
 /// let visits = [Comparison::new(30.0, Change::Undated)?; 3];
 /// let belief = Belief::new(&Prior::default(), &Likelihood::of(&visits));
 /// let rate = belief.rate();
 /// assert!(rate.low < 0.05 && rate.high > 0.5);
 /// // From when on is a visit worth as much as ten days of a page that is surely stale?
-/// let days = belief.interval(Index::Value, 1.0, 10.0)?;
+/// let days = belief.interval(PriorityIndex::Value, 1.0, 10.0)?;
 /// assert!(days.is_some());
 /// # Ok(())
 /// # }
@@ -120,7 +120,7 @@ impl Belief {
     ///
     /// [`RecrawlError::Value`] if `weight` is not positive and finite, or `days` is not a number.
     /// Negative days count as zero.
-    pub fn worth(&self, index: Index, weight: f64, days: f64) -> Result<f64> {
+    pub fn worth(&self, index: PriorityIndex, weight: f64, days: f64) -> Result<f64> {
         let weight = check::positive("weight", weight)?;
         let days = check::since("days", days)?;
         Ok(weight * self.worth_of_one(index, days))
@@ -133,7 +133,12 @@ impl Belief {
     /// # Errors
     ///
     /// [`RecrawlError::Value`] if the weight or the threshold is not positive and finite.
-    pub fn interval(&self, index: Index, weight: f64, threshold: f64) -> Result<Option<f64>> {
+    pub fn interval(
+        &self,
+        index: PriorityIndex,
+        weight: f64,
+        threshold: f64,
+    ) -> Result<Option<f64>> {
         let weight = check::positive("weight", weight)?;
         let threshold = check::positive("threshold", threshold)?;
         Ok(reached(threshold / weight, |days| self.worth_of_one(index, days)))
@@ -145,7 +150,7 @@ impl Belief {
     }
 
     /// Returns the value of a visit to a page of weight 1, for validated days.
-    fn worth_of_one(&self, index: Index, days: f64) -> f64 {
+    fn worth_of_one(&self, index: PriorityIndex, days: f64) -> f64 {
         self.expected(|rate| index.at(rate, days))
     }
 

@@ -33,23 +33,23 @@ const _: () = assert!(1 + MEDIANS * WIDTHS < 1 << 12, "a class fits into a key w
 /// A prior in two bytes: the default, or one of about two thousand log-normal priors. Each
 /// log-normal prior is mixed with a share of the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Class(u16);
+pub(crate) struct PriorClass(u16);
 
-impl Class {
+impl PriorClass {
     /// Returns the log-normal prior nearest to a mean and a deviation of the logarithm.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "bounded by the number of steps"
     )]
-    pub(super) fn nearest(mean: f64, deviation: f64) -> Class {
+    pub(super) fn nearest(mean: f64, deviation: f64) -> PriorClass {
         let nearest =
             |steps: f64, count: u16| steps.round().clamp(0.0, f64::from(count - 1)) as u16;
         // The clamp maps means outside the rates of a belief to its first or last rate.
         let octaves = mean / LN_2 - OCTAVES_MIN;
         let median = nearest(octaves * f64::from(MEDIAN_STEPS), MEDIANS);
         let width = nearest(ln(deviation / WIDTH_MIN) / LN_2 * WIDTH_STEPS, WIDTHS);
-        Class(1 + median * WIDTHS + width)
+        PriorClass(1 + median * WIDTHS + width)
     }
 
     /// Returns the number of the class, less than 4,096.

@@ -18,7 +18,7 @@ const SECOND: u64 = 1000;
 
 /// A summary of the comparisons of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Summary {
+pub(crate) struct ComparisonSummary {
     /// The number of comparisons that found a change.
     pub(crate) changes: u64,
     /// The number of changes for which the date of the last change is known.
@@ -59,11 +59,11 @@ pub(crate) fn mean_step(intervals: impl Iterator<Item = (u64, u64)>) -> u64 {
 /// a change. The number of changes is in steps of an eighth of an octave, and so are the times, in
 /// seconds. These steps are far finer than the accuracy of so little evidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Code(u32);
+pub(crate) struct ComparisonCode(u32);
 
-impl Code {
+impl ComparisonCode {
     #[expect(clippy::cast_possible_truncation, reason = "32 bits are put together")]
-    pub(crate) fn of(of: &Summary) -> Code {
+    pub(crate) fn of(of: &ComparisonSummary) -> ComparisonCode {
         // The step is at most 48, which fits into 6 bits. Counts are halved at 128 comparisons, so
         // the limit is never reached.
         let changes = of.changes.min(255);
@@ -75,19 +75,19 @@ impl Code {
             | share(returned) << 10
             | of.mean_step << 14
             | step_of(seconds(of.quiet_ms), STEPS) << 23;
-        Code(code as u32)
+        ComparisonCode(code as u32)
     }
 
     /// Converts 32 bits to a code; `None` if the bits are not valid.
     #[inline]
-    pub(crate) fn from_bits(bits: u32) -> Option<Code> {
-        let code = Code(bits);
+    pub(crate) fn from_bits(bits: u32) -> Option<ComparisonCode> {
+        let code = ComparisonCode(bits);
         let (changes, mean) = (code.part(0, 6), code.part(14, 9));
         let possible = match (changes, mean) {
             (0, _) => code.part(6, 17) == 0,
             // An undated change has an interval. So without a mean interval all changes have dates.
             (_, 0) => {
-                let Summary { changes, dated, .. } = code.summary();
+                let ComparisonSummary { changes, dated, .. } = code.summary();
                 dated == changes
             }
             _ => true,
@@ -104,11 +104,11 @@ impl Code {
     }
 
     /// Returns the summary of the comparisons, rounded to the steps of the code.
-    pub(crate) fn summary(self) -> Summary {
+    pub(crate) fn summary(self) -> ComparisonSummary {
         let changes = of_step(self.part(0, 6), STEPS);
         let of_share = |share: u64| (share * changes * 2 + SHARES) / (SHARES * 2);
         let (dated, returned) = (of_share(self.part(6, 4)), of_share(self.part(10, 4)));
-        Summary {
+        ComparisonSummary {
             changes,
             dated,
             returned: returned.min(changes.saturating_sub(dated)),
@@ -119,7 +119,7 @@ impl Code {
 
     /// Returns the likelihood of each rate.
     pub(crate) fn likelihood(self) -> Likelihood {
-        let Summary { changes, dated, returned, mean_step, quiet_ms } = self.summary();
+        let ComparisonSummary { changes, dated, returned, mean_step, quiet_ms } = self.summary();
         let mut all = Likelihood::flat();
         let mut add = |ms: u64, change, times| {
             // `Comparison::new` rejects a time of 0, which is no evidence.
@@ -176,7 +176,7 @@ mod tests {
         a.abs_diff(b) <= b / 16 + SECOND / 2
     }
 
-    fn summaries() -> impl Strategy<Value = Summary> {
+    fn summaries() -> impl Strategy<Value = ComparisonSummary> {
         // The maximum is the time from the earliest possible visit to the latest.
         let time = || (0u64..315_537_897_600_000, 0u32..48).prop_map(|(ms, shift)| ms >> shift);
         (0u64..=128, any::<u64>(), any::<u64>(), time(), time()).prop_map(
@@ -184,7 +184,7 @@ mod tests {
                 let dated = dated % (changes + 1);
                 let returned = returned % (changes - dated + 1);
                 let mean_step = mean_step(std::iter::once((changes - dated, mean_ms)));
-                Summary { changes, dated, returned, mean_step, quiet_ms }
+                ComparisonSummary { changes, dated, returned, mean_step, quiet_ms }
             },
         )
     }
@@ -192,11 +192,11 @@ mod tests {
     proptest! {
         #[test]
         fn code_keeps_the_evidence_within_its_steps(of in summaries()) {
-            let code = Code::of(&of);
-            prop_assert_eq!(Code::from_bits(code.bits()), Some(code));
+            let code = ComparisonCode::of(&of);
+            prop_assert_eq!(ComparisonCode::from_bits(code.bits()), Some(code));
             let said = code.summary();
             prop_assert!(said.changes.abs_diff(of.changes) <= of.changes / 16);
-            let share = |part: u64, of: &Summary| part as f64 / of.changes.max(1) as f64;
+            let share = |part: u64, of: &ComparisonSummary| part as f64 / of.changes.max(1) as f64;
             let off = if of.changes < 15 { 0.0 } else { 1.0 / 30.0 + 1.0 / of.changes as f64 };
             prop_assert!((share(said.dated, &said) - share(of.dated, &of)).abs() <= off);
             prop_assert!((share(said.returned, &said) - share(of.returned, &of)).abs() <= off);
@@ -206,13 +206,13 @@ mod tests {
 
         #[test]
         fn recoding_keeps_the_changes(of in summaries()) {
-            let code = Code::of(&of).summary();
-            prop_assert!(Code::of(&code).summary().changes == code.changes);
+            let code = ComparisonCode::of(&of).summary();
+            prop_assert!(ComparisonCode::of(&code).summary().changes == code.changes);
         }
 
         #[test]
         fn any_bits_are_a_code_or_none(bits: u32) {
-            if let Some(code) = Code::from_bits(bits) {
+            if let Some(code) = ComparisonCode::from_bits(bits) {
                 prop_assert_eq!(code.bits(), bits);
                 let _ = code.likelihood();
             }
@@ -221,23 +221,23 @@ mod tests {
 
     #[test]
     fn no_comparison_gives_no_evidence() {
-        let none = Code::of(&Summary::default());
-        assert_eq!(none, Code::default());
+        let none = ComparisonCode::of(&ComparisonSummary::default());
+        assert_eq!(none, ComparisonCode::default());
         assert_eq!(none.likelihood(), Likelihood::flat());
     }
 
     #[test]
     fn oversized_numbers_saturate() {
         let most = u64::MAX;
-        let code = Code::of(&Summary {
+        let code = ComparisonCode::of(&ComparisonSummary {
             changes: most,
             dated: 0,
             returned: most,
             mean_step: mean_step([(1, most)].into_iter()),
             quiet_ms: most,
         });
-        assert_eq!(Code::from_bits(code.bits()), Some(code));
-        let Summary { changes, returned, quiet_ms, .. } = code.summary();
+        assert_eq!(ComparisonCode::from_bits(code.bits()), Some(code));
+        let ComparisonSummary { changes, returned, quiet_ms, .. } = code.summary();
         assert_eq!((changes, returned), (256, 256));
         assert!(quiet_ms > most / 2);
         let _ = code.likelihood();
@@ -259,7 +259,7 @@ mod tests {
     fn return_counts_as_half_a_change() {
         const DAY: u64 = 86_400_000;
         let of = |changes, returned| {
-            Code::of(&Summary {
+            ComparisonCode::of(&ComparisonSummary {
                 changes,
                 dated: 0,
                 returned,

@@ -2,7 +2,7 @@
 
 use std::array;
 
-use super::class::Class;
+use super::class::PriorClass;
 use super::fit::{Fit, MEDIANS, PAGES_MIN, PRIORS, UNIT, WIDTHS, in_units, median};
 use super::likelihood::relative;
 use super::prior::Prior;
@@ -14,7 +14,7 @@ const BETWEEN: [f64; 5] = [0.1, 0.7, 1.2, 1.8, 2.6];
 
 /// The number of models to try. A model has a middle, a width between hosts, and a width within
 /// hosts.
-const WAYS: usize = MEDIANS * BETWEEN.len() * WIDTHS.len();
+const MODELS: usize = MEDIANS * BETWEEN.len() * WIDTHS.len();
 
 /// The minimum probability of a model. Less likely models are dropped.
 const NEGLIGIBLE: f64 = 1e-6;
@@ -34,7 +34,7 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// theory and Bayesian analysis*, 4.7.4: ε-contamination).
 ///
 /// ```
-/// use simkeep::recrawl::{Belief, Change, Comparison, Fit, Hosts, Likelihood, Priors};
+/// use simkeep::recrawl::{Belief, Change, Comparison, Fit, HostPriors, Likelihood, Priors};
 /// # fn main() -> simkeep::Result<()> {
 /// let priors = Priors::default();
 /// let never = Likelihood::of(&[Comparison::new(30.0, Change::None)?; 9]);
@@ -44,7 +44,7 @@ const NEGLIGIBLE: f64 = 1e-6;
 ///     let page = priors.evidence(if number % 4 == 0 { &often } else { &never });
 ///     (0..5).for_each(|_| host.add(&page));
 /// }
-/// let learned = Hosts::new(&hosts);
+/// let learned = HostPriors::new(&hosts);
 /// // What is believed of a page that was never compared goes by its host.
 /// let rate = |host| Belief::new(&learned.prior(host), &Likelihood::flat()).rate();
 /// assert!(rate(&hosts[0]).per_day > 10.0 * rate(&hosts[1]).per_day);
@@ -53,48 +53,48 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Hosts {
+pub struct HostPriors {
     /// The likely models with their probabilities.
-    ways: Vec<(Way, f64)>,
+    models: Vec<(HostModel, f64)>,
     /// The logarithms of all medians to try.
     medians: [f64; MEDIANS],
 }
 
 /// A model of the differences between hosts.
 #[derive(Clone, Debug)]
-struct Way {
+struct HostModel {
     /// The probability of each median for a host.
     medians: [f64; MEDIANS],
     /// The index of the width within hosts.
     within: usize,
 }
 
-impl Hosts {
+impl HostPriors {
     /// Learns from the evidence of hosts. The evidence of a host is the evidence of its pages with
     /// comparisons.
     ///
     /// Takes some 10 µs for each host. A few thousand hosts are enough; select the hosts
     /// independently of their pages. With fewer than 20 pages in total, nothing is learned.
-    pub fn new<'f>(hosts: impl IntoIterator<Item = &'f Fit>) -> Hosts {
+    pub fn new<'f>(hosts: impl IntoIterator<Item = &'f Fit>) -> HostPriors {
         let medians = medians();
-        let (mut sums, mut pages) = ([0_i64; WAYS], 0);
+        let (mut sums, mut pages) = ([0_i64; MODELS], 0);
         for host in hosts.into_iter().filter(|host| host.pages() > 0) {
             let log = host.logarithms();
             let chances = relative(&log);
-            for (sum, way) in sums.iter_mut().zip(ways(&medians)) {
+            for (sum, way) in sums.iter_mut().zip(models(&medians)) {
                 *sum = sum.saturating_add(in_units(way.chance(&chances)));
             }
             pages += host.pages();
         }
         let of_all = array::from_fn(median);
         if pages < PAGES_MIN {
-            return Hosts { ways: Vec::new(), medians: of_all };
+            return HostPriors { models: Vec::new(), medians: of_all };
         }
         let shares = relative(&sums.map(|sum| sum as f64 / UNIT));
         let sum: f64 = shares.iter().sum();
-        let likely = ways(&medians).zip(shares.map(|share| share / sum));
+        let likely = models(&medians).zip(shares.map(|share| share / sum));
         let ways = likely.filter(|(_, share)| *share >= NEGLIGIBLE).collect();
-        Hosts { ways, medians: of_all }
+        HostPriors { models: ways, medians: of_all }
     }
 
     /// Returns the prior of a page of a host, given the evidence of the host's pages. Takes some
@@ -110,13 +110,13 @@ impl Hosts {
 
     /// Returns the nearest class to the prediction for a host. The prediction has the mean and the
     /// deviation over all models, medians and rates within the host.
-    pub(crate) fn class(&self, host: &Fit) -> Class {
-        if self.ways.is_empty() {
-            return Class::default();
+    pub(crate) fn class(&self, host: &Fit) -> PriorClass {
+        if self.models.is_empty() {
+            return PriorClass::default();
         }
         let chances = relative(&host.logarithms());
         let (mut mean, mut square) = (0.0, 0.0);
-        for (way, share) in &self.ways {
+        for (way, share) in &self.models {
             let of_way = way.of_medians(&chances);
             let sum: f64 = of_way.iter().sum();
             // If no median of this model explains the pages, all its terms are 0. Infinity times 0
@@ -130,11 +130,11 @@ impl Hosts {
         }
         // The variance is at least the variance within hosts, 0.25, so rounding cannot make the
         // difference negative.
-        Class::nearest(mean, (square - mean * mean).sqrt())
+        PriorClass::nearest(mean, (square - mean * mean).sqrt())
     }
 }
 
-impl Way {
+impl HostModel {
     /// Returns the unnormalized probability of each median for a host, given the likelihoods of the
     /// priors for its pages.
     fn of_medians(&self, chances: &[f64; PRIORS]) -> [f64; MEDIANS] {
@@ -159,12 +159,12 @@ impl Way {
 }
 
 /// Returns all models.
-fn ways(
+fn models(
     medians: &[[f64; MEDIANS]; MEDIANS * BETWEEN.len()],
-) -> impl Iterator<Item = Way> + use<'_> {
+) -> impl Iterator<Item = HostModel> + use<'_> {
     let within = 0..WIDTHS.len();
     medians.iter().flat_map(move |medians| {
-        within.clone().map(move |within| Way { medians: *medians, within })
+        within.clone().map(move |within| HostModel { medians: *medians, within })
     })
 }
 

@@ -11,25 +11,25 @@
 //!   from a sitemap.
 //! - A [`Belief`] contains the probability of each rate: a [`Prior`] times the [`Likelihood`] of
 //!   the comparisons. The best estimate of a visit's value is the expectation of the value over the
-//!   belief. A [`Fit`] learns a prior from many pages, and [`Hosts`] learns a prior for each host.
+//!   belief. A [`Fit`] learns a prior from many pages, and [`HostPriors`] learns a prior for each host.
 //! - [`simulate`] runs policies on pages with known changes.
 //! - [`fixed_intervals`], [`random_times`] and [`few_misses`] compute the optimum for pages with
 //!   known rates, as a yardstick for policies.
 //! - A [`Policy`] has a name and orders pages. A policy uses the value of a visit, or it implements
-//!   the rules of another crawler with the [`Recent`] comparisons of a page.
+//!   the rules of another crawler with the [`RecentComparisons`] comparisons of a page.
 //!
 //! Results are equal on every machine, to the last bit, since they decide the order of pages. Only
 //! operations that IEEE 754 specifies exactly are used, not the system's `exp` and `ln`.
 //!
 //! ```
-//! use simkeep::recrawl::{Change, Comparison, Halves, irregular};
+//! use simkeep::recrawl::{Change, Comparison, Pseudocounts, irregular};
 //! # fn main() -> simkeep::Result<()> {
 //! let visits = [
 //!     Comparison::new(7.0, Change::None)?,
 //!     Comparison::new(14.0, Change::Undated)?, // two weeks later it was another
 //!     Comparison::new(7.0, Change::None)?,
 //! ];
-//! let per_day = irregular(&visits, Halves::Unchanged)?;
+//! let per_day = irregular(&visits, Pseudocounts::Unchanged)?;
 //! assert!((0.03..0.04).contains(&per_day)); // a change in about four weeks
 //! # Ok(())
 //! # }
@@ -57,25 +57,25 @@ mod recent;
 pub mod simulate;
 mod solve;
 mod value;
-mod worths;
+mod visit_value_table;
 
 pub(crate) use belief::Odds;
 pub use belief::{Belief, Rate};
 pub(crate) use budget::spend;
-pub(crate) use class::Class;
-pub(crate) use code::{Code, Summary, mean_step};
+pub(crate) use class::PriorClass;
+pub(crate) use code::{ComparisonCode, ComparisonSummary, mean_step};
 pub(crate) use code::{of_step, step_of};
 pub use comparison::{Change, Comparison};
 pub use error::RecrawlError;
 pub use fit::{Evidence, Fit, Priors};
-pub use hosts::Hosts;
+pub use hosts::HostPriors;
 pub use interval::Interval;
 pub use likelihood::Likelihood;
 pub use multiplicative::Schedule;
 pub use optimum::{KnownPage, Optimum, few_misses, fixed_intervals, random_times};
 pub use policy::{Policy, PolicyInput};
 pub use prior::Prior;
-pub use rate::{Halves, irregular, last_modified, naive, regular};
-pub use recent::Recent;
-pub use value::{Index, harmonic, hinted, interval, value};
-pub(crate) use worths::{Curve, Worths};
+pub use rate::{Pseudocounts, irregular, last_modified, naive, regular};
+pub use recent::RecentComparisons;
+pub use value::{PriorityIndex, harmonic, hinted, interval, value};
+pub(crate) use visit_value_table::{ValueCurve, VisitValueTable};

@@ -6,7 +6,7 @@
 //! than equal intervals for all pages (Cho & Garcia-Molina 2003). The rules are here for crawlers
 //! that already use them.
 
-use super::recent::Recent;
+use super::recent::RecentComparisons;
 
 const HOUR: f64 = 1.0 / 24.0;
 const MINUTE: f64 = HOUR / 60.0;
@@ -30,7 +30,7 @@ impl Schedule {
 
 /// Multiplies the interval by the factor after `count` unchanged comparisons in a row, and divides
 /// it after `count` changed comparisons in a row. A new run begins after each adjustment.
-pub(super) fn thesis(recent: &Recent, count: u32, factor: f64) -> Schedule {
+pub(super) fn thesis(recent: &RecentComparisons, count: u32, factor: f64) -> Schedule {
     let (mut interval, mut run, mut before) = (7.0, 0, false);
     for changed in recent.changes() {
         run = if changed == before { run + 1 } else { 1 };
@@ -51,7 +51,7 @@ pub(super) fn thesis(recent: &Recent, count: u32, factor: f64) -> Schedule {
 ///
 /// The time since the last change is known only as of the last comparison, so it does not replace
 /// the interval at earlier comparisons.
-pub(super) fn nutch(recent: &Recent, grow: f64, shrink: f64, sync: f64) -> Schedule {
+pub(super) fn nutch(recent: &RecentComparisons, grow: f64, shrink: f64, sync: f64) -> Schedule {
     let bounded = |days: f64| days.clamp(MINUTE, 365.0);
     let next =
         |interval, changed| bounded(interval) * if changed { 1.0 - shrink } else { 1.0 + grow };
@@ -66,7 +66,7 @@ pub(super) fn nutch(recent: &Recent, grow: f64, shrink: f64, sync: f64) -> Sched
 /// The rule of `AdaptiveScheduler` in StormCrawler. If a page is unchanged, the interval grows by
 /// half, up to two weeks. If the page changed, the interval shrinks to the middle between the
 /// interval and an hour, which is the minimum.
-pub(super) fn storm_crawler(recent: &Recent) -> Schedule {
+pub(super) fn storm_crawler(recent: &RecentComparisons) -> Schedule {
     let days = recent.changes().fold(1.0, |interval: f64, changed| {
         if changed { 0.5 * interval + 0.5 * HOUR } else { (interval * 1.5).min(14.0) }
     });

@@ -7,15 +7,15 @@ use super::belief::Belief;
 use super::check;
 use super::interval::Interval;
 use super::multiplicative::{Schedule, nutch, storm_crawler, thesis};
-use super::recent::Recent;
-use super::value::Index;
+use super::recent::RecentComparisons;
+use super::value::PriorityIndex;
 use crate::recrawl::error::{RecrawlError, Result};
 
 /// A policy that decides which page is visited first. A policy has a name whose meaning never
 /// changes.
 ///
-/// - `value`: by the crawl value ([`Index::Value`]), as an expectation over the belief.
-/// - `harmonic`: by the harmonic index ([`Index::Harmonic`]), as an expectation over the belief.
+/// - `value`: by the crawl value ([`PriorityIndex::Value`]), as an expectation over the belief.
+/// - `harmonic`: by the harmonic index ([`PriorityIndex::Harmonic`]), as an expectation over the belief.
 /// - `uniform`: by the time since the last visit.
 ///
 /// All other policies divide the time since the last visit by an interval:
@@ -46,11 +46,11 @@ use crate::recrawl::error::{RecrawlError, Result};
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Policy(Kind);
+pub struct Policy(PolicyKind);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
-    Index(Index),
+enum PolicyKind {
+    Index(PriorityIndex),
     Uniform,
     Fixed(Interval),
     Thesis { count: u32, factor: f64 },
@@ -70,7 +70,7 @@ pub struct PolicyInput<'a> {
     /// The belief about the page's change rate.
     pub belief: &'a Belief,
     /// The last comparisons of the page.
-    pub recent: &'a Recent,
+    pub recent: &'a RecentComparisons,
     /// The weight of the page.
     pub weight: f64,
     /// The days since the last visit to the page; 0 if the last visit is in the future.
@@ -79,11 +79,11 @@ pub struct PolicyInput<'a> {
 
 impl Policy {
     /// Orders by the crawl value.
-    pub const VALUE: Policy = Policy(Kind::Index(Index::Value));
+    pub const VALUE: Policy = Policy(PolicyKind::Index(PriorityIndex::Value));
     /// Orders by the harmonic index.
-    pub const HARMONIC: Policy = Policy(Kind::Index(Index::Harmonic));
+    pub const HARMONIC: Policy = Policy(PolicyKind::Index(PriorityIndex::Harmonic));
     /// Orders by the time since the last visit.
-    pub const UNIFORM: Policy = Policy(Kind::Uniform);
+    pub const UNIFORM: Policy = Policy(PolicyKind::Uniform);
 
     /// Returns the score of a page: the page with the highest score is visited first.
     ///
@@ -97,7 +97,7 @@ impl Policy {
     /// [`RecrawlError::Value`] if the weight is not positive and finite, or the number of days is
     /// NaN.
     pub fn score(&self, page: &PolicyInput<'_>) -> Result<f64> {
-        if let Kind::Index(index) = self.0 {
+        if let PolicyKind::Index(index) = self.0 {
             return page.belief.worth(index, page.weight, page.days);
         }
         check::positive("weight", page.weight)?;
@@ -109,27 +109,30 @@ impl Policy {
     }
 
     /// Returns the index that the policy uses, if any.
-    pub(crate) fn index(&self) -> Option<Index> {
+    pub(crate) fn index(&self) -> Option<PriorityIndex> {
         match self.0 {
-            Kind::Index(index) => Some(index),
+            PolicyKind::Index(index) => Some(index),
             _ => None,
         }
     }
 
     /// Whether the policy depends on the order of the last comparisons.
     pub(crate) fn is_by_order(&self) -> bool {
-        matches!(self.0, Kind::Thesis { .. } | Kind::Nutch { .. } | Kind::StormCrawler)
+        matches!(
+            self.0,
+            PolicyKind::Thesis { .. } | PolicyKind::Nutch { .. } | PolicyKind::StormCrawler
+        )
     }
 
     /// Returns the interval of a page; `None` for `value`, `harmonic` and `uniform`, which have no
     /// interval.
-    pub fn schedule(&self, recent: &Recent) -> Option<Schedule> {
+    pub fn schedule(&self, recent: &RecentComparisons) -> Option<Schedule> {
         match self.0 {
-            Kind::Index(_) | Kind::Uniform => None,
-            Kind::Fixed(interval) => Some(Schedule::every(interval.days())),
-            Kind::Thesis { count, factor } => Some(thesis(recent, count, factor)),
-            Kind::Nutch { grow, shrink, sync } => Some(nutch(recent, grow, shrink, sync)),
-            Kind::StormCrawler => Some(storm_crawler(recent)),
+            PolicyKind::Index(_) | PolicyKind::Uniform => None,
+            PolicyKind::Fixed(interval) => Some(Schedule::every(interval.days())),
+            PolicyKind::Thesis { count, factor } => Some(thesis(recent, count, factor)),
+            PolicyKind::Nutch { grow, shrink, sync } => Some(nutch(recent, grow, shrink, sync)),
+            PolicyKind::StormCrawler => Some(storm_crawler(recent)),
         }
     }
 }
@@ -138,13 +141,13 @@ impl Policy {
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Kind::Index(Index::Value) => f.write_str("value"),
-            Kind::Index(Index::Harmonic) => f.write_str("harmonic"),
-            Kind::Uniform => f.write_str("uniform"),
-            Kind::Fixed(interval) => write!(f, "fixed:{interval}"),
-            Kind::Thesis { count, factor } => write!(f, "thesis:{count},{factor}"),
-            Kind::Nutch { grow, shrink, sync } => write!(f, "nutch:{grow},{shrink},{sync}"),
-            Kind::StormCrawler => f.write_str("stormcrawler"),
+            PolicyKind::Index(PriorityIndex::Value) => f.write_str("value"),
+            PolicyKind::Index(PriorityIndex::Harmonic) => f.write_str("harmonic"),
+            PolicyKind::Uniform => f.write_str("uniform"),
+            PolicyKind::Fixed(interval) => write!(f, "fixed:{interval}"),
+            PolicyKind::Thesis { count, factor } => write!(f, "thesis:{count},{factor}"),
+            PolicyKind::Nutch { grow, shrink, sync } => write!(f, "nutch:{grow},{shrink},{sync}"),
+            PolicyKind::StormCrawler => f.write_str("stormcrawler"),
         }
     }
 }
@@ -164,11 +167,11 @@ impl FromStr for Policy {
             None => (text, None),
         };
         let kind = match name {
-            "value" => plain(Kind::Index(Index::Value), parameters),
-            "harmonic" => plain(Kind::Index(Index::Harmonic), parameters),
-            "uniform" => plain(Kind::Uniform, parameters),
-            "stormcrawler" => plain(Kind::StormCrawler, parameters),
-            "fixed" => parameters.and_then(|interval| interval.parse().ok()).map(Kind::Fixed),
+            "value" => plain(PolicyKind::Index(PriorityIndex::Value), parameters),
+            "harmonic" => plain(PolicyKind::Index(PriorityIndex::Harmonic), parameters),
+            "uniform" => plain(PolicyKind::Uniform, parameters),
+            "stormcrawler" => plain(PolicyKind::StormCrawler, parameters),
+            "fixed" => parameters.and_then(|interval| interval.parse().ok()).map(PolicyKind::Fixed),
             "thesis" => of_thesis(parameters.unwrap_or("3,1.5")),
             "nutch" => of_nutch(parameters.unwrap_or(".4,.2,.3")),
             _ => {
@@ -190,23 +193,23 @@ const POLICIES: &str = "there are value, harmonic, uniform, fixed:7d (an interva
                         stormcrawler";
 
 /// Returns the policy if there are no parameters.
-fn plain(kind: Kind, parameters: Option<&str>) -> Option<Kind> {
+fn plain(kind: PolicyKind, parameters: Option<&str>) -> Option<PolicyKind> {
     parameters.is_none().then_some(kind)
 }
 
-fn of_thesis(parameters: &str) -> Option<Kind> {
+fn of_thesis(parameters: &str) -> Option<PolicyKind> {
     let (count, factor) = parameters.split_once(',')?;
     let (count, factor) = (count.parse().ok()?, number(factor)?);
     ((1..=64).contains(&count) && factor > 1.0 && factor <= 1000.0)
-        .then_some(Kind::Thesis { count, factor })
+        .then_some(PolicyKind::Thesis { count, factor })
 }
 
-fn of_nutch(parameters: &str) -> Option<Kind> {
+fn of_nutch(parameters: &str) -> Option<PolicyKind> {
     let (grow, others) = parameters.split_once(',')?;
     let (shrink, sync) = others.split_once(',')?;
     let (grow, shrink, sync) = (number(grow)?, number(shrink)?, number(sync)?);
     let taken = grow > 0.0 && grow <= 1000.0 && shrink > 0.0 && shrink < 1.0 && sync <= 1.0;
-    taken.then_some(Kind::Nutch { grow, shrink, sync })
+    taken.then_some(PolicyKind::Nutch { grow, shrink, sync })
 }
 
 /// Parses digits with an optional point: no sign and no exponent.

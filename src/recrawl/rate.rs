@@ -12,7 +12,7 @@ use crate::recrawl::error::{RecrawlError, Result};
 /// Half an unchanged comparison removes most of the bias, according to J. Cho and H. Garcia-Molina,
 /// *Estimating frequency of change*, ACM TOIT 2003, for equal intervals.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Halves {
+pub enum Pseudocounts {
     /// Adds nothing: the maximum-likelihood estimate.
     None,
     /// Adds half an unchanged comparison of the mean interval. Without this half comparison, the
@@ -43,18 +43,18 @@ pub fn naive(changes: u32, days: f64) -> Result<f64> {
 }
 
 /// Estimates the changes per interval of a page that changed in `changes` of `comparisons` equal
-/// intervals: -ln((n - X + ½)/(n + ½)) with [`Halves::Unchanged`] (Cho & Garcia-Molina 2003,
+/// intervals: -ln((n - X + ½)/(n + ½)) with [`Pseudocounts::Unchanged`] (Cho & Garcia-Molina 2003,
 /// section 4.2).
 ///
-/// With [`Halves::None`] the estimate is -ln(1 - X/n), infinite if all comparisons found a change.
-/// With [`Halves::Both`] the estimate is -ln((n - X + ½)/(n + 1)). Divide the estimate by the
+/// With [`Pseudocounts::None`] the estimate is -ln(1 - X/n), infinite if all comparisons found a change.
+/// With [`Pseudocounts::Both`] the estimate is -ln((n - X + ½)/(n + 1)). Divide the estimate by the
 /// interval in days for changes a day.
 ///
 /// ```
-/// use simkeep::recrawl::{Halves, regular};
+/// use simkeep::recrawl::{Pseudocounts, regular};
 /// # fn main() -> simkeep::Result<()> {
-/// assert!((regular(10, 3, Halves::Unchanged)? - 0.336472).abs() < 1e-6);
-/// assert_eq!(regular(10, 10, Halves::None)?, f64::INFINITY);
+/// assert!((regular(10, 3, Pseudocounts::Unchanged)? - 0.336472).abs() < 1e-6);
+/// assert_eq!(regular(10, 10, Pseudocounts::None)?, f64::INFINITY);
 /// # Ok(())
 /// # }
 /// ```
@@ -62,7 +62,7 @@ pub fn naive(changes: u32, days: f64) -> Result<f64> {
 /// # Errors
 ///
 /// [`RecrawlError::Value`] if there are no comparisons, or more changes than comparisons.
-pub fn regular(comparisons: u32, changes: u32, halves: Halves) -> Result<f64> {
+pub fn regular(comparisons: u32, changes: u32, halves: Pseudocounts) -> Result<f64> {
     if comparisons == 0 {
         return Err(NO_COMPARISONS);
     }
@@ -73,9 +73,9 @@ pub fn regular(comparisons: u32, changes: u32, halves: Halves) -> Result<f64> {
         });
     }
     let (added, unchanged_added) = match halves {
-        Halves::None => (0.0, 0.0),
-        Halves::Unchanged => (0.5, 0.5),
-        Halves::Both => (1.0, 0.5),
+        Pseudocounts::None => (0.0, 0.0),
+        Pseudocounts::Unchanged => (0.5, 0.5),
+        Pseudocounts::Both => (1.0, 0.5),
     };
     let unchanged = f64::from(comparisons - changes) + unchanged_added;
     let all = f64::from(comparisons) + added;
@@ -98,10 +98,10 @@ pub fn regular(comparisons: u32, changes: u32, halves: Halves) -> Result<f64> {
 /// a page that always changed, if no change has a date.
 ///
 /// ```
-/// use simkeep::recrawl::{Change, Comparison, Halves, irregular};
+/// use simkeep::recrawl::{Change, Comparison, Pseudocounts, irregular};
 /// # fn main() -> simkeep::Result<()> {
 /// let visits = [Comparison::new(1.0, Change::None)?, Comparison::new(2.0, Change::Undated)?];
-/// assert!((irregular(&visits, Halves::None)? - 3f64.ln() / 2.0).abs() < 1e-12);
+/// assert!((irregular(&visits, Pseudocounts::None)? - 3f64.ln() / 2.0).abs() < 1e-12);
 /// # Ok(())
 /// # }
 /// ```
@@ -109,15 +109,15 @@ pub fn regular(comparisons: u32, changes: u32, halves: Halves) -> Result<f64> {
 /// # Errors
 ///
 /// [`RecrawlError::Value`] if `comparisons` is empty.
-pub fn irregular(comparisons: &[Comparison], halves: Halves) -> Result<f64> {
-    let sums = Sums::of(comparisons);
+pub fn irregular(comparisons: &[Comparison], halves: Pseudocounts) -> Result<f64> {
+    let sums = ComparisonSums::of(comparisons);
     let mean = check::positive("comparisons", comparisons.len() as f64)
         .map(|count| comparisons.iter().map(|one| one.days()).sum::<f64>() / count)
         .map_err(|_| NO_COMPARISONS)?;
     let (on_the_left, on_the_right) = match halves {
-        Halves::None => (0.0, 0.0),
-        Halves::Unchanged => (0.0, 0.5),
-        Halves::Both => (0.5, 0.5),
+        Pseudocounts::None => (0.0, 0.0),
+        Pseudocounts::Unchanged => (0.0, 0.5),
+        Pseudocounts::Both => (0.5, 0.5),
     };
     // Half an unchanged comparison only adds quiet time. Half a changed comparison also adds a term
     // on the left side.
@@ -162,7 +162,7 @@ pub fn irregular(comparisons: &[Comparison], halves: Halves) -> Result<f64> {
 /// [`RecrawlError::Value`] if `comparisons` is empty, and [`RecrawlError::Invalid`] if a change has
 /// no date.
 pub fn last_modified(comparisons: &[Comparison]) -> Result<f64> {
-    let sums = Sums::of(comparisons);
+    let sums = ComparisonSums::of(comparisons);
     if comparisons.is_empty() {
         return Err(NO_COMPARISONS);
     }
@@ -192,7 +192,7 @@ const NO_COMPARISONS: RecrawlError =
 
 /// Sums over all comparisons, as input of the estimates.
 #[derive(Default)]
-struct Sums {
+struct ComparisonSums {
     /// The number of dated changes.
     dated: u32,
     /// The number of undated changes.
@@ -202,9 +202,9 @@ struct Sums {
     quiet: f64,
 }
 
-impl Sums {
-    fn of(comparisons: &[Comparison]) -> Sums {
-        let mut sums = Sums::default();
+impl ComparisonSums {
+    fn of(comparisons: &[Comparison]) -> ComparisonSums {
+        let mut sums = ComparisonSums::default();
         for one in comparisons {
             match one.change() {
                 Change::None => sums.quiet += one.days(),

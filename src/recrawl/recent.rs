@@ -6,9 +6,9 @@ use super::comparison::{Change, Comparison};
 /// unchanged.
 ///
 /// ```
-/// use simkeep::recrawl::{Change, Comparison, Recent};
+/// use simkeep::recrawl::{Change, Comparison, RecentComparisons};
 /// # fn main() -> simkeep::Result<()> {
-/// let mut recent = Recent::default();
+/// let mut recent = RecentComparisons::default();
 /// recent.push(Comparison::new(7.0, Change::Undated)?);
 /// recent.push(Comparison::new(7.0, Change::None)?);
 /// assert!(recent.changes().eq([true, false]));
@@ -17,7 +17,7 @@ use super::comparison::{Change, Comparison};
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Recent {
+pub struct RecentComparisons {
     /// One bit for each comparison, set if the comparison found a change. The last comparison is
     /// the lowest bit.
     bits: u64,
@@ -26,10 +26,10 @@ pub struct Recent {
     quiet_days: f64,
 }
 
-impl Recent {
+impl RecentComparisons {
     /// Creates the last `count` comparisons from bits. The lowest bit is the last comparison.
-    pub(crate) fn of(bits: u64, count: u32, quiet_days: f64) -> Recent {
-        Recent { bits, count, quiet_days }
+    pub(crate) fn of(bits: u64, count: u32, quiet_days: f64) -> RecentComparisons {
+        RecentComparisons { bits, count, quiet_days }
     }
 
     /// Adds a comparison. If there are 64 already, drops the oldest.

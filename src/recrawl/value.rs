@@ -11,7 +11,7 @@ use crate::recrawl::error::Result;
 /// The value of a visit as a function of the time since the last visit: the page with the highest
 /// value is visited first. The weight w of the page is a factor of both indexes.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum Index {
+pub enum PriorityIndex {
     /// The crawl value, w (1 - (1 + λτ) e^{-λτ})/λ, for a rate of λ changes a day, τ days after the
     /// last visit.
     ///
@@ -31,20 +31,20 @@ pub enum Index {
     Harmonic,
 }
 
-impl Index {
+impl PriorityIndex {
     /// Returns the value of a visit to a page of weight 1, for validated numbers.
     pub(super) fn at(self, rate: f64, days: f64) -> f64 {
         let changes = rate * days;
         match self {
-            Index::Value => two_or_more(changes) / rate,
+            PriorityIndex::Value => two_or_more(changes) / rate,
             // Equal to λτ²/(1 + λτ), without a square that overflows and without a loss of digits
             // for small λτ.
-            Index::Harmonic => days / (1.0 + 1.0 / changes),
+            PriorityIndex::Harmonic => days / (1.0 + 1.0 / changes),
         }
     }
 }
 
-/// Returns the crawl value of a visit in days: [`Index::Value`] of a page with this weight and
+/// Returns the crawl value of a visit in days: [`PriorityIndex::Value`] of a page with this weight and
 /// rate, `days` after its last visit. The value is 0 if the last visit is in the future.
 ///
 /// ```
@@ -60,10 +60,10 @@ impl Index {
 /// [`RecrawlError::Value`] if the weight or the rate is not positive and finite, or `days` is not a
 /// number.
 pub fn value(weight: f64, per_day: f64, days: f64) -> Result<f64> {
-    worth(Index::Value, weight, per_day, days)
+    worth(PriorityIndex::Value, weight, per_day, days)
 }
 
-/// Returns the harmonic index of a visit in days: [`Index::Harmonic`]. The arguments are the
+/// Returns the harmonic index of a visit in days: [`PriorityIndex::Harmonic`]. The arguments are the
 /// arguments of [`value`].
 ///
 /// ```
@@ -78,10 +78,10 @@ pub fn value(weight: f64, per_day: f64, days: f64) -> Result<f64> {
 /// [`RecrawlError::Value`] if the weight or the rate is not positive and finite, or `days` is not a
 /// number.
 pub fn harmonic(weight: f64, per_day: f64, days: f64) -> Result<f64> {
-    worth(Index::Harmonic, weight, per_day, days)
+    worth(PriorityIndex::Harmonic, weight, per_day, days)
 }
 
-fn worth(index: Index, weight: f64, per_day: f64, days: f64) -> Result<f64> {
+fn worth(index: PriorityIndex, weight: f64, per_day: f64, days: f64) -> Result<f64> {
     let rate = check::positive("per_day", per_day)?;
     let weight = check::positive("weight", weight)?;
     Ok(weight * index.at(rate, check::since("days", days)?))
@@ -91,12 +91,12 @@ fn worth(index: Index, weight: f64, per_day: f64, days: f64) -> Result<f64> {
 /// threshold; `None` if the value stays below the threshold for 4,000,000 days.
 ///
 /// ```
-/// use simkeep::recrawl::{Index, interval};
+/// use simkeep::recrawl::{PriorityIndex, interval};
 /// # fn main() -> simkeep::Result<()> {
-/// let days = interval(Index::Value, 1.0, 0.1, 1.0)?;
+/// let days = interval(PriorityIndex::Value, 1.0, 0.1, 1.0)?;
 /// assert!((days.unwrap() - 5.318116).abs() < 1e-6);
 /// // A visit to this page is never worth more than 10.
-/// assert_eq!(interval(Index::Value, 1.0, 0.1, 11.0)?, None);
+/// assert_eq!(interval(PriorityIndex::Value, 1.0, 0.1, 11.0)?, None);
 /// # Ok(())
 /// # }
 /// ```
@@ -104,7 +104,12 @@ fn worth(index: Index, weight: f64, per_day: f64, days: f64) -> Result<f64> {
 /// # Errors
 ///
 /// [`RecrawlError::Value`] if the weight, the rate or the threshold is not positive and finite.
-pub fn interval(index: Index, weight: f64, per_day: f64, threshold: f64) -> Result<Option<f64>> {
+pub fn interval(
+    index: PriorityIndex,
+    weight: f64,
+    per_day: f64,
+    threshold: f64,
+) -> Result<Option<f64>> {
     let rate = check::positive("per_day", per_day)?;
     let weight = check::positive("weight", weight)?;
     let threshold = check::positive("threshold", threshold)?;

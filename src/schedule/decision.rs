@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::engine::answer::Page;
+use crate::engine::results::Page;
 use crate::page::Prefix;
 use crate::recrawl::{Interval, Rate};
 use crate::time::Time;
@@ -126,7 +126,7 @@ impl fmt::Display for Decision {
         if returns > 0 {
             write!(f, ", {returns} found it back at an earlier version")?;
         }
-        let [per_day, low, high] = [rate.per_day, rate.low, rate.high].map(Figure);
+        let [per_day, low, high] = [rate.per_day, rate.low, rate.high].map(RateDisplay);
         write!(f, "; {per_day} changes a day ({low} to {high})")?;
         match self.due {
             Some(due) => write!(f, "; due at {}", due),
@@ -147,9 +147,9 @@ pub(super) fn legible(value: f64, decimals: usize) -> String {
 }
 
 /// Formats a rate with at least two significant digits, even for a very slow rate.
-struct Figure(f64);
+struct RateDisplay(f64);
 
-impl fmt::Display for Figure {
+impl fmt::Display for RateDisplay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The slowest rate of a belief is 2^-20 a day, about 10^-6, so six zeros are enough.
         let zeros = (0..6).take_while(|zeros| self.0 < 0.1_f64.powi(zeros + 1)).count();
@@ -169,7 +169,8 @@ mod tests {
 
     #[test]
     fn slow_rates_stay_distinguishable() {
-        let texts = [12.3, 1.0, 0.5, 0.25, 0.034, 0.0017, 0.000_002].map(|r| Figure(r).to_string());
+        let texts =
+            [12.3, 1.0, 0.5, 0.25, 0.034, 0.0017, 0.000_002].map(|r| RateDisplay(r).to_string());
         assert_eq!(texts, ["12.30", "1.00", "0.50", "0.25", "0.034", "0.0017", "0.0000020"]);
     }
 }

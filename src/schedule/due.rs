@@ -1,7 +1,7 @@
 //! The query for due pages: time, budget, policy, and limits.
 
 use super::hints::Hints;
-use super::learned::Learned;
+use super::learned::LearnedPriors;
 use super::rules::Rules;
 use crate::page::Prefix;
 use crate::recrawl::{Interval, Policy};
@@ -28,7 +28,7 @@ pub struct Due {
     pub(super) under: Option<Prefix>,
     pub(super) per_host: usize,
     pub(super) largest_interval: Option<Interval>,
-    pub(super) learned: Option<Learned>,
+    pub(super) learned: Option<LearnedPriors>,
     pub(super) threshold: Option<f64>,
     pub(super) rules: Rules,
     pub(super) hints: Option<Hints>,
@@ -94,12 +94,12 @@ impl Due {
     }
 
     /// Sets the priors for the change rates of pages. Default: the priors
-    /// [learned](crate::due::Learned::of) from all pages of the snapshot, once for the snapshot and
+    /// [learned](crate::due::LearnedPriors::of) from all pages of the snapshot, once for the snapshot and
     /// its clones.
     ///
     /// A program that queries new snapshots often can reuse priors for an hour.
     #[must_use]
-    pub fn learned(self, learned: &Learned) -> Due {
+    pub fn learned(self, learned: &LearnedPriors) -> Due {
         Due { learned: Some(learned.clone()), ..self }
     }
 
@@ -141,7 +141,7 @@ impl Due {
     }
 
     /// Whether some policy uses the value of a visit, so that leaders matter.
-    pub(super) fn minds_leaders(&self) -> bool {
+    pub(super) fn uses_leaders(&self) -> bool {
         self.policies().any(|policy| policy.index().is_some())
     }
 

@@ -4,11 +4,11 @@
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
-use super::decide::{Asked, Looked, differs};
+use super::decide::{DueContext, LoadedPage, differs};
 use super::decision::Decision;
 use super::due::Due;
-use super::in_order::{Coming, InOrder, Most, RowPlace};
-use super::leader::Crowds;
+use super::leader::RepresentativeCache;
+use super::pages_by_score::{ComponentCandidate, PagesByScore, PassLimits, ScoredPage};
 use super::rules::RuleNumber;
 use super::score::ScoreCache;
 use crate::bug::OrBug;
@@ -27,7 +27,7 @@ impl Snapshot {
     /// page that is not in a segment yet.
     ///
     /// The change rate of a page is estimated from its own visits and from a prior for its host.
-    /// The priors are [learned](crate::due::Learned::of) on first use.
+    /// The priors are [learned](crate::due::LearnedPriors::of) on first use.
     ///
     /// If the policy uses the value of a visit, a page that another page
     /// [leads](field@crate::due::Decision::near) has a quarter of its weight. The leader of a page
@@ -74,25 +74,25 @@ const BELIEVED: u64 = 1 << 8;
 /// after an error.
 pub struct DuePages {
     snapshot: Snapshot,
-    state: State,
+    state: DueIterState,
 }
 
-enum State {
+enum DueIterState {
     /// The query before the first read.
     New(Due),
-    Reading(Box<Reading>),
+    Reading(Box<DueMerge>),
     Ended,
 }
 
 /// The state after the first read.
-struct Reading {
-    asked: Asked,
+struct DueMerge {
+    asked: DueContext,
     /// All pages in the order of their own scores. `next` is the next page of this order.
-    pages: InOrder,
-    next: Option<Coming>,
+    pages: PagesByScore,
+    next: Option<ScoredPage>,
     /// Led pages in the order of their reduced scores, which are not reached yet.
-    waiting: Waiting,
-    crowds: Crowds,
+    waiting: LedQueue,
+    crowds: RepresentativeCache,
     scores: ScoreCache,
     /// The number of pages still to be returned.
     left: usize,
@@ -102,7 +102,7 @@ struct Reading {
     minds_leaders: bool,
     /// Whether some hosts have a limit.
     bounded: bool,
-    hosts: Hosts,
+    hosts: HostCounts,
 }
 
 impl fmt::Debug for DuePages {
@@ -113,19 +113,19 @@ impl fmt::Debug for DuePages {
 
 impl DuePages {
     pub(crate) fn new(snapshot: &Snapshot, due: &Due) -> DuePages {
-        DuePages { snapshot: snapshot.clone(), state: State::New(due.clone()) }
+        DuePages { snapshot: snapshot.clone(), state: DueIterState::New(due.clone()) }
     }
 
     fn find(&mut self) -> Result<Option<Decision>> {
         self.snapshot.view.check()?;
         // The first read is lazy, so that `Snapshot::due` cannot fail: errors are items.
-        if let State::New(due) = &self.state {
-            let reading = Reading::new(&self.snapshot, due.clone())?;
-            self.state = State::Reading(Box::new(reading));
+        if let DueIterState::New(due) = &self.state {
+            let reading = DueMerge::new(&self.snapshot, due.clone())?;
+            self.state = DueIterState::Reading(Box::new(reading));
         }
         match &mut self.state {
-            State::Reading(reading) => reading.next(),
-            State::New(_) | State::Ended => Ok(None),
+            DueIterState::Reading(reading) => reading.next(),
+            DueIterState::New(_) | DueIterState::Ended => Ok(None),
         }
     }
 }
@@ -137,23 +137,23 @@ impl Iterator for DuePages {
         let found = self.find();
         // Frees the memory at the end, and also ends the iterator after an error.
         if !matches!(found, Ok(Some(_))) {
-            self.state = State::Ended;
+            self.state = DueIterState::Ended;
         }
         self.snapshot.poison_on_bug(|| found).transpose()
     }
 }
 
-impl Reading {
-    fn new(snapshot: &Snapshot, due: Due) -> Result<Reading> {
+impl DueMerge {
+    fn new(snapshot: &Snapshot, due: Due) -> Result<DueMerge> {
         let bounded = due.per_host != usize::MAX
             || due.rules.all().iter().any(|rule| rule.per_host.is_some());
-        let (left, minds_leaders) = (due.budget, due.minds_leaders());
-        let asked = Asked::new(snapshot, due)?;
-        let pages = InOrder::new(&asked)?;
-        let waiting = Waiting::new(asked.due.memory_bytes / OF_WAITING, !bounded);
-        let (next, crowds, looked_at) = (None, Crowds::default(), 0);
-        let (scores, hosts) = (ScoreCache::of(BELIEVED), Hosts::default());
-        Ok(Reading {
+        let (left, minds_leaders) = (due.budget, due.uses_leaders());
+        let asked = DueContext::new(snapshot, due)?;
+        let pages = PagesByScore::new(&asked)?;
+        let waiting = LedQueue::new(asked.due.memory_bytes / OF_WAITING, !bounded);
+        let (next, crowds, looked_at) = (None, RepresentativeCache::default(), 0);
+        let (scores, hosts) = (ScoreCache::of(BELIEVED), HostCounts::default());
+        Ok(DueMerge {
             asked,
             pages,
             next,
@@ -181,7 +181,7 @@ impl Reading {
             // of their scores. Multiplication by a quarter is exact in binary, so led pages stay in
             // order and a queue is enough.
             let led = self.waiting.first();
-            let comes = |next: &mut Coming| led.is_none_or(|led| next.is_before(led));
+            let comes = |next: &mut ScoredPage| led.is_none_or(|led| next.is_before(led));
             let decision = if let Some(next) = self.next.take_if(comes) {
                 self.look_at(&next)?
             } else if let Some(led) = self.waiting.pop() {
@@ -201,7 +201,7 @@ impl Reading {
 
     /// Returns the limits for one pass over the rows: the number of pages to select, and the
     /// memory.
-    fn most(&self) -> Most {
+    fn most(&self) -> PassLimits {
         let bytes = self.asked.due.memory_bytes;
         // An eighth of the memory is for the pages that wait, and an eighth for reading again the
         // pages that did not fit.
@@ -210,18 +210,18 @@ impl Reading {
         // pages are examined than returned. Each pass then selects as many pages as were examined
         // so far, so that rows are read only a few times.
         let pages = if self.bounded { usize::MAX } else { self.left.max(self.looked_at) };
-        Most { pages, bytes: bytes - others }
+        PassLimits { pages, bytes: bytes - others }
     }
 
     /// Returns the decision about the next page; `None` if the page must wait or its host is full.
-    fn look_at(&mut self, next: &Coming) -> Result<Option<Decision>> {
-        let Reading { asked, pages, waiting, crowds, scores, .. } = self;
+    fn look_at(&mut self, next: &ScoredPage) -> Result<Option<Decision>> {
+        let DueMerge { asked, pages, waiting, crowds, scores, .. } = self;
         self.looked_at += 1;
         let (mut led, mut decision) = (None, None);
         // The check comes before the page is read, so a page of a full host costs neither a record
         // nor a search.
         if !self.hosts.is_full(&next.url, asked.due.rules.number_of(&next.url), &asked.due) {
-            let looked = asked.look_at(next)?;
+            let looked = asked.load_scored(next)?;
             let leader = asked.leader(&looked, crowds)?;
             led = asked.led(&looked, next, leader.as_ref(), scores)?;
             if led.is_none() {
@@ -235,22 +235,22 @@ impl Reading {
     }
 
     /// Returns the decision about a led page; `None` if its host is full.
-    fn decide_led(&mut self, Led { coming, leader }: Led) -> Result<Option<Decision>> {
-        let Reading { asked, hosts, scores, .. } = self;
+    fn decide_led(&mut self, LedPage { coming, leader }: LedPage) -> Result<Option<Decision>> {
+        let DueMerge { asked, hosts, scores, .. } = self;
         let url = &coming.url;
         // The host is checked again, because other pages of the host may have been returned while
         // this page waited.
         if hosts.is_full(url, asked.due.rules.number_of(url), &asked.due) {
             return Ok(None);
         }
-        asked.decide(asked.look_at(&coming)?, Some(leader), scores).map(Some)
+        asked.decide(asked.load_scored(&coming)?, Some(leader), scores).map(Some)
     }
 
     /// Refills the queue of led pages with pages that did not fit into memory.
     fn fill_waiting(&mut self) -> Result<()> {
-        let Reading { asked, waiting, crowds, scores, hosts, left, .. } = self;
+        let DueMerge { asked, waiting, crowds, scores, hosts, left, .. } = self;
         let bytes = asked.due.memory_bytes / OF_LEFT_OUT;
-        let most = Most { pages: usize::MAX, bytes };
+        let most = PassLimits { pages: usize::MAX, bytes };
         // This second reader starts at the place where the queue was cut off, and never goes back.
         // So each page is examined at most twice. A new start after each overflow would take
         // quadratic time.
@@ -259,7 +259,7 @@ impl Reading {
             if hosts.is_full(&next.url, asked.due.rules.number_of(&next.url), &asked.due) {
                 continue;
             }
-            let looked = asked.look_at(&next)?;
+            let looked = asked.load_scored(&next)?;
             let leader = asked.leader(&looked, crowds)?;
             if let Some(led) = asked.led(&looked, &next, leader.as_ref(), scores)? {
                 waiting.push(led)?;
@@ -269,52 +269,52 @@ impl Reading {
     }
 }
 
-impl Asked {
+impl DueContext {
     /// Returns the led page to queue, if another page leads the page and its score is lower for
     /// this reason.
     fn led(
         &self,
-        looked: &Looked<'_>,
-        Coming { score, url, location }: &Coming,
+        looked: &LoadedPage<'_>,
+        ScoredPage { score, url, location }: &ScoredPage,
         leader: Option<&String>,
         scores: &mut ScoreCache,
-    ) -> Result<Option<Led>> {
+    ) -> Result<Option<LedPage>> {
         let Some(leader) = leader else { return Ok(None) };
         let led = self.score_of_led(looked, scores)?;
         let (url, leader) = (url.clone(), leader.clone());
-        let coming = Coming { score: led, url, location: *location };
+        let coming = ScoredPage { score: led, url, location: *location };
         // Scores of 0 and scores of overdue pages do not depend on the weight. A page with such a
         // score does not wait.
-        Ok((led < *score).then_some(Led { coming, leader }))
+        Ok((led < *score).then_some(LedPage { coming, leader }))
     }
 }
 
 /// The group for which returned pages are counted: a host, or a host and a rule with its own limit.
-type Of = (Vec<u8>, Option<RuleNumber>);
+type HostGroup = (Vec<u8>, Option<RuleNumber>);
 
 /// The number of pages returned for each host. Takes memory for each host with returned pages.
 #[derive(Debug, Default)]
-pub(super) struct Hosts {
-    returned: HashMap<Of, usize>,
+pub(super) struct HostCounts {
+    returned: HashMap<HostGroup, usize>,
 }
 
-impl Hosts {
+impl HostCounts {
     /// Whether the group of the page has reached its limit, so that the page is skipped.
     pub(super) fn is_full(&self, url: &str, rule: RuleNumber, due: &Due) -> bool {
-        let counted = counted(url, rule, due);
+        let counted = group_and_limit(url, rule, due);
         counted.is_some_and(|(of, most)| self.returned.get(&of).copied().unwrap_or(0) >= most)
     }
 
     /// Counts a returned page.
     pub(super) fn count(&mut self, url: &str, rule: RuleNumber, due: &Due) {
-        if let Some((of, _)) = counted(url, rule, due) {
+        if let Some((of, _)) = group_and_limit(url, rule, due) {
             *self.returned.entry(of).or_default() += 1;
         }
     }
 }
 
 /// Returns the group and the limit of a page; `None` without a limit.
-fn counted(url: &str, rule: RuleNumber, due: &Due) -> Option<(Of, usize)> {
+fn group_and_limit(url: &str, rule: RuleNumber, due: &Due) -> Option<(HostGroup, usize)> {
     // Pages of a rule with its own limit are counted separately, so the rule is part of the key.
     let own = due.rules.get(rule).per_host;
     let most = own.unwrap_or(due.per_host);
@@ -331,14 +331,14 @@ const PAGE_BYTES: usize = 80;
 
 /// A page that another page leads, with its reduced score.
 #[derive(Debug)]
-pub(super) struct Led {
-    pub(super) coming: Coming,
+pub(super) struct LedPage {
+    pub(super) coming: ScoredPage,
     pub(super) leader: String,
 }
 
 /// The queue of led pages.
-pub(super) struct Waiting {
-    line: VecDeque<Led>,
+pub(super) struct LedQueue {
+    line: VecDeque<LedPage>,
     bytes: usize,
     /// The maximum number of bytes of the queue.
     most_bytes: usize,
@@ -346,15 +346,15 @@ pub(super) struct Waiting {
     only_best: bool,
     /// Reads again the pages cut off at the end of the queue. `filling` is true while the queue is
     /// being refilled.
-    left_out: Option<InOrder>,
+    left_out: Option<PagesByScore>,
     filling: bool,
     /// The last page whose leader was searched.
-    looked_at: Option<RowPlace>,
+    looked_at: Option<ComponentCandidate>,
 }
 
-impl Waiting {
-    pub(super) fn new(most_bytes: usize, only_best: bool) -> Waiting {
-        Waiting {
+impl LedQueue {
+    pub(super) fn new(most_bytes: usize, only_best: bool) -> LedQueue {
+        LedQueue {
             line: VecDeque::new(),
             bytes: 0,
             most_bytes,
@@ -366,11 +366,11 @@ impl Waiting {
     }
 
     /// The first led page in the queue; `None` if the queue is empty.
-    pub(super) fn first(&self) -> Option<&Coming> {
+    pub(super) fn first(&self) -> Option<&ScoredPage> {
         self.line.front().map(|led| &led.coming)
     }
 
-    pub(super) fn pop(&mut self) -> Option<Led> {
+    pub(super) fn pop(&mut self) -> Option<LedPage> {
         let first = self.line.pop_front()?;
         self.bytes -= first.bytes();
         Some(first)
@@ -387,7 +387,7 @@ impl Waiting {
     ///
     /// If the score of the page is above the score of the page before it, so that rows and records
     /// disagree.
-    pub(super) fn push(&mut self, led: Led) -> Result<()> {
+    pub(super) fn push(&mut self, led: LedPage) -> Result<()> {
         // Led pages must come in order, because otherwise the merge in `next` would return pages in
         // the wrong order.
         if self.line.back().is_some_and(|last| last.coming.score < led.coming.score) {
@@ -399,10 +399,15 @@ impl Waiting {
     }
 
     /// Records that the last page read was examined. Queues the page if it is led.
-    pub(super) fn note(&mut self, pages: &InOrder, led: Option<Led>, wanted: usize) -> Result<()> {
+    pub(super) fn note(
+        &mut self,
+        pages: &PagesByScore,
+        led: Option<LedPage>,
+        wanted: usize,
+    ) -> Result<()> {
         // `before` is the page before the current page, so a reader that starts after it begins
         // with the current page.
-        let before = std::mem::replace(&mut self.looked_at, pages.place());
+        let before = std::mem::replace(&mut self.looked_at, pages.last_returned());
         // While the end of the queue is left out, the second reader finds the current page later.
         let Some(led) = led.filter(|_| self.left_out.is_none()) else { return Ok(()) };
         if self.has_room(wanted) {
@@ -416,11 +421,11 @@ impl Waiting {
     }
 
     /// Returns the iterator to refill from if the queue is empty or being refilled.
-    pub(super) fn left_out(&mut self, wanted: usize) -> Option<&mut InOrder> {
+    pub(super) fn left_out(&mut self, wanted: usize) -> Option<&mut PagesByScore> {
         let looked_at = self.looked_at;
         // The second reader has caught up with the first: the queue is complete, and `note` extends
         // it.
-        self.left_out.take_if(|pages| pages.place() == looked_at);
+        self.left_out.take_if(|pages| pages.last_returned() == looked_at);
         // Continues until the queue is full, so that a refill is one run and not one page.
         let goes_on = self.filling || self.line.is_empty();
         self.filling = self.left_out.is_some() && goes_on && self.has_room(wanted);
@@ -428,7 +433,7 @@ impl Waiting {
     }
 }
 
-impl Led {
+impl LedPage {
     fn bytes(&self) -> usize {
         self.coming.url.len() + self.leader.len() + PAGE_BYTES
     }

@@ -32,12 +32,12 @@ pub struct Hints {
     seed: u64,
     trust: f64,
     /// The changes, sorted.
-    changes: Arc<Vec<Change>>,
+    changes: Arc<Vec<HintedChange>>,
 }
 
 /// A change of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Change {
+struct HintedChange {
     /// The hash of the URL with the seed of the store.
     hash: u64,
     /// High bits: more bits of the URL's hash. Low bits: seconds since the earliest time of a
@@ -45,20 +45,20 @@ struct Change {
     mark: u64,
 }
 
-impl Change {
+impl HintedChange {
     /// A change of the page `seconds` after the earliest time of a visit.
-    fn new(url: &str, seed: u64, seconds: u64) -> Change {
+    fn new(url: &str, seed: u64, seconds: u64) -> HintedChange {
         // The mark contains 24 bits of a second hash, because URLs are not stored, and 64 bits
         // might collide.
         let other = xxh3_64_with_seed(url.as_bytes(), !seed);
-        Change { hash: url_hash(url, seed), mark: other >> TIME_BITS << TIME_BITS | seconds }
+        HintedChange { hash: url_hash(url, seed), mark: other >> TIME_BITS << TIME_BITS | seconds }
     }
 
     fn seconds(self) -> u64 {
         self.mark & ((1 << TIME_BITS) - 1)
     }
 
-    fn is_of_page(self, other: Change) -> bool {
+    fn is_of_page(self, other: HintedChange) -> bool {
         self.hash == other.hash && self.mark >> TIME_BITS == other.mark >> TIME_BITS
     }
 }
@@ -97,7 +97,7 @@ impl Hints {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`] or [`Error::Time`] if no visit can have the URL or time of a pair;
+    /// [`Error::FeedUrl`] or [`Error::Time`] if no visit can have the URL or time of a pair;
     /// [`Error::Limit`] above 100,000,000 changes.
     pub fn of<U: AsRef<str>, T: Into<Time>>(
         snapshot: &Snapshot,
@@ -111,14 +111,14 @@ impl Hints {
         seed: u64,
         changes: impl Iterator<Item = (U, Time)>,
     ) -> Result<Hints> {
-        let mut set = Set { changes: Vec::new(), most: CHANGES_MAX };
+        let mut set = HintCollector { changes: Vec::new(), most: CHANGES_MAX };
         for (url, time) in changes {
             let url = url.as_ref();
             check_url(url)?;
             if !time.is_storable() {
                 return Err(TimeError::OutOfRange(time.0).into());
             }
-            set.add(Change::new(url, seed, seconds(time)))?;
+            set.add(HintedChange::new(url, seed, seconds(time)))?;
         }
         set.settle()?;
         Ok(Hints { seed, trust: 0.8, changes: Arc::new(set.changes) })
@@ -191,7 +191,7 @@ impl Hints {
     /// Returns the first change of a page after `last` and not after `now`, in seconds.
     pub(super) fn first_change(&self, url: &str, last: u64, now: u64) -> Option<u64> {
         // A change in the second of the last visit may have been before the visit.
-        let from = Change::new(url, self.seed, last + 1);
+        let from = HintedChange::new(url, self.seed, last + 1);
         let change = first_of_page(&self.changes, from)?;
         // Sitemaps also contain dates in the future, for changes that cannot be known yet.
         (change.seconds() <= now).then_some(change.seconds())
@@ -210,14 +210,14 @@ impl Hints {
 }
 
 /// Returns the first change of a page that is not before `from`, a change of this page.
-fn first_of_page(changes: &[Change], from: Change) -> Option<Change> {
+fn first_of_page(changes: &[HintedChange], from: HintedChange) -> Option<HintedChange> {
     let before = changes.partition_point(|change| *change < from);
     changes.get(before).copied().filter(|change| change.is_of_page(from))
 }
 
 /// A cursor over changes in order of hash.
 pub(super) struct HintCursor<'h> {
-    left: &'h [Change],
+    left: &'h [HintedChange],
 }
 
 impl HintCursor<'_> {
@@ -229,7 +229,7 @@ impl HintCursor<'_> {
         // Visits the pages with this hash one after another. Nearly always there is only one.
         while let Some(next) = left.first().filter(|change| change.hash == hash) {
             let mark = next.mark >> TIME_BITS << TIME_BITS;
-            let from = Change { hash, mark: mark | (last + 1) };
+            let from = HintedChange { hash, mark: mark | (last + 1) };
             if first_of_page(left, from).is_some_and(|change| change.seconds() <= now) {
                 return true;
             }
@@ -254,15 +254,15 @@ impl HintCursor<'_> {
 }
 
 /// The changes collected so far.
-struct Set {
-    changes: Vec<Change>,
+struct HintCollector {
+    changes: Vec<HintedChange>,
     /// The maximum number of distinct changes.
     most: usize,
 }
 
-impl Set {
+impl HintCollector {
     /// Adds a change. Memory grows only with the number of distinct changes.
-    fn add(&mut self, change: Change) -> Result<()> {
+    fn add(&mut self, change: HintedChange) -> Result<()> {
         // Sorts and removes duplicates before the list grows, so that duplicates take no memory.
         if self.changes.len() == self.changes.capacity() {
             self.settle()?;
@@ -290,13 +290,13 @@ impl Set {
 mod tests {
     use super::*;
 
-    fn change(n: u64) -> Change {
-        Change { hash: n, mark: 0 }
+    fn change(n: u64) -> HintedChange {
+        HintedChange { hash: n, mark: 0 }
     }
 
     #[test]
     fn number_of_changes_is_limited() {
-        let mut set = Set { changes: Vec::new(), most: 5000 };
+        let mut set = HintCollector { changes: Vec::new(), most: 5000 };
         for n in (0..5000).chain(0..5000).rev() {
             set.add(change(n)).unwrap();
         }
@@ -305,14 +305,14 @@ mod tests {
         set.add(change(5000)).unwrap();
         let error = set.settle().unwrap_err();
         assert_eq!(error.to_string(), "more than 5000 hints; give those of fewer pages at once");
-        let mut set = Set { changes: Vec::new(), most: 5000 };
+        let mut set = HintCollector { changes: Vec::new(), most: 5000 };
         let taken = (0..).take_while(|n| set.add(change(*n)).is_ok()).count();
         assert!(taken <= 20_000, "{taken}");
     }
 
     #[test]
     fn repeated_changes_take_memory_once() {
-        let mut set = Set { changes: Vec::new(), most: CHANGES_MAX };
+        let mut set = HintCollector { changes: Vec::new(), most: CHANGES_MAX };
         for n in 0..1_000_000 {
             set.add(change(n % 1000)).unwrap();
         }

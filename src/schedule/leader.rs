@@ -8,17 +8,17 @@
 
 use std::collections::HashMap;
 
-use super::decide::{Asked, Looked};
+use super::decide::{DueContext, LoadedPage};
 use crate::bug::OrBug;
 use crate::engine::first_seen;
 use crate::engine::lookup::Lookup;
-use crate::engine::search::query::{FINGERPRINTS, Near, Versions};
-use crate::engine::search::{SearchRequest, bounds_of_search, pages_near, together};
+use crate::engine::search::query::{FINGERPRINTS, NearMatch, Versions};
+use crate::engine::search::{SearchRequest, bounds_of_search, merge_results, pages_near};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::write::searches::{SEARCHES_MAX, searched};
 use crate::error::{Error, Result};
 use crate::order::sort_few_by;
-use crate::page::{Epoch, Head, known, surt};
+use crate::page::{Epoch, PageHead, find_epoch, surt};
 use crate::time::Time;
 
 /// The number of other pages that are compared. The nearest pages are compared first, and pages
@@ -29,11 +29,11 @@ const NEAREST: usize = 16;
 const CROWDS: usize = 1024;
 
 /// The rank among near pages: by the first visit with the current content, then in SURT order.
-type Place = (Time, Vec<u8>, String);
+type LeaderRank = (Time, Vec<u8>, String);
 
 /// A cache of fingerprints that are in force on more pages than are compared.
 #[derive(Debug, Default)]
-pub(super) struct Crowds(HashMap<(Epoch, u64), Representatives>);
+pub(super) struct RepresentativeCache(HashMap<(Epoch, u64), Representatives>);
 
 /// The representatives of the pages with one such fingerprint.
 #[derive(Debug)]
@@ -44,15 +44,19 @@ struct Representatives {
     leader: String,
 }
 
-impl Asked {
+impl DueContext {
     /// Returns the page that leads a page; `None` if no page leads it, or if the policy does not
     /// use leaders.
     ///
     /// Costs a search. If pages are near, also reads the heads of up to 16 pages, and the histories
     /// of the pages that may rank before the led page.
-    pub(super) fn leader(&self, of: &Looked<'_>, crowds: &mut Crowds) -> Result<Option<String>> {
+    pub(super) fn leader(
+        &self,
+        of: &LoadedPage<'_>,
+        crowds: &mut RepresentativeCache,
+    ) -> Result<Option<String>> {
         let head = &of.changing.head;
-        if !self.scorer.minds_leaders(of.rule) || head.in_force_seen().is_none() {
+        if !self.scorer.uses_leaders(of.rule) || head.in_force_seen().is_none() {
             return Ok(None);
         }
         leader(&self.snapshot, &of.lookup, head, crowds)
@@ -63,13 +67,13 @@ impl Asked {
 fn leader(
     snapshot: &Snapshot,
     lookup: &Lookup<'_>,
-    head: &Head,
-    crowds: &mut Crowds,
+    head: &PageHead,
+    crowds: &mut RepresentativeCache,
 ) -> Result<Option<String>> {
     let epochs = &snapshot.view.epochs;
     let mut contents = head.in_force();
     // Fingerprints of ended epochs are no longer compared.
-    contents.retain(|content| known(epochs, content.epoch).is_some_and(|info| !info.ended));
+    contents.retain(|content| find_epoch(epochs, content.epoch).is_some_and(|info| !info.ended));
     let mut near = Vec::new();
     for place in 0..SEARCHES_MAX {
         let Some((content, unless)) = searched(epochs, &mut contents, place) else { break };
@@ -96,7 +100,7 @@ fn leader(
             }
             return Ok(Some(leader));
         }
-        near = together(near, found);
+        near = merge_results(near, found);
     }
     near.truncate(NEAREST);
     first_of(snapshot, near, Some((lookup, head)))
@@ -108,7 +112,7 @@ fn search(
     url: &str,
     (epoch, fingerprint): (Epoch, u64),
     unless: Option<Epoch>,
-) -> Result<Vec<Near>> {
+) -> Result<Vec<NearMatch>> {
     let limit = NEAREST + 1;
     let wanted = SearchRequest {
         fingerprint,
@@ -119,7 +123,7 @@ fn search(
         under: None,
         exclude: Some(url),
         classes: None,
-        unless,
+        excluded_epoch: unless,
         // With a digest, pages with the same content would be listed separately. Here they count as
         // near pages.
         digest: None,
@@ -132,16 +136,16 @@ fn search(
 /// them.
 fn first_of(
     snapshot: &Snapshot,
-    near: Vec<Near>,
-    own: Option<(&Lookup<'_>, &Head)>,
+    near: Vec<NearMatch>,
+    own: Option<(&Lookup<'_>, &PageHead)>,
 ) -> Result<Option<String>> {
     let Snapshot { view, sequence, .. } = snapshot;
     // At this time the page already had its content, so a page that was first visited later cannot
     // lead it.
     let latest = own.map_or(Some(Time(i64::MAX)), |(_, head)| head.in_force_seen());
     let mut others = Vec::with_capacity(near.len());
-    for Near { url, .. } in near {
-        let head = view.known(&Lookup::new(&url, view.seed), *sequence)?.head;
+    for NearMatch { url, .. } in near {
+        let head = view.locate_page(&Lookup::new(&url, view.seed), *sequence)?.head;
         let head = head.ok_or_else(|| {
             Error::corrupt("segments", 0, format!("a fingerprint says that {url} is known"))
         })?;
@@ -152,7 +156,7 @@ fn first_of(
     // The time of a page's first visit is a lower bound of `since`. In this order the loop can stop
     // early. `since` may read a history, and is computed for few pages.
     sort_few_by(&mut others, |(a, _), (b, _)| a.cmp(b));
-    let mut first: Option<Place> = None;
+    let mut first: Option<LeaderRank> = None;
     // Without other pages the result is `None`, and the page's own history is not read.
     if let Some((lookup, head)) = own.filter(|_| !others.is_empty()) {
         let since = since(snapshot, lookup, head)?;
@@ -176,7 +180,7 @@ fn first_of(
 }
 
 /// Returns the time when a page was first seen with its current content.
-fn since(snapshot: &Snapshot, lookup: &Lookup<'_>, head: &Head) -> Result<Time> {
+fn since(snapshot: &Snapshot, lookup: &Lookup<'_>, head: &PageHead) -> Result<Time> {
     first_seen::since(head, &|| snapshot.view.entries(lookup, snapshot.sequence))
 }
 
@@ -192,7 +196,7 @@ impl Representatives {
     }
 }
 
-impl Crowds {
+impl RepresentativeCache {
     fn note(&mut self, of: (Epoch, u64), crowd: Representatives) {
         // The cache is bounded: a dropped entry costs another search and changes no result.
         if self.0.len() >= CROWDS {

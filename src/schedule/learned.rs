@@ -5,13 +5,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::rows::{each_page, part_of};
-use super::score::Kept;
-use super::sources::{Source, sources};
+use super::score::DirectMappedCache;
+use super::sources::{RowSource, sources};
 use crate::bug::{Bug, OrBug};
 use crate::engine::snapshot::Snapshot;
-use crate::engine::totals::Totals;
+use crate::engine::totals::StoreTotals;
 use crate::error::Result;
-use crate::recrawl::{Class, Code, Evidence, Fit, Hosts, Priors};
+use crate::recrawl::{ComparisonCode, Evidence, Fit, HostPriors, PriorClass, Priors};
 use crate::threads;
 
 /// The number of pages, as a power of two, above which a store is sampled. The sample has about
@@ -37,52 +37,52 @@ const PARTS: usize = 16;
 /// The maximum number of codes whose evidence a thread caches, as a power of two: 2 MiB.
 const EVIDENCES_LOG2: u32 = 12;
 
-/// Priors for the change rates of pages, one prior for each host; from [`Learned::of`].
+/// Priors for the change rates of pages, one prior for each host; from [`LearnedPriors::of`].
 ///
 /// Takes some 400 KB, and up to 8 bytes for each page of hosts with few pages. A clone shares the
 /// memory.
 #[derive(Clone)]
-pub struct Learned(Arc<Inner>);
+pub struct LearnedPriors(Arc<PriorTable>);
 
-struct Inner {
+struct PriorTable {
     seed: u64,
     /// The greatest hash of the sampled pages.
     last: u64,
     /// The number of sampled pages with comparisons.
     pages: usize,
     /// For each host slot, the prior of the pages that are not in `among_few`.
-    slots: Vec<Class>,
+    slots: Vec<PriorClass>,
     /// The index in `among_few` at which the entries of each slot begin. The last element is the
     /// end.
     starts: Vec<u32>,
     /// Entries of pages in slots with few pages, sorted by slot and code. An entry is a code and
     /// the prior from the other pages.
-    among_few: Vec<(Code, Class)>,
+    among_few: Vec<(ComparisonCode, PriorClass)>,
 }
 
 /// A slot and the code of a page's comparisons. Sorts by slot, then by code.
 type SlotCode = u64;
 
-fn slot_code(slot: u16, code: Code) -> SlotCode {
+fn slot_code(slot: u16, code: ComparisonCode) -> SlotCode {
     u64::from(slot) << 32 | u64::from(code.bits())
 }
 
-fn code_of(page: SlotCode) -> Result<Code, Bug> {
+fn code_of(page: SlotCode) -> Result<ComparisonCode, Bug> {
     #[expect(clippy::cast_possible_truncation, reason = "the lower half is the code")]
-    Code::from_bits(page as u32).or_bug("a code was taken from a row")
+    ComparisonCode::from_bits(page as u32).or_bug("a code was taken from a row")
 }
 
-impl fmt::Debug for Learned {
+impl fmt::Debug for LearnedPriors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Learned").field("pages", &self.0.pages).finish_non_exhaustive()
     }
 }
 
 /// Compares whether both have the same prior for every page.
-impl PartialEq for Learned {
-    fn eq(&self, other: &Learned) -> bool {
-        let of = |learned: &Learned| {
-            let Inner { seed, last, pages, .. } = *learned.0;
+impl PartialEq for LearnedPriors {
+    fn eq(&self, other: &LearnedPriors) -> bool {
+        let of = |learned: &LearnedPriors| {
+            let PriorTable { seed, last, pages, .. } = *learned.0;
             (seed, last, pages)
         };
         of(self) == of(other)
@@ -92,7 +92,7 @@ impl PartialEq for Learned {
     }
 }
 
-impl Learned {
+impl LearnedPriors {
     /// Estimates a change-rate prior for each host from all pages. The result is a function of the
     /// pages, not of the order of visits or of the storage layout.
     ///
@@ -106,21 +106,22 @@ impl Learned {
     /// # Errors
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if the function reads damaged data.
-    pub fn of(snapshot: &Snapshot) -> Result<Learned> {
+    pub fn of(snapshot: &Snapshot) -> Result<LearnedPriors> {
         snapshot.poison_on_bug(|| {
             snapshot.view.check()?;
-            Learned::kept(snapshot)
+            LearnedPriors::kept(snapshot)
         })
     }
 
     /// Returns the priors of a snapshot, which are computed once for the snapshot and its clones.
-    pub(super) fn kept(snapshot: &Snapshot) -> Result<Learned> {
-        let kept: &dyn Any = &**snapshot.kept(|| Ok(Box::new(Learned::new(snapshot)?)))?;
-        let learned = kept.downcast_ref::<Learned>();
+    pub(super) fn kept(snapshot: &Snapshot) -> Result<LearnedPriors> {
+        let kept: &dyn Any =
+            &**snapshot.cached_or_init(|| Ok(Box::new(LearnedPriors::new(snapshot)?)))?;
+        let learned = kept.downcast_ref::<LearnedPriors>();
         Ok(learned.or_bug("only what is learned is kept with a snapshot")?.clone())
     }
 
-    pub(crate) fn new(snapshot: &Snapshot) -> Result<Learned> {
+    pub(crate) fn new(snapshot: &Snapshot) -> Result<LearnedPriors> {
         let (last, _) = sample(snapshot)?;
         let sources = sources(snapshot, None)?;
         let compared = compared(&sources, last)?;
@@ -129,20 +130,20 @@ impl Learned {
         let priors = Priors::default();
         // A slot is some bits of a hash, so the first slots are a random sample of hosts.
         let (some, threads) = (of_slots.iter().take(SLOTS_LEARNED), parallel());
-        let own = || Evidences::new(&priors);
-        let fits = threads::share(some, threads, own, |evidences, pages| evidences.fit(pages));
-        let hosts = Hosts::new(&fits.into_iter().collect::<Result<Vec<Fit>, Bug>>()?);
+        let own = || EvidenceCache::new(&priors);
+        let fits = threads::run_jobs(some, threads, own, |evidences, pages| evidences.fit(pages));
+        let hosts = HostPriors::new(&fits.into_iter().collect::<Result<Vec<Fit>, Bug>>()?);
         // Each thread caches the evidence of codes, which serves all slots of the thread.
         let many = of_slots.chunks(TOGETHER);
-        let learned = threads::share(many, threads, own, |evidences, slots: &[&[SlotCode]]| {
-            let of_slot = |pages: &&[SlotCode]| OfSlot::new(pages, &hosts, evidences);
+        let learned = threads::run_jobs(many, threads, own, |evidences, slots: &[&[SlotCode]]| {
+            let of_slot = |pages: &&[SlotCode]| SlotPriors::new(pages, &hosts, evidences);
             slots.iter().map(of_slot).collect::<Result<Vec<_>, Bug>>()
         });
         let unknown = hosts.class(&Fit::default());
         let (mut slots, mut among_few) = (vec![unknown; SLOTS], Vec::new());
         let mut starts = Vec::with_capacity(SLOTS + 1);
         for of_slot in learned.into_iter().collect::<Result<Vec<_>, Bug>>()?.into_iter().flatten() {
-            let OfSlot { slot, class, among_few: mut some } = of_slot;
+            let SlotPriors { slot, class, among_few: mut some } = of_slot;
             *slots.get_mut(usize::from(slot)).or_bug("there is one for each slot")? = class;
             // Slots without pages have the same start as the current slot, so their range is empty.
             starts.resize(usize::from(slot) + 1, number_of(&among_few)?);
@@ -150,7 +151,7 @@ impl Learned {
         }
         starts.resize(SLOTS + 1, number_of(&among_few)?);
         let (seed, pages) = (snapshot.view.seed, compared.len());
-        Ok(Learned(Arc::new(Inner { seed, last, pages, slots, starts, among_few })))
+        Ok(LearnedPriors(Arc::new(PriorTable { seed, last, pages, slots, starts, among_few })))
     }
 
     /// Returns the number of pages with comparisons that the priors were learned from: all such
@@ -167,10 +168,10 @@ impl Learned {
     /// Returns the prior of a page, in a small slot without the page's own evidence.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there is one for each number of 16 bits")]
-    pub(super) fn class(&self, hash: u64, slot: u16, code: Code) -> Class {
+    pub(super) fn class(&self, hash: u64, slot: u16, code: ComparisonCode) -> PriorClass {
         let (learned, slot) = (&*self.0, usize::from(slot));
         // Only compared pages of the sample contribute to their own prior.
-        if hash <= learned.last && code != Code::default() {
+        if hash <= learned.last && code != ComparisonCode::default() {
             let [from, upto] = [learned.starts[slot], learned.starts[slot + 1]];
             let among_few = &learned.among_few[from as usize..upto as usize];
             // Fewer than 16 entries of 8 bytes: a linear search reads two or three cache lines.
@@ -182,14 +183,14 @@ impl Learned {
     }
 }
 
-fn number_of(among_few: &[(Code, Class)]) -> Result<u32, Bug> {
+fn number_of(among_few: &[(ComparisonCode, PriorClass)]) -> Result<u32, Bug> {
     u32::try_from(among_few.len()).ok().or_bug("a sample is of a million pages")
 }
 
 /// Returns the greatest hash of the sampled pages, and the number of pages that each sampled page
 /// represents.
 pub(super) fn sample(snapshot: &Snapshot) -> Result<(u64, f64)> {
-    Ok(sample_of(Totals::of(snapshot)?.pages, SAMPLE_LOG2))
+    Ok(sample_of(StoreTotals::of(snapshot)?.pages, SAMPLE_LOG2))
 }
 
 /// Returns the greatest hash and the factor for a sample of less than twice `2^log2` pages.
@@ -205,12 +206,12 @@ fn parallel() -> usize {
 }
 
 /// Returns the slots and codes of the compared pages with hashes up to `last`, sorted.
-fn compared(sources: &[Source], last: u64) -> Result<Vec<SlotCode>> {
+fn compared(sources: &[RowSource], last: u64) -> Result<Vec<SlotCode>> {
     let of_part = |(): &mut (), part: usize| {
         let mut compared = Vec::new();
         let (from, upto) = part_of(last, part, PARTS);
         each_page(sources, from, upto, |found| {
-            if found.row.code != Code::default() {
+            if found.row.code != ComparisonCode::default() {
                 compared.push(slot_code(found.row.host, found.row.code));
             }
             Ok(())
@@ -219,7 +220,7 @@ fn compared(sources: &[Source], last: u64) -> Result<Vec<SlotCode>> {
         Ok(compared)
     };
     let sorted: Result<Vec<Vec<SlotCode>>> =
-        threads::share(0..PARTS, parallel(), || (), of_part).into_iter().collect();
+        threads::run_jobs(0..PARTS, parallel(), || (), of_part).into_iter().collect();
     let mut all = sorted?.concat();
     // The stable sort finds the sorted runs and only merges them.
     all.sort();
@@ -227,14 +228,14 @@ fn compared(sources: &[Source], last: u64) -> Result<Vec<SlotCode>> {
 }
 
 /// A thread's cache of the evidence of codes.
-struct Evidences<'p> {
+struct EvidenceCache<'p> {
     priors: &'p Priors,
-    of: Kept<Code, Box<Evidence>>,
+    of: DirectMappedCache<ComparisonCode, Box<Evidence>>,
 }
 
-impl<'p> Evidences<'p> {
+impl<'p> EvidenceCache<'p> {
     fn new(priors: &'p Priors) -> Self {
-        Evidences { priors, of: Kept::new(EVIDENCES_LOG2) }
+        EvidenceCache { priors, of: DirectMappedCache::new(EVIDENCES_LOG2) }
     }
 
     fn of(&mut self, page: SlotCode) -> Result<&Evidence, Bug> {
@@ -256,19 +257,19 @@ impl<'p> Evidences<'p> {
 }
 
 /// The priors of a slot.
-struct OfSlot {
+struct SlotPriors {
     slot: u16,
-    class: Class,
+    class: PriorClass,
     /// For a slot with few pages: the prior of each page, by code.
-    among_few: Vec<(Code, Class)>,
+    among_few: Vec<(ComparisonCode, PriorClass)>,
 }
 
-impl OfSlot {
+impl SlotPriors {
     fn new(
         pages: &[SlotCode],
-        hosts: &Hosts,
-        evidences: &mut Evidences<'_>,
-    ) -> Result<OfSlot, Bug> {
+        hosts: &HostPriors,
+        evidences: &mut EvidenceCache<'_>,
+    ) -> Result<SlotPriors, Bug> {
         let fit = evidences.fit(pages)?;
         let first = pages.first().or_bug("a slot is one of some page")?;
         let few = pages.len() < FEW_PAGES;
@@ -282,6 +283,6 @@ impl OfSlot {
         }
         #[expect(clippy::cast_possible_truncation, reason = "a slot has 16 bits")]
         let slot = (first >> 32) as u16;
-        Ok(OfSlot { slot, class: hosts.class(&fit), among_few })
+        Ok(SlotPriors { slot, class: hosts.class(&fit), among_few })
     }
 }

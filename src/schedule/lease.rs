@@ -2,12 +2,12 @@
 
 use super::decision::Decision;
 use super::due::Due;
-use super::learned::Learned;
+use super::learned::LearnedPriors;
 use crate::engine::db::Db;
 use crate::engine::leases::LeaseSession;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::store::Store;
-use crate::engine::totals::Totals;
+use crate::engine::totals::StoreTotals;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -79,8 +79,8 @@ impl Store {
 }
 
 /// The priors, and the last operation before the priors were learned.
-struct AsOf {
-    learned: Learned,
+struct PriorsAsOf {
+    learned: LearnedPriors,
     sequence: u64,
     pages: u64,
 }
@@ -91,18 +91,18 @@ const LEARN_PART: u64 = 8;
 const LEARN_MIN: u64 = 256;
 
 /// Returns the priors of a snapshot, or the priors of a recent snapshot.
-fn learned(session: &mut LeaseSession<'_>, snapshot: &Snapshot) -> Result<Learned> {
-    let passed = |of: &AsOf| snapshot.sequence().saturating_sub(of.sequence);
+fn learned(session: &mut LeaseSession<'_>, snapshot: &Snapshot) -> Result<LearnedPriors> {
+    let passed = |of: &PriorsAsOf| snapshot.sequence().saturating_sub(of.sequence);
     // Learning reads all rows. The priors change little over few operations.
-    let is_recent = |of: &&AsOf| passed(of) <= (of.pages / LEARN_PART).max(LEARN_MIN);
-    let kept = session.kept();
-    let of = kept.as_ref().and_then(|kept| kept.downcast_ref::<AsOf>());
+    let is_recent = |of: &&PriorsAsOf| passed(of) <= (of.pages / LEARN_PART).max(LEARN_MIN);
+    let kept = session.scheduler_state();
+    let of = kept.as_ref().and_then(|kept| kept.downcast_ref::<PriorsAsOf>());
     if let Some(of) = of.filter(is_recent) {
         return Ok(of.learned.clone());
     }
-    let pages = Totals::of(snapshot)?.pages;
-    let (learned, sequence) = (Learned::kept(snapshot)?, snapshot.sequence());
-    *kept = Some(Box::new(AsOf { learned: learned.clone(), sequence, pages }));
+    let pages = StoreTotals::of(snapshot)?.pages;
+    let (learned, sequence) = (LearnedPriors::kept(snapshot)?, snapshot.sequence());
+    *kept = Some(Box::new(PriorsAsOf { learned: learned.clone(), sequence, pages }));
     Ok(learned)
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn lease_best(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Deci
     db.core.lifecycle.check()?;
     // The session holds a lock until it is dropped. Only one thread at a time selects pages, so no
     // page is leased twice.
-    let mut session = db.leases.take(due.now);
+    let mut session = db.leases.start_session(due.now);
     let out = db.leases.len();
     let room = db.core.options.leases_max.saturating_sub(out);
     let wanted = due.budget.min(room);
@@ -132,7 +132,7 @@ pub(crate) fn lease_best(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Deci
         if pages.len() == wanted || page.value <= 0.0 {
             break;
         }
-        if !session.is_out(&page.page.url) {
+        if !session.is_leased(&page.page.url) {
             pages.push(page);
         }
     }

@@ -3,10 +3,10 @@
 use super::due::Due;
 use super::learned::sample_of;
 use super::rows::{each_page, part_of, source_of};
-use super::sources::{Source, sources};
+use super::sources::{RowSource, sources};
 use crate::engine::lookup::Lookup;
 use crate::engine::snapshot::Snapshot;
-use crate::engine::totals::Totals;
+use crate::engine::totals::StoreTotals;
 use crate::error::Result;
 use crate::segment::seconds;
 use crate::threads;
@@ -22,7 +22,7 @@ impl Due {
     /// Exact up to 65,536 pages; under a prefix, a page counts once for each segment that has the
     /// page. Larger stores are sampled by hash, and the histories of at most 131,072 pages are
     /// read, at some microseconds each. The call also reads the data of
-    /// [`Learned::of`](crate::due::Learned::of) twice.
+    /// [`LearnedPriors::of`](crate::due::LearnedPriors::of) twice.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -76,8 +76,8 @@ fn pace_of(snapshot: &Snapshot, due: &Due, pages_log2: u32) -> Result<f64> {
     // Under a prefix, a page in several segments counts several times, which only makes the sample
     // smaller.
     let pages = match due.under {
-        Some(_) => sources.iter().map(Source::pages).sum(),
-        None => Totals::of(snapshot)?.pages,
+        Some(_) => sources.iter().map(RowSource::pages).sum(),
+        None => StoreTotals::of(snapshot)?.pages,
     };
     let (last, of_one) = sample_of(pages, pages_log2);
     let now = seconds(due.now);
@@ -119,7 +119,7 @@ fn pace_of(snapshot: &Snapshot, due: &Due, pages_log2: u32) -> Result<f64> {
 
 /// Folds the pages with a hash up to `last`, and returns the result of each hash range.
 fn fold<T: Default + Send>(
-    sources: &[Source],
+    sources: &[RowSource],
     last: u64,
     take: impl Fn(&mut T, super::rows::ComponentRow) -> Result<()> + Sync,
 ) -> Result<Vec<T>> {
@@ -130,7 +130,7 @@ fn fold<T: Default + Send>(
         Ok(came_to)
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    threads::share(0..PARTS, threads, || (), of_part).into_iter().collect()
+    threads::run_jobs(0..PARTS, threads, || (), of_part).into_iter().collect()
 }
 
 #[cfg(test)]

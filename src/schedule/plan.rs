@@ -2,19 +2,19 @@
 
 use std::fmt;
 
-use super::decide::Asked;
+use super::decide::DueContext;
 use super::decision::{Decision, NewPage, legible};
 use super::due::Due;
-use super::in_order::rule_of;
-use super::leader::Crowds;
-use super::learned::{Learned, sample};
+use super::leader::RepresentativeCache;
+use super::learned::{LearnedPriors, sample};
+use super::pages_by_score::rule_of;
 use super::rows::{ComponentRow, each_page, part_of, source_of};
 use super::rules::{RuleNumber, RulesByPage};
-use super::score::{DAY_SECONDS, Facts, Of, ScoreCache, Scorer, bounded, interval};
+use super::score::{BeliefKey, DAY_SECONDS, ScoreCache, ScoreInput, Scorer, bounded, interval};
 use super::sources::sources;
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::recrawl::{Belief, Curve, Worths, spend};
+use crate::recrawl::{Belief, ValueCurve, VisitValueTable, spend};
 use crate::threads;
 use crate::url::check_url;
 
@@ -31,12 +31,12 @@ pub struct Plan {
     pub(super) due: Due,
     seed: u64,
     per_day: f64,
-    outlook: Outlook,
+    outlook: PlanForecast,
 }
 
 /// The results of a threshold.
 #[derive(Clone, Copy, Debug, Default)]
-struct Outlook {
+struct PlanForecast {
     threshold: f64,
     pages: f64,
     visits: f64,
@@ -107,10 +107,10 @@ impl Plan {
         }
         let learned = match &due.learned {
             Some(learned) => learned.clone(),
-            None => Learned::kept(snapshot)?,
+            None => LearnedPriors::kept(snapshot)?,
         };
-        let asked = Asked::new(snapshot, due.clone().learned(&learned))?;
-        let outlook = Outlook::of(&asked, per_day)?;
+        let asked = DueContext::new(snapshot, due.clone().learned(&learned))?;
+        let outlook = PlanForecast::of(&asked, per_day)?;
         let due = Due { threshold: Some(outlook.threshold), ..asked.due };
         Ok(Plan { due, seed: snapshot.view.seed, per_day, outlook })
     }
@@ -155,10 +155,10 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`] if the URL is invalid.
+    /// [`Error::FeedUrl`] if the URL is invalid.
     pub fn of_new(&self, url: &str) -> Result<NewPage> {
         check_url(url)?;
-        Asked::of_new(&self.due, url, self.seed)
+        DueContext::new_page(&self.due, url, self.seed)
     }
 
     /// Returns the decision about a page by this plan: the value of a visit, the due time, and the
@@ -168,15 +168,15 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`](crate::Error::Url) if the URL is invalid;
+    /// [`Error::FeedUrl`](crate::Error::FeedUrl) if the URL is invalid;
     /// [`Error::Corrupt`](crate::Error::Corrupt) if the call reads damaged data.
     pub fn decide(&self, snapshot: &Snapshot, url: &str) -> Result<Option<Decision>> {
         snapshot.poison_on_bug(|| {
             check_url(url)?;
             snapshot.view.check()?;
-            let asked = Asked::new(snapshot, self.due.clone())?;
-            let Some(looked) = asked.look(url)? else { return Ok(None) };
-            let leader = asked.leader(&looked, &mut Crowds::default())?;
+            let asked = DueContext::new(snapshot, self.due.clone())?;
+            let Some(looked) = asked.load(url)? else { return Ok(None) };
+            let leader = asked.leader(&looked, &mut RepresentativeCache::default())?;
             asked.decide(looked, leader, &mut ScoreCache::of(1)).map(Some)
         })
     }
@@ -184,7 +184,7 @@ impl Plan {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Outlook { threshold, pages, visits, fresh, rare } = self.outlook;
+        let PlanForecast { threshold, pages, visits, fresh, rare } = self.outlook;
         write!(
             f,
             "{visits:.0} visits a day to {pages:.0} pages, each when it is worth {}",
@@ -195,9 +195,9 @@ impl fmt::Display for Plan {
     }
 }
 
-impl Outlook {
+impl PlanForecast {
     /// Finds the threshold that spends `per_day` visits a day, and the results of the threshold.
-    fn of(asked: &Asked, per_day: f64) -> Result<Outlook> {
+    fn of(asked: &DueContext, per_day: f64) -> Result<PlanForecast> {
         let (kinds, of_one) = kinds(asked)?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let visits = |tried: &_| kinds.visits(asked, tried, threads);
@@ -206,21 +206,21 @@ impl Outlook {
         let threshold = spend(per_day / of_one, visits).unwrap_or(f64::INFINITY);
         let [pages, visits, fresh, rare] = kinds.outlook(asked, threshold).map(|sum| sum * of_one);
         let fresh = if pages > 0.0 { fresh / pages } else { 1.0 };
-        Ok(Outlook { threshold, pages, visits, fresh, rare })
+        Ok(PlanForecast { threshold, pages, visits, fresh, rare })
     }
 }
 
 /// Returns the kinds of all pages or of a sample, and the number of pages that each of these pages
 /// represents.
-fn kinds(asked: &Asked) -> Result<(PageKinds, f64)> {
-    let Asked { snapshot, due, scorer } = asked;
+fn kinds(asked: &DueContext) -> Result<(PageKinds, f64)> {
+    let DueContext { snapshot, due, scorer } = asked;
     let (last, of_one) = sample(snapshot)?;
     let sources = sources(snapshot, due.under.as_ref())?;
     let held: Result<Vec<RulesByPage>> =
-        sources.iter().map(|source| source.held(&due.rules)).collect();
+        sources.iter().map(|source| source.rules_by_page(&due.rules)).collect();
     let held = held?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let of_part = |(): &mut (), part: usize| -> Result<Vec<Kind>> {
+    let of_part = |(): &mut (), part: usize| -> Result<Vec<PageKind>> {
         let mut kinds = Vec::new();
         let (from, upto) = part_of(last, part, PARTS);
         each_page(&sources, from, upto, |found| {
@@ -228,15 +228,15 @@ fn kinds(asked: &Asked) -> Result<(PageKinds, f64)> {
             let number = rule_of(&held, *component, *page)?;
             let rule = due.rules.get(number);
             let recent = &asked.recent(source_of(&sources, *component)?, &found, rule)?;
-            let facts = Facts { hash: *hash, row, recent, rule, changed: None, led: false };
+            let facts = ScoreInput { hash: *hash, row, recent, rule, changed: None, led: false };
             kinds.push(scorer.kind(facts, number));
             Ok(())
         })?;
         kinds.sort_unstable();
         Ok(kinds)
     };
-    let sorted: Result<Vec<Vec<Kind>>> =
-        threads::share(0..PARTS, threads, || (), of_part).into_iter().collect();
+    let sorted: Result<Vec<Vec<PageKind>>> =
+        threads::run_jobs(0..PARTS, threads, || (), of_part).into_iter().collect();
     let mut all = sorted?.concat();
     // The stable sort finds the sorted runs and only merges them.
     all.sort();
@@ -251,8 +251,8 @@ const RARE_SECONDS: u64 = 360 * 86_400;
 
 /// The properties of a page that determine its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Kind {
-    of: Of,
+pub(super) struct PageKind {
+    of: BeliefKey,
     // Kinds are compared and sorted, but floats have no total order. The bits of positive floats
     // have the order of the floats.
     /// The bits of the weight. The weight is positive.
@@ -263,20 +263,20 @@ pub(super) struct Kind {
 }
 
 /// All kinds with their numbers of pages, sorted.
-pub(super) struct PageKinds(Vec<(Kind, u64)>);
+pub(super) struct PageKinds(Vec<(PageKind, u64)>);
 
 impl Scorer {
     /// Returns the kind of a page.
-    pub(super) fn kind(&self, of: Facts<'_>, rule: RuleNumber) -> Kind {
+    pub(super) fn kind(&self, of: ScoreInput<'_>, rule: RuleNumber) -> PageKind {
         let schedule = self.policy(of.rule).0.schedule(of.recent);
         let days = schedule.map(|schedule| schedule.next_days.to_bits());
-        Kind { of: self.of(of), weight: self.weight(&of).to_bits(), rule, days }
+        PageKind { of: self.of(of), weight: self.weight(&of).to_bits(), rule, days }
     }
 }
 
-impl Kind {
+impl PageKind {
     /// Returns the seconds between visits for a threshold.
-    fn seconds(&self, asked: &Asked, curve: Option<&Curve>, threshold: f64) -> u64 {
+    fn seconds(&self, asked: &DueContext, curve: Option<&ValueCurve>, threshold: f64) -> u64 {
         let rule = asked.due.rules.get(self.rule);
         let days = self.days.map(f64::from_bits);
         let own = match curve {
@@ -296,7 +296,7 @@ impl Kind {
 
 impl PageKinds {
     /// Counts kinds in sorted pages.
-    pub(super) fn of(pages: &[Kind]) -> PageKinds {
+    pub(super) fn of(pages: &[PageKind]) -> PageKinds {
         let kinds = pages.chunk_by(|a, b| a == b);
         PageKinds(kinds.filter_map(|kind| Some((*kind.first()?, kind.len() as u64))).collect())
     }
@@ -306,23 +306,23 @@ impl PageKinds {
     fn sum<const N: usize>(
         &self,
         threads: usize,
-        add: impl Fn(&mut [f64; N], &Belief, Option<&Curve>, &[(Kind, u64)]) + Sync,
+        add: impl Fn(&mut [f64; N], &Belief, Option<&ValueCurve>, &[(PageKind, u64)]) + Sync,
     ) -> [f64; N] {
-        let of_part = |scores: &mut ScoreCache, kinds: &[(Kind, u64)]| {
+        let of_part = |scores: &mut ScoreCache, kinds: &[(PageKind, u64)]| {
             let mut sums = [0.0; N];
             for alike in kinds.chunk_by(|(a, _), (b, _)| a.of == b.of) {
                 // `of` is the first field of a kind, so kinds with the same belief are contiguous.
-                let Some((Kind { of, .. }, _)) = alike.first() else { continue };
+                let Some((PageKind { of, .. }, _)) = alike.first() else { continue };
                 let belief = &scores.belief(*of);
                 // The curve is computed once for each belief. After that, each pair of a threshold
                 // and a weight costs a bisection.
-                let curve = of.index.map(|index| Worths::of(index).curve(belief));
+                let curve = of.index.map(|index| VisitValueTable::of(index).curve(belief));
                 add(&mut sums, belief, curve.as_ref(), alike);
             }
             sums
         };
         let own = || ScoreCache::of(TOGETHER as u64);
-        let parts = threads::share(self.0.chunks(TOGETHER), threads, own, of_part);
+        let parts = threads::run_jobs(self.0.chunks(TOGETHER), threads, own, of_part);
         // The parts have fixed sizes and are added in order, because float sums depend on the order
         // of additions.
         parts.iter().fold([0.0; N], |mut all, part| {
@@ -334,7 +334,7 @@ impl PageKinds {
     /// Returns the visits a day for each threshold.
     pub(super) fn visits<const N: usize>(
         &self,
-        asked: &Asked,
+        asked: &DueContext,
         thresholds: &[f64; N],
         threads: usize,
     ) -> [f64; N] {
@@ -350,8 +350,8 @@ impl PageKinds {
 
     /// Returns four numbers for a threshold: pages, visits a day, fresh pages at a time, and rarely
     /// visited pages.
-    pub(super) fn outlook(&self, asked: &Asked, threshold: f64) -> [f64; 4] {
-        let freshness = Worths::freshness();
+    pub(super) fn outlook(&self, asked: &DueContext, threshold: f64) -> [f64; 4] {
+        let freshness = VisitValueTable::freshness();
         self.sum(1, |[pages, visits, fresh, rare], belief, curve, alike| {
             for (kind, count) in alike {
                 let (seconds, count) = (kind.seconds(asked, curve, threshold), *count as f64);

@@ -1,10 +1,10 @@
 //! The rows of all components by ranges of hashes, and the decision which row of a page is the
 //! newest.
 
-use super::sources::Source;
+use super::sources::RowSource;
 use crate::bug::OrBug;
 use crate::error::Result;
-use crate::segment::{Row, RowFlags, Rows};
+use crate::segment::{RowFlags, ScheduleRow, ScheduleRows};
 
 /// The approximate number of rows in a part. The number is small enough that the rows stay in the
 /// CPU cache.
@@ -17,26 +17,26 @@ pub(super) struct ComponentRow {
     pub(super) component: usize,
     /// The number of the page in SURT order in the component.
     pub(super) page: u32,
-    pub(super) row: Row,
+    pub(super) row: ScheduleRow,
 }
 
 /// The rows of all components in a range of hashes.
 pub(super) struct RowRange<'s> {
-    sources: &'s [Source],
+    sources: &'s [RowSource],
     /// The rows of each component, the oldest component first.
-    rows: Vec<Rows<'s>>,
-    newest: Option<Newest>,
+    rows: Vec<ScheduleRows<'s>>,
+    newest: Option<NewestRows>,
 }
 
 /// Returns all rows with hashes from `first` to `last`, in parts.
 ///
 /// Reads hashes and rows sequentially. Reads no pages.
 pub(super) fn parts(
-    sources: &[Source],
+    sources: &[RowSource],
     first: u64,
     last: u64,
 ) -> impl Iterator<Item = Result<RowRange<'_>>> {
-    let pages: u64 = sources.iter().map(Source::all_pages).sum();
+    let pages: u64 = sources.iter().map(RowSource::all_pages).sum();
     // 128 bits, because a full range has 2^64 hashes, and the products below are larger. Hashes are
     // uniform, so the number of rows in a range is estimated and not counted.
     let hashes = u128::from(last - first) + 1;
@@ -49,14 +49,14 @@ pub(super) fn parts(
         let upto = if part + 1 == parts { last } else { from(part + 1) - 1 };
         let rows = sources.iter().map(|source| source.rows(from(part), upto));
         let rows = rows.collect::<Result<Vec<_>>>()?;
-        let newest = Newest::new(sources, &rows);
+        let newest = NewestRows::new(sources, &rows);
         Ok(RowRange { sources, rows, newest })
     })
 }
 
 impl<'s> RowRange<'s> {
     /// Returns the rows of each component, the oldest first.
-    pub(super) fn rows(&self) -> impl Iterator<Item = (usize, &Rows<'s>)> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = (usize, &ScheduleRows<'s>)> {
         self.rows.iter().enumerate()
     }
 
@@ -102,7 +102,7 @@ impl<'s> RowRange<'s> {
 /// Calls `take` once for each page with a hash from `first` to `last`, with the newest row of the
 /// page.
 pub(super) fn each_page(
-    sources: &[Source],
+    sources: &[RowSource],
     first: u64,
     last: u64,
     mut take: impl FnMut(ComponentRow) -> Result<()>,
@@ -134,7 +134,7 @@ pub(super) fn part_of(last: u64, part: usize, parts: usize) -> (u64, u64) {
 }
 
 /// Returns a component.
-pub(super) fn source_of(sources: &[Source], component: usize) -> Result<&Source> {
+pub(super) fn source_of(sources: &[RowSource], component: usize) -> Result<&RowSource> {
     Ok(sources.get(component).or_bug("what is found is of one of the components")?)
 }
 
@@ -146,14 +146,14 @@ pub(super) fn source_of(sources: &[Source], component: usize) -> Result<&Source>
 /// all rows belong to known pages, exactly one row is a first row, and no component has two rows of
 /// the hash.
 #[derive(Debug)]
-pub(super) struct Newest {
+pub(super) struct NewestRows {
     /// An open-addressing table; slots with `rows == 0` are free.
-    hashes: Vec<OfHash>,
+    hashes: Vec<HashSlot>,
 }
 
 /// The rows of a hash.
 #[derive(Clone, Copy, Debug, Default)]
-struct OfHash {
+struct HashSlot {
     hash: u64,
     /// The newest component with a row of the hash.
     component: u32,
@@ -175,17 +175,17 @@ pub(super) enum RowStatus {
     Unclear,
 }
 
-impl Newest {
+impl NewestRows {
     /// Indexes the rows of all components, the oldest first. `None` for a single component, since
     /// all rows of a single component are the newest.
-    pub(super) fn new(sources: &[Source], rows: &[Rows<'_>]) -> Option<Newest> {
+    pub(super) fn new(sources: &[RowSource], rows: &[ScheduleRows<'_>]) -> Option<NewestRows> {
         if sources.len() < 2 {
             return None;
         }
-        let all: usize = rows.iter().map(Rows::len).sum();
+        let all: usize = rows.iter().map(ScheduleRows::len).sum();
         // The table is at most half full, so probing ends at a free slot after few steps.
         let places = (2 * all).next_power_of_two();
-        let mut newest = Newest { hashes: vec![OfHash::default(); places] };
+        let mut newest = NewestRows { hashes: vec![HashSlot::default(); places] };
         for ((component, rows), source) in rows.iter().enumerate().zip(sources) {
             // Rows of forgotten pages are left out. Otherwise they would count as second first
             // rows, and URLs would have to decide.
@@ -205,7 +205,7 @@ impl Newest {
         // Components are added in order of age, so the last added component is the newest. Two rows
         // with one hash in one component belong to two pages.
         let is_second = of.rows > 0 && of.component == component;
-        *of = OfHash {
+        *of = HashSlot {
             hash,
             component,
             rows: of.rows.saturating_add(1),
@@ -255,7 +255,7 @@ mod newest_tests {
         let none = RowFlags { known: false, first: false };
         let [first, later] = [true, false].map(|first| RowFlags { known: true, first });
         let location = |rows: &[(usize, RowFlags)], of: usize| {
-            let mut newest = Newest { hashes: vec![OfHash::default(); 16] };
+            let mut newest = NewestRows { hashes: vec![HashSlot::default(); 16] };
             rows.iter().for_each(|(component, row)| newest.add(*component, 7, *row));
             newest.add(of, 8, first);
             assert_eq!(newest.location(of, 8), RowStatus::Newest);

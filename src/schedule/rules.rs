@@ -34,7 +34,7 @@ pub struct Rules {
     /// The rule for all pages first, then the other rules sorted by prefix.
     rules: Arc<Vec<Rule>>,
     /// The keys at which another rule takes effect, in SURT order.
-    edges: Arc<Vec<Edge>>,
+    edges: Arc<Vec<RuleEdge>>,
 }
 
 /// The index of a rule.
@@ -48,7 +48,7 @@ impl RuleNumber {
 
 /// A key at which another rule takes effect: the start or the end of a prefix's range.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Edge {
+pub(super) struct RuleEdge {
     /// The rule whose range starts or ends at the key.
     of: RuleNumber,
     /// Whether the range ends at the key.
@@ -56,7 +56,7 @@ pub(super) struct Edge {
     holds: RuleNumber,
 }
 
-impl Edge {
+impl RuleEdge {
     /// Returns the rule that applies from this key.
     pub(super) fn holds(&self) -> RuleNumber {
         self.holds
@@ -190,13 +190,13 @@ impl Rules {
     }
 
     /// Returns the keys at which another rule takes effect, in SURT order.
-    pub(super) fn edges(&self) -> &[Edge] {
+    pub(super) fn edges(&self) -> &[RuleEdge] {
         &self.edges
     }
 
     /// Returns the key of an edge.
     #[expect(clippy::expect_used, reason = "only ranges have edges")]
-    pub(super) fn key(&self, edge: &Edge) -> &[u8] {
+    pub(super) fn key(&self, edge: &RuleEdge) -> &[u8] {
         let (start, end) = range(self.get(edge.of)).expect("the rule has a prefix");
         if edge.ends { end } else { start }
     }
@@ -214,7 +214,7 @@ fn start(rule: &Rule) -> Option<&[u8]> {
 
 /// Computes the keys at which rules take effect. The rules are sorted, and their ranges are nested
 /// or disjoint.
-fn edges(rules: &[Rule]) -> Vec<Edge> {
+fn edges(rules: &[Rule]) -> Vec<RuleEdge> {
     let mut edges = Vec::with_capacity(2 * rules.len());
     // A sweep with a stack of the open ranges, the innermost range last. The ranges belong to
     // prefixes, so they nest or are disjoint.
@@ -226,13 +226,13 @@ fn edges(rules: &[Rule]) -> Vec<Edge> {
         let Some((start, end)) = range(rule) else { continue };
         // At the end of a range, the enclosing rule applies again.
         while let Some((ended, _)) = open.pop_if(|(_, end)| *end <= start) {
-            edges.push(Edge { of: ended, ends: true, holds: outer(&open) });
+            edges.push(RuleEdge { of: ended, ends: true, holds: outer(&open) });
         }
-        edges.push(Edge { of, ends: false, holds: of });
+        edges.push(RuleEdge { of, ends: false, holds: of });
         open.push((of, end));
     }
     while let Some((ended, _)) = open.pop() {
-        edges.push(Edge { of: ended, ends: true, holds: outer(&open) });
+        edges.push(RuleEdge { of: ended, ends: true, holds: outer(&open) });
     }
     edges
 }
@@ -351,7 +351,7 @@ impl RulesByPage {
         mut bound: impl FnMut(&[u8]) -> Result<u32>,
     ) -> Result<RulesByPage> {
         let mut held = RulesByPage::default();
-        let mut bound = |edge: &Edge| bound(rules.key(edge));
+        let mut bound = |edge: &RuleEdge| bound(rules.key(edge));
         held.find(rules.edges(), pages, &mut bound)?;
         Ok(held)
     }
@@ -359,9 +359,9 @@ impl RulesByPage {
     /// Finds the positions of edges among `pages`.
     fn find(
         &mut self,
-        edges: &[Edge],
+        edges: &[RuleEdge],
         pages: Range<u32>,
-        bound: &mut impl FnMut(&Edge) -> Result<u32>,
+        bound: &mut impl FnMut(&RuleEdge) -> Result<u32>,
     ) -> Result<()> {
         if pages.is_empty() {
             // All these edges lie before one page, so the last edge decides, and no edge is looked

@@ -2,13 +2,14 @@
 
 use super::due::Due;
 use super::hints::Hints;
-use super::learned::Learned;
+use super::learned::LearnedPriors;
 use super::rules::Rule;
 use crate::error::Result;
 use crate::recrawl::{
-    Belief, Class, Code, Index, Interval, Odds, Policy, PolicyInput, Recent, Worths,
+    Belief, ComparisonCode, Interval, Odds, Policy, PolicyInput, PriorClass, PriorityIndex,
+    RecentComparisons, VisitValueTable,
 };
-use crate::segment::{Row, seconds};
+use crate::segment::{ScheduleRow, seconds};
 
 /// The minimum wait of a failing page in seconds.
 const RETRY_SECONDS: u64 = 3600;
@@ -65,9 +66,9 @@ impl Score {
 #[derive(Debug)]
 pub(super) struct Scorer {
     policy: Policy,
-    index: Option<Index>,
-    worths: Option<&'static Worths>,
-    learned: Learned,
+    index: Option<PriorityIndex>,
+    worths: Option<&'static VisitValueTable>,
+    learned: LearnedPriors,
     hints: Option<Hints>,
     now: u64,
     largest: Interval,
@@ -75,11 +76,11 @@ pub(super) struct Scorer {
 
 /// The inputs of a page's score.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Facts<'a> {
+pub(super) struct ScoreInput<'a> {
     pub(super) hash: u64,
-    pub(super) row: &'a Row,
+    pub(super) row: &'a ScheduleRow,
     /// The last comparisons, for policies that depend on the order of comparisons.
-    pub(super) recent: &'a Recent,
+    pub(super) recent: &'a RecentComparisons,
     pub(super) rule: &'a Rule,
     /// The hinted change after the last visit, in seconds.
     pub(super) changed: Option<u64>,
@@ -89,8 +90,8 @@ pub(super) struct Facts<'a> {
 
 /// The inputs of a score that depends only on the value of a visit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ByWorth {
-    pub(super) of: Of,
+pub(super) struct ValueInput {
+    pub(super) of: BeliefKey,
     pub(super) weight: f64,
     /// The seconds since the last visit.
     pub(super) seconds: u64,
@@ -98,11 +99,11 @@ pub(super) struct ByWorth {
 
 /// The state of a page for scoring.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Stands {
+pub(super) enum VisitStatus {
     /// The rule of the page forbids a visit before this interval has passed since the last visit.
     NotYet(Interval),
     /// The page fails, and waits for this number of seconds after its last visit.
-    LeftAlone(u64),
+    BackingOff(u64),
     /// The page was unvisited for `intervals` times the maximum time `after`.
     Overdue { intervals: f64, after: Interval },
     /// The seconds since the last visit, or since the last successful visit if the page fails.
@@ -110,9 +111,9 @@ pub(super) enum Stands {
 }
 
 impl Scorer {
-    pub(super) fn new(due: &Due, learned: Learned) -> Scorer {
+    pub(super) fn new(due: &Due, learned: LearnedPriors) -> Scorer {
         let index = due.policy.index();
-        let worths = index.map(Worths::of);
+        let worths = index.map(VisitValueTable::of);
         let (now, largest) = (seconds(due.now), due.largest());
         let hints = due.hints.clone();
         Scorer { policy: due.policy, index, worths, learned, hints, now, largest }
@@ -121,7 +122,7 @@ impl Scorer {
     /// Returns the number of seconds for which a failing page waits after its last visit; 0 if the
     /// page does not fail.
     #[inline]
-    pub(super) fn left_alone(&self, row: &Row) -> u64 {
+    pub(super) fn backoff_seconds(&self, row: &ScheduleRow) -> u64 {
         let failing = row.failing_seconds();
         // Exponential back-off: the wait is half of the time for which the page has failed.
         failing.map_or(0, |failing| (failing / 2).max(RETRY_SECONDS).min(self.largest.seconds()))
@@ -129,42 +130,46 @@ impl Scorer {
 
     /// Returns the state of a page.
     #[inline]
-    pub(super) fn stands(&self, of: Facts<'_>) -> Stands {
+    pub(super) fn visit_status(&self, of: ScoreInput<'_>) -> VisitStatus {
         let since = of.row.seconds_since(self.now);
         // The order of the checks matters: a rule's minimum comes before back-off, and both come
         // before overdue.
         if let Some(min) = of.rule.min.filter(|min| since < min.seconds()) {
-            return Stands::NotYet(min);
+            return VisitStatus::NotYet(min);
         }
-        let left_alone = self.left_alone(of.row);
+        let left_alone = self.backoff_seconds(of.row);
         if since < left_alone {
-            return Stands::LeftAlone(left_alone);
+            return VisitStatus::BackingOff(left_alone);
         }
         let seconds = self.since(of.row);
         let after = self.longest(of);
         if seconds >= after.seconds() {
             let intervals = seconds as f64 / after.seconds() as f64;
-            return Stands::Overdue { intervals, after };
+            return VisitStatus::Overdue { intervals, after };
         }
-        Stands::Since(seconds)
+        VisitStatus::Since(seconds)
     }
 
     /// Returns the seconds since the last visit, or since the last successful visit if the page
     /// fails.
     #[inline]
-    pub(super) fn since(&self, row: &Row) -> u64 {
+    pub(super) fn since(&self, row: &ScheduleRow) -> u64 {
         // A failed visit shows no content, so the time is measured from the last visit that did not
         // fail.
         row.seconds_since(self.now).saturating_add(row.failing_seconds().unwrap_or(0))
     }
 
     /// Returns the score of a known page; `None` if its rule forbids a visit now.
-    pub(super) fn score(&self, of: Facts<'_>, scores: &mut ScoreCache) -> Result<Option<Score>> {
-        Ok(match self.stands(of) {
-            Stands::NotYet(_) => None,
-            Stands::LeftAlone(_) => Some(Score::by(0.0)),
-            Stands::Overdue { intervals, .. } => Some(Score::overdue(intervals)),
-            Stands::Since(seconds) => {
+    pub(super) fn score(
+        &self,
+        of: ScoreInput<'_>,
+        scores: &mut ScoreCache,
+    ) -> Result<Option<Score>> {
+        Ok(match self.visit_status(of) {
+            VisitStatus::NotYet(_) => None,
+            VisitStatus::BackingOff(_) => Some(Score::by(0.0)),
+            VisitStatus::Overdue { intervals, .. } => Some(Score::overdue(intervals)),
+            VisitStatus::Since(seconds) => {
                 let belief = &self.belief(of, scores);
                 Some(Score::by(self.value_since(of, seconds, belief)?))
             }
@@ -173,8 +178,8 @@ impl Scorer {
 
     /// Returns the inputs of the score if it depends only on the value of a visit.
     #[inline]
-    pub(super) fn by_worth(&self, of: &Facts<'_>) -> Option<ByWorth> {
-        // Rules with other options make the score depend on more than `ByWorth`. Pages of such
+    pub(super) fn by_worth(&self, of: &ScoreInput<'_>) -> Option<ValueInput> {
+        // Rules with other options make the score depend on more than `ValueInput`. Pages of such
         // rules are always scored.
         let Rule { min: None, max: None, policy: None, .. } = of.rule else { return None };
         let (index, seconds) = (self.index?, of.row.seconds_since(self.now));
@@ -182,17 +187,17 @@ impl Scorer {
         let is_plain = of.changed.is_none() && of.row.failing_seconds().is_none();
         (is_plain && seconds < self.largest.seconds()).then(|| {
             let class = self.learned.class(of.hash, of.row.host, of.row.code);
-            let believed = Of { class, code: of.row.code, index: Some(index) };
-            ByWorth { of: believed, weight: self.weight(of), seconds }
+            let believed = BeliefKey { class, code: of.row.code, index: Some(index) };
+            ValueInput { of: believed, weight: self.weight(of), seconds }
         })
     }
 
     /// Returns the policy of a page, and the policy's table of values if it uses the value of a
     /// visit.
     #[inline]
-    pub(super) fn policy(&self, rule: &Rule) -> (Policy, Option<&'static Worths>) {
+    pub(super) fn policy(&self, rule: &Rule) -> (Policy, Option<&'static VisitValueTable>) {
         match rule.policy {
-            Some(policy) => (policy, policy.index().map(Worths::of)),
+            Some(policy) => (policy, policy.index().map(VisitValueTable::of)),
             None => (self.policy, self.worths),
         }
     }
@@ -200,17 +205,17 @@ impl Scorer {
     /// Returns the range of seconds in which a hinted change counts: after the last successful
     /// visit, up to now. `None` if no hint counts.
     #[inline]
-    pub(super) fn hinted_between(&self, row: &Row, rule: &Rule) -> Option<(u64, u64)> {
+    pub(super) fn hinted_between(&self, row: &ScheduleRow, rule: &Rule) -> Option<(u64, u64)> {
         self.hints.as_ref()?;
         // Hints count only for policies that use the value of a visit.
         self.policy(rule).1?;
         // In this case the score is 0, whatever the hints.
-        let is_left_alone = row.seconds_since(self.now) < self.left_alone(row);
+        let is_left_alone = row.seconds_since(self.now) < self.backoff_seconds(row);
         (!is_left_alone).then(|| (self.now.saturating_sub(self.since(row)), self.now))
     }
 
     /// Returns the hinted change of a page, in seconds.
-    pub(super) fn changed(&self, row: &Row, rule: &Rule, url: &str) -> Option<u64> {
+    pub(super) fn changed(&self, row: &ScheduleRow, rule: &Rule, url: &str) -> Option<u64> {
         let (last, now) = self.hinted_between(row, rule)?;
         self.hints.as_ref()?.first_change(url, last, now)
     }
@@ -218,22 +223,27 @@ impl Scorer {
     /// Returns the maximum time between visits: the shortest of the largest interval, the rule's
     /// maximum, and the interval of the rule's policy.
     #[inline]
-    pub(super) fn longest(&self, of: Facts<'_>) -> Interval {
+    pub(super) fn longest(&self, of: ScoreInput<'_>) -> Interval {
         let largest = of.rule.max.map_or(self.largest, |max| max.min(self.largest));
         let schedule = of.rule.policy.and_then(|policy| policy.schedule(of.recent));
         schedule.map_or(largest, |schedule| largest.min(interval(schedule.next_days)))
     }
 
     /// Returns the value that the policy computes for a page.
-    pub(super) fn value(&self, of: Facts<'_>, belief: &Belief) -> Result<f64> {
-        match self.stands(of) {
-            Stands::LeftAlone(_) => Ok(0.0),
+    pub(super) fn value(&self, of: ScoreInput<'_>, belief: &Belief) -> Result<f64> {
+        match self.visit_status(of) {
+            VisitStatus::BackingOff(_) => Ok(0.0),
             _ => self.value_since(of, self.since(of.row), belief),
         }
     }
 
     /// Returns the value that the policy computes `since` seconds after the last visit.
-    pub(super) fn value_since(&self, of: Facts<'_>, since: u64, belief: &Belief) -> Result<f64> {
+    pub(super) fn value_since(
+        &self,
+        of: ScoreInput<'_>,
+        since: u64,
+        belief: &Belief,
+    ) -> Result<f64> {
         let weight = self.weight(&of);
         let (policy, worths) = self.policy(of.rule);
         let Some(worths) = worths else {
@@ -254,19 +264,19 @@ impl Scorer {
 
     /// Returns the weight of a page for the policy, reduced if the page is gone or led.
     #[inline]
-    pub(super) fn weight(&self, of: &Facts<'_>) -> f64 {
+    pub(super) fn weight(&self, of: &ScoreInput<'_>) -> f64 {
         let of_gone = if of.row.gone { GONE_WEIGHT } else { 1.0 };
         // Both factors are powers of two, so the products are exact.
         weight(of) * of_gone * if of.led { LED_WEIGHT } else { 1.0 }
     }
 
     /// Whether the policy of a rule uses the value of a visit, so that leaders matter.
-    pub(super) fn minds_leaders(&self, rule: &Rule) -> bool {
+    pub(super) fn uses_leaders(&self, rule: &Rule) -> bool {
         self.policy(rule).1.is_some()
     }
 
     /// Returns the interval between successful visits for a threshold of the policy's value.
-    pub(super) fn every(&self, of: Facts<'_>, threshold: f64, belief: &Belief) -> Interval {
+    pub(super) fn every(&self, of: ScoreInput<'_>, threshold: f64, belief: &Belief) -> Interval {
         let (policy, worths) = self.policy(of.rule);
         let own = match worths {
             Some(worths) => {
@@ -292,13 +302,13 @@ impl Scorer {
 
     /// Returns the key of a page's belief.
     #[inline]
-    pub(super) fn of(&self, of: Facts<'_>) -> Of {
+    pub(super) fn of(&self, of: ScoreInput<'_>) -> BeliefKey {
         let class = self.learned.class(of.hash, of.row.host, of.row.code);
-        Of { class, code: of.row.code, index: self.policy(of.rule).0.index() }
+        BeliefKey { class, code: of.row.code, index: self.policy(of.rule).0.index() }
     }
 
     /// Returns the belief about the change rate of a page.
-    pub(super) fn belief(&self, of: Facts<'_>, scores: &mut ScoreCache) -> Belief {
+    pub(super) fn belief(&self, of: ScoreInput<'_>, scores: &mut ScoreCache) -> Belief {
         scores.belief(self.of(of))
     }
 }
@@ -320,7 +330,7 @@ pub(super) fn interval(days: f64) -> Interval {
 }
 
 /// Returns the weight of a page times the weight of its rule.
-pub(super) fn weight(of: &Facts<'_>) -> f64 {
+pub(super) fn weight(of: &ScoreInput<'_>) -> f64 {
     of.row.weight() * of.rule.weight
 }
 
@@ -333,19 +343,19 @@ const LEAST_LOG2: u32 = 4;
 /// The key of a belief: the prior of the host, the comparisons of the page, and the value index of
 /// the policy, if any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Of {
-    pub(super) class: Class,
-    pub(super) code: Code,
-    pub(super) index: Option<Index>,
+pub(super) struct BeliefKey {
+    pub(super) class: PriorClass,
+    pub(super) code: ComparisonCode,
+    pub(super) index: Option<PriorityIndex>,
 }
 
-impl Of {
+impl BeliefKey {
     /// Returns the key in the lower 52 bits.
     pub(super) fn bits(self) -> u64 {
         let index = match self.index {
             None => 0,
-            Some(Index::Value) => 1,
-            Some(Index::Harmonic) => 2,
+            Some(PriorityIndex::Value) => 1,
+            Some(PriorityIndex::Harmonic) => 2,
         };
         // 32 bits of the code, 12 bits of the class beginning at bit 32, and 2 bits of the index
         // beginning at bit 48.
@@ -356,37 +366,37 @@ impl Of {
 /// A thread's cache of computed odds. Each slot stores the last entry of its hash.
 #[derive(Debug)]
 pub(super) struct ScoreCache {
-    priors: Kept<Class, Box<Odds>>,
-    likelihoods: Kept<Code, Box<Odds>>,
+    priors: DirectMappedCache<PriorClass, Box<Odds>>,
+    likelihoods: DirectMappedCache<ComparisonCode, Box<Odds>>,
 }
 
 /// A direct-mapped cache.
 #[derive(Debug)]
-pub(super) struct Kept<K, V> {
+pub(super) struct DirectMappedCache<K, V> {
     places: Vec<Option<(K, V)>>,
 }
 
-/// A key of [`Kept`].
-pub(super) trait Hashed: Copy + PartialEq {
+/// A key of [`DirectMappedCache`].
+pub(super) trait CacheKey: Copy + PartialEq {
     fn bits(self) -> u64;
 }
 
-impl Hashed for Class {
+impl CacheKey for PriorClass {
     fn bits(self) -> u64 {
         self.number().into()
     }
 }
 
-impl Hashed for Code {
+impl CacheKey for ComparisonCode {
     fn bits(self) -> u64 {
-        Code::bits(self).into()
+        ComparisonCode::bits(self).into()
     }
 }
 
-impl<K: Hashed, V> Kept<K, V> {
+impl<K: CacheKey, V> DirectMappedCache<K, V> {
     /// Creates a cache with 2^`log2` slots.
     pub(super) fn new(log2: u32) -> Self {
-        Kept { places: std::iter::repeat_with(|| None).take(1 << log2).collect() }
+        DirectMappedCache { places: std::iter::repeat_with(|| None).take(1 << log2).collect() }
     }
 
     /// Returns the cached value, or computes it.
@@ -409,11 +419,14 @@ impl ScoreCache {
     /// Sizes the caches for about `pages` pages.
     pub(super) fn of(pages: u64) -> ScoreCache {
         let log2 = pages.checked_ilog2().unwrap_or(0).clamp(LEAST_LOG2, CODES_LOG2);
-        ScoreCache { priors: Kept::new(log2), likelihoods: Kept::new(log2) }
+        ScoreCache {
+            priors: DirectMappedCache::new(log2),
+            likelihoods: DirectMappedCache::new(log2),
+        }
     }
 
     /// Returns the belief about the change rate.
-    pub(super) fn belief(&mut self, of: Of) -> Belief {
+    pub(super) fn belief(&mut self, of: BeliefKey) -> Belief {
         // Priors and likelihoods are cached separately, because there are far more combinations
         // than priors and likelihoods together.
         let prior = self.priors.get(of.class, || Box::new(of.class.prior().odds()));

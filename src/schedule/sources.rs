@@ -8,40 +8,40 @@ use crate::bug::OrBug;
 use crate::engine::component::{Component, ComponentId, PageLocation};
 use crate::engine::live_segment::LiveSegment;
 use crate::engine::lookup::Lookup;
-use crate::engine::memtable::{Memtable, PageOf};
+use crate::engine::memtable::{Memtable, MemtablePage};
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{Changes, Entry, Prefix, surt};
-use crate::segment::{Row, RowOf, Rows, RowsInMemory, host_slot};
+use crate::segment::{InMemoryRows, PageRow, ScheduleRow, ScheduleRows, host_slot};
 
 /// The number of memtable pages read under one lock.
 const TOGETHER: usize = 1024;
 
 /// The data of a component.
 #[derive(Debug)]
-pub(super) enum Of {
+pub(super) enum SourceRows {
     Segment(Arc<LiveSegment>),
     Memtable {
         memtable: Arc<Memtable>,
         /// The numbers of the memtable's pages in SURT order.
         numbers: Vec<u32>,
         /// The rows of the memtable's pages by hash. A page is an index into `numbers`.
-        rows: RowsInMemory,
+        rows: InMemoryRows,
     },
 }
 
 /// A component, with the pages that a query sees.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct RowSource {
     id: ComponentId,
-    pub(super) of: Of,
+    pub(super) of: SourceRows,
     /// The pages of the component under the prefix.
     under: Range<u32>,
     /// The pages that newer components forgot by prefix, as sorted ranges.
     hidden: Vec<Range<u32>>,
 }
 
-impl Source {
+impl RowSource {
     /// Whether the query sees a page.
     #[inline]
     pub(super) fn sees(&self, page: u32) -> bool {
@@ -55,18 +55,18 @@ impl Source {
     }
 
     /// Returns the rows with hashes from `first` to `last`, including hidden pages.
-    pub(super) fn rows(&self, first: u64, last: u64) -> Result<Rows<'_>> {
+    pub(super) fn rows(&self, first: u64, last: u64) -> Result<ScheduleRows<'_>> {
         match &self.of {
-            Of::Segment(live) => live.segment.rows(first, last),
-            Of::Memtable { rows, .. } => Ok(rows.rows(first, last)),
+            SourceRows::Segment(live) => live.segment.rows(first, last),
+            SourceRows::Memtable { rows, .. } => Ok(rows.rows(first, last)),
         }
     }
 
     /// Returns the number of pages in the component.
     pub(super) fn all_pages(&self) -> u64 {
         match &self.of {
-            Of::Segment(live) => live.segment.numbers().pages,
-            Of::Memtable { numbers, .. } => numbers.len() as u64,
+            SourceRows::Segment(live) => live.segment.numbers().pages,
+            SourceRows::Memtable { numbers, .. } => numbers.len() as u64,
         }
     }
 
@@ -78,29 +78,31 @@ impl Source {
     /// Returns the URL of a page.
     pub(super) fn url(&self, page: u32) -> Result<String> {
         match &self.of {
-            Of::Segment(live) => {
+            SourceRows::Segment(live) => {
                 let mut url = Vec::new();
                 live.segment.page(page, &mut url)?;
                 live.segment.owned_text(url)
             }
-            Of::Memtable { .. } => self.in_memtable(page, |page| page.url().to_owned()),
+            SourceRows::Memtable { .. } => self.in_memtable(page, |page| page.url().to_owned()),
         }
     }
 
     /// Returns the location of a page's record.
     pub(super) fn location(&self, page: u32) -> Result<PageLocation> {
         let number = match &self.of {
-            Of::Segment(_) => Some(page),
-            Of::Memtable { numbers, .. } => numbers.get(page as usize).copied(),
+            SourceRows::Segment(_) => Some(page),
+            SourceRows::Memtable { numbers, .. } => numbers.get(page as usize).copied(),
         };
         let page = number.or_bug("a candidate is a page of its component")?;
         Ok(PageLocation { component: self.id, page })
     }
 
-    fn in_memtable<T>(&self, page: u32, read: impl FnOnce(PageOf<'_>) -> T) -> Result<T> {
+    fn in_memtable<T>(&self, page: u32, read: impl FnOnce(MemtablePage<'_>) -> T) -> Result<T> {
         let (memtable, number) = match &self.of {
-            Of::Memtable { memtable, numbers, .. } => (Some(memtable), numbers.get(page as usize)),
-            Of::Segment(_) => (None, None),
+            SourceRows::Memtable { memtable, numbers, .. } => {
+                (Some(memtable), numbers.get(page as usize))
+            }
+            SourceRows::Segment(_) => (None, None),
         };
         let memtable = memtable.or_bug("a page of a memtable is asked of it")?;
         let number = number.or_bug("a candidate is a page of its component")?;
@@ -108,7 +110,7 @@ impl Source {
     }
 
     /// Returns the rules of the component's pages.
-    pub(super) fn held(&self, rules: &Rules) -> Result<RulesByPage> {
+    pub(super) fn rules_by_page(&self, rules: &Rules) -> Result<RulesByPage> {
         // An empty URL sorts before all URLs with the same key, so a page exactly at the edge has
         // the new rule.
         RulesByPage::new(rules, self.under.clone(), |key| self.after(key, ""))
@@ -117,7 +119,7 @@ impl Source {
     /// Returns the first page under the prefix that comes after a key and URL.
     pub(super) fn after(&self, key: &[u8], url: &str) -> Result<u32> {
         let (mut low, mut high) = (self.under.start, self.under.end);
-        if let Of::Segment(live) = &self.of {
+        if let SourceRows::Segment(live) = &self.of {
             // Only pages with exactly this key are compared by URL. The key with a 0 appended is
             // its direct successor.
             low = low.max(bound(live, key)?);
@@ -137,7 +139,7 @@ impl Source {
 }
 
 /// Returns the components of a snapshot, the oldest first.
-pub(super) fn sources(snapshot: &Snapshot, prefix: Option<&Prefix>) -> Result<Vec<Source>> {
+pub(super) fn sources(snapshot: &Snapshot, prefix: Option<&Prefix>) -> Result<Vec<RowSource>> {
     let components = snapshot.view.components().rev();
     // An unused memtable has no rows. If it is left out, a single segment needs no table of newest
     // rows.
@@ -154,27 +156,27 @@ fn segment(
     component: Component<'_>,
     live: &Arc<LiveSegment>,
     prefix: Option<&Prefix>,
-) -> Result<Source> {
-    let buried = Buried::by_newer(snapshot, component.id());
+) -> Result<RowSource> {
+    let buried = HiddenKeyRanges::by_newer(snapshot, component.id());
     // Keys are converted to page numbers once, so that `sees` compares integers for each row.
-    let pages_in = |(start, end): &Keys| Ok(bound(live, start)?..bound(live, end)?);
+    let pages_in = |(start, end): &KeyRange| Ok(bound(live, start)?..bound(live, end)?);
     let hidden: Vec<Range<u32>> = buried.0.iter().map(pages_in).collect::<Result<_>>()?;
     let under = match prefix.map(Prefix::range) {
         Some((start, end)) => bound(live, start)?..bound(live, end)?,
         None => 0..bound_of(live.segment.numbers().pages)?,
     };
     let hidden = hidden.into_iter().filter(|range| !range.is_empty()).collect();
-    Ok(Source { id: component.id(), of: Of::Segment(Arc::clone(live)), under, hidden })
+    Ok(RowSource { id: component.id(), of: SourceRows::Segment(Arc::clone(live)), under, hidden })
 }
 
 /// A half-open range of keys.
-type Keys = (Vec<u8>, Vec<u8>);
+type KeyRange = (Vec<u8>, Vec<u8>);
 
 /// The key ranges that newer components forgot by prefix: sorted and disjoint.
-struct Buried(Vec<Keys>);
+struct HiddenKeyRanges(Vec<KeyRange>);
 
-impl Buried {
-    fn by_newer(snapshot: &Snapshot, id: ComponentId) -> Buried {
+impl HiddenKeyRanges {
+    fn by_newer(snapshot: &Snapshot, id: ComponentId) -> HiddenKeyRanges {
         let mut all = Vec::new();
         let mut add = |(start, end): (&[u8], &[u8])| all.push((start.to_vec(), end.to_vec()));
         for newer in snapshot.view.newer_than(id) {
@@ -183,20 +185,20 @@ impl Buried {
                     newer.tombstones.iter().for_each(|t| add(t.prefix.range()));
                 }
                 Component::Memtable(_, newer) => {
-                    newer.read().buried.ranges_at(snapshot.sequence).for_each(&mut add);
+                    newer.read().hidden_keys.ranges_at(snapshot.sequence).for_each(&mut add);
                 }
             }
         }
         // Prefixes nest or are disjoint. The outer prefix sorts first, so inner prefixes are
         // dropped below.
         all.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
-        let mut apart: Vec<Keys> = Vec::new();
+        let mut apart: Vec<KeyRange> = Vec::new();
         for keys in all {
             if apart.last().is_none_or(|last| last.1 <= keys.0) {
                 apart.push(keys);
             }
         }
-        Buried(apart)
+        HiddenKeyRanges(apart)
     }
 
     fn hides(&self, key: &[u8]) -> bool {
@@ -220,11 +222,11 @@ fn in_memory(
     id: ComponentId,
     memtable: &Arc<Memtable>,
     prefix: Option<&Prefix>,
-) -> Result<Source> {
+) -> Result<RowSource> {
     let Snapshot { view, sequence, .. } = snapshot;
     // Must run before this memtable is locked: `by_newer` locks newer memtables, and no thread may
     // hold two such locks.
-    let buried = Buried::by_newer(snapshot, id);
+    let buried = HiddenKeyRanges::by_newer(snapshot, id);
     let all = {
         let inner = memtable.read();
         prefix.map_or_else(|| inner.order(None), |prefix| inner.under(prefix, *sequence))
@@ -243,7 +245,7 @@ fn in_memory(
             let at = u32::try_from(numbers.len()).ok();
             let at = at.or_bug("a memtable has fewer than 2^31 pages")?;
             numbers.push(number);
-            let course = page.course_at(*sequence, &view.epochs);
+            let course = page.history_at(*sequence, &view.epochs);
             let head = course.head.as_ref();
             let changes = course.changes.unwrap_or_else(|| {
                 // The row is completed below, without the lock of this memtable, because `changing`
@@ -252,21 +254,21 @@ fn in_memory(
                 Changes::default()
             });
             let own = page.entries_at(*sequence).filter(Entry::is_visit).count();
-            let row = Row::new(head, &changes, own, host_slot(page.url(), view.seed));
-            rows.push(RowOf { hash: page.hash(), page: at, row });
+            let row = ScheduleRow::new(head, &changes, own, host_slot(page.url(), view.seed));
+            rows.push(PageRow { hash: page.hash(), page: at, row });
         }
     }
     for (at, url) in late {
         // A late visit changes earlier comparisons, so the comparisons are folded again from all
         // visits, including visits in older components.
-        let changing = view.changing(&Lookup::new(&url, view.seed), *sequence)?;
+        let changing = view.page_with_changes(&Lookup::new(&url, view.seed), *sequence)?;
         let of = rows.get_mut(at).or_bug("there is a row of each page")?;
         changing.into_iter().for_each(|page| of.row = of.row.with(&page.changes));
     }
-    let rows = RowsInMemory::new(rows);
+    let rows = InMemoryRows::new(rows);
     let under =
         0..u32::try_from(numbers.len()).ok().or_bug("a memtable has fewer than 2^31 pages")?;
     let memtable = Arc::clone(memtable);
-    let of = Of::Memtable { memtable, numbers, rows };
-    Ok(Source { id, of, under, hidden: Vec::new() })
+    let of = SourceRows::Memtable { memtable, numbers, rows };
+    Ok(RowSource { id, of, under, hidden: Vec::new() })
 }

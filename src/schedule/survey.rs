@@ -1,12 +1,12 @@
 //! A summary of how the pages of a store change.
 
-use super::learned::{Learned, sample};
+use super::learned::{LearnedPriors, sample};
 use super::rows::{each_page, part_of};
 use super::sources::sources;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::order::sort_few_by;
-use crate::recrawl::{Belief, Class, Code};
+use crate::recrawl::{Belief, ComparisonCode, PriorClass};
 use crate::threads;
 
 /// The number of hash ranges that threads share.
@@ -37,19 +37,19 @@ pub struct Survey {
 
 /// The counts of some pages.
 #[derive(Default)]
-struct Counts {
+struct SurveyCounts {
     pages: u64,
     changed: u64,
     /// The inputs of the beliefs about the compared pages.
-    by: Vec<(Class, Code)>,
+    by: Vec<(PriorClass, ComparisonCode)>,
 }
 
 impl Survey {
     /// Summarizes how the pages of the store change: the number of changed pages, and the deciles
     /// of change rates. The result is a function of the pages, as in
-    /// [`Learned::of`](crate::due::Learned::of).
+    /// [`LearnedPriors::of`](crate::due::LearnedPriors::of).
     ///
-    /// Reads the data of [`Learned::of`] once more, and no page. Takes up to a second, and 20 MB
+    /// Reads the data of [`LearnedPriors::of`] once more, and no page. Takes up to a second, and 20 MB
     /// for a million pages.
     ///
     /// ```
@@ -84,9 +84,9 @@ impl Survey {
     }
 
     pub(crate) fn new(snapshot: &Snapshot) -> Result<Survey> {
-        let learned = Learned::kept(snapshot)?;
+        let learned = LearnedPriors::kept(snapshot)?;
         let (last, of_one) = sample(snapshot)?;
-        let Counts { pages, changed, mut by } = count(snapshot, &learned, last)?;
+        let SurveyCounts { pages, changed, mut by } = count(snapshot, &learned, last)?;
         by.sort_unstable();
         let compared = by.len();
         let [pages, compared, changed] =
@@ -96,15 +96,15 @@ impl Survey {
 }
 
 /// Counts the pages with hashes up to `last`.
-fn count(snapshot: &Snapshot, learned: &Learned, last: u64) -> Result<Counts> {
+fn count(snapshot: &Snapshot, learned: &LearnedPriors, last: u64) -> Result<SurveyCounts> {
     let sources = sources(snapshot, None)?;
-    let of_part = |(): &mut (), part: usize| -> Result<Counts> {
-        let mut counts = Counts::default();
+    let of_part = |(): &mut (), part: usize| -> Result<SurveyCounts> {
+        let mut counts = SurveyCounts::default();
         let (from, upto) = part_of(last, part, PARTS);
         each_page(&sources, from, upto, |found| {
             let (host, code) = (found.row.host, found.row.code);
             counts.pages += 1;
-            if code != Code::default() {
+            if code != ComparisonCode::default() {
                 counts.changed += u64::from(code.summary().changes > 0);
                 // Stores keys instead of beliefs: a belief is computed later, once for all pages
                 // with equal keys.
@@ -114,9 +114,9 @@ fn count(snapshot: &Snapshot, learned: &Learned, last: u64) -> Result<Counts> {
         })?;
         Ok(counts)
     };
-    let mut all = Counts::default();
-    for part in threads::share(0..PARTS, parallel(), || (), of_part) {
-        let Counts { pages, changed, mut by } = part?;
+    let mut all = SurveyCounts::default();
+    for part in threads::run_jobs(0..PARTS, parallel(), || (), of_part) {
+        let SurveyCounts { pages, changed, mut by } = part?;
         all.pages += pages;
         all.changed += changed;
         all.by.append(&mut by);
@@ -125,17 +125,17 @@ fn count(snapshot: &Snapshot, learned: &Learned, last: u64) -> Result<Counts> {
 }
 
 /// Returns the change rates at the deciles of sorted pages.
-fn deciles(by: &[(Class, Code)]) -> Option<[f64; 9]> {
-    let kinds: Vec<&[(Class, Code)]> = by.chunk_by(|a, b| a == b).collect();
+fn deciles(by: &[(PriorClass, ComparisonCode)]) -> Option<[f64; 9]> {
+    let kinds: Vec<&[(PriorClass, ComparisonCode)]> = by.chunk_by(|a, b| a == b).collect();
     // Pages with the same class and code have the same belief, which is computed once.
-    let rates = |(): &mut (), kinds: &[&[(Class, Code)]]| -> Vec<(f64, usize)> {
+    let rates = |(): &mut (), kinds: &[&[(PriorClass, ComparisonCode)]]| -> Vec<(f64, usize)> {
         let alike = kinds.iter().filter_map(|kind| Some((*kind.first()?, kind.len())));
-        let rate = |(class, code): (Class, Code)| {
+        let rate = |(class, code): (PriorClass, ComparisonCode)| {
             Belief::new(&class.prior(), &code.likelihood()).rate().per_day
         };
         alike.map(|(kind, pages)| (rate(kind), pages)).collect()
     };
-    let rates = threads::share(kinds.chunks(TOGETHER), parallel(), || (), rates);
+    let rates = threads::run_jobs(kinds.chunks(TOGETHER), parallel(), || (), rates);
     let mut rates = rates.concat();
     // The order of classes and codes is not the order of rates.
     sort_few_by(&mut rates, |(a, _), (b, _)| a.total_cmp(b));

@@ -21,26 +21,26 @@ impl Candidate {
 }
 
 /// A consumer of search results.
-pub trait Finds {
+pub trait HitSink {
     /// Announces an ordinal that may be found next. The search is prefetching its fingerprint, so
     /// the consumer should now prefetch its own data for the ordinal.
-    fn expect(&mut self, ordinal: u32) {
+    fn prefetch(&mut self, ordinal: u32) {
         let _ = ordinal;
     }
 
     /// Takes a fingerprint near query number `place`.
-    fn find(&mut self, place: usize, candidate: Candidate);
+    fn hit(&mut self, place: usize, candidate: Candidate);
 }
 
-impl Finds for Vec<Candidate> {
-    fn find(&mut self, _: usize, candidate: Candidate) {
+impl HitSink for Vec<Candidate> {
+    fn hit(&mut self, _: usize, candidate: Candidate) {
         self.push(candidate);
     }
 }
 
-// Closures prefetch nothing: `expect` keeps its empty default.
-impl<F: FnMut(usize, Candidate)> Finds for F {
-    fn find(&mut self, place: usize, candidate: Candidate) {
+// Closures prefetch nothing: `prefetch` keeps its empty default.
+impl<F: FnMut(usize, Candidate)> HitSink for F {
+    fn hit(&mut self, place: usize, candidate: Candidate) {
         self(place, candidate);
     }
 }

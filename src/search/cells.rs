@@ -37,12 +37,12 @@ pub const HALVES: usize = 2;
 
 /// A half of the fingerprint, or the table addressed by it. The upper half comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Half {
+pub(super) enum FingerprintHalf {
     Upper,
     Lower,
 }
 
-impl Half {
+impl FingerprintHalf {
     pub(super) const ALL: [Self; HALVES] = [Self::Upper, Self::Lower];
 
     /// Returns this half of a fingerprint, and the low bits of the other half that entries store.
@@ -128,7 +128,7 @@ pub(super) const CELLS_DISTANCE_MAX: u32 = 2 * (WEIGHT_MAX - 1);
 /// A table of cells, for one half.
 #[derive(Clone, Debug)]
 pub struct CellTable<C> {
-    /// The cells: one [`Line`](super::Line) each.
+    /// The cells: one [`CacheLine`](super::CacheLine) each.
     pub cells: C,
     /// The lines in which full cells continue, in the form of `cells`.
     pub further: C,
@@ -156,11 +156,11 @@ impl<C> Cells<C> {
         Cells { count: self.count, tables }
     }
 
-    pub(super) fn of(&self, half: Half) -> &CellTable<C> {
+    pub(super) fn of(&self, half: FingerprintHalf) -> &CellTable<C> {
         let [upper, lower] = &self.tables;
         match half {
-            Half::Upper => upper,
-            Half::Lower => lower,
+            FingerprintHalf::Upper => upper,
+            FingerprintHalf::Lower => lower,
         }
     }
 }
@@ -168,7 +168,7 @@ impl<C> Cells<C> {
 impl<C: Column> Cells<C> {
     /// Checks that each table has every fingerprint, in its cell and in order.
     pub(super) fn check(&self, fingerprints: &C, n: u32) -> Result<(), C::Error> {
-        for half in Half::ALL {
+        for half in FingerprintHalf::ALL {
             let table = self.of(half);
             // Entries are numbered through all cells in order, so the check compares the number in
             // each head with the running count.

@@ -6,8 +6,8 @@ use zerocopy::FromBytes;
 use zerocopy::little_endian::{U16, U32, U64};
 
 use super::candidate::Candidate;
-use super::kernel::Kernel;
-use super::line::Line;
+use super::kernel::SearchKernel;
+use super::line::CacheLine;
 use crate::cpu::prefetch;
 
 /// A column of a segment, read by the search.
@@ -30,7 +30,7 @@ pub trait Column {
 
     /// Announces a read of the memory line at byte `offset`. The call is a hint: it costs a
     /// nanosecond and cannot fail, and the offset may be beyond the end.
-    fn expect(&self, offset: u64) {
+    fn prefetch(&self, offset: u64) {
         // A column that verifies checksums in `bytes` should override this method, since a hint
         // must not read a whole block.
         if let Ok(bytes) = self.bytes(offset..offset.saturating_add(1)) {
@@ -45,7 +45,7 @@ pub trait Column {
     ///
     /// Returns an error if one of the lines is damaged. For a line beyond the end, an error is
     /// optional.
-    fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[Line], Self::Error>;
+    fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[CacheLine], Self::Error>;
 
     /// Builds the error for an invalid value at byte `offset` of this column.
     ///
@@ -137,7 +137,7 @@ pub(super) fn scan<C: Column>(
     const STRIDE: u32 = 8192;
     // The first comparison only yields indices, so the words
     // of a hit are read twice, the second time from the cache.
-    let kernel = Kernel::fastest();
+    let kernel = SearchKernel::fastest();
     let mut near = Vec::new();
     while start < end {
         let stop = end.min(start.saturating_add(STRIDE));

@@ -1,10 +1,10 @@
 //! The cost model of a search: probes, candidates and memory lines.
 
-use super::cells::{self, CELLS_DISTANCE_MAX, Half};
+use super::cells::{self, CELLS_DISTANCE_MAX, FingerprintHalf};
 use super::hamming;
 use super::kernel::ENTRY_BITS;
-use super::probe::{BLOCK_BITS, BLOCKS, Block, ProbeRadius};
-use super::rotation::RotationBuckets;
+use super::probe::{BLOCK_BITS, BLOCKS, FingerprintBlock, ProbeRadius};
+use super::rotation::BucketLayout;
 use super::shape::Shape;
 use super::shards::DISTANCE_MAX;
 
@@ -100,7 +100,7 @@ impl Cost {
         match shape {
             Shape::Column => None,
             Shape::Rotations(address) => {
-                let visit = Visit::of_rotations(n, address.bits, k);
+                let visit = ProbeEstimate::of_rotations(n, address.bits, k);
                 // Up to k = 2 only the first k + 1 rotations are read, and only these rotations
                 // compete for the caches.
                 let used = f64::from(k + 1).min(BLOCKS as f64) / BLOCKS as f64;
@@ -122,7 +122,7 @@ impl Cost {
                 if k > CELLS_DISTANCE_MAX {
                     return None;
                 }
-                let visit = Visit::of_cells(n, count, k);
+                let visit = ProbeEstimate::of_cells(n, count, k);
                 let further = visit.probes * cells::GOING_ON;
                 // For k = 0 the lower half has reach 0, so its table is not read.
                 let used = if k == 0 { 0.5 } else { 1.0 };
@@ -155,7 +155,7 @@ fn erf(x: f64) -> f64 {
 }
 
 /// The expected work in buckets or cells.
-pub(super) struct Visit {
+pub(super) struct ProbeEstimate {
     /// Buckets or cells.
     pub(super) probes: f64,
     /// Entries in the buckets or cells.
@@ -164,14 +164,14 @@ pub(super) struct Visit {
     pub(super) survivors: f64,
 }
 
-impl Visit {
+impl ProbeEstimate {
     pub(super) fn of_rotations(n: u32, bits: u32, k: u32) -> Self {
         let bits = bits.min(BLOCK_BITS);
         let k = k.min(DISTANCE_MAX);
         let reach = ProbeRadius::within(k);
         let bucket_entries = f64::from(n) / f64::from(1_u32 << bits);
         let mut visit = Self { probes: 0.0, candidates: 0.0, survivors: 0.0 };
-        for block in Block::ALL {
+        for block in FingerprintBlock::ALL {
             // The loops are the same as in the search itself, over counts instead of buckets.
             for distance in 0..reach.of(block).min(bits + 1) {
                 let slack = reach.slack(block, distance);
@@ -190,7 +190,7 @@ impl Visit {
     fn of_cells(n: u32, count: u32, k: u32) -> Self {
         let cell_entries = f64::from(n) / f64::from(count.max(1));
         let mut visit = Self { probes: 0.0, candidates: 0.0, survivors: 0.0 };
-        for half in Half::ALL {
+        for half in FingerprintHalf::ALL {
             let reach = half.reach(k);
             if reach == 0 {
                 continue;
@@ -225,7 +225,7 @@ fn share_within(distance: u32, bits: u32) -> f64 {
 /// Returns the share of buckets with more entries than their capacity.
 ///
 /// The numbers of entries follow a Poisson distribution, approximated by a normal distribution.
-fn share_going_on(n: u32, address: RotationBuckets) -> f64 {
+fn share_going_on(n: u32, address: BucketLayout) -> f64 {
     let average = f64::from(n) / f64::from(address.buckets());
     // The variance of a bucket's count equals its mean. The added 0.5 is the continuity correction.
     let deviations = (f64::from(address.room()) + 0.5 - average) / average.sqrt().max(1.0);

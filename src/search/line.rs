@@ -3,10 +3,10 @@
 use zerocopy::little_endian::U16;
 
 /// A memory line: 64 bytes.
-pub type Line = [U16; LINE_PLACES as usize];
+pub type CacheLine = [U16; LINE_PLACES as usize];
 
-/// The length of a [`Line`] in bytes.
-pub const LINE_BYTES: u64 = size_of::<Line>() as u64;
+/// The length of a [`CacheLine`] in bytes.
+pub const LINE_BYTES: u64 = size_of::<CacheLine>() as u64;
 
 /// The number of places in a line.
 pub(super) const LINE_PLACES: u32 = 32;

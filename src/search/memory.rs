@@ -6,12 +6,12 @@ use std::time::Instant;
 use zerocopy::little_endian::U64;
 
 use super::candidate::Candidate;
-use super::kernel::{BlockRun, Kernel, NearBlock};
-use super::nearest::{Bounds, Extent, Nearest};
-use super::node::{NONE, Node, add, empty_buckets, number_at, prefetched};
+use super::kernel::{BlockRun, NearBlock, SearchKernel};
+use super::nearest::{Bounds, Completeness, NearestCandidates};
+use super::node::{ChainNode, NONE, add, empty_buckets, number_at, prefetched};
 use super::outward::{LOOKED_UP_MAX, within_one};
-use super::plan::{Plan, SearchMethod, nodes_worth_a_scan, plan_chains};
-use super::probe::{BLOCK_BITS, BLOCKS, Block, Probe, ProbeRadius, Probes};
+use super::plan::{AccessPath, SearchPlan, nodes_worth_a_scan, plan_chains};
+use super::probe::{BLOCK_BITS, BLOCKS, FingerprintBlock, Probe, ProbeRadius, Probes};
 use super::shards::DISTANCE_MAX;
 use crate::cpu::prefetch_value;
 
@@ -37,9 +37,9 @@ const LOAD_MAX: usize = 6;
 pub struct Chains {
     fingerprints: Vec<U64>,
     /// The first node of each bucket, in the table of each block.
-    buckets: [Vec<Node>; BLOCKS],
+    buckets: [Vec<ChainNode>; BLOCKS],
     /// The nodes after the first node of a chain, of all tables.
-    overflow: Vec<Node>,
+    overflow: Vec<ChainNode>,
     /// The number of address bits of the buckets.
     bits: u32,
     /// The number of each fingerprint. The map exists once chains were too long to find a
@@ -90,7 +90,7 @@ impl Chains {
         let buckets: usize = self.buckets.iter().map(Vec::capacity).sum();
         size_of::<Self>()
             + self.fingerprints.capacity() * size_of::<U64>()
-            + (buckets + self.overflow.capacity()) * size_of::<Node>()
+            + (buckets + self.overflow.capacity()) * size_of::<ChainNode>()
             + self.numbers.as_ref().map_or(0, |numbers| numbers.capacity() * NUMBER_BYTES)
     }
 
@@ -102,14 +102,14 @@ impl Chains {
         for buckets in &mut self.buckets {
             // The buckets keep their number: the next content is likely to be as large, and the
             // buckets need not double again.
-            buckets.fill(Node::EMPTY);
+            buckets.fill(ChainNode::EMPTY);
         }
     }
 
     /// Prefetches the memory lines that a search within distance 3 reads first. Call this method
     /// some hundred nanoseconds before the search; the call takes about five nanoseconds.
     pub fn prefetch(&self, fingerprint: u64) {
-        for block in Block::ALL {
+        for block in FingerprintBlock::ALL {
             // The address of a first node is computed, so the hint reads no memory itself.
             prefetch_value(self.first(Probe::own(block, fingerprint, self.bits)));
         }
@@ -143,7 +143,7 @@ impl Chains {
             // equal fingerprints by the length of the map.
             numbers.entry(fingerprint).or_insert(id);
         }
-        for (buckets, block) in self.buckets.iter_mut().zip(Block::ALL) {
+        for (buckets, block) in self.buckets.iter_mut().zip(FingerprintBlock::ALL) {
             let bucket = block.bucket(fingerprint, self.bits) as usize;
             add(&mut buckets[bucket], &mut self.overflow, block.next().value(fingerprint), id);
         }
@@ -161,11 +161,11 @@ impl Chains {
         // all probes.
         self.bits += 1;
         let overflow = std::mem::take(&mut self.overflow);
-        for (buckets, block) in self.buckets.iter_mut().zip(Block::ALL) {
+        for (buckets, block) in self.buckets.iter_mut().zip(FingerprintBlock::ALL) {
             let mut split = Vec::with_capacity(buckets.len() * 2);
             let mut moved = 0;
             for first in &*buckets {
-                let mut halves = [Node::EMPTY, Node::EMPTY];
+                let mut halves = [ChainNode::EMPTY, ChainNode::EMPTY];
                 let mut chain = Some(first);
                 while let Some(node) = chain {
                     for (next, &id) in node.blocks().iter().zip(&node.ids) {
@@ -204,7 +204,8 @@ impl Chains {
         // Following chains is abandoned when it has cost as much as a scan, so both together cost
         // at most about twice a scan.
         let nodes = nodes_worth_a_scan(self.len()).max(NODES_MIN);
-        if self.plan(k).method == SearchMethod::Rotations && self.follow(fingerprint, k, nodes, out)
+        if self.plan(k).access_path == AccessPath::Rotations
+            && self.follow(fingerprint, k, nodes, out)
         {
             return;
         }
@@ -237,7 +238,7 @@ impl Chains {
     }
 
     /// Appends to `out` the nearest fingerprints within `k`. If the chains are short enough, the
-    /// result has all of them; otherwise the [`Extent`] states how complete it is. In the second
+    /// result has all of them; otherwise the [`Completeness`] states how complete it is. In the second
     /// case every fingerprint is compared, at some 0.1 ns each, in order of arrival. Of equally
     /// near fingerprints, the first are kept. If there are more than [`Bounds::fingerprints`], and
     /// the hash map of numbers exists, only the latest fingerprints are compared; earlier
@@ -249,35 +250,34 @@ impl Chains {
         k: u32,
         bounds: &Bounds,
         out: &mut Vec<Candidate>,
-    ) -> Extent {
+    ) -> Completeness {
         /// The number of nodes that may be read before all fingerprints are compared, as a multiple
         /// of the expected number.
         const PATIENCE: f64 = 3.0;
         let k = k.min(DISTANCE_MAX);
         if self.is_empty() || k == 0 && self.add_equal(fingerprint, out) {
-            return Extent::whole(k);
+            return Completeness::whole(k);
         }
         let before = out.len();
-        let Plan { method: way, expected } = self.plan(k);
+        let SearchPlan { access_path: way, expected } = self.plan(k);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number")]
         let nodes = (expected.lines * PATIENCE) as usize + NODES_MIN / 2;
-        if way == SearchMethod::Rotations && self.follow(fingerprint, k, nodes, out) {
-            return Extent::whole(k);
+        if way == AccessPath::Rotations && self.follow(fingerprint, k, nodes, out) {
+            return Completeness::whole(k);
         }
         out.truncate(before);
-        let kernel = Kernel::fastest();
+        let kernel = SearchKernel::fastest();
         let first = self.len().saturating_sub(bounds.fingerprints as usize);
         // The map is used only if there are more fingerprints than the bound, and long chains, not
         // the plan, prevented a complete search.
-        let numbers =
-            self.distinct_numbers().filter(|_| first > 0 && way == SearchMethod::Rotations);
+        let numbers = self.distinct_numbers().filter(|_| first > 0 && way == AccessPath::Rotations);
         let crowded = numbers.is_some() && k > LOOKED_UP_MAX;
         // Without the map, all fingerprints are compared. With the map, no fingerprint is compared
         // for distance 1, since lookups find all; for larger distances the latest fingerprints are
         // compared.
         let first = numbers.map_or(0, |_| if crowded { first } else { self.len() });
         let hits = if numbers.is_some() { bounds.hits_of_crowd } else { bounds.hits };
-        let (mut nearest, mut near) = (Nearest::new(k, hits, out), Vec::new());
+        let (mut nearest, mut near) = (NearestCandidates::new(k, hits, out), Vec::new());
         let (mut scanned, mut certain) = (0, Some(k));
         if let Some(numbers) = numbers {
             let within = k.min(LOOKED_UP_MAX);
@@ -306,7 +306,7 @@ impl Chains {
             }
             scanned += column.len();
         }
-        Extent { crowded, ..nearest.finish(certain, number_at(scanned)) }
+        Completeness { crowded, ..nearest.finish(certain, number_at(scanned)) }
     }
 
     /// Returns the number of fingerprints.
@@ -316,7 +316,7 @@ impl Chains {
 
     /// Returns the plan of [`find`](Self::find) for a distance.
     #[must_use]
-    pub fn plan(&self, k: u32) -> Plan {
+    pub fn plan(&self, k: u32) -> SearchPlan {
         plan_chains(self.count(), self.bits, k.min(DISTANCE_MAX))
     }
 
@@ -337,7 +337,7 @@ impl Chains {
     /// Compares every fingerprint.
     #[expect(clippy::indexing_slicing, reason = "indices of the column that was compared")]
     pub(super) fn scan(&self, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) {
-        let kernel = Kernel::fastest();
+        let kernel = SearchKernel::fastest();
         let mut near = Vec::new();
         for (start, column) in (0..).step_by(STRIDE).zip(self.fingerprints.chunks(STRIDE)) {
             kernel.near_u64(column, fingerprint, k, &mut near);
@@ -364,15 +364,15 @@ impl Chains {
         if reach.is_plain() {
             return self.follow_own(fingerprint, k, reach, nodes_left, out);
         }
-        let kernel = Kernel::fastest();
+        let kernel = SearchKernel::fastest();
         let mut near = Vec::new();
-        let mut chains = Block::ALL
+        let mut chains = FingerprintBlock::ALL
             .into_iter()
             .flat_map(|block| Probes::new(block, fingerprint, self.bits, reach))
             .map(|probe| (probe, prefetched(self.first(probe))));
         // Sixteen independent chains hide each other's
         // latency. Each chain alone would wait at every node.
-        let mut lanes = [const { None::<(Probe, &Node)> }; LANES];
+        let mut lanes = [const { None::<(Probe, &ChainNode)> }; LANES];
         for (lane, first) in lanes.iter_mut().zip(chains.by_ref()) {
             *lane = Some(first);
         }
@@ -417,12 +417,12 @@ impl Chains {
         mut nodes_left: usize,
         out: &mut Vec<Candidate>,
     ) -> bool {
-        let kernel = Kernel::fastest();
+        let kernel = SearchKernel::fastest();
         let own = |block| prefetched(self.first(Probe::own(block, fingerprint, self.bits)));
         // All four first nodes are prefetched before the first node is read.
-        let firsts = Block::ALL.map(|block| (reach.of(block) > 0).then(|| own(block)));
+        let firsts = FingerprintBlock::ALL.map(|block| (reach.of(block) > 0).then(|| own(block)));
         let mut near = Vec::new();
-        for (block, first) in Block::ALL.into_iter().zip(firsts) {
+        for (block, first) in FingerprintBlock::ALL.into_iter().zip(firsts) {
             let mut chain = first;
             while let Some(node) = chain {
                 if nodes_left == 0 {
@@ -452,12 +452,12 @@ impl Chains {
     )]
     fn candidate(
         &self,
-        node: &Node,
+        node: &ChainNode,
         index: u32,
         fingerprint: u64,
         k: u32,
         reach: ProbeRadius,
-        block: Block,
+        block: FingerprintBlock,
     ) -> Option<Candidate> {
         let id = node.ids[index as usize];
         let found = self.fingerprints[id as usize].get();
@@ -470,13 +470,13 @@ impl Chains {
 
     /// Returns the first node of the probed bucket.
     #[expect(clippy::indexing_slicing, reason = "there is a bucket for each value of the bits")]
-    fn first(&self, probe: Probe) -> &Node {
+    fn first(&self, probe: Probe) -> &ChainNode {
         let [first, second, third, fourth] = &self.buckets;
         let buckets = match probe.block {
-            Block::First => first,
-            Block::Second => second,
-            Block::Third => third,
-            Block::Fourth => fourth,
+            FingerprintBlock::First => first,
+            FingerprintBlock::Second => second,
+            FingerprintBlock::Third => third,
+            FingerprintBlock::Fourth => fourth,
         };
         &buckets[probe.bucket as usize]
     }

@@ -101,32 +101,32 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use candidate::{Candidate, Finds};
+pub use candidate::{Candidate, HitSink};
 #[cfg(feature = "internals")]
 pub use cells::cell_count;
 pub(crate) use cells::further_max;
 pub use cells::{CellTable, Cells, HALVES};
 pub use column::Column;
 pub use cost::Cost;
-pub use index::{Resources, Sink, TableColumn, build_index};
+pub use index::{Resources, TableColumn, TableSink, build_index};
 pub use join::{Join, KeyBits, Monitor, Pair, Source};
 pub(crate) use line::GOES_ON;
-pub use line::{LINE_BYTES, Line};
+pub use line::{CacheLine, LINE_BYTES};
 pub use memory::Chains;
-pub use nearest::{Bounds, Extent};
+pub use nearest::{Bounds, Completeness};
 pub use partition::{Chunk, Histogram, JoinPlan, JoinTask, Partitioner};
-pub use plan::{Plan, SearchMethod};
+pub use plan::{AccessPath, SearchPlan};
 #[cfg(feature = "internals")]
 pub use probe::BLOCKS;
-pub use rotation::{Rotation, RotationBuckets, Rotations};
+pub use rotation::{BucketLayout, Rotation, Rotations};
 pub use shape::Shape;
-pub use shards::{Census, DISTANCE_MAX, Shards, canonical_key};
-pub(crate) use tables::Steps;
+pub use shards::{DISTANCE_MAX, PopcountHistogram, Shards, canonical_key};
+pub(crate) use tables::SearchSteps;
 pub use tables::{Index, Tables};
 
 /// Returns the instruction set that comparisons use on this processor: `avx512`, `avx2`, `popcnt`
 /// or `portable`. All instruction sets give the same results.
 #[must_use]
 pub fn instruction_set() -> &'static str {
-    kernel::Kernel::fastest().name()
+    kernel::SearchKernel::fastest().name()
 }

@@ -22,7 +22,7 @@ pub struct Bounds {
 
 /// The completeness of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
+pub struct Completeness {
     /// The distance up to which the result is complete; the query's distance if the whole result is
     /// complete. `None` if completeness is not certain for any distance.
     pub certain: Option<u32>,
@@ -34,7 +34,7 @@ pub struct Extent {
     pub scanned: u32,
 }
 
-impl Extent {
+impl Completeness {
     /// Returns the extent of a complete result within `k`.
     #[must_use]
     pub fn whole(k: u32) -> Self {
@@ -66,7 +66,7 @@ impl Extent {
 /// Once there are enough candidates within some distance, no further candidates at that distance
 /// are accepted, and the first candidates stay. So a later candidate never replaces an equally near
 /// candidate.
-pub(super) struct Nearest<'o> {
+pub(super) struct NearestCandidates<'o> {
     most: usize,
     /// The distance up to which candidates are accepted; `None` if no further candidate is
     /// accepted.
@@ -81,7 +81,7 @@ pub(super) struct Nearest<'o> {
     out: &'o mut Vec<Candidate>,
 }
 
-impl<'o> Nearest<'o> {
+impl<'o> NearestCandidates<'o> {
     /// Keeps at least the `most` nearest candidates within `k`, and fewer than twice as many.
     /// Appends them to `out`.
     pub(super) fn new(k: u32, most: usize, out: &'o mut Vec<Candidate>) -> Self {
@@ -139,13 +139,13 @@ impl<'o> Nearest<'o> {
     }
 
     /// Returns the extent, if all candidates up to the distance `certain` were added.
-    pub(super) fn finish(mut self, certain: Option<u32>, scanned: u32) -> Extent {
+    pub(super) fn finish(mut self, certain: Option<u32>, scanned: u32) -> Completeness {
         if !self.full {
-            return Extent { certain, full: false, crowded: false, scanned };
+            return Completeness { certain, full: false, crowded: false, scanned };
         }
         self.drop_far();
         // All candidates within the radius were added. Candidates beyond the radius were left out,
         // so the certain distance ends at the radius.
-        Extent { certain: certain.min(self.radius), full: true, crowded: false, scanned }
+        Completeness { certain: certain.min(self.radius), full: true, crowded: false, scanned }
     }
 }

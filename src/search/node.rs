@@ -14,7 +14,7 @@ const NODE_ENTRIES: usize = 9;
 /// A part of a bucket: a memory line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
-pub(super) struct Node {
+pub(super) struct ChainNode {
     /// The next block of each entry.
     blocks: [U16; NODE_ENTRIES],
     /// The number of the fingerprint of each entry.
@@ -27,9 +27,9 @@ pub(super) struct Node {
 
 // 9 blocks of 2 bytes, 9 numbers of 4 bytes, two fields of 4 bytes and padding fill one memory
 // line. The node is aligned to a line.
-const _: () = assert!(size_of::<Node>() == 64);
+const _: () = assert!(size_of::<ChainNode>() == 64);
 
-impl Node {
+impl ChainNode {
     pub(super) const EMPTY: Self =
         Self { blocks: [U16::ZERO; NODE_ENTRIES], ids: [NONE; NODE_ENTRIES], len: 0, before: NONE };
 
@@ -58,14 +58,14 @@ impl Node {
     /// Returns the next node of the chain; `None` for the last node.
     #[expect(clippy::indexing_slicing, reason = "it refers to a node that was pushed before")]
     #[inline]
-    pub(super) fn behind<'o>(&self, overflow: &'o [Node]) -> Option<&'o Node> {
+    pub(super) fn behind<'o>(&self, overflow: &'o [ChainNode]) -> Option<&'o ChainNode> {
         (self.before != NONE).then(|| &overflow[self.before as usize])
     }
 }
 
 /// Prefetches a node.
 #[inline]
-pub(super) fn prefetched(node: &Node) -> &Node {
+pub(super) fn prefetched(node: &ChainNode) -> &ChainNode {
     prefetch_value(node);
     node
 }
@@ -79,20 +79,20 @@ pub(super) fn number_at(place: usize) -> u32 {
 
 /// Creates tables with an empty node for each bucket.
 #[inline]
-pub(super) fn empty_buckets(bits: u32) -> [Vec<Node>; BLOCKS] {
-    std::array::from_fn(|_| vec![Node::EMPTY; 1 << bits])
+pub(super) fn empty_buckets(bits: u32) -> [Vec<ChainNode>; BLOCKS] {
+    std::array::from_fn(|_| vec![ChainNode::EMPTY; 1 << bits])
 }
 
 /// Adds an entry to the bucket that begins with `first`.
 #[inline]
-pub(super) fn add(first: &mut Node, overflow: &mut Vec<Node>, block: u16, id: u32) {
+pub(super) fn add(first: &mut ChainNode, overflow: &mut Vec<ChainNode>, block: u16, id: u32) {
     if !first.push(block, id) {
         // There are fewer overflow nodes than fingerprints, since each node has nine entries, and
         // each fingerprint has four entries. So the number fits and is never `NONE`.
         let before = number_at(overflow.len());
         // The full node moves to `overflow`, and the new entry goes to the first node. So the first
         // node, which every search reads, has the latest entries and free slots.
-        overflow.push(std::mem::replace(first, Node { before, ..Node::EMPTY }));
+        overflow.push(std::mem::replace(first, ChainNode { before, ..ChainNode::EMPTY }));
         first.push(block, id);
     }
 }

@@ -17,8 +17,8 @@ use std::time::Instant;
 
 use super::candidate::Candidate;
 use super::column::{Column, u64_at, u64s};
-use super::kernel::Kernel;
-use super::nearest::{Bounds, Extent, Nearest};
+use super::kernel::SearchKernel;
+use super::nearest::{Bounds, Completeness, NearestCandidates};
 use super::shards::{DISTANCE_MAX, Shards};
 
 /// The distance up to which fingerprints are looked up one by one: 65 values for distance 1.
@@ -30,14 +30,14 @@ pub(super) const LOOKED_UP_MAX: u32 = 1;
 const STRIDES: [u32; 2] = [512, 8192];
 
 /// A canonical column with a query.
-pub(super) struct Outward<'c, C> {
+pub(super) struct OutwardSearch<'c, C> {
     pub(super) fingerprints: &'c C,
     pub(super) shards: &'c Shards,
     pub(super) query: u64,
     pub(super) k: u32,
 }
 
-impl<C: Column> Outward<'_, C> {
+impl<C: Column> OutwardSearch<'_, C> {
     /// Appends the nearest fingerprints to `out`. `bounds.fingerprints` applies only if `crowded`
     /// is true.
     pub(super) fn find(
@@ -45,13 +45,13 @@ impl<C: Column> Outward<'_, C> {
         bounds: &Bounds,
         crowded: bool,
         out: &mut Vec<Candidate>,
-    ) -> Result<Extent, C::Error> {
+    ) -> Result<Completeness, C::Error> {
         let around = self.shards.around(self.query.count_ones(), self.k);
         // A dense neighbourhood within the bound is scanned whole, and the result is exact.
         if crowded && around.end - around.start > bounds.fingerprints {
             return self.find_some(bounds, out);
         }
-        let mut scan = Scan::new(self, bounds, out);
+        let mut scan = OutwardScan::new(self, bounds, out);
         // The value stays `None` until the query's own shard is scanned, since the deadline may
         // pass during that scan.
         let mut certain = None;
@@ -74,9 +74,13 @@ impl<C: Column> Outward<'_, C> {
 
     /// Appends the nearest fingerprints if there are more than may be compared: all fingerprints
     /// within distance 1, and the nearest of the compared fingerprints.
-    fn find_some(&self, bounds: &Bounds, out: &mut Vec<Candidate>) -> Result<Extent, C::Error> {
+    fn find_some(
+        &self,
+        bounds: &Bounds,
+        out: &mut Vec<Candidate>,
+    ) -> Result<Completeness, C::Error> {
         let bounds = Bounds { hits: bounds.hits_of_crowd, ..*bounds };
-        let mut scan = Scan::new(self, &bounds, out);
+        let mut scan = OutwardScan::new(self, &bounds, out);
         let certain = self.k.min(LOOKED_UP_MAX);
         if self.k <= certain {
             self.look_up(certain, &mut |candidate| scan.nearest.add(candidate))?;
@@ -84,18 +88,18 @@ impl<C: Column> Outward<'_, C> {
         }
         // No order of the column separates fingerprints that differ in 2 bits or more, so a bounded
         // sample around the query's position is compared.
-        let runs = self.beside(bounds.fingerprints)?;
+        let runs = self.neighbours(bounds.fingerprints)?;
         let values =
             // Comparing a run finds the values inside it. Looking these values up as well would
             // report them twice.
             within_one(self.query).filter(|value| !runs.iter().any(|run| run.covers(*value)));
         self.look_up_values(values, &mut |candidate| scan.nearest.add(candidate))?;
-        for Run { ordinals, .. } in runs {
+        for ShardRun { ordinals, .. } in runs {
             if !scan.compare(ordinals)? {
-                return Ok(Extent { crowded: true, ..scan.finish(None) });
+                return Ok(Completeness { crowded: true, ..scan.finish(None) });
             }
         }
-        Ok(Extent { crowded: true, ..scan.finish(Some(certain)) })
+        Ok(Completeness { crowded: true, ..scan.finish(Some(certain)) })
     }
 
     /// Returns the one or two shards whose popcount differs from the query's by `away`.
@@ -109,7 +113,7 @@ impl<C: Column> Outward<'_, C> {
 
     /// Returns runs with at most `count` entries in total: the entries around the query's position
     /// in each of the nearest shards, the nearest shards first.
-    fn beside(&self, count: u32) -> Result<Vec<Run>, C::Error> {
+    fn neighbours(&self, count: u32) -> Result<Vec<ShardRun>, C::Error> {
         let nearest = (0..=self.k.min(NEIGHBOURS)).flat_map(|away| self.shards_at(away));
         let shards: Vec<Range<u32>> = nearest.filter(|shard| !shard.is_empty()).collect();
         let place = |shard: &Range<u32>| RangeProbe { value: self.query, range: shard.clone() };
@@ -139,7 +143,7 @@ impl<C: Column> Outward<'_, C> {
                 // Shards are sorted, so a value in this range is either in the run or not in the
                 // column.
                 let values = first..=u64_at(self.fingerprints, last)?;
-                runs.push(Run { ordinals: start..last + 1, popcount, values });
+                runs.push(ShardRun { ordinals: start..last + 1, popcount, values });
             }
             left -= count;
         }
@@ -216,14 +220,14 @@ struct RangeProbe {
 }
 
 /// Adjacent entries of one shard.
-struct Run {
+struct ShardRun {
     ordinals: Range<u32>,
     popcount: u32,
     /// The first and the last value.
     values: RangeInclusive<u64>,
 }
 
-impl Run {
+impl ShardRun {
     /// Whether the run contains a fingerprint, provided that the column contains it.
     fn covers(&self, value: u64) -> bool {
         value.count_ones() == self.popcount && self.values.contains(&value)
@@ -231,18 +235,22 @@ impl Run {
 }
 
 /// Compares runs of the column, one after another.
-struct Scan<'s, 'o, C> {
-    outward: &'s Outward<'s, C>,
+struct OutwardScan<'s, 'o, C> {
+    outward: &'s OutwardSearch<'s, C>,
     until: Option<Instant>,
-    nearest: Nearest<'o>,
+    nearest: NearestCandidates<'o>,
     /// The indexes of the near fingerprints of a run.
     near: Vec<u32>,
     compared: u32,
 }
 
-impl<'s, 'o, C: Column> Scan<'s, 'o, C> {
-    fn new(outward: &'s Outward<'s, C>, bounds: &Bounds, out: &'o mut Vec<Candidate>) -> Self {
-        let nearest = Nearest::new(outward.k, bounds.hits, out);
+impl<'s, 'o, C: Column> OutwardScan<'s, 'o, C> {
+    fn new(
+        outward: &'s OutwardSearch<'s, C>,
+        bounds: &Bounds,
+        out: &'o mut Vec<Candidate>,
+    ) -> Self {
+        let nearest = NearestCandidates::new(outward.k, bounds.hits, out);
         Self { outward, until: bounds.until, nearest, near: Vec::new(), compared: 0 }
     }
 
@@ -250,7 +258,7 @@ impl<'s, 'o, C: Column> Scan<'s, 'o, C> {
     #[expect(clippy::indexing_slicing, reason = "indices of the column that was compared")]
     fn compare(&mut self, mut run: Range<u32>) -> Result<bool, C::Error> {
         let Self { outward, until, nearest, near, compared } = self;
-        let kernel = Kernel::fastest();
+        let kernel = SearchKernel::fastest();
         while run.start < run.end {
             let Some(radius) = nearest.radius() else { break };
             // The clock is read once per stride of at most 64 KiB, which costs little compared with
@@ -275,7 +283,7 @@ impl<'s, 'o, C: Column> Scan<'s, 'o, C> {
         Ok(true)
     }
 
-    fn finish(self, certain: Option<u32>) -> Extent {
+    fn finish(self, certain: Option<u32>) -> Completeness {
         self.nearest.finish(certain, self.compared)
     }
 }

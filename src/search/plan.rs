@@ -1,7 +1,7 @@
 //! Chooses by cost: the shape of new tables, and whether a query probes the tables or scans the
 //! shards.
 
-use super::cost::{Cost, Visit};
+use super::cost::{Cost, ProbeEstimate};
 use super::shape::Shape;
 use super::shards::DISTANCE_MAX;
 
@@ -32,7 +32,7 @@ impl Shape {
 /// A way to find all fingerprints within a distance. All ways give the same result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum SearchMethod {
+pub enum AccessPath {
     /// Probes the buckets of the rotations that the pigeonhole principle selects.
     Rotations,
     /// Probes the cells of all codewords within the required distance.
@@ -44,9 +44,9 @@ pub enum SearchMethod {
 /// The plan of a query and its expected cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Plan {
+pub struct SearchPlan {
     /// The cheapest way.
-    pub method: SearchMethod,
+    pub access_path: AccessPath,
     /// The expected cost of the method.
     pub expected: Cost,
 }
@@ -77,7 +77,7 @@ impl Planner {
             let scanned = tables
                 .map_or(0.0, |tables| (tables.ns - Cost::of_scan(n, 0.0).ns).max(0.0) / each)
                 as f32;
-            // Without tables for this k the threshold is infinite, and `way` always scans.
+            // Without tables for this k the threshold is infinite, and `access_path` always scans.
             *worth = if tables.is_some() { scanned } else { f32::INFINITY };
             #[expect(clippy::cast_possible_truncation, reason = "seven digits are plenty")]
             let ns = tables.map_or(0.0, |tables| tables.ns) as f32;
@@ -90,14 +90,14 @@ impl Planner {
     /// fingerprints.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there is a worth for each distance up to 64")]
-    pub(super) fn way(&self, k: u32, scanned: u32) -> SearchMethod {
+    pub(super) fn access_path(&self, k: u32, scanned: u32) -> AccessPath {
         match self.shape {
             // This arm comes first: existing tables are used only if a scan would compare more
             // fingerprints than the threshold.
-            _ if scanned as f32 <= self.worth[k as usize] => SearchMethod::Scan,
-            Shape::Column => SearchMethod::Scan,
-            Shape::Rotations(_) => SearchMethod::Rotations,
-            Shape::Cells { .. } => SearchMethod::Cells,
+            _ if scanned as f32 <= self.worth[k as usize] => AccessPath::Scan,
+            Shape::Column => AccessPath::Scan,
+            Shape::Rotations(_) => AccessPath::Rotations,
+            Shape::Cells { .. } => AccessPath::Cells,
         }
     }
 
@@ -108,15 +108,15 @@ impl Planner {
     }
 
     #[expect(clippy::expect_used, reason = "tables are a way only where they have a cost")]
-    pub(super) fn plan(&self, k: u32, scanned: u32) -> Plan {
-        let way = self.way(k, scanned);
+    pub(super) fn plan(&self, k: u32, scanned: u32) -> SearchPlan {
+        let way = self.access_path(k, scanned);
         let expected = match way {
-            SearchMethod::Scan => Cost::of_scan(self.n, scanned.into()),
-            SearchMethod::Rotations | SearchMethod::Cells => {
+            AccessPath::Scan => Cost::of_scan(self.n, scanned.into()),
+            AccessPath::Rotations | AccessPath::Cells => {
                 Cost::of_tables(self.shape, self.n, k).expect("the tables have a cost")
             }
         };
-        Plan { method: way, expected }
+        SearchPlan { access_path: way, expected }
     }
 }
 
@@ -131,18 +131,18 @@ const NODE_SCANS: usize = 150;
 ///
 /// The cost model of segments is used, with `NODE_NS` for each node: one node for each bucket, and
 /// one more for every nine entries.
-pub(super) fn plan_chains(n: u32, bits: u32, k: u32) -> Plan {
-    let Visit { probes, candidates, .. } = Visit::of_rotations(n, bits, k);
+pub(super) fn plan_chains(n: u32, bits: u32, k: u32) -> SearchPlan {
+    let ProbeEstimate { probes, candidates, .. } = ProbeEstimate::of_rotations(n, bits, k);
     // A probe reads at least one node, and nodes have nine entries.
     let nodes = probes + candidates / 9.0;
     let all = f64::from(n);
     let (follow_ns, scan_ns) = (nodes * NODE_NS, all * MEMORY_SCAN_ENTRY_NS);
     if follow_ns < scan_ns {
         let expected = Cost { probes, candidates, lines: nodes, ns: follow_ns };
-        Plan { method: SearchMethod::Rotations, expected }
+        SearchPlan { access_path: AccessPath::Rotations, expected }
     } else {
         let expected = Cost { probes: 0.0, candidates: all, lines: all / 8.0, ns: scan_ns };
-        Plan { method: SearchMethod::Scan, expected }
+        SearchPlan { access_path: AccessPath::Scan, expected }
     }
 }
 

@@ -8,14 +8,14 @@ pub(super) const BLOCK_BITS: u32 = 16;
 
 /// A block of the fingerprint, or the rotation addressed by it. Block 0 is the top block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Block {
+pub(super) enum FingerprintBlock {
     First,
     Second,
     Third,
     Fourth,
 }
 
-impl Block {
+impl FingerprintBlock {
     pub(super) const ALL: [Self; BLOCKS] = [Self::First, Self::Second, Self::Third, Self::Fourth];
 
     /// Returns the fingerprint rotated so that this block is on top.
@@ -88,13 +88,13 @@ impl ProbeRadius {
     }
 
     /// Returns the reach of one block.
-    pub(super) fn of(self, block: Block) -> u32 {
+    pub(super) fn of(self, block: FingerprintBlock) -> u32 {
         block.of(self.0)
     }
 
     /// Returns the maximum number of bits by which the block after `block` may differ if `block`
     /// differs by `distance`, by the ring principle. `distance` must be below the reach of `block`.
-    pub(super) fn slack(self, block: Block, distance: u32) -> u32 {
+    pub(super) fn slack(self, block: FingerprintBlock, distance: u32) -> u32 {
         let own = self.of(block);
         debug_assert!(distance < own, "a probe is within the reach of its block");
         // Both blocks together differ in fewer bits than both reaches
@@ -104,7 +104,7 @@ impl ProbeRadius {
 
     /// Whether `block` is the last block whose rotation finds two fingerprints with this
     /// `difference` (their exclusive or). Only the rotation of this block reports the pair.
-    pub(super) fn last_found_by(self, block: Block, difference: u64) -> bool {
+    pub(super) fn last_found_by(self, block: FingerprintBlock, difference: u64) -> bool {
         let ([a, b, c, d], [ra, rb, rc, rd]) = (counts_of_blocks(difference), self.0);
         // The conditions are the same as in `slack`. All four are computed without a branch, and
         // the last true condition is used.
@@ -133,7 +133,7 @@ fn counts_of_blocks(word: u64) -> [u32; BLOCKS] {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Probe {
     /// The rotation.
-    pub(super) block: Block,
+    pub(super) block: FingerprintBlock,
     /// The bucket of that rotation.
     pub(super) bucket: u32,
     /// The number of bits in which the bucket's number differs from the query's own bucket. These
@@ -144,7 +144,7 @@ pub(super) struct Probe {
 impl Probe {
     /// Returns the probe of the fingerprint's own bucket.
     #[inline]
-    pub(super) fn own(block: Block, fingerprint: u64, bits: u32) -> Self {
+    pub(super) fn own(block: FingerprintBlock, fingerprint: u64, bits: u32) -> Self {
         Self { block, bucket: block.bucket(fingerprint, bits), distance: 0 }
     }
 }
@@ -152,7 +152,7 @@ impl Probe {
 /// The buckets of one rotation that may contain entries within the reaches, nearest first.
 #[derive(Clone, Debug)]
 pub(super) struct Probes {
-    block: Block,
+    block: FingerprintBlock,
     own: u32,
     bits: u32,
     /// The number of differing bits at which to stop.
@@ -170,7 +170,12 @@ impl Probes {
     /// differs from the fingerprint's block in at least as many bits as the bucket's number differs
     /// from its bucket. So the buckets below the reach still contain all results.
     #[inline]
-    pub(super) fn new(block: Block, fingerprint: u64, bits: u32, reach: ProbeRadius) -> Self {
+    pub(super) fn new(
+        block: FingerprintBlock,
+        fingerprint: u64,
+        bits: u32,
+        reach: ProbeRadius,
+    ) -> Self {
         let bits = bits.min(BLOCK_BITS);
         // No bucket differs in more than `bits` bits, so the reach is limited to `bits + 1`.
         // `flips` then needs at most 17 bits.

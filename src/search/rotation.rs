@@ -19,7 +19,7 @@ use zerocopy::little_endian::U16;
 
 use super::column::{Column, U16_BYTES, U32_BYTES, ordinal_at, u16s, u64_at};
 use super::line::{GOES_ON, LINE_BYTES, LINE_PLACES, NUMBER, number, put};
-use super::probe::{BLOCK_BITS, BLOCKS, Block};
+use super::probe::{BLOCK_BITS, BLOCKS, FingerprintBlock};
 
 /// The maximum number of lines of a bucket. More lines are never needed, since there are fewer
 /// entries.
@@ -53,14 +53,14 @@ pub(super) fn place_of(entry: u32, goes_on: bool) -> u32 {
 
 /// The addresses of buckets in the rotations of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RotationBuckets {
+pub struct BucketLayout {
     /// The number of top bits of a block that select its bucket: 0 to 16.
     pub bits: u32,
     /// The number of memory lines in a bucket: 1 to 2^26.
     pub lines: u32,
 }
 
-impl RotationBuckets {
+impl BucketLayout {
     /// Chooses buckets for `n` fingerprints. A line has 12.8 to 25.6 entries on average, so that
     /// few buckets continue in the rest. Buckets have one line up to 1.7 million fingerprints.
     #[must_use]
@@ -179,7 +179,7 @@ impl Bucket<'_> {
 /// Within a bucket entries are in canonical order.
 #[derive(Clone, Debug)]
 pub struct Rotation<C> {
-    /// The buckets: [`Address::lines`] lines each, of 16-bit places.
+    /// The buckets: [`UrlParts::lines`] lines each, of 16-bit places.
     pub buckets: C,
     /// The blocks that do not fit into their buckets: little-endian `u16`.
     pub rest: C,
@@ -193,7 +193,7 @@ impl<C: Column> Rotation<C> {
     pub(super) fn bucket(
         &self,
         bucket: u32,
-        address: RotationBuckets,
+        address: BucketLayout,
     ) -> Result<Bucket<'_>, C::Error> {
         // In `u64`: 2^16 buckets of 2^31 places exceed 32 bits.
         let start = u64::from(bucket) * u64::from(address.places());
@@ -218,7 +218,7 @@ impl<C> Rotation<C> {
 #[derive(Clone, Debug)]
 pub struct Rotations<C> {
     /// The address of each rotation.
-    pub address: RotationBuckets,
+    pub address: BucketLayout,
     /// The rotations in the order of their blocks.
     pub tables: [Rotation<C>; BLOCKS],
 }
@@ -232,7 +232,7 @@ impl<C> Rotations<C> {
 
     /// Returns the rotation addressed by `block`.
     #[inline]
-    pub(super) fn of(&self, block: Block) -> &Rotation<C> {
+    pub(super) fn of(&self, block: FingerprintBlock) -> &Rotation<C> {
         #[expect(clippy::indexing_slicing, reason = "there is one for each block")]
         &self.tables[block as usize]
     }
@@ -241,7 +241,7 @@ impl<C> Rotations<C> {
 impl<C: Column> Rotations<C> {
     /// Checks that each rotation has every fingerprint, in its bucket and in order.
     pub(super) fn check(&self, fingerprints: &C, n: u32) -> Result<(), C::Error> {
-        for block in Block::ALL {
+        for block in FingerprintBlock::ALL {
             let rotation = self.of(block);
             let (mut entry, mut rest) = (0, 0);
             for bucket_number in 0..self.address.buckets() {

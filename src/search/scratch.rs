@@ -12,12 +12,12 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 const HUGE_BYTES: usize = 4 << 20;
 
 /// Zeroed memory to be overwritten.
-pub(super) enum Scratch<T> {
+pub(super) enum ScratchMemory<T> {
     Heap(Vec<T>),
     Huge(MmapMut, PhantomData<T>),
 }
 
-impl<T: FromBytes + IntoBytes + Immutable + KnownLayout + Clone> Scratch<T> {
+impl<T: FromBytes + IntoBytes + Immutable + KnownLayout + Clone> ScratchMemory<T> {
     /// Allocates `len` zeros.
     pub(super) fn zeroed(len: usize) -> Self {
         let bytes = len.saturating_mul(size_of::<T>());
@@ -36,13 +36,13 @@ impl<T: FromBytes + IntoBytes + Immutable + KnownLayout + Clone> Scratch<T> {
     }
 }
 
-impl<T> Default for Scratch<T> {
+impl<T> Default for ScratchMemory<T> {
     fn default() -> Self {
         Self::Heap(Vec::new())
     }
 }
 
-impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> Deref for Scratch<T> {
+impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> Deref for ScratchMemory<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -56,7 +56,7 @@ impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> Deref for Scratch<T> {
     }
 }
 
-impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> DerefMut for Scratch<T> {
+impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> DerefMut for ScratchMemory<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match self {
             Self::Heap(entries) => entries,

@@ -3,7 +3,7 @@
 use super::cells::{CELLS_MIN, GOING_ON, HALVES, cell_count};
 use super::line::GOES_ON;
 use super::probe::BLOCKS;
-use super::rotation::RotationBuckets;
+use super::rotation::BucketLayout;
 
 /// The index of a column, in addition to its popcount shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum Shape {
     Column,
     /// Four rotations: a bucket of one or more memory lines for each probe, few probes. The fastest
     /// up to some ten million fingerprints, and for medium distances beyond.
-    Rotations(RotationBuckets),
+    Rotations(BucketLayout),
     /// Two tables of cells: one memory line for each probe, more probes. The fastest for small
     /// distances in large sets, at three quarters of the memory.
     Cells {
@@ -49,7 +49,7 @@ impl Shape {
             // The upper bound comes from the format: the top bit of an entry number is `GOES_ON`.
             (INDEXED_MIN..=INDEXED_MAX)
                 .contains(&n)
-                .then_some(Self::Rotations(RotationBuckets::of(n))),
+                .then_some(Self::Rotations(BucketLayout::of(n))),
             (CELLS_MIN..=INDEXED_MAX).contains(&n).then_some(cells),
         ]
     }

@@ -28,18 +28,18 @@ pub fn canonical_key(fingerprint: u64) -> (u32, u64) {
 
 /// Counts fingerprints by popcount, to find the start of each shard.
 #[derive(Clone, Debug)]
-pub struct Census {
+pub struct PopcountHistogram {
     /// The number of fingerprints of each popcount.
     counts: [u32; STARTS - 1],
 }
 
-impl Default for Census {
+impl Default for PopcountHistogram {
     fn default() -> Self {
         Self { counts: [0; STARTS - 1] }
     }
 }
 
-impl Census {
+impl PopcountHistogram {
     /// Counts a fingerprint. Fingerprints may come in any order; there must be fewer than 2^32.
     #[expect(clippy::indexing_slicing, reason = "there is a count for each popcount up to 64")]
     pub fn add(&mut self, fingerprint: u64) {

@@ -1,17 +1,17 @@
 //! The tables of a set of fingerprints, and the search in these tables.
 
-use super::candidate::{Candidate, Finds};
+use super::candidate::{Candidate, HitSink};
 use super::cells::Cells;
 use super::column::{Column, scan};
 use super::cost::Cost;
-use super::line::Line;
+use super::line::CacheLine;
 use super::lookup::{
-    CellGround, CellLookup, RotationGround, RotationLookup, SingleProbe, WorkLimit,
+    CellContext, CellLookup, RotationContext, RotationLookup, SingleProbe, WorkLimit,
 };
-use super::nearest::{Bounds, Extent};
-use super::outward::Outward;
-use super::plan::{Plan, Planner, SearchMethod};
-use super::probe::{Block, ProbeRadius, Probes};
+use super::nearest::{Bounds, Completeness};
+use super::outward::OutwardSearch;
+use super::plan::{AccessPath, Planner, SearchPlan};
+use super::probe::{FingerprintBlock, ProbeRadius, Probes};
 use super::rotation::Rotations;
 use super::shape::{INDEXED_MAX, Shape};
 use super::shards::{DISTANCE_MAX, Shards};
@@ -121,15 +121,15 @@ impl<C: Column> Tables<C> {
 
     /// Returns the plan of [`find`](Self::find). Reads nothing.
     #[must_use]
-    pub fn plan(&self, fingerprint: u64, k: u32) -> Plan {
+    pub fn plan(&self, fingerprint: u64, k: u32) -> SearchPlan {
         let k = k.min(DISTANCE_MAX);
         let scanned = self.shards.around(fingerprint.count_ones(), k);
         self.planner.plan(k, scanned.end - scanned.start)
     }
 
-    fn way(&self, fingerprint: u64, k: u32) -> SearchMethod {
+    fn access_path(&self, fingerprint: u64, k: u32) -> AccessPath {
         let scanned = self.shards.around(fingerprint.count_ones(), k);
-        self.planner.way(k, scanned.end - scanned.start)
+        self.planner.access_path(k, scanned.end - scanned.start)
     }
 
     /// Passes every fingerprint within distance `k` of `fingerprint` to `finds`, each once, in no
@@ -144,13 +144,13 @@ impl<C: Column> Tables<C> {
     ///
     /// Returns an error if a column cannot be read or contradicts itself; some hits may have been
     /// passed on before.
-    pub fn find(&self, fingerprint: u64, k: u32, finds: &mut dyn Finds) -> Result<(), C::Error> {
+    pub fn find(&self, fingerprint: u64, k: u32, finds: &mut dyn HitSink) -> Result<(), C::Error> {
         let k = k.min(DISTANCE_MAX);
         // The way depends on the fingerprint, too: popcounts in
         // the middle have the largest shards, so scans cost more.
-        let way = self.way(fingerprint, k);
+        let way = self.access_path(fingerprint, k);
         // Up to k = 3: four buckets at most, without rounds and their buffers.
-        if let Some(ground) = self.own_ground(way, k) {
+        if let Some(ground) = self.single_probe_context(way, k) {
             let mut own = SingleProbe::new(ground, fingerprint);
             own.begin();
             own.go_on()?;
@@ -172,34 +172,35 @@ impl<C: Column> Tables<C> {
         fingerprint: u64,
         k: u32,
         bounds: &Bounds,
-        finds: &mut dyn Finds,
+        finds: &mut dyn HitSink,
     ) -> Result<bool, C::Error> {
         let k = k.min(DISTANCE_MAX);
-        let way = self.way(fingerprint, k);
-        if let Some(ground) = self.own_ground(way, k) {
+        let way = self.access_path(fingerprint, k);
+        if let Some(ground) = self.single_probe_context(way, k) {
             let mut own = SingleProbe::new(ground, fingerprint);
             own.begin();
             own.go_on()?;
-            return own.finish(finds, || self.patience(k, bounds));
+            return own.finish(finds, || self.work_limit(k, bounds));
         }
         // `nearest` has the better scan: outward from the query, and no farther than needed.
-        if way == SearchMethod::Scan {
+        if way == AccessPath::Scan {
             return Ok(false);
         }
-        let patience = self.patience(k, bounds);
+        let patience = self.work_limit(k, bounds);
         Ok(self.find_through(way, 0, &[fingerprint], k, patience, finds)?.is_empty())
     }
 
     /// Returns a [`find`](Self::find) in steps, to search several sets concurrently: memory
     /// accesses of one set overlap with work on others.
     #[inline]
-    pub(crate) fn steps(&self, fingerprint: u64, k: u32) -> Steps<'_, C> {
+    pub(crate) fn steps(&self, fingerprint: u64, k: u32) -> SearchSteps<'_, C> {
         let k = k.min(DISTANCE_MAX);
-        let way = self.way(fingerprint, k);
+        let way = self.access_path(fingerprint, k);
         // Only plain searches of rotations have steps. Other searches have many lines in flight by
         // themselves.
-        let own = self.own_ground(way, k).map(|ground| SingleProbe::new(ground, fingerprint));
-        Steps { tables: self, fingerprint, k, way, own }
+        let own =
+            self.single_probe_context(way, k).map(|ground| SingleProbe::new(ground, fingerprint));
+        SearchSteps { tables: self, fingerprint, k, way, single_probe: own }
     }
 
     /// Runs [`find_within`](Self::find_within) for many queries. Returns the indexes of the queries
@@ -214,7 +215,7 @@ impl<C: Column> Tables<C> {
         queries: &[u64],
         k: u32,
         bounds: &Bounds,
-        finds: &mut dyn Finds,
+        finds: &mut dyn HitSink,
     ) -> Result<Vec<usize>, C::Error> {
         let k = k.min(DISTANCE_MAX);
         // One query has no neighbour to interleave with, and the path for a single query is
@@ -228,13 +229,13 @@ impl<C: Column> Tables<C> {
         // Queries of a batch may be answered in different ways, since shards differ in size.
         // Consecutive queries with the same way are answered together, which keeps the order of
         // places.
-        for alike in queries.chunk_by(|a, b| self.way(*a, k) == self.way(*b, k)) {
-            let way = self.way(alike[0], k);
-            if way == SearchMethod::Scan {
+        for alike in queries.chunk_by(|a, b| self.access_path(*a, k) == self.access_path(*b, k)) {
+            let way = self.access_path(alike[0], k);
+            if way == AccessPath::Scan {
                 others.extend(start..start + alike.len());
             } else {
                 // The limit applies to each query, so one instance is enough for the whole run.
-                let patience = self.patience(k, bounds);
+                let patience = self.work_limit(k, bounds);
                 others.append(&mut self.find_through(way, start, alike, k, patience, finds)?);
             }
             start += alike.len();
@@ -243,7 +244,7 @@ impl<C: Column> Tables<C> {
     }
 
     /// Appends to `out` the nearest fingerprints within `k`, by a scan that stops as early as
-    /// possible. The [`Extent`] states how complete the result is. If
+    /// possible. The [`Completeness`] states how complete the result is. If
     /// [`find_in_tables`](Self::find_in_tables) gave up, only [`Bounds::fingerprints`] are
     /// compared, and values within one bit are looked up. In all other cases the result is
     /// complete.
@@ -257,18 +258,18 @@ impl<C: Column> Tables<C> {
         k: u32,
         bounds: &Bounds,
         out: &mut Vec<Candidate>,
-    ) -> Result<Extent, C::Error> {
+    ) -> Result<Completeness, C::Error> {
         let k = k.min(DISTANCE_MAX);
         let Self { fingerprints, shards, .. } = self;
         // If the model prefers the tables, a scan of all shards costs more than a search may cost.
         // In this case `bounds.fingerprints` limits the scan.
-        let crowded = self.way(fingerprint, k) != SearchMethod::Scan;
-        Outward { fingerprints, shards, query: fingerprint, k }.find(bounds, crowded, out)
+        let crowded = self.access_path(fingerprint, k) != AccessPath::Scan;
+        OutwardSearch { fingerprints, shards, query: fingerprint, k }.find(bounds, crowded, out)
     }
 
     /// Returns the work limit of a query within `k` on dense buckets: one looked-up entry for every
     /// two nanoseconds of the tables' expected time, plus a number that depends on the bounds.
-    fn patience(&self, k: u32, bounds: &Bounds) -> WorkLimit {
+    fn work_limit(&self, k: u32, bounds: &Bounds) -> WorkLimit {
         /// The number of fingerprints that a scan compares in the time of one look-up.
         const SCANNED: usize = 16;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a duration")]
@@ -293,58 +294,58 @@ impl<C: Column> Tables<C> {
         &self,
         queries: &[u64],
         k: u32,
-        finds: &mut dyn Finds,
+        finds: &mut dyn HitSink,
     ) -> Result<(), C::Error> {
         let k = k.min(DISTANCE_MAX);
         // Consecutive queries mostly have the same way. The queries of each run with the same way
         // are interleaved.
         let mut start = 0;
-        for alike in queries.chunk_by(|a, b| self.way(*a, k) == self.way(*b, k)) {
-            self.find_by(self.way(alike[0], k), start, alike, k, finds)?;
+        for alike in queries.chunk_by(|a, b| self.access_path(*a, k) == self.access_path(*b, k)) {
+            self.find_by(self.access_path(alike[0], k), start, alike, k, finds)?;
             start += alike.len();
         }
         Ok(())
     }
 
-    /// Finds all fingerprints within `k` of each query by the way `way`, which may not be the best
+    /// Finds all fingerprints within `k` of each query by the way `access_path`, which may not be the best
     /// way. Scans if there are no tables for this way. The indexes of queries are counted from
     /// `start`.
     pub(super) fn find_by(
         &self,
-        way: SearchMethod,
+        way: AccessPath,
         start: usize,
         queries: &[u64],
         k: u32,
-        finds: &mut dyn Finds,
+        finds: &mut dyn HitSink,
     ) -> Result<(), C::Error> {
         self.find_through(way, start, queries, k, WorkLimit::endless(), finds).map(drop)
     }
 
-    /// Finds all near fingerprints by the way `way`, within a work limit. Returns the queries that
+    /// Finds all near fingerprints by the way `access_path`, within a work limit. Returns the queries that
     /// exceeded the limit. The results of these queries are incomplete.
     fn find_through(
         &self,
-        way: SearchMethod,
+        way: AccessPath,
         start: usize,
         queries: &[u64],
         k: u32,
         patience: WorkLimit,
-        finds: &mut dyn Finds,
+        finds: &mut dyn HitSink,
     ) -> Result<Vec<usize>, C::Error> {
         let places = (start..).zip(queries);
         match (way, &self.index) {
             // Queries stay in flight until `finish`: the lines of one query arrive while the lines
             // of the next queries are prefetched.
-            (SearchMethod::Rotations, Index::Rotations(rotations)) => {
-                let ground = self.ground(rotations, k);
+            (AccessPath::Rotations, Index::Rotations(rotations)) => {
+                let ground = self.rotation_context(rotations, k);
                 let mut lookup = RotationLookup::new(ground, patience, finds);
                 for (place, query) in places {
                     lookup.query(place, *query)?;
                 }
                 lookup.finish()
             }
-            (SearchMethod::Cells, Index::Cells(cells)) => {
-                let mut lookup = CellLookup::new(self.cell_ground(cells, k), patience, finds);
+            (AccessPath::Cells, Index::Cells(cells)) => {
+                let mut lookup = CellLookup::new(self.cell_context(cells, k), patience, finds);
                 for (place, query) in places {
                     lookup.query(place, *query)?;
                 }
@@ -352,7 +353,7 @@ impl<C: Column> Tables<C> {
             }
             _ => {
                 for (place, query) in places {
-                    self.scan(*query, k, &mut |candidate| finds.find(place, candidate))?;
+                    self.scan(*query, k, &mut |candidate| finds.hit(place, candidate))?;
                 }
                 Ok(Vec::new())
             }
@@ -361,23 +362,27 @@ impl<C: Column> Tables<C> {
 
     /// Returns the rotations to probe, if only the query's own bucket of each is needed.
     #[inline]
-    fn own_ground(&self, way: SearchMethod, k: u32) -> Option<RotationGround<'_, C>> {
-        let (SearchMethod::Rotations, Index::Rotations(rotations)) = (way, &self.index) else {
+    fn single_probe_context(&self, way: AccessPath, k: u32) -> Option<RotationContext<'_, C>> {
+        let (AccessPath::Rotations, Index::Rotations(rotations)) = (way, &self.index) else {
             return None;
         };
         // Beyond k = 3 some rotation has reach 2, so a search probes more buckets than the query's
         // own.
-        Some(self.ground(rotations, k)).filter(|ground| ground.reach.is_plain())
+        Some(self.rotation_context(rotations, k)).filter(|ground| ground.reach.is_plain())
     }
 
     #[inline]
-    fn ground<'c>(&'c self, rotations: &'c Rotations<C>, k: u32) -> RotationGround<'c, C> {
+    fn rotation_context<'c>(
+        &'c self,
+        rotations: &'c Rotations<C>,
+        k: u32,
+    ) -> RotationContext<'c, C> {
         let (fingerprints, shards, n) = (&self.fingerprints, &self.shards, self.len());
-        RotationGround { fingerprints, shards, n, rotations, k, reach: ProbeRadius::within(k) }
+        RotationContext { fingerprints, shards, n, rotations, k, reach: ProbeRadius::within(k) }
     }
 
-    fn cell_ground<'c>(&'c self, cells: &'c Cells<C>, k: u32) -> CellGround<'c, C> {
-        CellGround { fingerprints: &self.fingerprints, n: self.len(), cells, k }
+    fn cell_context<'c>(&'c self, cells: &'c Cells<C>, k: u32) -> CellContext<'c, C> {
+        CellContext { fingerprints: &self.fingerprints, n: self.len(), cells, k }
     }
 
     /// Counts the work of [`find`](Self::find), without time: probes, candidates (including empty
@@ -390,12 +395,12 @@ impl<C: Column> Tables<C> {
     pub fn count(&self, fingerprint: u64, k: u32) -> Result<Cost, C::Error> {
         let k = k.min(DISTANCE_MAX);
         let mut cost = Cost::default();
-        match (self.way(fingerprint, k), &self.index) {
-            (SearchMethod::Rotations, Index::Rotations(rotations)) => {
-                let ground = self.ground(rotations, k);
+        match (self.access_path(fingerprint, k), &self.index) {
+            (AccessPath::Rotations, Index::Rotations(rotations)) => {
+                let ground = self.rotation_context(rotations, k);
                 let bits = rotations.address.bits;
                 let probes = |block| Probes::new(block, fingerprint, bits, ground.reach);
-                for probe in Block::ALL.into_iter().flat_map(probes) {
+                for probe in FingerprintBlock::ALL.into_iter().flat_map(probes) {
                     cost.probes += 1.0;
                     // The bytes of the bucket, and of its part of the rest if the bucket continues
                     // there.
@@ -405,8 +410,8 @@ impl<C: Column> Tables<C> {
                     }
                 }
             }
-            (SearchMethod::Cells, Index::Cells(cells)) => {
-                cost = self.cell_ground(cells, k).count(fingerprint)?;
+            (AccessPath::Cells, Index::Cells(cells)) => {
+                cost = self.cell_context(cells, k).count(fingerprint)?;
             }
             _ => {
                 let scanned = self.shards.around(fingerprint.count_ones(), k);
@@ -444,21 +449,21 @@ impl<C: Column> Tables<C> {
 
 /// A search in three steps, each called once: [`begin`](Self::begin), [`go_on`](Self::go_on),
 /// [`finish`](Self::finish). Each step prefetches the memory lines that the next step reads.
-pub(crate) struct Steps<'c, C> {
+pub(crate) struct SearchSteps<'c, C> {
     tables: &'c Tables<C>,
     fingerprint: u64,
     k: u32,
-    way: SearchMethod,
+    way: AccessPath,
     /// The search, if it has steps; other searches run entirely in the last step.
-    own: Option<SingleProbe<'c, C>>,
+    single_probe: Option<SingleProbe<'c, C>>,
 }
 
-impl<C: Column> Steps<'_, C> {
+impl<C: Column> SearchSteps<'_, C> {
     /// Runs the first step.
     #[inline]
     pub(crate) fn begin(&mut self) {
         // No error is possible yet: a prefetch reads nothing.
-        if let Some(own) = &mut self.own {
+        if let Some(own) = &mut self.single_probe {
             own.begin();
         }
     }
@@ -466,13 +471,13 @@ impl<C: Column> Steps<'_, C> {
     /// Runs the second step.
     #[inline]
     pub(crate) fn go_on(&mut self) -> Result<(), C::Error> {
-        self.own.as_mut().map_or(Ok(()), SingleProbe::go_on)
+        self.single_probe.as_mut().map_or(Ok(()), SingleProbe::go_on)
     }
 
     /// Runs the last step, and passes on the hits.
     #[inline]
-    pub(crate) fn finish(&mut self, finds: &mut dyn Finds) -> Result<(), C::Error> {
-        match &mut self.own {
+    pub(crate) fn finish(&mut self, finds: &mut dyn HitSink) -> Result<(), C::Error> {
+        match &mut self.single_probe {
             Some(own) => own.finish(finds, WorkLimit::endless).map(drop),
             None => self.tables.find_by(self.way, 0, &[self.fingerprint], self.k, finds),
         }
@@ -484,14 +489,14 @@ impl<C: Column> Steps<'_, C> {
     pub(crate) fn finish_within(
         &mut self,
         bounds: &Bounds,
-        finds: &mut dyn Finds,
+        finds: &mut dyn HitSink,
     ) -> Result<bool, C::Error> {
-        let &mut Self { tables, fingerprint, k, way, ref mut own } = self;
-        if way == SearchMethod::Scan {
+        let &mut Self { tables, fingerprint, k, way, single_probe: ref mut own } = self;
+        if way == AccessPath::Scan {
             return Ok(false);
         }
         // The limit is a closure, since most searches find nothing near and never compute it.
-        let patience = || tables.patience(k, bounds);
+        let patience = || tables.work_limit(k, bounds);
         match own {
             Some(own) => own.finish(finds, patience),
             None => {
@@ -506,6 +511,6 @@ impl<C: Column> Steps<'_, C> {
 fn lines_of(bytes: &[u8]) -> usize {
     // Buckets are aligned to lines within their column. The rest is not aligned, so its bytes may
     // touch one line more.
-    let start = bytes.as_ptr().addr() % size_of::<Line>();
-    (start + bytes.len()).div_ceil(size_of::<Line>())
+    let start = bytes.as_ptr().addr() % size_of::<CacheLine>();
+    (start + bytes.len()).div_ceil(size_of::<CacheLine>())
 }

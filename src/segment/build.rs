@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::bug;
-use crate::disk::{Disk, Name, NewFile, Scratch, ScratchMap};
+use crate::disk::{Disk, FileName, NewFile, ScratchFile, ScratchMap};
 use crate::error::{Error, Result};
 use crate::layout::{
-    ALIGN, BlockSums, Kind, Numbers, SectionEntry, Stamp, Table, Tag, block_count, bytes_for,
-    encode_head, encode_table, in_memory, le_u32,
+    ALIGN, BlockSums, SectionEntry, SectionKind, SectionTable, SectionTag, SegmentSummary, Stamp,
+    block_count, bytes_for, encode_head, encode_table, le_u32, to_usize,
 };
 
 /// The size of a section's buffer: a few blocks. Buffered bytes are checksummed and written
@@ -15,7 +15,7 @@ use crate::layout::{
 const GATHERED_BYTES: usize = 32 << 10;
 
 /// A segment that is being written. If the builder is dropped, no file remains.
-pub(super) struct Builder {
+pub(super) struct SegmentBuilder {
     disk: Arc<dyn Disk>,
     stamp: Stamp,
     file: NewFile,
@@ -49,27 +49,34 @@ impl SectionWriter {
     }
 }
 
-impl Builder {
-    pub(super) fn new(disk: &Arc<dyn Disk>, stamp: Stamp) -> Result<Builder> {
-        let mut file = NewFile::create(Arc::clone(disk), Name::SegmentNew(stamp.id))?;
+impl SegmentBuilder {
+    pub(super) fn new(disk: &Arc<dyn Disk>, stamp: Stamp) -> Result<SegmentBuilder> {
+        let mut file = NewFile::create(Arc::clone(disk), FileName::SegmentNew(stamp.id))?;
         file.append(&encode_head(&stamp))?;
         // The head only identifies the segment. Counts are known at the end, so they are stored in
         // the section table, and no byte is ever rewritten.
         let disk = Arc::clone(disk);
-        Ok(Builder { disk, stamp, file, entries: Vec::new(), sums: Vec::new(), scratches: 0 })
+        Ok(SegmentBuilder {
+            disk,
+            stamp,
+            file,
+            entries: Vec::new(),
+            sums: Vec::new(),
+            scratches: 0,
+        })
     }
 
     fn align(&mut self) -> Result<u64> {
         // At most 63 zeros. No checksum covers the zeros, but `PlainSegment::check` and `dump` look
         // at them.
         let at = self.file.position();
-        self.file.append(&vec![0; in_memory(at.next_multiple_of(ALIGN) - at)])?;
+        self.file.append(&vec![0; to_usize(at.next_multiple_of(ALIGN) - at)])?;
         Ok(self.file.position())
     }
 
     /// Begins a section that grows at the end of the file. This section must be ended before
     /// another such section begins.
-    pub(super) fn begin(&mut self, tag: Tag) -> Result<SectionWriter> {
+    pub(super) fn begin(&mut self, tag: SectionTag) -> Result<SectionWriter> {
         let offset = self.align()?;
         let entry = SectionEntry { tag, offset, len: 0 };
         Ok(SectionWriter {
@@ -82,7 +89,7 @@ impl Builder {
     }
 
     /// Reserves `len` bytes for a section that is filled while other sections are written.
-    pub(super) fn place(&mut self, tag: Tag, len: u64) -> Result<SectionWriter> {
+    pub(super) fn place(&mut self, tag: SectionTag, len: u64) -> Result<SectionWriter> {
         self.align()?;
         // Sections that are filled in turn cannot all grow at the end of the file. The lengths of
         // these sections are known in advance, so each section has a reserved range.
@@ -148,7 +155,7 @@ impl Builder {
     }
 
     /// Writes a whole section at once.
-    pub(super) fn whole(&mut self, tag: Tag, bytes: &[u8]) -> Result<()> {
+    pub(super) fn whole(&mut self, tag: SectionTag, bytes: &[u8]) -> Result<()> {
         let mut section = self.begin(tag)?;
         self.write(&mut section, bytes)?;
         self.end(section)
@@ -162,12 +169,12 @@ impl Builder {
     /// Returns the error for bytes that differ from the written bytes when read back.
     pub(super) fn misread(&self, offset: u64) -> Error {
         let what = "the disk returns other bytes than were just written to it";
-        Error::corrupt(Name::SegmentNew(self.stamp.id), offset, what)
+        Error::corrupt(FileName::SegmentNew(self.stamp.id), offset, what)
     }
 
     /// Returns a new name for a scratch file.
-    pub(super) fn scratch_name(&mut self) -> Name {
-        let name = Name::Scratch(self.stamp.id, self.scratches);
+    pub(super) fn scratch_name(&mut self) -> FileName {
+        let name = FileName::Scratch(self.stamp.id, self.scratches);
         self.scratches += 1;
         name
     }
@@ -183,13 +190,13 @@ impl Builder {
     }
 
     /// Writes the checksums, the section table and the trailer, and renames the file durably.
-    pub(super) fn finish(mut self, numbers: Numbers) -> Result<u64> {
+    pub(super) fn finish(mut self, numbers: SegmentSummary) -> Result<u64> {
         self.check(&numbers)?;
         // The clock comes from the disk, so a simulated disk writes the same file in each run.
-        let numbers = Numbers { written: self.disk.clock(), ..numbers };
+        let numbers = SegmentSummary { written: self.disk.clock(), ..numbers };
         // The checksums follow the order of the section table, which is the order of the file.
         let bytes: Vec<u8> = self.sums.iter().flat_map(|sum| le_u32(*sum)).collect();
-        let tag = Tag::of(Kind::Sums);
+        let tag = SectionTag::of(SectionKind::Sums);
         let mut section = self.begin(tag)?;
         self.write(&mut section, &bytes)?;
         // `end` adds the checksums of the checksum section. Nothing in the section covers these
@@ -198,22 +205,23 @@ impl Builder {
         self.end(section)?;
         let roots = self.sums.split_off(covered);
         let offset = self.align()?;
-        let table = Table { numbers, sections: std::mem::take(&mut self.entries), roots };
+        let table = SectionTable { numbers, sections: std::mem::take(&mut self.entries), roots };
         // Table and trailer come last, so a file that was cut short has no trailer and cannot be
         // opened.
         self.file.append(&encode_table(&self.stamp, offset, &table))?;
-        Ok(self.file.finish(Name::Segment(self.stamp.id))?)
+        Ok(self.file.finish(FileName::Segment(self.stamp.id))?)
     }
 }
 
-impl Builder {
+impl SegmentBuilder {
     /// Checks the lengths of sections against the numbers, in the same way as opening the segment.
-    fn check(&self, numbers: &Numbers) -> Result<()> {
+    fn check(&self, numbers: &SegmentSummary) -> Result<()> {
         for (kind, bytes) in bytes_for(numbers.pages) {
-            let has = |entry: &SectionEntry| entry.tag == Tag::of(kind) && entry.len == bytes;
+            let has =
+                |entry: &SectionEntry| entry.tag == SectionTag::of(kind) && entry.len == bytes;
             bug::ensure(self.entries.iter().any(has), "sections are as long as the pages need")?;
         }
-        let fingerprints = self.entries.iter().filter(|e| e.tag.kind == Kind::Fingerprints);
+        let fingerprints = self.entries.iter().filter(|e| e.tag.kind == SectionKind::Fingerprints);
         let bytes: u64 = fingerprints.map(|entry| entry.len).sum();
         bug::ensure(bytes == numbers.fingerprints * 8, "each fingerprint is counted")?;
         Ok(())
@@ -223,15 +231,15 @@ impl Builder {
 /// Bytes kept for later: in memory up to a limit, and beyond it in a scratch file.
 pub(super) struct Spill {
     disk: Arc<dyn Disk>,
-    name: Name,
+    name: FileName,
     /// The number of bytes that may stay in memory.
     memory_bytes: usize,
     memory: Vec<u8>,
-    scratch: Option<Scratch>,
+    scratch: Option<ScratchFile>,
 }
 
 /// The finished content of a [`Spill`].
-pub(super) enum Spilled {
+pub(super) enum SpillContent {
     Memory(Vec<u8>),
     File(ScratchMap),
 }
@@ -249,7 +257,7 @@ impl Spill {
         }
         let scratch = match &mut self.scratch {
             Some(scratch) => scratch,
-            none => none.insert(Scratch::create(Arc::clone(&self.disk), self.name)?),
+            none => none.insert(ScratchFile::create(Arc::clone(&self.disk), self.name)?),
         };
         // After the first write to the file, the memory is a write buffer of the same size.
         scratch.append(&self.memory)?;
@@ -257,20 +265,20 @@ impl Spill {
         Ok(())
     }
 
-    pub(super) fn finish(self) -> Result<Spilled> {
-        let Some(mut scratch) = self.scratch else { return Ok(Spilled::Memory(self.memory)) };
+    pub(super) fn finish(self) -> Result<SpillContent> {
+        let Some(mut scratch) = self.scratch else { return Ok(SpillContent::Memory(self.memory)) };
         scratch.append(&self.memory)?;
-        Ok(Spilled::File(scratch.into_map()?))
+        Ok(SpillContent::File(scratch.into_map()?))
     }
 }
 
-impl std::ops::Deref for Spilled {
+impl std::ops::Deref for SpillContent {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
         match self {
-            Spilled::Memory(bytes) => bytes,
-            Spilled::File(map) => map,
+            SpillContent::Memory(bytes) => bytes,
+            SpillContent::File(map) => map,
         }
     }
 }
@@ -280,16 +288,16 @@ mod tests {
     use super::*;
     use crate::disk::SimDisk;
 
-    fn builder() -> Builder {
+    fn builder() -> SegmentBuilder {
         let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
-        Builder::new(&disk, Stamp { id: 1, store: 2, nonce: 3 }).unwrap()
+        SegmentBuilder::new(&disk, Stamp { id: 1, store: 2, nonce: 3 }).unwrap()
     }
 
     #[test]
     #[should_panic(expected = "a section does not outgrow its place")]
     fn section_stays_within_its_place() {
         let mut builder = builder();
-        let mut section = builder.place(Tag::of(Kind::Hashes), 8).unwrap();
+        let mut section = builder.place(SectionTag::of(SectionKind::Hashes), 8).unwrap();
         let _ = builder.write(&mut section, &[0; GATHERED_BYTES]);
     }
 
@@ -297,7 +305,7 @@ mod tests {
     #[should_panic(expected = "a section fills its place")]
     fn reserved_place_must_be_filled() {
         let mut builder = builder();
-        let section = builder.place(Tag::of(Kind::Hashes), 8).unwrap();
+        let section = builder.place(SectionTag::of(SectionKind::Hashes), 8).unwrap();
         let _ = builder.end(section);
     }
 
@@ -305,14 +313,14 @@ mod tests {
     #[should_panic(expected = "no other section grows meanwhile")]
     fn only_one_section_grows_at_a_time() {
         let mut builder = builder();
-        let mut first = builder.begin(Tag::of(Kind::Pages)).unwrap();
-        builder.whole(Tag::of(Kind::Tombstones), b"between").unwrap();
+        let mut first = builder.begin(SectionTag::of(SectionKind::Pages)).unwrap();
+        builder.whole(SectionTag::of(SectionKind::Tombstones), b"between").unwrap();
         let _ = builder.write(&mut first, &[0; GATHERED_BYTES]);
     }
 
     #[test]
     #[should_panic(expected = "sections are as long as the pages need")]
     fn segment_has_the_sections_of_its_pages() {
-        let _ = builder().finish(Numbers::default());
+        let _ = builder().finish(SegmentSummary::default());
     }
 }

@@ -5,11 +5,11 @@ use arrayvec::ArrayVec;
 use smallvec::SmallVec;
 
 use super::changes::{put_changes, take_changes};
-use super::entries::{Entries, count_visits, put_entries, put_property, take_property};
+use super::entries::{PackedEntries, count_visits, put_entries, put_property, take_property};
 use crate::layout::{Cursor, put_signed, put_varint};
 use crate::page::{
-    CONTENTS_MAX, Changes, Content, Entry, HISTORY_WINDOW, Head, KINDS, LastSeen, Modified,
-    PageHistory, Properties, Property, PropertyEntry, Restated, Seen, Visit,
+    CONTENTS_MAX, Changes, Content, Entry, HISTORY_WINDOW, KINDS, LastSeenContent, ModifiedReport,
+    PageHead, PageHistory, Properties, Property, PropertyEntry, Restated, Seen, Visit,
 };
 use crate::time::Time;
 
@@ -38,7 +38,7 @@ const VISITS_MAX: u64 = 1 << 48;
 /// Appends a page according to older components: its changes, if known, and its head, without
 /// entries of the current record.
 #[expect(clippy::cast_possible_truncation, reason = "changes take less than 128 bytes")]
-pub(crate) fn put_course(out: &mut Vec<u8>, head: &Head, changes: Option<&Changes>) {
+pub(crate) fn put_history(out: &mut Vec<u8>, head: &PageHead, changes: Option<&Changes>) {
     let start = out.len();
     out.push(0);
     if let Some(changes) = changes {
@@ -53,15 +53,15 @@ pub(crate) fn put_course(out: &mut Vec<u8>, head: &Head, changes: Option<&Change
 
 /// Unpacks a page that was packed in memory or validated before. Empty input is an unknown page.
 #[expect(clippy::expect_used, reason = "a packed page was validated before")]
-pub(crate) fn unpack_course(packed: &[u8]) -> PageHistory {
+pub(crate) fn unpack_history(packed: &[u8]) -> PageHistory {
     let take =
-        || take_course(&mut Cursor::new(packed)).expect("a page that was packed can be read");
+        || take_history(&mut Cursor::new(packed)).expect("a page that was packed can be read");
     if packed.is_empty() { PageHistory::default() } else { take() }
 }
 
 /// Unpacks only the head of a packed page; `None` for empty input.
 #[expect(clippy::expect_used, reason = "a packed page was validated before")]
-pub(crate) fn unpack_head(packed: &[u8]) -> Option<Head> {
+pub(crate) fn unpack_head(packed: &[u8]) -> Option<PageHead> {
     let head = head_of(packed);
     let take = || take_head(&mut Cursor::new(head)).expect("a head that was packed can be read");
     (!head.is_empty()).then(take)
@@ -76,7 +76,7 @@ pub(crate) fn head_of(packed: &[u8]) -> &[u8] {
 }
 
 /// Reads a packed page; `None` if the bytes are invalid.
-pub(crate) fn take_course(cursor: &mut Cursor<'_>) -> Option<PageHistory> {
+pub(crate) fn take_history(cursor: &mut Cursor<'_>) -> Option<PageHistory> {
     let changes = match cursor.u8()? {
         0 => None,
         len => Some(take_changes(cursor.take(usize::from(len) - 1)?)?),
@@ -85,13 +85,13 @@ pub(crate) fn take_course(cursor: &mut Cursor<'_>) -> Option<PageHistory> {
 }
 
 /// Reads a head that was packed without entries of its record; `None` if the bytes are invalid.
-pub(crate) fn take_head(cursor: &mut Cursor<'_>) -> Option<Head> {
-    Carried::take(cursor)?.join(std::iter::empty())
+pub(crate) fn take_head(cursor: &mut Cursor<'_>) -> Option<PageHead> {
+    CarriedHead::take(cursor)?.join(std::iter::empty())
 }
 
 /// Appends the parts of `head` that the `own` entries of the record do not determine.
 #[expect(clippy::expect_used, reason = "a head counts all visits of its page")]
-pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
+pub(crate) fn put_carried(out: &mut Vec<u8>, head: &PageHead, own: &[Entry]) {
     let mut own_parts = PartialHead::default();
     // A reader folds the record's own entries anyway. The parts of the head that these entries
     // determine are not stored.
@@ -100,19 +100,21 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
     // The last visit is stored, so the parts of the head that this visit determines are not stored
     // either.
     last.into_iter().for_each(|visit| own_parts.take(visit.into()));
-    let settled =
-        head.settled.filter(|s| own_parts.head.as_ref().and_then(|t| t.settled) != Some(*s));
+    let settled = head
+        .last_successful
+        .filter(|s| own_parts.head.as_ref().and_then(|t| t.last_successful) != Some(*s));
     settled.into_iter().for_each(|visit| own_parts.take(visit.into()));
     let own_head = own_parts.head();
     let modified = head.modified.filter(|m| own_head.as_ref().and_then(|t| t.modified) != Some(*m));
-    let is_determined = |v: &LastSeen| own_head.as_ref().is_some_and(|t| t.contents.contains(v));
-    let contents: SmallVec<[&LastSeen; HISTORY_WINDOW]> =
+    let is_determined =
+        |v: &LastSeenContent| own_head.as_ref().is_some_and(|t| t.contents.contains(v));
+    let contents: SmallVec<[&LastSeenContent; HISTORY_WINDOW]> =
         head.contents.iter().filter(|v| !is_determined(v)).collect();
     let own_properties = own_head.map_or_else(Properties::default, |head| head.properties);
     let given: ArrayVec<PropertyEntry, KINDS> = head
         .properties
         .iter()
-        .filter(|given| own_properties.like(given.property) != Some(*given))
+        .filter(|given| own_properties.of_kind(given.property) != Some(*given))
         .collect();
     let parts =
         [(last.is_some(), LAST), (settled.is_some(), SETTLED), (modified.is_some(), MODIFIED)];
@@ -122,7 +124,7 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
     let others = head.visits.checked_sub(count_visits(own) as u64);
     put_varint(out, others.expect("a head counts the other visits"));
     put_signed(out, head.first.0);
-    if let Some(Modified { heard, time }) = modified {
+    if let Some(ModifiedReport { reported_at: heard, time }) = modified {
         // Storable times lie in the years 1 to 9999, so the difference of two times never
         // overflows.
         put_signed(out, heard.0.wrapping_sub(head.first.0));
@@ -151,8 +153,8 @@ fn flag(property: Property) -> u8 {
     }
 }
 
-fn as_entry(version: &LastSeen) -> Entry {
-    let LastSeen { content, time, restated } = *version;
+fn as_entry(version: &LastSeenContent) -> Entry {
+    let LastSeenContent { content, time, restated } = *version;
     if !restated {
         return Entry::Visit(Visit {
             time,
@@ -166,18 +168,18 @@ fn as_entry(version: &LastSeen) -> Entry {
 }
 
 /// The carried part of a page's head.
-pub(super) struct Carried {
+pub(super) struct CarriedHead {
     visits: u64,
     first: i64,
     last: Option<Visit>,
     settled: Option<Visit>,
-    contents: SmallVec<[LastSeen; HISTORY_WINDOW]>,
-    modified: Option<Modified>,
+    contents: SmallVec<[LastSeenContent; HISTORY_WINDOW]>,
+    modified: Option<ModifiedReport>,
     properties: Properties,
 }
 
-impl Carried {
-    pub(super) fn take(cursor: &mut Cursor<'_>) -> Option<Carried> {
+impl CarriedHead {
+    pub(super) fn take(cursor: &mut Cursor<'_>) -> Option<CarriedHead> {
         let known = LAST | SETTLED | MODIFIED | WEIGHED | CLASSED;
         let flags = cursor.u8().filter(|flags| flags & !known == 0)?;
         let visits = cursor.varint().filter(|visits| *visits < VISITS_MAX)?;
@@ -186,7 +188,10 @@ impl Carried {
             None
         } else {
             let heard = first.checked_add(cursor.signed()?)?;
-            Some(Modified { heard: Time(heard), time: Time(heard.checked_sub(cursor.signed()?)?) })
+            Some(ModifiedReport {
+                reported_at: Time(heard),
+                time: Time(heard.checked_sub(cursor.signed()?)?),
+            })
         };
         let mut properties = Properties::default();
         for kind in [WEIGHED, CLASSED].into_iter().filter(|kind| flags & kind != 0) {
@@ -196,23 +201,23 @@ impl Carried {
         }
         let count = cursor.count().filter(|count| *count <= CONTENTS_MAX)?;
         let ends = usize::from(flags & LAST != 0) + usize::from(flags & SETTLED != 0);
-        let mut run = Entries::new(*cursor, count.checked_add(ends)?);
+        let mut run = PackedEntries::new(*cursor, count.checked_add(ends)?);
         let mut contents = SmallVec::new();
         for _ in 0..count {
             let entry = run.next().flatten()?;
             let (content, restated) = (entry.content()?, entry.is_restated());
-            contents.push(LastSeen { content, time: entry.time(), restated });
+            contents.push(LastSeenContent { content, time: entry.time(), restated });
         }
         let mut visit = || run.next().flatten()?.visit().copied();
         let settled = if flags & SETTLED == 0 { None } else { Some(visit()?) };
         let last = if flags & LAST == 0 { None } else { Some(visit()?) };
         *cursor = run.rest();
-        Some(Carried { visits, first, last, settled, contents, modified, properties })
+        Some(CarriedHead { visits, first, last, settled, contents, modified, properties })
     }
 
     /// Combines the carried part with the last entries `own` to the head of the page. `None` if an
     /// entry cannot be read, or if a version was seen after all visits.
-    pub(super) fn join(self, own: impl Iterator<Item = Option<Entry>>) -> Option<Head> {
+    pub(super) fn join(self, own: impl Iterator<Item = Option<Entry>>) -> Option<PageHead> {
         let mut parts = PartialHead::of(own)?;
         let count = parts.head.as_ref().map_or(0, |head| head.visits);
         // `visits` already counts the last and the settled visit. So `count` was computed before,
@@ -223,8 +228,8 @@ impl Carried {
         head.first = head.first.min(Time(self.first));
         head.modified = head.modified.max(self.modified);
         self.properties.iter().for_each(|given| head.set_property(given));
-        self.contents.into_iter().for_each(|version| head.see(version));
-        let settled = head.settled.map(|visit| visit.time);
+        self.contents.into_iter().for_each(|version| head.add_content(version));
+        let settled = head.last_successful.map(|visit| visit.time);
         // Each content was seen by some settled visit. If a content is later than all settled
         // visits, the bytes are damaged.
         let possible = head.contents.iter().all(|version| Some(version.time) <= settled);
@@ -236,8 +241,8 @@ impl Carried {
 /// not among the entries, and a property may be older than the entries.
 #[derive(Default)]
 pub(super) struct PartialHead {
-    head: Option<Head>,
-    restated: Vec<LastSeen>,
+    head: Option<PageHead>,
+    restated: Vec<LastSeenContent>,
     properties: Properties,
 }
 
@@ -257,17 +262,17 @@ impl PartialHead {
             // the carried part, so the restatement waits.
             (None, Entry::Restated(restated)) => {
                 let (content, time) = (restated.content(), restated.time);
-                self.restated.push(LastSeen { content, time, restated: true });
+                self.restated.push(LastSeenContent { content, time, restated: true });
             }
             (None, Entry::Property(given)) => self.properties.take(given),
-            _ => Head::absorb_into(&mut self.head, entry),
+            _ => PageHead::absorb_into(&mut self.head, entry),
         }
     }
 
     /// Returns the head that these entries alone determine; `None` if no entry is a visit.
-    pub(super) fn head(self) -> Option<Head> {
+    pub(super) fn head(self) -> Option<PageHead> {
         let mut head = self.head?;
-        self.restated.into_iter().for_each(|version| head.see(version));
+        self.restated.into_iter().for_each(|version| head.add_content(version));
         self.properties.iter().for_each(|given| head.set_property(given));
         Some(head)
     }

@@ -13,8 +13,8 @@ use crate::bug::OrBug;
 use crate::cpu::prefetch_at;
 use crate::disk::MapPart;
 use crate::error::{Error, Result};
-use crate::layout::Tag;
-use crate::search::{Column, Line};
+use crate::layout::SectionTag;
+use crate::search::{CacheLine, Column};
 
 /// A section that keeps its segment open. Blocks are checked on first touch.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct SectionColumn {
 }
 
 impl SectionColumn {
-    pub(crate) fn new(segment: &Arc<Segment>, tag: Tag) -> Self {
+    pub(crate) fn new(segment: &Arc<Segment>, tag: SectionTag) -> Self {
         let section = segment.place(tag);
         // The bytes and the flag are stored in this column, so that a read on the hot path does not
         // access the segment.
@@ -41,8 +41,8 @@ impl SectionColumn {
     }
 
     /// Returns the bytes of the section without checks. All blocks must have been checked before.
-    pub(super) fn whole(&self) -> WholeColumn {
-        WholeColumn(self.bytes.clone())
+    pub(super) fn whole(&self) -> VerifiedColumn {
+        VerifiedColumn(self.bytes.clone())
     }
 
     /// Returns the number at `index` in a section of 32-bit numbers.
@@ -74,12 +74,12 @@ impl Column for SectionColumn {
     }
 
     #[inline]
-    fn expect(&self, offset: u64) {
+    fn prefetch(&self, offset: u64) {
         prefetch_at(&self.bytes, offset);
     }
 
     #[inline]
-    fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[Line]> {
+    fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[CacheLine]> {
         self.section().lines(lines)
     }
 
@@ -90,14 +90,14 @@ impl Column for SectionColumn {
 
 /// A section without checks: all of its blocks have been checked.
 #[derive(Clone, Debug)]
-pub(crate) struct WholeColumn(MapPart);
+pub(crate) struct VerifiedColumn(MapPart);
 
-/// The error that a [`WholeColumn`] contradicts itself. The [`SectionColumn`] of the section
+/// The error that a [`VerifiedColumn`] contradicts itself. The [`SectionColumn`] of the section
 /// reports the details with the offset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contradiction;
 
-impl Column for WholeColumn {
+impl Column for VerifiedColumn {
     type Error = Contradiction;
 
     #[inline]
@@ -109,14 +109,17 @@ impl Column for WholeColumn {
     }
 
     #[inline]
-    fn expect(&self, offset: u64) {
+    fn prefetch(&self, offset: u64) {
         prefetch_at(&self.0, offset);
     }
 
     #[inline]
-    fn lines(&self, _: impl Iterator<Item = u32>) -> std::result::Result<&[Line], Contradiction> {
+    fn lines(
+        &self,
+        _: impl Iterator<Item = u32>,
+    ) -> std::result::Result<&[CacheLine], Contradiction> {
         // All blocks are sound, and the search compares each line number with the length itself.
-        <[Line]>::ref_from_prefix(&self.0).map(|(all, _)| all).map_err(|_| Contradiction)
+        <[CacheLine]>::ref_from_prefix(&self.0).map(|(all, _)| all).map_err(|_| Contradiction)
     }
 
     fn damaged(&self, _: u64, _: &'static str) -> Contradiction {

@@ -8,15 +8,18 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use zerocopy::FromBytes;
 
-use super::frame::{Frame, Section};
+use super::frame::{Section, SegmentFrame};
 use super::plain::PlainSegment;
 use crate::bug::OrBug;
-use crate::disk::{Access, Disk, Map, MapPart, Name};
+use crate::disk::{Access, Disk, FileMap, FileName, MapPart};
 use crate::error::{Error, Result};
-use crate::layout::{BLOCK_BYTES, Kind, Numbers, Tag, Touch, block_count, block_sum, in_memory};
-use crate::process::Process;
+use crate::layout::{
+    AccessPattern, BLOCK_BYTES, SectionKind, SectionTag, SegmentSummary, block_count, block_sum,
+    to_usize,
+};
+use crate::process::ProcessId;
 use crate::progress::Progress;
-use crate::search::{LINE_BYTES, Line};
+use crate::search::{CacheLine, LINE_BYTES};
 
 /// The number of blocks that one touch reads ahead. It divides 64.
 // 32 KiB. The number divides 64, so the bits of all blocks read ahead are in one word.
@@ -34,8 +37,8 @@ const WARM_UP_STEP: usize = 16 << 20;
 /// against the checksum of their block when the block is first touched.
 pub(crate) struct Segment {
     disk: Arc<dyn Disk>,
-    map: Arc<Map>,
-    frame: Frame,
+    map: Arc<FileMap>,
+    frame: SegmentFrame,
     /// One bit for each block of each section.
     checked: Box<[AtomicU64]>,
     /// For each section, whether all of its bits are set. The last element is for absent sections.
@@ -45,7 +48,7 @@ pub(crate) struct Segment {
     /// Whether the file is removed when the last reference is dropped.
     removed_when_dropped: AtomicBool,
     /// The process that opened the segment. Only this process removes the file.
-    process: Process,
+    process: ProcessId,
 }
 
 impl fmt::Debug for Segment {
@@ -58,32 +61,34 @@ impl Segment {
     /// Maps segment `id` of a store. Costs a few plain reads, whatever the size of the segment,
     /// because the map is not touched.
     pub(crate) fn open(disk: &Arc<dyn Disk>, id: u64) -> Result<Segment> {
-        Segment::open_file(disk, Name::Segment(id), id)
+        Segment::open_file(disk, FileName::Segment(id), id)
     }
 
     /// Maps segment `id` from the file `name`.
-    pub(crate) fn open_file(disk: &Arc<dyn Disk>, name: Name, id: u64) -> Result<Segment> {
+    pub(crate) fn open_file(disk: &Arc<dyn Disk>, name: FileName, id: u64) -> Result<Segment> {
         let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
-        let frame = Frame::read(&*file, name, id)?;
+        let frame = SegmentFrame::read(&*file, name, id)?;
         let map = Arc::new(disk.map(name).map_err(|e| Error::io("map", name, e))?);
         // The map opens the file by its name a second time. By then, the name may belong to another
         // file.
         if map.len() as u64 != frame.bytes() {
             return Err(Error::corrupt(name, 0, "its length changed while it was opened"));
         }
-        let ranges = frame.sections().chunk_by(|a, b| a.tag.kind.touch() == b.tag.kind.touch());
+        let ranges = frame
+            .sections()
+            .chunk_by(|a, b| a.tag.kind.access_pattern() == b.tag.kind.access_pattern());
         for some in ranges.take(RANGES_MAX) {
             let ([first, ..], [.., last]) = (some, some) else { continue };
-            let range = in_memory(first.offset)..in_memory(last.offset + last.len);
-            match first.tag.kind.touch() {
+            let range = to_usize(first.offset)..to_usize(last.offset + last.len);
+            match first.tag.kind.access_pattern() {
                 // By default a kernel reads some MiB around each touch, though a lookup needs one
                 // memory page. In a store larger than memory, the additional reads evicted data
                 // that other lookups needed.
-                Touch::Seldom => map.expect_few_touches(range),
+                AccessPattern::Sparse => map.advise_random(range),
                 // Huge pages are not requested for the whole file, because each touch of a record
                 // that is not in memory would read 2 MiB.
-                Touch::Everywhere => map.ask_for_huge_pages(range),
-                Touch::Through => {}
+                AccessPattern::Dense => map.ask_for_huge_pages(range),
+                AccessPattern::Sequential => {}
             }
         }
         let checked = (0..frame.blocks().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
@@ -97,7 +102,7 @@ impl Segment {
             whole,
             tables_whole: AtomicBool::new(false),
             removed_when_dropped: AtomicBool::new(false),
-            process: Process::current(),
+            process: ProcessId::current(),
         })
     }
 
@@ -109,7 +114,10 @@ impl Segment {
         let file = self.disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
         let mut plain = PlainSegment::new(&self.frame, file);
         let needed = |section: &&Section| {
-            matches!(section.tag.kind, Kind::Tombstones | Kind::Shards | Kind::Shape)
+            matches!(
+                section.tag.kind,
+                SectionKind::Tombstones | SectionKind::Shards | SectionKind::Shape
+            )
         };
         for section in self.frame.sections().iter().filter(needed) {
             // The check marks no block as checked: the bytes of the map are compared again on first
@@ -129,12 +137,12 @@ impl Segment {
         self.frame.id()
     }
 
-    pub(crate) fn numbers(&self) -> &Numbers {
+    pub(crate) fn numbers(&self) -> &SegmentSummary {
         self.frame.numbers()
     }
 
     /// Returns the frame of the segment's file.
-    pub(crate) fn frame(&self) -> &Frame {
+    pub(crate) fn frame(&self) -> &SegmentFrame {
         &self.frame
     }
 
@@ -160,7 +168,7 @@ impl Segment {
     }
 
     /// Returns a section. A section that does not exist is empty.
-    pub(crate) fn section(&self, tag: Tag) -> SectionRef<'_> {
+    pub(crate) fn section(&self, tag: SectionTag) -> SectionRef<'_> {
         self.section_at(self.place(tag))
     }
 
@@ -171,7 +179,7 @@ impl Segment {
 
     pub(super) fn map_part(&self, section: &Section) -> MapPart {
         let end = section.offset + section.len;
-        MapPart::new(&self.map, in_memory(section.offset)..in_memory(end))
+        MapPart::new(&self.map, to_usize(section.offset)..to_usize(end))
     }
 
     /// Returns the flag that all blocks of a section have been checked.
@@ -180,7 +188,7 @@ impl Segment {
         &self.whole[section.number]
     }
 
-    pub(super) fn place(&self, tag: Tag) -> Section {
+    pub(super) fn place(&self, tag: SectionTag) -> Section {
         self.frame.place(tag)
     }
 
@@ -191,12 +199,12 @@ impl Segment {
 
     /// Asks the system to read a range of a section ahead, up to the end of the section.
     pub(super) fn read_ahead(&self, section: &Section, range: Range<u64>) {
-        let at = |offset: u64| in_memory(section.offset + offset.min(section.len));
+        let at = |offset: u64| to_usize(section.offset + offset.min(section.len));
         self.map.read_ahead(at(range.start)..at(range.end));
     }
 
     /// Returns the error for invalid bytes with a correct checksum.
-    pub(crate) fn damaged(&self, tag: Tag, offset: u64, what: &str) -> Error {
+    pub(crate) fn damaged(&self, tag: SectionTag, offset: u64, what: &str) -> Error {
         self.frame.damaged(tag, offset, what)
     }
 
@@ -214,7 +222,7 @@ impl Segment {
     /// Returns the sections of the fingerprint tables.
     fn table_sections(&self) -> impl Iterator<Item = SectionRef<'_>> {
         // The section of checksums has the greatest kind, so it is among these sections.
-        self.all_sections().filter(|section| section.section.tag.kind >= Kind::Fingerprints)
+        self.all_sections().filter(|section| section.section.tag.kind >= SectionKind::Fingerprints)
     }
 
     /// Returns the size of the fingerprint tables in bytes.
@@ -242,7 +250,7 @@ impl Segment {
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "a block of a section is one of all")]
     fn checked(&self, block: u64) -> &AtomicU64 {
-        &self.checked[in_memory(block / 64)]
+        &self.checked[to_usize(block / 64)]
     }
 
     #[inline]
@@ -259,12 +267,12 @@ impl Segment {
     /// Returns the expected checksum of a block, after checking the block of checksums that
     /// contains it.
     fn expected_sum(&self, section: &Section, block: u64) -> Result<u32> {
-        if section.tag.kind == Kind::Sums {
+        if section.tag.kind == SectionKind::Sums {
             return self.frame.root(block);
         }
         // `u32_at` first checks the block of checksums, by its root. The recursion ends there: the
         // roots are in memory, and were checked at open.
-        self.section(Tag::of(Kind::Sums)).u32_at(section.first_block + block)
+        self.section(SectionTag::of(SectionKind::Sums)).u32_at(section.first_block + block)
     }
 
     #[cold]
@@ -291,7 +299,7 @@ impl Segment {
         // `first` is a multiple of 8, so the bits of all eight blocks are in the same word.
         let touched = self.checked(first).load(Ordering::Relaxed) >> (first % 64);
         let is_first = touched & ((1 << AROUND_BLOCKS) - 1) == 0;
-        if is_first && section.tag.kind.touch() == Touch::Seldom {
+        if is_first && section.tag.kind.access_pattern() == AccessPattern::Sparse {
             // The first of the eight blocks may belong to the previous section, which is not read
             // ahead.
             let start = first.saturating_sub(section.first_block) * BLOCK_BYTES;
@@ -305,7 +313,7 @@ impl Segment {
     #[expect(clippy::indexing_slicing, reason = "a section lies in the file: checked at open")]
     fn raw(&self, section: &Section, range: Range<u64>) -> &[u8] {
         let (start, end) = (section.offset + range.start, section.offset + range.end);
-        &self.map[in_memory(start)..in_memory(end)]
+        &self.map[to_usize(start)..to_usize(end)]
     }
 }
 
@@ -370,7 +378,7 @@ impl<'a> SectionRef<'a> {
             let piece = from..self.len().min(from + WARM_UP_STEP as u64);
             progress.check()?;
             progress.pass(piece.end - piece.start);
-            if self.section.tag.kind.touch() == Touch::Seldom {
+            if self.section.tag.kind.access_pattern() == AccessPattern::Sparse {
                 // Read-ahead loads small memory pages, so only sections with few touches are read
                 // ahead. Other sections are loaded by touch, in huge pages.
                 self.segment.read_ahead(&self.section, piece.clone());
@@ -385,8 +393,8 @@ impl<'a> SectionRef<'a> {
     /// Returns the section as memory lines, after checking the blocks of the lines with numbers
     /// `lines`; an error if a block is damaged.
     #[inline]
-    pub(super) fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&'a [Line]> {
-        let (all, _) = <[Line]>::ref_from_prefix(self.bytes)
+    pub(super) fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&'a [CacheLine]> {
+        let (all, _) = <[CacheLine]>::ref_from_prefix(self.bytes)
             .map_err(|_| self.flaw(0, "its lines do not begin where a memory line does"))?;
         if self.segment.is_whole(&self.section) {
             for line in lines {

@@ -3,23 +3,23 @@
 use std::ops::Range;
 
 use crate::bug::OrBug;
-use crate::disk::{DiskFile, Name};
+use crate::disk::{DiskFile, FileName};
 use crate::error::{Error, Result};
 use crate::layout::{
-    Flaw, HEAD_BYTES, Kind, Numbers, Stamp, TRAILER_BYTES, Table, Tag, Trailer, VERSION,
-    block_count, bytes_for, correct_head, correct_table, correct_trailer, in_memory, parse_head,
-    parse_table, parse_trailer,
+    HEAD_BYTES, SectionKind, SectionTable, SectionTag, SegmentFlaw, SegmentSummary, Stamp,
+    TRAILER_BYTES, Trailer, VERSION, block_count, bytes_for, correct_head, correct_table,
+    correct_trailer, parse_head, parse_table, parse_trailer, to_usize,
 };
 use crate::order::sort_few_by_key;
 
 /// The number of section kinds that occur once per segment. These kinds are the kinds below this
 /// number.
-const PLAIN: usize = Kind::Fingerprints as usize;
+const PLAIN: usize = SectionKind::Fingerprints as usize;
 
 /// A section, with the positions of its blocks' checksums and bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Section {
-    pub(super) tag: Tag,
+    pub(super) tag: SectionTag,
     pub(super) offset: u64,
     pub(super) len: u64,
     pub(super) first_block: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Section {
 }
 
 impl Section {
-    pub(crate) fn tag(&self) -> Tag {
+    pub(crate) fn tag(&self) -> SectionTag {
         self.tag
     }
 
@@ -42,7 +42,7 @@ impl Section {
     }
 
     /// Returns an empty section that is absent from a segment with `sections` sections.
-    const fn absent(tag: Tag, sections: usize) -> Section {
+    const fn absent(tag: SectionTag, sections: usize) -> Section {
         Section { tag, offset: 0, len: 0, first_block: 0, number: sections }
     }
 }
@@ -50,14 +50,14 @@ impl Section {
 /// The head, the section table and the trailer of a segment. A segment is readable only if its
 /// frame is sound.
 #[derive(Debug)]
-pub(crate) struct Frame {
+pub(crate) struct SegmentFrame {
     /// The name of the segment's file.
-    name: Name,
+    name: FileName,
     stamp: Stamp,
     bytes: u64,
     /// The checksum of the trailer.
     checksum: u32,
-    table: Table,
+    table: SectionTable,
     /// The offset of the section table.
     table_at: u64,
     sections: Vec<Section>,
@@ -70,10 +70,10 @@ pub(crate) struct Frame {
     blocks: u64,
 }
 
-impl Frame {
+impl SegmentFrame {
     /// Reads the frame of segment `id` from the file `name`, with plain reads. Takes memory for the
     /// section table, which is a part of the file.
-    pub(crate) fn read(file: &dyn DiskFile, name: Name, id: u64) -> Result<Frame> {
+    pub(crate) fn read(file: &dyn DiskFile, name: FileName, id: u64) -> Result<SegmentFrame> {
         let stamp = read_stamp(file, name, id)?;
         let flaw = |flaw| error_of(name, flaw);
         let len = measure(file, name)?;
@@ -91,10 +91,10 @@ impl Frame {
     /// the store of the segment is known, the whole head may be damaged.
     pub(crate) fn recover(
         file: &dyn DiskFile,
-        name: Name,
+        name: FileName,
         id: u64,
         store: Option<u64>,
-    ) -> Option<Frame> {
+    ) -> Option<SegmentFrame> {
         let len = measure(file, name).ok().filter(|len| *len >= HEAD_BYTES + TRAILER_BYTES)?;
         let (trailer, nonce) = correct_trailer(&read(file, name, len - TRAILER_BYTES..len).ok()?)?;
         let head = read(file, name, 0..HEAD_BYTES).ok();
@@ -107,7 +107,13 @@ impl Frame {
         Self::new(name, stamp, len, &trailer, correct_table(&table, &trailer)?).ok()
     }
 
-    fn new(name: Name, stamp: Stamp, bytes: u64, trailer: &Trailer, table: Table) -> Result<Frame> {
+    fn new(
+        name: FileName,
+        stamp: Stamp,
+        bytes: u64,
+        trailer: &Trailer,
+        table: SectionTable,
+    ) -> Result<SegmentFrame> {
         let mut sections: Vec<Section> = Vec::with_capacity(table.sections.len());
         let mut blocks = 0u64;
         for entry in &table.sections {
@@ -123,7 +129,7 @@ impl Frame {
             blocks += block_count(entry.len);
         }
         // The checksums are the last section and cover all sections before it.
-        let sums = sections.last().filter(|s| s.tag == Tag::of(Kind::Sums)).copied();
+        let sums = sections.last().filter(|s| s.tag == SectionTag::of(SectionKind::Sums)).copied();
         // The section of checksums does not cover itself. Roots in the section table cover it, and
         // the trailer covers the roots.
         let sound = |s: &Section| {
@@ -134,7 +140,8 @@ impl Frame {
             let what = "the section table has no place for all checksums";
             return Err(Error::corrupt(name, 0, what));
         };
-        let mut plain = [Section::absent(Tag::of(Kind::Pages), sections.len()); PLAIN];
+        let mut plain =
+            [Section::absent(SectionTag::of(SectionKind::Pages), sections.len()); PLAIN];
         for section in &sections {
             // Table sections are searched by their epoch.
             if let Some(place) = plain.get_mut(section.tag.kind as usize) {
@@ -143,7 +150,7 @@ impl Frame {
         }
         let of_tables = order_of_tables(&sections);
         let (checksum, table_at) = (trailer.checksum, trailer.offset);
-        let frame = Frame {
+        let frame = SegmentFrame {
             name,
             stamp,
             bytes,
@@ -164,10 +171,10 @@ impl Frame {
     fn check_shape(&self) -> Result<()> {
         let pages = self.table.numbers.pages;
         for (kind, bytes) in bytes_for(pages) {
-            let found = self.place(Tag::of(kind)).len;
+            let found = self.place(SectionTag::of(kind)).len;
             if found != bytes {
                 let what = format!("expected {bytes} bytes for {pages} pages, found {found}");
-                return Err(self.damaged(Tag::of(kind), 0, &what));
+                return Err(self.damaged(SectionTag::of(kind), 0, &what));
             }
         }
         Ok(())
@@ -178,7 +185,7 @@ impl Frame {
     }
 
     /// Returns the name of the segment's file.
-    pub(crate) fn name(&self) -> Name {
+    pub(crate) fn name(&self) -> FileName {
         self.name
     }
 
@@ -197,7 +204,7 @@ impl Frame {
         self.bytes
     }
 
-    pub(crate) fn numbers(&self) -> &Numbers {
+    pub(crate) fn numbers(&self) -> &SegmentSummary {
         &self.table.numbers
     }
 
@@ -213,7 +220,10 @@ impl Frame {
 
     /// Returns the epochs with tables in this segment.
     pub(crate) fn epochs(&self) -> impl Iterator<Item = u32> + '_ {
-        self.sections.iter().filter(|s| s.tag.kind == Kind::Fingerprints).map(|s| s.tag.epoch)
+        self.sections
+            .iter()
+            .filter(|s| s.tag.kind == SectionKind::Fingerprints)
+            .map(|s| s.tag.epoch)
     }
 
     /// Returns the offset of the section table.
@@ -228,7 +238,7 @@ impl Frame {
 
     /// Returns a section. A section that does not exist is empty. Table sections cost a binary
     /// search; other sections cost constant time.
-    pub(crate) fn place(&self, tag: Tag) -> Section {
+    pub(crate) fn place(&self, tag: SectionTag) -> Section {
         // Every check of a block calls this function. A walk over all sections made opening
         // quadratic in the number of epochs: 18 s with 20,000 epochs.
         if let Some(&plain) = self.plain.get(tag.kind as usize) {
@@ -249,12 +259,13 @@ impl Frame {
 
     /// Whether an epoch has tables in this segment.
     pub(crate) fn has_epoch(&self, epoch: u32) -> bool {
-        self.place(Tag::table(Kind::Fingerprints, 0, epoch)).number < self.sections.len()
+        self.place(SectionTag::table(SectionKind::Fingerprints, 0, epoch)).number
+            < self.sections.len()
     }
 
     /// Returns the checksum of a block of checksums.
     pub(super) fn root(&self, block: u64) -> Result<u32> {
-        let root = self.table.roots.get(in_memory(block));
+        let root = self.table.roots.get(to_usize(block));
         Ok(*root.or_bug("each block of the checksums has a checksum")?)
     }
 
@@ -268,14 +279,14 @@ impl Frame {
     }
 
     /// Builds an error at an offset within a section.
-    pub(crate) fn damaged(&self, tag: Tag, offset: u64, what: &str) -> Error {
+    pub(crate) fn damaged(&self, tag: SectionTag, offset: u64, what: &str) -> Error {
         let at = self.place(tag).offset.saturating_add(offset);
         Error::corrupt(self.name, at, format!("{what} (in section {:?})", tag.kind))
     }
 }
 
 /// Returns the sort key of a table section.
-fn by_epoch(tag: Tag) -> (u32, Kind, u16) {
+fn by_epoch(tag: SectionTag) -> (u32, SectionKind, u16) {
     (tag.epoch, tag.kind, tag.part)
 }
 
@@ -283,7 +294,7 @@ fn by_epoch(tag: Tag) -> (u32, Kind, u16) {
 #[expect(clippy::cast_possible_truncation, reason = "a segment has at most 2^20 sections")]
 fn order_of_tables(sections: &[Section]) -> Vec<u32> {
     let of_tables = sections.iter().filter(|section| section.tag.kind.is_of_epoch());
-    let mut order: Vec<(Tag, u32)> =
+    let mut order: Vec<(SectionTag, u32)> =
         of_tables.map(|section| (section.tag, section.number as u32)).collect();
     // In the file, sections are in another order: rotation by rotation. So the order of the section
     // table does not allow a binary search.
@@ -292,24 +303,26 @@ fn order_of_tables(sections: &[Section]) -> Vec<u32> {
 }
 
 /// Reads the head of a segment's file: the number and the store of the segment.
-pub(crate) fn read_stamp(file: &dyn DiskFile, name: Name, id: u64) -> Result<Stamp> {
+pub(crate) fn read_stamp(file: &dyn DiskFile, name: FileName, id: u64) -> Result<Stamp> {
     let head = read(file, name, 0..measure(file, name)?.min(HEAD_BYTES))?;
     parse_head(&head, id).map_err(|flaw| error_of(name, flaw))
 }
 
-fn measure(file: &dyn DiskFile, name: Name) -> Result<u64> {
+fn measure(file: &dyn DiskFile, name: FileName) -> Result<u64> {
     file.size().map_err(|e| Error::io("measure", name, e))
 }
 
-fn read(file: &dyn DiskFile, name: Name, range: Range<u64>) -> Result<Vec<u8>> {
-    let mut bytes = vec![0; in_memory(range.end - range.start)];
+fn read(file: &dyn DiskFile, name: FileName, range: Range<u64>) -> Result<Vec<u8>> {
+    let mut bytes = vec![0; to_usize(range.end - range.start)];
     let done = file.read_at(range.start, &mut bytes);
     done.map(|()| bytes).map_err(|e| Error::io("read", name, e))
 }
 
-fn error_of(name: Name, flaw: Flaw) -> Error {
+fn error_of(name: FileName, flaw: SegmentFlaw) -> Error {
     match flaw {
-        Flaw::Version(found) => Error::Version { file: name.to_string(), found, reads: VERSION },
-        Flaw::Damage(offset, what) => Error::corrupt(name, offset, what),
+        SegmentFlaw::Version(found) => {
+            Error::Version { file: name.to_string(), found, reads: VERSION }
+        }
+        SegmentFlaw::Damage(offset, what) => Error::corrupt(name, offset, what),
     }
 }

@@ -66,20 +66,20 @@ impl GroupWriter {
 
 /// A packed group, read page by page.
 #[derive(Clone, Copy)]
-pub(super) struct Group<'a> {
+pub(super) struct PageGroup<'a> {
     pub(super) left: u64,
     pub(super) heads: Cursor<'a>,
     pub(super) records: Cursor<'a>,
 }
 
-impl<'a> Group<'a> {
+impl<'a> PageGroup<'a> {
     /// Parses a group of `pages` pages.
     pub(super) fn parse(bytes: &'a [u8], pages: u64) -> Option<Self> {
         let mut cursor = Cursor::new(bytes);
         let left = cursor.varint().filter(|&n| n == pages)?;
         let heads = cursor.count()?;
         let heads = Cursor::new(cursor.take(heads)?);
-        Some(Group { left, heads, records: cursor })
+        Some(PageGroup { left, heads, records: cursor })
     }
 
     /// Writes the next page's URL into `url`, and returns its record.

@@ -11,7 +11,8 @@ use crate::bug::{self, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
 use crate::error::Result;
 use crate::layout::{
-    FILTER_BLOCK_BYTES, FilterBlock, Kind, Put, Tag, directory_bits, filter_blocks, url_hash_bits,
+    FILTER_BLOCK_BYTES, FilterBlock, PutInteger, SectionKind, SectionTag, directory_bits,
+    filter_blocks, url_hash_bits,
 };
 
 /// The number of bits that a hash sets in its block.
@@ -108,8 +109,8 @@ impl HashIndexWriter {
 }
 
 impl Segment {
-    fn plain(&self, kind: Kind) -> SectionRef<'_> {
-        self.section(Tag::of(kind))
+    fn plain(&self, kind: SectionKind) -> SectionRef<'_> {
+        self.section(SectionTag::of(kind))
     }
 
     /// Returns the filter block for a hash; `None` in a segment without pages.
@@ -121,7 +122,7 @@ impl Segment {
         // Sections begin at multiples of 64 in the file, so a filter block is exactly one memory
         // line.
         let start = scale(hash, blocks) * FILTER_BLOCK_BYTES;
-        let block = self.plain(Kind::Filter).get(start..start + FILTER_BLOCK_BYTES)?;
+        let block = self.plain(SectionKind::Filter).get(start..start + FILTER_BLOCK_BYTES)?;
         Ok(Some(block.as_array().or_bug("a range has as many bytes as were asked for")?))
     }
 
@@ -150,7 +151,7 @@ impl Segment {
     /// Prefetches the bucket bounds of a hash. A later read of the bounds reports damage.
     pub(super) fn prefetch_bounds(&self, hash: u64) {
         let at = self.bounds_at(hash);
-        if let Ok(bounds) = self.plain(Kind::HashDirectory).get(at..at + 8) {
+        if let Ok(bounds) = self.plain(SectionKind::HashDirectory).get(at..at + 8) {
             prefetch(bounds);
         }
     }
@@ -158,7 +159,8 @@ impl Segment {
     /// Prefetches the hashes near a hash. A later read of the hashes reports damage.
     pub(super) fn prefetch_hashes(&self, hash: u64) {
         if let Ok(places) = self.bucket(hash)
-            && let Ok(hashes) = self.plain(Kind::Hashes).get(places.start * 8..places.end * 8)
+            && let Ok(hashes) =
+                self.plain(SectionKind::Hashes).get(places.start * 8..places.end * 8)
         {
             prefetch(hashes);
         }
@@ -166,7 +168,7 @@ impl Segment {
 
     /// Returns the range of a hash's bucket in the hash column.
     fn bucket(&self, hash: u64) -> Result<Range<u64>> {
-        let (directory, at) = (self.plain(Kind::HashDirectory), self.bounds_at(hash));
+        let (directory, at) = (self.plain(SectionKind::HashDirectory), self.bounds_at(hash));
         // Both bounds in one read, because they are neighbours and nearly always in one memory
         // line.
         let bounds: [U32; 2] = transmute!(directory.array::<8>(at)?);
@@ -187,7 +189,7 @@ impl Segment {
 
     /// Returns the first place for whose hash `before` is false.
     fn bound(&self, places: Range<u64>, before: impl Fn(u64) -> bool) -> Result<u64> {
-        let hashes = self.plain(Kind::Hashes);
+        let hashes = self.plain(SectionKind::Hashes);
         // A bucket has four to eight hashes on average, so the search takes a few steps in one or
         // two memory lines.
         let (mut low, mut high) = (places.start, places.end);
@@ -223,7 +225,7 @@ impl Segment {
     }
 
     fn pages_at(&self, places: Range<u64>) -> impl Iterator<Item = Result<u32>> {
-        let pages = self.plain(Kind::HashPages);
+        let pages = self.plain(SectionKind::HashPages);
         places.map(move |place| pages.u32_at(place))
     }
 }

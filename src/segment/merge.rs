@@ -11,27 +11,27 @@ use std::sync::Arc;
 
 use byteorder::{ByteOrder, LittleEndian};
 
-use super::build::{Builder, Spill, Spilled};
+use super::build::{SegmentBuilder, Spill, SpillContent};
 use super::entries::count_visits;
 use super::file::Segment;
-use super::page_merge::{PageMerge, PartOfPage, page_across};
+use super::page_merge::{PageMerge, PagePart, page_across};
 use super::page_writer::PagesWriter;
 use super::pages::{PageCursor, UNREADABLE, UnreadRecord};
 use super::postings::{Posting, tag_of};
-use super::record::{CHUNK_ENTRIES, Record, RecordRef};
+use super::record::{CHUNK_ENTRIES, RecordRef, SegmentRecord};
 use super::schedule;
-use super::seal::HashWriter;
+use super::seal::HashSectionsWriter;
 use super::table_writer::TablesWriter;
-use super::tables::{EpochTables, Layout};
+use super::tables::{EpochTables, TableLayout};
 use super::tombstones::{self, Tombstones};
 use crate::bug::{self, OrBug};
 use crate::disk::Disk;
 use crate::error::{Error, Result};
-use crate::layout::{Delta, Kind, Numbers, PackedRow, Stamp, Tag, le_u32};
+use crate::layout::{Delta, PackedRow, SectionKind, SectionTag, SegmentSummary, Stamp, le_u32};
 use crate::search::canonical_key;
 
 /// The input of a merge.
-pub(crate) struct Mergeable<'a> {
+pub(crate) struct MergeInputs<'a> {
     /// Adjacent segments in order of sequence, oldest first.
     pub(crate) inputs: &'a [Arc<Segment>],
     /// Whether the oldest segment of the store is an input. If so, there are no older pages to
@@ -45,12 +45,12 @@ pub(crate) struct Mergeable<'a> {
     pub(crate) ended: &'a [u32],
     /// Called from time to time with the number of input records processed since the last call.
     /// Breaks to cancel the merge.
-    pub(crate) step: &'a Step<'a>,
-    pub(crate) layout: Layout,
+    pub(crate) step: &'a MergeProgressFn<'a>,
+    pub(crate) layout: TableLayout,
 }
 
 /// A callback that receives the number of steps since the last call. Breaks to cancel.
-pub(crate) type Step<'a> = dyn Fn(u64) -> ControlFlow<()> + 'a;
+pub(crate) type MergeProgressFn<'a> = dyn Fn(u64) -> ControlFlow<()> + 'a;
 
 /// Merges the inputs into a new segment; `None` if `step` cancelled the merge. Reads each input
 /// three times sequentially, writes the output once, and writes about twelve bytes per page to
@@ -58,9 +58,9 @@ pub(crate) type Step<'a> = dyn Fn(u64) -> ControlFlow<()> + 'a;
 pub(crate) fn merge(
     disk: &Arc<dyn Disk>,
     stamp: Stamp,
-    mergeable: &Mergeable<'_>,
+    mergeable: &MergeInputs<'_>,
 ) -> Result<Option<u64>> {
-    let mut builder = Builder::new(disk, stamp)?;
+    let mut builder = SegmentBuilder::new(disk, stamp)?;
     let inputs = mergeable.inputs;
     let ends = inputs.first().zip(inputs.last());
     let (oldest, newest) = ends.or_bug("a merge has inputs")?;
@@ -75,17 +75,17 @@ pub(crate) fn merge(
     let delta = delta.filter(Delta::is_possible);
     let impossible = || {
         let what = "what it and the segments after it say to add is impossible";
-        oldest.damaged(Tag::of(Kind::Pages), 0, what)
+        oldest.damaged(SectionTag::of(SectionKind::Pages), 0, what)
     };
     let deepest = inputs.iter().fold(0, |tier, s| s.numbers().tier.max(tier));
-    let mut numbers = Numbers {
+    let mut numbers = SegmentSummary {
         first_sequence: oldest.numbers().first_sequence,
         last_sequence: newest.numbers().last_sequence,
         delta: delta.ok_or_else(impossible)?,
         // A segment that is rewritten alone keeps its tier. In a higher tier it would never be
         // merged with its neighbours.
         tier: deepest + u64::from(inputs.len() > 1),
-        ..Numbers::default()
+        ..SegmentSummary::default()
     };
     let tombstones = inputs.iter().map(|s| Tombstones::read(s)).collect::<Result<Vec<_>>>()?;
     // Pages come first, since hashes and postings refer to pages by their new ordinals.
@@ -109,7 +109,7 @@ pub(crate) fn merge(
             .filter(|t| !mergeable.oldest && !mergeable.done.contains(&t.sequence))
             .cloned(),
     );
-    builder.whole(Tag::of(Kind::Tombstones), &tombstones::encode(&kept))?;
+    builder.whole(SectionTag::of(SectionKind::Tombstones), &tombstones::encode(&kept))?;
 
     let mut epochs: Vec<u32> = inputs.iter().flat_map(|s| s.epochs()).collect();
     epochs.sort_unstable();
@@ -124,27 +124,27 @@ pub(crate) fn merge(
 }
 
 /// The record of a page in an input, and the input's tombstones.
-struct Input<'a> {
+struct InputPage<'a> {
     record: Option<(UnreadRecord<'a>, RecordRef<'a>)>,
     tombstones: &'a Tombstones,
 }
 
-impl PartOfPage for Input<'_> {
+impl PagePart for InputPage<'_> {
     fn record_ends(&self) -> Option<bool> {
         self.record.map(|(_, record)| record.ends())
     }
 
-    fn buries<'k>(&self, key: impl FnOnce() -> &'k [u8]) -> bool {
+    fn covers<'k>(&self, key: impl FnOnce() -> &'k [u8]) -> bool {
         self.tombstones.cover(key())
     }
 }
 
 fn merge_pages(
-    builder: &mut Builder,
-    mergeable: &Mergeable<'_>,
+    builder: &mut SegmentBuilder,
+    mergeable: &MergeInputs<'_>,
     tombstones: &[Tombstones],
-    numbers: &mut Numbers,
-) -> Result<Option<Vec<Moves>>> {
+    numbers: &mut SegmentSummary,
+) -> Result<Option<Vec<OrdinalMap>>> {
     let inputs = mergeable.inputs;
     let cursor = |segment: &Arc<Segment>| {
         let mut cursor = PageCursor::new(Arc::clone(segment), 0)?;
@@ -166,16 +166,16 @@ fn merge_pages(
         // page's ordinal.
         for (older, (number, _)) in pages.here().iter().rev().enumerate() {
             let moved = match placed {
-                Some((page, visible)) if older < visible => Moved::to(page, older == 0),
+                Some((page, visible)) if older < visible => NewOrdinal::to(page, older == 0),
                 // The page is hidden by an input or by a newer segment.
-                _ => Moved::GONE,
+                _ => NewOrdinal::GONE,
             };
             let moves = moves.get_mut(*number).or_bug("a page is in one of the inputs")?;
             moves.append(&le_u32(moved.0))?;
         }
     }
     numbers.pages = writer.finish(builder)?;
-    let moves = moves.into_iter().map(|spill| spill.finish().map(Moves));
+    let moves = moves.into_iter().map(|spill| spill.finish().map(OrdinalMap));
     let moves = moves.collect::<Result<Vec<_>>>()?;
     let bytes = moves.iter().map(|moves| moves.0.len() as u64);
     let pages = inputs.iter().map(|input| input.numbers().pages * 4);
@@ -186,12 +186,12 @@ fn merge_pages(
 /// Writes one page from the inputs that have it. Returns the page's ordinal, and the number of the
 /// newest inputs that contribute; `None` if nothing remains of the page.
 fn merge_page(
-    builder: &mut Builder,
-    mergeable: &Mergeable<'_>,
+    builder: &mut SegmentBuilder,
+    mergeable: &MergeInputs<'_>,
     tombstones: &[Tombstones],
     pages: &PageMerge<PageCursor>,
     writer: &mut PagesWriter,
-    numbers: &mut Numbers,
+    numbers: &mut SegmentSummary,
 ) -> Result<Option<(u32, usize)>> {
     let (url, key) = (pages.url()?, pages.key());
     if (mergeable.hidden)(url, key)? {
@@ -200,9 +200,9 @@ fn merge_page(
     // All inputs, even those without the page, because their tombstones may hide it.
     let inputs = pages.newest_first().zip(tombstones.iter().rev());
     let inputs = inputs.map(|((cursor, place), tombstones)| {
-        let unread = place.map(|place| cursor.taken(place)).transpose()?;
+        let unread = place.map(|place| cursor.record_at(place)).transpose()?;
         let record = unread.map(|unread| Ok::<_, Error>((unread, unread.read()?))).transpose()?;
-        Ok(Input { record, tombstones })
+        Ok(InputPage { record, tombstones })
     });
     let mut visible = Vec::new();
     let end = page_across(
@@ -249,16 +249,16 @@ fn merge_page(
     // from them.
     let is_determined = before.is_empty() && entries.len() <= CHUNK_ENTRIES;
     let changes = newest.changes_unless(is_determined).ok_or_else(|| unread.unreadable())?;
-    let record = Record { reset, earlier, before: &before, entries: &entries, changes };
+    let record = SegmentRecord { reset, earlier, before: &before, entries: &entries, changes };
     numbers.visits += record.visit_count() as u64;
     numbers.resets += u64::from(reset);
     Ok(Some((writer.push(builder, url, |out| record.put(out))?, count)))
 }
 
 fn merge_hashes(
-    builder: &mut Builder,
+    builder: &mut SegmentBuilder,
     inputs: &[Arc<Segment>],
-    moves: &[Moves],
+    moves: &[OrdinalMap],
     pages: u64,
 ) -> Result<()> {
     let mut streams = Vec::new();
@@ -272,10 +272,10 @@ fn merge_hashes(
     let unlike = |found: u64| {
         let oldest = inputs.first().or_bug("a merge has inputs")?;
         let what = format!("the merged segments have {pages} pages, and {found} hashes or more");
-        Err(oldest.damaged(Tag::of(Kind::Hashes), 0, &what))
+        Err(oldest.damaged(SectionTag::of(SectionKind::Hashes), 0, &what))
     };
-    let mut writer = HashWriter::new(builder, pages)?;
-    let mut equal: Vec<HashMoved> = Vec::new();
+    let mut writer = HashSectionsWriter::new(builder, pages)?;
+    let mut equal: Vec<MovedHash> = Vec::new();
     // A linear search for the minimum is enough: a merge has 128 inputs at most, and usually 8, the
     // fan-out.
     while let Some(hash) = streams.iter().filter_map(|s| s.current).map(|c| c.0).min() {
@@ -312,7 +312,7 @@ fn merge_hashes(
         if writer.count() + equal.len() as u64 > pages {
             return unlike(pages + 1);
         }
-        for HashMoved { page, row, .. } in &equal {
+        for MovedHash { page, row, .. } in &equal {
             writer.push(builder, hash, *page, row)?;
         }
     }
@@ -324,7 +324,7 @@ fn merge_hashes(
 
 /// A hash's page with its new position.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct HashMoved {
+struct MovedHash {
     page: u32,
     /// Whether a newer input also has the page.
     old: bool,
@@ -334,17 +334,18 @@ struct HashMoved {
 /// The remaining hashes of one input, with the new ordinals of their pages.
 struct HashStream<'a> {
     segment: &'a Segment,
-    moves: &'a Moves,
+    moves: &'a OrdinalMap,
     place: u64,
     /// The last hash read.
     last: Option<u64>,
-    current: Option<(u64, HashMoved)>,
+    current: Option<(u64, MovedHash)>,
 }
 
 impl HashStream<'_> {
     fn advance(&mut self) -> Result<bool> {
         let pages = self.segment.numbers().pages;
-        let (hashes, of_pages) = (Tag::of(Kind::Hashes), Tag::of(Kind::HashPages));
+        let (hashes, of_pages) =
+            (SectionTag::of(SectionKind::Hashes), SectionTag::of(SectionKind::HashPages));
         while self.place < pages {
             let hash = self.segment.section(hashes).u64_at(self.place)?;
             if self.last.replace(hash) > Some(hash) {
@@ -360,7 +361,7 @@ impl HashStream<'_> {
             self.place += 1;
             let moved = self.moves.of(page);
             if let Some(page) = moved.page() {
-                self.current = Some((hash, HashMoved { page, old: moved.is_old(), row }));
+                self.current = Some((hash, MovedHash { page, old: moved.is_old(), row }));
                 return Ok(true);
             }
         }
@@ -369,11 +370,11 @@ impl HashStream<'_> {
 }
 
 fn merge_tables(
-    builder: &mut Builder,
-    mergeable: &Mergeable<'_>,
-    moves: &[Moves],
+    builder: &mut SegmentBuilder,
+    mergeable: &MergeInputs<'_>,
+    moves: &[OrdinalMap],
     epoch: u32,
-    numbers: &mut Numbers,
+    numbers: &mut SegmentSummary,
 ) -> Result<ControlFlow<()>> {
     let mut streams = Vec::new();
     for (segment, moves) in mergeable.inputs.iter().zip(moves) {
@@ -440,7 +441,7 @@ struct TableStream<'a> {
     number: usize,
     segment: &'a Segment,
     tables: EpochTables,
-    moves: &'a Moves,
+    moves: &'a OrdinalMap,
     /// The ordinal after the ordinal of the current fingerprint.
     ordinal: u32,
     current: Option<(u32, u64)>,
@@ -458,7 +459,7 @@ impl TableStream<'_> {
         let key = canonical_key(self.tables.fingerprint(self.ordinal)?);
         if self.current.replace(key) >= Some(key) {
             let what = format!("fingerprint {} is not in canonical order", self.ordinal);
-            let tag = Tag::table(Kind::Fingerprints, 0, self.tables.epoch);
+            let tag = SectionTag::table(SectionKind::Fingerprints, 0, self.tables.epoch);
             return Err(self.segment.damaged(tag, u64::from(self.ordinal) * 8, &what));
         }
         self.ordinal += 1;
@@ -492,7 +493,7 @@ impl TableStream<'_> {
         // The page's head contains the digest.
         let mut url = Vec::new();
         let head = self.segment.page(page, &mut url)?.read()?.head();
-        let damaged = || self.segment.damaged(Tag::of(Kind::Pages), 0, UNREADABLE);
+        let damaged = || self.segment.damaged(SectionTag::of(SectionKind::Pages), 0, UNREADABLE);
         let head = head.ok_or_else(damaged)?;
         let digest = head.and_then(|head| head.in_force().first()?.digest);
         Ok(digest.as_ref().map(tag_of))
@@ -501,43 +502,43 @@ impl TableStream<'_> {
 
 /// The new ordinal of an input page.
 #[derive(Clone, Copy)]
-pub(super) struct Moved(pub(super) u32);
+pub(super) struct NewOrdinal(pub(super) u32);
 
-impl Moved {
+impl NewOrdinal {
     /// The page is hidden, so it has no new ordinal.
-    pub(super) const GONE: Moved = Moved(u32::MAX);
+    pub(super) const GONE: NewOrdinal = NewOrdinal(u32::MAX);
     /// A bit for pages that a newer input also has. The newer input determines the content in
     /// force.
     // Ordinals are below 2^30, so the bit is free, and no page equals `GONE`.
     const OLD: u32 = 1 << 31;
 
-    pub(super) fn to(page: u32, newest: bool) -> Moved {
-        Moved(if newest { page } else { page | Moved::OLD })
+    pub(super) fn to(page: u32, newest: bool) -> NewOrdinal {
+        NewOrdinal(if newest { page } else { page | NewOrdinal::OLD })
     }
 
     pub(super) fn posting(self, posting: Posting) -> Option<Posting> {
-        let page = self.0 & !Moved::OLD;
+        let page = self.0 & !NewOrdinal::OLD;
         let in_force = posting.in_force && !self.is_old();
-        (self.0 != Moved::GONE.0).then_some(Posting { page, in_force })
+        (self.0 != NewOrdinal::GONE.0).then_some(Posting { page, in_force })
     }
 
     /// Whether a newer input also has the page.
     pub(super) fn is_old(self) -> bool {
-        self.0 & Moved::OLD != 0
+        self.0 & NewOrdinal::OLD != 0
     }
 
     pub(super) fn page(self) -> Option<u32> {
-        (self.0 != Moved::GONE.0).then_some(self.0 & !Moved::OLD)
+        (self.0 != NewOrdinal::GONE.0).then_some(self.0 & !NewOrdinal::OLD)
     }
 }
 
 /// The new ordinals of the pages of one input, by old ordinal.
-pub(super) struct Moves(pub(super) Spilled);
+pub(super) struct OrdinalMap(pub(super) SpillContent);
 
-impl Moves {
+impl OrdinalMap {
     #[expect(clippy::indexing_slicing, reason = "an ordinal is compared with the pages when read")]
-    pub(super) fn of(&self, ordinal: u32) -> Moved {
+    pub(super) fn of(&self, ordinal: u32) -> NewOrdinal {
         let (moves, _) = self.0.as_chunks::<4>();
-        Moved(LittleEndian::read_u32(&moves[ordinal as usize]))
+        NewOrdinal(LittleEndian::read_u32(&moves[ordinal as usize]))
     }
 }

@@ -31,25 +31,25 @@ mod tables;
 mod tombstones;
 
 pub(crate) use carried::{
-    head_of, put_carried, put_course, take_course, unpack_course, unpack_head,
+    head_of, put_carried, put_history, take_history, unpack_head, unpack_history,
 };
 pub use dump::DumpLine;
-pub(crate) use dump::Dumped;
-pub(crate) use entries::{Entries, count_visits, put_entries};
+pub(crate) use dump::DumpSelection;
+pub(crate) use entries::{PackedEntries, count_visits, put_entries};
 pub(crate) use file::Segment;
-pub(crate) use frame::{Frame, read_stamp};
+pub(crate) use frame::{SegmentFrame, read_stamp};
 pub(crate) use group::alike;
 pub(crate) use hashes::url_hash;
-pub(crate) use merge::{Mergeable, Step, merge};
-pub(crate) use page_merge::{PageMerge, Pages};
-pub(crate) use page_merge::{PartOfPage, page_across};
-pub(crate) use pages::{PageCursor, PageRef, RecordPlace};
+pub(crate) use merge::{MergeInputs, MergeProgressFn, merge};
+pub(crate) use page_merge::{PageMerge, PageStream};
+pub(crate) use page_merge::{PagePart, page_across};
+pub(crate) use pages::{PageCursor, PageRef, RecordLocation};
 pub(crate) use plain::PlainSegment;
 pub(crate) use postings::{Posting, tag_of};
-pub(crate) use record::{Record, RecordRef};
-pub(crate) use rows::{RowOf, Rows, RowsInMemory};
+pub(crate) use record::{RecordRef, SegmentRecord};
+pub(crate) use rows::{InMemoryRows, PageRow, ScheduleRows};
 pub(crate) use salvage::PageSalvage;
-pub(crate) use schedule::{Row, RowFlags, host_slot, host_slot_of, seconds};
-pub(crate) use seal::{SealPage, Sealer, Span};
-pub(crate) use tables::{EpochTables, Layout, TableSteps};
+pub(crate) use schedule::{RowFlags, ScheduleRow, host_slot, host_slot_of, seconds};
+pub(crate) use seal::{SealPage, SegmentSpan, SegmentWriter};
+pub(crate) use tables::{EpochTables, TableLayout, TableSteps};
 pub(crate) use tombstones::{Tombstone, Tombstones};

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::sort::Tournament;
 
 /// The pages of one component, in SURT order.
-pub(crate) trait Pages {
+pub(crate) trait PageStream {
     /// The data of a page in the component.
     type Page;
 
@@ -19,7 +19,7 @@ pub(crate) trait Pages {
 }
 
 /// Merges pages in SURT order. Each page occurs once, with the data of every component.
-pub(crate) struct PageMerge<S: Pages> {
+pub(crate) struct PageMerge<S: PageStream> {
     streams: Vec<S>,
     tournament: Tournament,
     key: Vec<u8>,
@@ -28,7 +28,7 @@ pub(crate) struct PageMerge<S: Pages> {
     here: Vec<(usize, S::Page)>,
 }
 
-impl<S: Pages> PageMerge<S> {
+impl<S: PageStream> PageMerge<S> {
     /// Creates a merge that is positioned before the first page.
     pub(crate) fn new(streams: Vec<S>) -> PageMerge<S> {
         let tournament = Tournament::new(streams.len(), &mut |a, b| precedes(&streams, a, b));
@@ -97,7 +97,7 @@ impl<S: Pages> PageMerge<S> {
 /// Whether the next page of stream `a` comes before the next page of stream `b`. If both streams
 /// have the same page, stream order decides; exhausted streams come last.
 #[expect(clippy::indexing_slicing, reason = "contestants are numbers of streams")]
-fn precedes<S: Pages>(streams: &[S], a: usize, b: usize) -> bool {
+fn precedes<S: PageStream>(streams: &[S], a: usize, b: usize) -> bool {
     match (streams[a].next_place(), streams[b].next_place()) {
         // Compares keys first, then URLs, because two URLs may have the same key.
         (Some(of_a), Some(of_b)) => (of_a, a) < (of_b, b),
@@ -106,13 +106,13 @@ fn precedes<S: Pages>(streams: &[S], a: usize, b: usize) -> bool {
 }
 
 /// The data that one component has about a page.
-pub(crate) trait PartOfPage {
+pub(crate) trait PagePart {
     /// Whether the component's record of the page ends the history, so that older components do not
     /// count; `None` without a record.
     fn record_ends(&self) -> Option<bool>;
 
     /// Whether a tombstone of the component covers the page with this SURT key.
-    fn buries<'k>(&self, key: impl FnOnce() -> &'k [u8]) -> bool;
+    fn covers<'k>(&self, key: impl FnOnce() -> &'k [u8]) -> bool;
 }
 
 /// Passes the data of components about a page to `take`. The newest component comes first, and the
@@ -121,7 +121,7 @@ pub(crate) trait PartOfPage {
 /// is called only if there are tombstones.
 ///
 /// Returns the last component that counts; `None` if even older components would count.
-pub(crate) fn page_across<'k, P: PartOfPage, E>(
+pub(crate) fn page_across<'k, P: PagePart, E>(
     key: impl Fn() -> &'k [u8],
     newest_first: impl IntoIterator<Item = Result<P, E>>,
     mut take: impl FnMut(&P) -> Result<ControlFlow<()>, E>,
@@ -134,7 +134,7 @@ pub(crate) fn page_across<'k, P: PartOfPage, E>(
         {
             return Ok(Some(part));
         }
-        if part.buries(&key) {
+        if part.covers(&key) {
             return Ok(Some(part));
         }
     }
@@ -149,9 +149,9 @@ mod tests {
     use crate::page::surt;
 
     /// Keys and URLs in descending order, so that the next one is last.
-    struct List(Vec<(Vec<u8>, String)>);
+    struct PageList(Vec<(Vec<u8>, String)>);
 
-    impl Pages for List {
+    impl PageStream for PageList {
         type Page = String;
 
         fn next_place(&self) -> Option<(&[u8], &[u8])> {
@@ -174,7 +174,7 @@ mod tests {
             let list = |pages: &std::collections::BTreeSet<u8>| {
                 let mut places: Vec<_> = pages.iter().map(|n| place(*n)).collect();
                 places.sort_by(|a, b| b.cmp(a));
-                List(places)
+                PageList(places)
             };
             let mut expected: Vec<_> = lists.iter().flatten().map(|n| place(*n)).collect();
             expected.sort();

@@ -1,9 +1,9 @@
 //! Writes the pages of a segment and the offsets of their groups.
 
-use super::build::{Builder, SectionWriter, Spill};
+use super::build::{SectionWriter, SegmentBuilder, Spill};
 use super::group::GroupWriter;
 use crate::error::{Error, Result};
-use crate::layout::{Kind, PAGES_MAX, Tag, le_u64};
+use crate::layout::{PAGES_MAX, SectionKind, SectionTag, le_u64};
 
 /// The pages section during writing. Takes the memory of a group.
 pub(super) struct PagesWriter {
@@ -15,11 +15,11 @@ pub(super) struct PagesWriter {
 }
 
 impl PagesWriter {
-    pub(super) fn new(builder: &mut Builder) -> Result<PagesWriter> {
+    pub(super) fn new(builder: &mut SegmentBuilder) -> Result<PagesWriter> {
         // The page index comes after the pages, so its numbers wait in memory or in a scratch file.
         let index = builder.spill(1);
         Ok(PagesWriter {
-            section: builder.begin(Tag::of(Kind::Pages))?,
+            section: builder.begin(SectionTag::of(SectionKind::Pages))?,
             group: GroupWriter::default(),
             bytes: Vec::new(),
             index,
@@ -30,7 +30,7 @@ impl PagesWriter {
     /// Adds the next page. `record` appends the page's record. Returns the ordinal of the page.
     pub(super) fn push(
         &mut self,
-        builder: &mut Builder,
+        builder: &mut SegmentBuilder,
         url: &str,
         record: impl FnOnce(&mut Vec<u8>),
     ) -> Result<u32> {
@@ -58,7 +58,7 @@ impl PagesWriter {
         Ok(page)
     }
 
-    fn flush(&mut self, builder: &mut Builder) -> Result<()> {
+    fn flush(&mut self, builder: &mut SegmentBuilder) -> Result<()> {
         self.group.flush(&mut self.bytes);
         builder.write(&mut self.section, &self.bytes)?;
         self.bytes.clear();
@@ -67,14 +67,14 @@ impl PagesWriter {
 
     /// Ends the section, and writes the offsets of the section's groups. Returns the number of
     /// pages.
-    pub(super) fn finish(mut self, builder: &mut Builder) -> Result<u64> {
+    pub(super) fn finish(mut self, builder: &mut SegmentBuilder) -> Result<u64> {
         if !self.group.is_empty() {
             self.flush(builder)?;
         }
         // The index has one number more than groups: each group ends where the next group begins.
         self.index.append(&le_u64(self.section.written()))?;
         builder.end(self.section)?;
-        builder.whole(Tag::of(Kind::PageIndex), &self.index.finish()?)?;
+        builder.whole(SectionTag::of(SectionKind::PageIndex), &self.index.finish()?)?;
         Ok(self.count.into())
     }
 }

@@ -8,16 +8,16 @@ use zerocopy::little_endian::U64;
 use zerocopy::transmute;
 
 use super::file::Segment;
-use super::group::Group;
-use super::page_merge::Pages;
+use super::group::PageGroup;
+use super::page_merge::PageStream;
 use super::record::RecordRef;
 use crate::bug::OrBug;
 use crate::cpu::prefetch;
 use crate::error::{Error, Result};
-use crate::layout::{Cursor, GROUP_PAGES, Kind, Tag};
+use crate::layout::{Cursor, GROUP_PAGES, SectionKind, SectionTag};
 use crate::page::surt;
 
-const PAGES: Tag = Tag::of(Kind::Pages);
+const PAGES: SectionTag = SectionTag::of(SectionKind::Pages);
 
 /// The approximate number of bytes of a group that are read to find a page of the group.
 // Seven memory lines: the front-coded heads of 16 URLs usually fit in seven lines.
@@ -66,24 +66,24 @@ impl<'a> UnreadRecord<'a> {
 impl Segment {
     /// Returns the bytes of a group, and the offset of the group in the section.
     fn group_bytes(&self, group: u64) -> Result<(u64, &[u8])> {
-        let index = self.section(Tag::of(Kind::PageIndex));
+        let index = self.section(SectionTag::of(SectionKind::PageIndex));
         // A saturated number lies beyond the section, where the read fails.
         let bounds: [U64; 2] = transmute!(index.array::<16>(group.saturating_mul(8))?);
         let [start, end] = bounds.map(U64::get);
         Ok((start, self.section(PAGES).get(start..end)?))
     }
 
-    fn group(&self, group: u64) -> Result<(u64, Group<'_>)> {
+    fn group(&self, group: u64) -> Result<(u64, PageGroup<'_>)> {
         let (start, bytes) = self.group_bytes(group)?;
         Ok((start, self.parse_group(group, start, bytes)?))
     }
 
     /// Parses a group of the page index. All groups are full except the last.
-    fn parse_group<'a>(&self, group: u64, start: u64, bytes: &'a [u8]) -> Result<Group<'a>> {
+    fn parse_group<'a>(&self, group: u64, start: u64, bytes: &'a [u8]) -> Result<PageGroup<'a>> {
         // The subtraction cannot underflow. The index has one number for each group and one for the
         // end (checked at open), and both bounds of this group were read from it.
         let pages = (self.numbers().pages - group * GROUP_PAGES).min(GROUP_PAGES);
-        Group::parse(bytes, pages).ok_or_else(|| {
+        PageGroup::parse(bytes, pages).ok_or_else(|| {
             let what = format!("the group does not begin as one of {pages} pages does");
             self.damaged(PAGES, start, &what)
         })
@@ -195,7 +195,7 @@ impl Segment {
 
     /// Prefetches a group. The offset of the group must have arrived.
     fn prefetch_group(&self, group: u64) {
-        let index = self.section(Tag::of(Kind::PageIndex));
+        let index = self.section(SectionTag::of(SectionKind::PageIndex));
         // Without a check: a damaged number prefetches the wrong line, and the later read reports
         // the damage.
         if let Some(start) = index.peek(group.saturating_mul(8), 8).first_chunk::<8>() {
@@ -205,7 +205,9 @@ impl Segment {
 
     /// Prefetches the offset of a group.
     fn prefetch_group_bounds(&self, group: u64) {
-        prefetch(self.section(Tag::of(Kind::PageIndex)).peek(group.saturating_mul(8), 16));
+        prefetch(
+            self.section(SectionTag::of(SectionKind::PageIndex)).peek(group.saturating_mul(8), 16),
+        );
     }
 
     /// Returns the first page whose SURT key is at or after `key`; the number of pages if there is
@@ -268,7 +270,7 @@ impl Segment {
 }
 
 /// The ordinal of a page, and the range of its record in the pages section.
-pub(crate) struct RecordPlace {
+pub(crate) struct RecordLocation {
     page: u64,
     bytes: Range<u64>,
 }
@@ -340,7 +342,7 @@ impl PageCursor {
             self.url.clear();
         }
         let section = self.segment.section(PAGES);
-        let mut group = Group {
+        let mut group = PageGroup {
             left: 1,
             heads: Cursor::new(section.get(self.heads.clone())?),
             records: Cursor::new(section.get(self.records.clone())?),
@@ -405,15 +407,15 @@ impl PageCursor {
     }
 
     /// Returns the record of a page that this cursor returned earlier.
-    pub(crate) fn taken(&self, place: &RecordPlace) -> Result<UnreadRecord<'_>> {
+    pub(crate) fn record_at(&self, place: &RecordLocation) -> Result<UnreadRecord<'_>> {
         self.unread(&place.bytes)
     }
 
     /// Returns a page that this cursor returned earlier.
-    pub(crate) fn taken_page(&self, place: &RecordPlace) -> Result<PageRef<'_>> {
+    pub(crate) fn taken_page(&self, place: &RecordLocation) -> Result<PageRef<'_>> {
         let ordinal = u32::try_from(place.page).ok();
         let ordinal = ordinal.or_bug("a segment has fewer than 2^32 pages")?;
-        Ok(PageRef { ordinal, record: self.taken(place)?.read()? })
+        Ok(PageRef { ordinal, record: self.record_at(place)?.read()? })
     }
 
     fn unread(&self, record: &Range<u64>) -> Result<UnreadRecord<'_>> {
@@ -422,15 +424,15 @@ impl PageCursor {
     }
 }
 
-impl Pages for PageCursor {
-    type Page = RecordPlace;
+impl PageStream for PageCursor {
+    type Page = RecordLocation;
 
     fn next_place(&self) -> Option<(&[u8], &[u8])> {
         self.stands.then_some((&self.key, &self.url))
     }
 
-    fn take(&mut self) -> Result<RecordPlace> {
-        let place = RecordPlace { page: self.ordinal(), bytes: self.record.clone() };
+    fn take(&mut self) -> Result<RecordLocation> {
+        let place = RecordLocation { page: self.ordinal(), bytes: self.record.clone() };
         self.advance()?;
         Ok(place)
     }

@@ -1,10 +1,12 @@
 //! Reads a segment with plain reads. No map is touched, and each block is checked on every read.
 
-use super::frame::{Frame, Section};
+use super::frame::{Section, SegmentFrame};
 use crate::bug::{self, OrBug};
 use crate::disk::DiskFile;
 use crate::error::{Error, Result};
-use crate::layout::{ALIGN, BLOCK_BYTES, Kind, Tag, block_count, block_sum, in_memory};
+use crate::layout::{
+    ALIGN, BLOCK_BYTES, SectionKind, SectionTag, block_count, block_sum, to_usize,
+};
 use byteorder::{ByteOrder, LittleEndian};
 
 /// The number of bytes per read in sequential reading.
@@ -14,26 +16,26 @@ const WINDOW_BYTES: u64 = 64 * BLOCK_BYTES;
 /// windows of the file.
 #[derive(Debug)]
 pub(crate) struct PlainSegment<'f> {
-    frame: &'f Frame,
+    frame: &'f SegmentFrame,
     file: Box<dyn DiskFile>,
-    window: Window,
+    window: FileWindow,
     /// The last used block of the section of checksums.
     sums: Option<(u64, Result<Vec<u8>>)>,
 }
 
 /// A range of the file that was read.
 #[derive(Debug, Default)]
-struct Window {
+struct FileWindow {
     start: u64,
     bytes: Vec<u8>,
 }
 
 impl<'f> PlainSegment<'f> {
-    pub(crate) fn new(frame: &'f Frame, file: Box<dyn DiskFile>) -> PlainSegment<'f> {
-        PlainSegment { frame, file, window: Window::default(), sums: None }
+    pub(crate) fn new(frame: &'f SegmentFrame, file: Box<dyn DiskFile>) -> PlainSegment<'f> {
+        PlainSegment { frame, file, window: FileWindow::default(), sums: None }
     }
 
-    pub(crate) fn frame(&self) -> &'f Frame {
+    pub(crate) fn frame(&self) -> &'f SegmentFrame {
         self.frame
     }
 
@@ -97,13 +99,13 @@ impl<'f> PlainSegment<'f> {
     /// this block is checked. Checksums of a damaged block that match their blocks still count
     /// here.
     fn expected_sum(&mut self, section: &Section, block: u64) -> Result<u32> {
-        if section.tag.kind == Kind::Sums {
+        if section.tag.kind == SectionKind::Sums {
             return self.frame.root(block);
         }
         let at = (section.first_block + block) * 4;
         let (of, within) = (at / BLOCK_BYTES, at % BLOCK_BYTES);
         if self.sums.as_ref().is_none_or(|(held, _)| *held != of) {
-            let sums = self.frame.place(Tag::of(Kind::Sums));
+            let sums = self.frame.place(SectionTag::of(SectionKind::Sums));
             let start = of * BLOCK_BYTES;
             let len = (sums.len - start).min(BLOCK_BYTES);
             // One block of checksums serves 1,024 blocks. An error is cached as well; otherwise
@@ -113,7 +115,7 @@ impl<'f> PlainSegment<'f> {
         }
         let (_, sums) = self.sums.as_ref().or_bug("the checksums have just been read")?;
         let sums = sums.as_ref().map_err(Error::clone)?;
-        let sum = sums.get(in_memory(within)..).and_then(|rest| rest.first_chunk::<4>());
+        let sum = sums.get(to_usize(within)..).and_then(|rest| rest.first_chunk::<4>());
         Ok(LittleEndian::read_u32(sum.or_bug("each block has a checksum")?))
     }
 
@@ -129,13 +131,13 @@ impl<'f> PlainSegment<'f> {
                 self.fill(start, len)?;
             }
         }
-        let at = in_memory(start - self.window.start);
-        Ok(&self.window.bytes[at..at + in_memory(len)])
+        let at = to_usize(start - self.window.start);
+        Ok(&self.window.bytes[at..at + to_usize(len)])
     }
 
     fn fill(&mut self, start: u64, len: u64) -> Result<()> {
         self.window.start = start;
-        self.window.bytes.resize(in_memory(len), 0);
+        self.window.bytes.resize(to_usize(len), 0);
         let read = self.file.read_at(start, &mut self.window.bytes);
         read.map_err(|e| {
             // The bytes of a failed read must not count as bytes of the window.

@@ -9,11 +9,11 @@
 use byteorder::{ByteOrder, LittleEndian};
 use std::ops::Range;
 
-use super::build::{Builder, Spill};
+use super::build::{SegmentBuilder, Spill};
 use super::column::SectionColumn;
 use crate::bug::{self, OrBug};
 use crate::error::{Error, Result};
-use crate::layout::{Kind, PAGES_MAX, Tag, le_u32};
+use crate::layout::{PAGES_MAX, SectionKind, SectionTag, le_u32};
 use crate::page::Digest;
 use crate::search::Column;
 
@@ -250,7 +250,7 @@ pub(super) struct PostingsWriter {
 }
 
 impl PostingsWriter {
-    pub(super) fn new(builder: &mut Builder, epoch: u32) -> PostingsWriter {
+    pub(super) fn new(builder: &mut SegmentBuilder, epoch: u32) -> PostingsWriter {
         // Both sections come after the fingerprints, which are still being written.
         let (words, lists) = (builder.spill(1), builder.spill(1));
         PostingsWriter { epoch, words, lists, count: 0, list_words: 0, longest: 0 }
@@ -295,10 +295,14 @@ impl PostingsWriter {
 
     /// Writes both sections for `fingerprints` fingerprints. Returns the largest number of pages of
     /// one fingerprint.
-    pub(super) fn finish(self, builder: &mut Builder, fingerprints: u32) -> Result<u64> {
+    pub(super) fn finish(self, builder: &mut SegmentBuilder, fingerprints: u32) -> Result<u64> {
         bug::ensure(self.count == u64::from(fingerprints), "each fingerprint has a posting")?;
-        builder.whole(Tag::table(Kind::Postings, 0, self.epoch), &self.words.finish()?)?;
-        builder.whole(Tag::table(Kind::Lists, 0, self.epoch), &self.lists.finish()?)?;
+        builder.whole(
+            SectionTag::table(SectionKind::Postings, 0, self.epoch),
+            &self.words.finish()?,
+        )?;
+        builder
+            .whole(SectionTag::table(SectionKind::Lists, 0, self.epoch), &self.lists.finish()?)?;
         Ok(self.longest)
     }
 }

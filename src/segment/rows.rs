@@ -3,26 +3,26 @@
 use std::ops::Range;
 
 use super::file::Segment;
-use super::schedule::{Row, RowFlags};
+use super::schedule::{RowFlags, ScheduleRow};
 use crate::bug::OrBug;
 use crate::error::Result;
-use crate::layout::{Kind, PackedRow, Tag};
+use crate::layout::{PackedRow, SectionKind, SectionTag};
 
-const HASHES: Tag = Tag::of(Kind::Hashes);
-const PAGES: Tag = Tag::of(Kind::HashPages);
+const HASHES: SectionTag = SectionTag::of(SectionKind::Hashes);
+const PAGES: SectionTag = SectionTag::of(SectionKind::HashPages);
 
 /// A row with its page.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RowOf {
+pub(crate) struct PageRow {
     pub(crate) hash: u64,
     /// The ordinal of the page in SURT order.
     pub(crate) page: u32,
-    pub(crate) row: Row,
+    pub(crate) row: ScheduleRow,
 }
 
 /// Rows in order of hash, for a range of hashes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rows<'s> {
+pub(crate) struct ScheduleRows<'s> {
     hashes: &'s [[u8; 8]],
     pages: &'s [[u8; 4]],
     packed: &'s [PackedRow],
@@ -32,13 +32,13 @@ pub(crate) struct Rows<'s> {
 
 /// Rows in memory, in order of hash.
 #[derive(Debug, Default)]
-pub(crate) struct RowsInMemory {
+pub(crate) struct InMemoryRows {
     hashes: Vec<[u8; 8]>,
     pages: Vec<[u8; 4]>,
     packed: Vec<PackedRow>,
 }
 
-impl Rows<'_> {
+impl ScheduleRows<'_> {
     pub(crate) fn len(&self) -> usize {
         self.packed.len()
     }
@@ -60,9 +60,9 @@ impl Rows<'_> {
     /// Returns a row, unpacked.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "callers pass an index below `len`")]
-    pub(crate) fn row(&self, at: usize) -> Result<Row> {
+    pub(crate) fn row(&self, at: usize) -> Result<ScheduleRow> {
         let packed = &self.packed[at];
-        match Row::unpack(packed) {
+        match ScheduleRow::unpack(packed) {
             Some(row) => Ok(row),
             // This process packed the rows in memory, so an unreadable row in memory is a bug. In a
             // segment it is damage.
@@ -90,11 +90,11 @@ impl Rows<'_> {
     }
 }
 
-impl RowsInMemory {
-    pub(crate) fn new(mut rows: Vec<RowOf>) -> RowsInMemory {
-        // The same order and columns as in a segment, so that `Rows` reads both.
+impl InMemoryRows {
+    pub(crate) fn new(mut rows: Vec<PageRow>) -> InMemoryRows {
+        // The same order and columns as in a segment, so that `ScheduleRows` reads both.
         rows.sort_unstable_by_key(|row| (row.hash, row.page));
-        RowsInMemory {
+        InMemoryRows {
             hashes: rows.iter().map(|row| row.hash.to_le_bytes()).collect(),
             pages: rows.iter().map(|row| row.page.to_le_bytes()).collect(),
             packed: rows.iter().map(|row| row.row.pack()).collect(),
@@ -103,12 +103,12 @@ impl RowsInMemory {
 
     /// Returns the rows with hashes from `first` to `last`. `first` must be at most `last`.
     #[expect(clippy::indexing_slicing, reason = "places of some of them, in order")]
-    pub(crate) fn rows(&self, first: u64, last: u64) -> Rows<'_> {
+    pub(crate) fn rows(&self, first: u64, last: u64) -> ScheduleRows<'_> {
         let place_from = |hash| self.hashes.partition_point(|h| u64::from_le_bytes(*h) < hash);
         // The greatest hash has no successor. In this case the range includes all rows to the end.
         let upto = last.checked_add(1).map_or(self.hashes.len(), place_from);
         let places = place_from(first)..upto;
-        Rows {
+        ScheduleRows {
             hashes: &self.hashes[places.clone()],
             pages: &self.pages[places.clone()],
             packed: &self.packed[places],
@@ -119,7 +119,7 @@ impl RowsInMemory {
 
 impl Segment {
     /// Returns the rows with hashes from `first` to `last`. `first` must be at most `last`.
-    pub(crate) fn rows(&self, first: u64, last: u64) -> Result<Rows<'_>> {
+    pub(crate) fn rows(&self, first: u64, last: u64) -> Result<ScheduleRows<'_>> {
         let pages = self.numbers().pages;
         let start = self.place_from(first)?;
         let end = last.checked_add(1).map_or(Ok(pages), |end| self.place_from(end))?;
@@ -127,7 +127,7 @@ impl Segment {
             let what = format!("hashes from {first:#x} on come behind those from {last:#x} on");
             return Err(self.damaged(HASHES, end * 8, &what));
         }
-        let rows = Rows {
+        let rows = ScheduleRows {
             hashes: self.section(HASHES).get(start * 8..end * 8)?.as_chunks().0,
             pages: self.section(PAGES).get(start * 4..end * 4)?.as_chunks().0,
             packed: self.packed_rows(start..end)?,

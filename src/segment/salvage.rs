@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::frame::Section;
 use super::plain::PlainSegment;
 use super::record::RecordRef;
-use crate::layout::{BLOCK_BYTES, Cursor, GROUP_PAGES, Kind, Tag, in_memory};
+use crate::layout::{BLOCK_BYTES, Cursor, GROUP_PAGES, SectionKind, SectionTag, to_usize};
 use crate::page::{Entry, surt};
 use crate::url::check_url;
 
@@ -36,7 +36,7 @@ pub(crate) struct SalvagedPage {
 
 /// A run of lost pages between two recovered pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Hole {
+pub(crate) struct LostPages {
     /// The number of lost pages.
     pub(crate) pages: u64,
     /// The range of the damage in the file.
@@ -66,13 +66,13 @@ pub(crate) struct PageSalvage<'f> {
 }
 
 /// Bytes of a section, some of which may be damaged.
-struct Piece {
+struct PartlySoundBytes {
     bytes: Vec<u8>,
     /// The damaged ranges of the bytes, in order.
     damaged: Vec<Range<usize>>,
 }
 
-impl Piece {
+impl PartlySoundBytes {
     fn is_sound(&self, range: &Range<usize>) -> bool {
         range.end <= self.bytes.len()
             && self.damaged.iter().all(|d| d.end <= range.start || range.end <= d.start)
@@ -88,7 +88,7 @@ impl Piece {
 
 /// A group, parsed as far as possible.
 #[derive(Default)]
-struct Parts {
+struct ParsedGroup {
     /// The URL of each page, and the range of its record.
     pages: Vec<(Vec<u8>, Range<usize>)>,
     /// The end of the group, if all its heads are sound.
@@ -97,8 +97,8 @@ struct Parts {
 
 impl<'f> PageSalvage<'f> {
     pub(crate) fn new(plain: PlainSegment<'f>) -> PageSalvage<'f> {
-        let pages = plain.frame().place(Tag::of(Kind::Pages));
-        let index = plain.frame().place(Tag::of(Kind::PageIndex));
+        let pages = plain.frame().place(SectionTag::of(SectionKind::Pages));
+        let index = plain.frame().place(SectionTag::of(SectionKind::PageIndex));
         PageSalvage {
             plain,
             pages,
@@ -114,7 +114,7 @@ impl<'f> PageSalvage<'f> {
 
     /// Returns the next sound page, and the hole of lost pages before it. The last item may be a
     /// hole without a page.
-    pub(crate) fn next(&mut self) -> Option<(Option<Hole>, Option<SalvagedPage>)> {
+    pub(crate) fn next(&mut self) -> Option<(Option<LostPages>, Option<SalvagedPage>)> {
         let count = self.plain.frame().numbers().pages;
         while self.ready.is_empty() && self.group < count.div_ceil(GROUP_PAGES) {
             self.read_group();
@@ -128,7 +128,7 @@ impl<'f> PageSalvage<'f> {
         // Pages become ready in order, so the subtraction does not underflow.
         let lost = at - expected;
         let all = self.pages.offset..self.pages.offset + self.pages.len;
-        let hole = (lost > 0).then(|| Hole {
+        let hole = (lost > 0).then(|| LostPages {
             pages: lost,
             bytes: self.damage.take().unwrap_or(all),
             after: self.last.as_ref().map(|(_, _, url)| url.clone()),
@@ -140,7 +140,7 @@ impl<'f> PageSalvage<'f> {
         (hole.is_some() || page.is_some()).then_some((hole, page))
     }
 
-    fn met(&mut self, bytes: Range<u64>) {
+    fn note_damage(&mut self, bytes: Range<u64>) {
         self.damage = Some(match self.damage.take() {
             Some(known) => known.start.min(bytes.start)..known.end.max(bytes.end),
             None => bytes,
@@ -160,7 +160,7 @@ impl<'f> PageSalvage<'f> {
             // This damage matters only if no previous sound group determines the start of this
             // group.
             if self.start.is_none() {
-                self.met(start..end);
+                self.note_damage(start..end);
             }
         }
         start.filter(|start| *start <= self.pages.len)
@@ -168,13 +168,13 @@ impl<'f> PageSalvage<'f> {
 
     /// Reads a range of the pages section. The range must lie within the section.
     #[expect(clippy::indexing_slicing, reason = "a block has all bytes of its range")]
-    fn piece(&mut self, range: Range<u64>) -> Piece {
-        let mut piece = Piece { bytes: Vec::new(), damaged: Vec::new() };
+    fn piece(&mut self, range: Range<u64>) -> PartlySoundBytes {
+        let mut piece = PartlySoundBytes { bytes: Vec::new(), damaged: Vec::new() };
         for block in range.start / BLOCK_BYTES..range.end.div_ceil(BLOCK_BYTES) {
             let start = block * BLOCK_BYTES;
             let from = range.start.max(start);
             let to = range.end.min(start + BLOCK_BYTES);
-            let within = |at: u64| in_memory(at - start);
+            let within = |at: u64| to_usize(at - start);
             let at = piece.bytes.len();
             match self.plain.block(&self.pages, block) {
                 Ok(bytes) => {
@@ -204,7 +204,7 @@ impl<'f> PageSalvage<'f> {
         let Some(start) = indexed.or(known) else { return };
         // A sound index and a sound previous group agree. If they disagree, one of them is damaged.
         if known.is_some_and(|known| known != start) {
-            self.met(self.pages.offset + start..self.pages.offset + start);
+            self.note_damage(self.pages.offset + start..self.pages.offset + start);
         }
         // While a start is set, `indexed` reports no damage. Here the heads of this group may
         // determine its end, so a damaged index need not lose pages.
@@ -226,12 +226,12 @@ impl<'f> PageSalvage<'f> {
         };
         // A group is held in memory, so its length must be checked first: it may be damaged.
         if len > rest.min(GROUP_BYTES_MAX) {
-            return self.met(self.pages.offset + start..self.pages.offset + self.pages.len);
+            return self.note_damage(self.pages.offset + start..self.pages.offset + self.pages.len);
         }
         let piece = self.piece(start..start + len);
         for damaged in &piece.damaged {
             let at = self.pages.offset + start;
-            self.met(at + damaged.start as u64..at + damaged.end as u64);
+            self.note_damage(at + damaged.start as u64..at + damaged.end as u64);
         }
         let parts = take_apart(&piece);
         self.start = parts.end.map(|end| start + end as u64).or(end);
@@ -249,18 +249,18 @@ impl<'f> PageSalvage<'f> {
                     before = Some((page.key.clone(), page.url.clone()));
                     self.ready.push_back(page);
                 }
-                _ => self.met(bytes),
+                _ => self.note_damage(bytes),
             }
         }
     }
 }
 
 /// Parses the heads of a group as far as they are sound.
-fn take_apart(piece: &Piece) -> Parts {
+fn take_apart(piece: &PartlySoundBytes) -> ParsedGroup {
     // Each URL builds on the previous URL, so no head after the first damage can be decoded.
     let front = piece.front();
     let mut cursor = Cursor::new(front);
-    let mut parts = Parts::default();
+    let mut parts = ParsedGroup::default();
     let lengths = (|| Some((cursor.varint()?, usize::try_from(cursor.varint()?).ok()?)))();
     let Some((count, heads)) = lengths.filter(|(count, _)| *count <= GROUP_PAGES) else {
         return parts;
@@ -290,7 +290,12 @@ fn take_apart(piece: &Piece) -> Parts {
 }
 
 /// Returns a page if its URL and record are valid.
-fn page(ordinal: u64, url: Vec<u8>, piece: &Piece, record: &Range<usize>) -> Option<SalvagedPage> {
+fn page(
+    ordinal: u64,
+    url: Vec<u8>,
+    piece: &PartlySoundBytes,
+    record: &Range<usize>,
+) -> Option<SalvagedPage> {
     if !piece.is_sound(record) {
         return None;
     }

@@ -8,12 +8,12 @@ use std::ops::Range;
 
 use super::file::Segment;
 use crate::error::Result;
-use crate::layout::{Cursor, Kind, PackedRow, ROW_BYTES, Tag, le_u64};
-use crate::page::{Changes, Head, Seen, Weight, surt};
-use crate::recrawl::{Code, of_step, step_of};
+use crate::layout::{Cursor, PackedRow, ROW_BYTES, SectionKind, SectionTag, le_u64};
+use crate::page::{Changes, PageHead, Seen, Weight, surt};
+use crate::recrawl::{ComparisonCode, of_step, step_of};
 use crate::time::Time;
 
-const SCHEDULE: Tag = Tag::of(Kind::Schedule);
+const SCHEDULE: SectionTag = SectionTag::of(SectionKind::Schedule);
 
 /// All visits of the page are in this record.
 const FIRST: u8 = 1;
@@ -47,7 +47,7 @@ pub(super) fn join(newest: &mut PackedRow, older: &PackedRow) {
 
 /// A row of the schedule. The default is a page about which nothing is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct ScheduleRow {
     /// Whether the page is known, because it has visits.
     pub(crate) known: bool,
     /// Whether all visits of the page are in this record, so that older rows do not count.
@@ -59,7 +59,7 @@ pub(crate) struct Row {
     failing: Option<u16>,
     /// The seconds from [`Time::MIN.0`] to the last visit.
     last: u64,
-    pub(crate) code: Code,
+    pub(crate) code: ComparisonCode,
     /// The weight as the upper 16 bits of its `f32`, without the sign.
     weight: u16,
     /// The slot of the host.
@@ -111,37 +111,46 @@ fn packed_weight(weight: Weight) -> u16 {
     u16::try_from(rounded).unwrap_or(u16::MAX).clamp(1, WEIGHT_MAX)
 }
 
-impl Row {
+impl ScheduleRow {
     /// Returns the row of a page with this head and these changes. `own_visits` is the number of
     /// the page's visits in the record, and `host` is the slot of its host.
-    pub(crate) fn new(head: Option<&Head>, changes: &Changes, own_visits: usize, host: u16) -> Row {
-        let Some(head) = head else { return Row::default() };
+    pub(crate) fn new(
+        head: Option<&PageHead>,
+        changes: &Changes,
+        own_visits: usize,
+        host: u16,
+    ) -> ScheduleRow {
+        let Some(head) = head else { return ScheduleRow::default() };
         let failing = (head.last.seen == Seen::Failed).then(|| {
-            let since = head.settled.map_or(head.first, |settled| settled.time);
+            let since = head.last_successful.map_or(head.first, |settled| settled.time);
             let seconds = head.last.time.0.saturating_sub(since.0) / 1000;
             // The time is at most the time from the earliest possible visit to the latest.
             u16::try_from(step_of(seconds.unsigned_abs(), FAILING_STEPS)).unwrap_or(u16::MAX)
         });
-        Row {
+        ScheduleRow {
             known: true,
             first: head.visits == own_visits as u64,
             gone: head.gone(),
             failing,
             last: seconds(head.last.time),
-            code: Code::of(&changes.summary()),
+            code: ComparisonCode::of(&changes.summary()),
             weight: packed_weight(head.properties.weight()),
             host,
         }
     }
 
     /// Returns the row of an unvisited page of weight 1.
-    pub(crate) fn of_new(host: u16) -> Row {
-        Row { weight: packed_weight(Weight::ONE), host, ..Row::default() }
+    pub(crate) fn of_new(host: u16) -> ScheduleRow {
+        ScheduleRow { weight: packed_weight(Weight::ONE), host, ..ScheduleRow::default() }
     }
 
     /// Returns the row with other changes.
-    pub(crate) fn with(self, changes: &Changes) -> Row {
-        if self.known { Row { code: Code::of(&changes.summary()), ..self } } else { self }
+    pub(crate) fn with(self, changes: &Changes) -> ScheduleRow {
+        if self.known {
+            ScheduleRow { code: ComparisonCode::of(&changes.summary()), ..self }
+        } else {
+            self
+        }
     }
 
     /// Returns the time of the last visit as [`seconds`].
@@ -191,23 +200,24 @@ impl Row {
     /// Unpacks a row; `None` if the bytes are invalid.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "parts of numbers, each as wide as it is")]
-    pub(crate) fn unpack(packed: &PackedRow) -> Option<Row> {
+    pub(crate) fn unpack(packed: &PackedRow) -> Option<ScheduleRow> {
         let mut cursor = Cursor::new(packed);
         let (first, code, third) = (cursor.u64()?, cursor.u32()?, cursor.u32()?);
         let flags = (first >> 40) as u8;
         if flags & KNOWN == 0 {
             // A page without visits has one packed form: all zeros. So `pack` returns the bytes
             // that were read.
-            return (first | u64::from(code) | u64::from(third) == 0).then_some(Row::default());
+            return (first | u64::from(code) | u64::from(third) == 0)
+                .then_some(ScheduleRow::default());
         }
         let [weight, failing] = [third as u16, (third >> 16) as u16];
-        let row = Row {
+        let row = ScheduleRow {
             known: true,
             first: flags & FIRST != 0,
             gone: flags & GONE != 0,
             failing: (flags & FAILING != 0).then_some(failing),
             last: first & ((1 << 40) - 1),
-            code: Code::from_bits(code)?,
+            code: ComparisonCode::from_bits(code)?,
             weight,
             host: (first >> 48) as u16,
         };
@@ -232,10 +242,10 @@ impl Segment {
 
     /// Returns the row of a page by its hash and ordinal; `None` if no page with this hash has the
     /// ordinal.
-    pub(crate) fn row_of(&self, hash: u64, ordinal: u32) -> Result<Option<Row>> {
+    pub(crate) fn row_of(&self, hash: u64, ordinal: u32) -> Result<Option<ScheduleRow>> {
         // Several pages may have this hash. The ordinal identifies the row.
         for place in self.places(hash)? {
-            if self.section(Tag::of(Kind::HashPages)).u32_at(place)? == ordinal {
+            if self.section(SectionTag::of(SectionKind::HashPages)).u32_at(place)? == ordinal {
                 return self.row(place, &self.packed_row(place)?).map(Some);
             }
         }
@@ -244,8 +254,8 @@ impl Segment {
 
     /// Unpacks the row at a place.
     #[inline]
-    pub(super) fn row(&self, place: u64, packed: &PackedRow) -> Result<Row> {
-        Row::unpack(packed).ok_or_else(|| {
+    pub(super) fn row(&self, place: u64, packed: &PackedRow) -> Result<ScheduleRow> {
+        ScheduleRow::unpack(packed).ok_or_else(|| {
             let what = format!("row {place} is invalid");
             self.damaged(SCHEDULE, place.saturating_mul(ROW_BYTES), &what)
         })
@@ -260,9 +270,9 @@ mod tests {
     use crate::page::{Entry, Property, PropertyEntry, Visit};
     use crate::time::Time;
 
-    fn head_of(visits: &[Visit]) -> Option<Head> {
+    fn head_of(visits: &[Visit]) -> Option<PageHead> {
         let mut head = None;
-        visits.iter().for_each(|visit| Head::absorb_into(&mut head, Entry::Visit(*visit)));
+        visits.iter().for_each(|visit| PageHead::absorb_into(&mut head, Entry::Visit(*visit)));
         head
     }
 
@@ -297,8 +307,8 @@ mod tests {
             now in Time::MIN.0..=Time::MAX.0,
         ) {
             let head = head_of(&visits);
-            let row = Row::new(head.as_ref(), &Changes::default(), own, host);
-            prop_assert_eq!(Row::unpack(&row.pack()), Some(row));
+            let row = ScheduleRow::new(head.as_ref(), &Changes::default(), own, host);
+            prop_assert_eq!(ScheduleRow::unpack(&row.pack()), Some(row));
             let Some(head) = head else {
                 prop_assert_eq!(row.pack(), [0; 16]);
                 return Ok(());
@@ -308,7 +318,7 @@ mod tests {
             prop_assert_eq!(row.gone, head.gone());
             let since = now.div_euclid(1000) - head.last.time.0.div_euclid(1000);
             prop_assert_eq!(row.seconds_since(seconds(Time(now))), u64::try_from(since).unwrap_or(0));
-            let before = head.settled.map_or(head.first, |settled| settled.time);
+            let before = head.last_successful.map_or(head.first, |settled| settled.time);
             let failing = head.last.time.0.abs_diff(before.0) / 1000;
             match row.failing_seconds() {
                 Some(found) => prop_assert!(found.abs_diff(failing) <= failing / 2048),
@@ -320,8 +330,8 @@ mod tests {
         fn packed_weight_is_off_by_a_five_hundredth(weight in f64::from(f32::MIN_POSITIVE)..1e38) {
             let mut head = head_of(&[Visit { time: Time(0), seen: Seen::Gone, status: None, modified: None }]);
             let given = PropertyEntry { time: Time(0), property: Property::Weight(Weight::from(weight)) };
-            Head::absorb_into(&mut head, Entry::Property(given));
-            let found = Row::new(head.as_ref(), &Changes::default(), 1, 0).weight();
+            PageHead::absorb_into(&mut head, Entry::Property(given));
+            let found = ScheduleRow::new(head.as_ref(), &Changes::default(), 1, 0).weight();
             prop_assert!((found - weight).abs() <= weight / 500.0, "{} is {}", weight, found);
         }
 
@@ -332,7 +342,7 @@ mod tests {
                 packed[FLAGS] = flags;
                 packed[8..12].fill(0);
             }
-            if let Some(row) = Row::unpack(&packed) {
+            if let Some(row) = ScheduleRow::unpack(&packed) {
                 prop_assert_eq!(row.pack(), packed);
                 prop_assert!(row.weight().is_finite() && (row.weight() > 0.0 || !row.known));
             }

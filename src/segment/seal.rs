@@ -3,39 +3,40 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::build::{Builder, SectionWriter};
+use super::build::{SectionWriter, SegmentBuilder};
 use super::hashes::HashIndexWriter;
 use super::page_writer::PagesWriter;
 use super::postings::{Posting, tag_of};
-use super::record::Record;
+use super::record::SegmentRecord;
 use super::table_writer::TablesWriter;
-use super::tables::Layout;
+use super::tables::TableLayout;
 use super::tombstones::Tombstones;
 use crate::bug;
 use crate::disk::Disk;
 use crate::error::Result;
 use crate::layout::{
-    Cursor, Delta, Kind, Numbers, PAGES_MAX, PackedRow, Put, Stamp, Tag, bytes_for, le_u64,
+    Cursor, Delta, PAGES_MAX, PackedRow, PutInteger, SectionKind, SectionTag, SegmentSummary,
+    Stamp, bytes_for, le_u64,
 };
-use crate::page::{Content, Entry, InForce};
+use crate::page::{Content, Entry, InForceContents};
 use crate::search::canonical_key;
-use crate::sort::{Packed, Sorted, Sorter};
-use crate::threads::beside;
+use crate::sort::{FixedSizeItem, SortedItems, Sorter};
+use crate::threads::run_both;
 
 /// A page of a segment that is being sealed.
 pub(crate) struct SealPage<'a> {
     pub(crate) url: &'a str,
     pub(crate) hash: u64,
-    pub(crate) record: Record<'a>,
+    pub(crate) record: SegmentRecord<'a>,
     /// The page's row of the schedule. `in_force` is its content in force. Both come from the head
     /// of the record.
     pub(crate) row: PackedRow,
-    pub(crate) in_force: InForce,
+    pub(crate) in_force: InForceContents,
 }
 
 /// The position of a segment in its store.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
+pub(crate) struct SegmentSpan {
     /// The first and last sequence number of the segment's operations.
     pub(crate) sequences: (u64, u64),
     /// The change that the segment makes to the totals of the store.
@@ -49,32 +50,42 @@ pub(crate) struct Span {
 /// Hashes and fingerprints are sorted meanwhile. If they do not fit in memory, they go to two
 /// scratch files, which take 28 bytes for each page and 21 bytes for each fingerprint of a page.
 /// Large segments sort the fingerprints in a separate thread while the hashes are written.
-pub(crate) struct Sealer {
-    builder: Builder,
-    numbers: Numbers,
+pub(crate) struct SegmentWriter {
+    builder: SegmentBuilder,
+    numbers: SegmentSummary,
     pages: PagesWriter,
-    hashes: Sorter<HashOf>,
-    held: Sorter<PageFingerprint>,
+    hashes: Sorter<PageHash>,
+    fingerprints: Sorter<PageFingerprint>,
 }
 
-impl Sealer {
+impl SegmentWriter {
     /// Begins a segment. `memory_bytes` is the memory for hashes and fingerprints; larger amounts
     /// go to scratch files.
-    pub(crate) fn new(disk: &Arc<dyn Disk>, stamp: Stamp, memory_bytes: usize) -> Result<Sealer> {
-        let mut builder = Builder::new(disk, stamp)?;
+    pub(crate) fn new(
+        disk: &Arc<dyn Disk>,
+        stamp: Stamp,
+        memory_bytes: usize,
+    ) -> Result<SegmentWriter> {
+        let mut builder = SegmentBuilder::new(disk, stamp)?;
         // Packed, a hash takes 28 bytes and a fingerprint takes 21 bytes, so they share the memory
         // 4 to 3.
         let hashes = Sorter::new(disk, builder.scratch_name(), memory_bytes / 7 * 4);
         let held = Sorter::new(disk, builder.scratch_name(), memory_bytes / 7 * 3);
         let pages = PagesWriter::new(&mut builder)?;
-        Ok(Sealer { builder, numbers: Numbers::default(), pages, hashes, held })
+        Ok(SegmentWriter {
+            builder,
+            numbers: SegmentSummary::default(),
+            pages,
+            hashes,
+            fingerprints: held,
+        })
     }
 
     /// Adds the next page.
     pub(crate) fn push(&mut self, page: SealPage<'_>) -> Result<()> {
         let SealPage { url, hash, record, row, mut in_force } = page;
         let ordinal = self.pages.push(&mut self.builder, url, |out| record.put(out))?;
-        self.hashes.push(HashOf { hash, page: ordinal, row })?;
+        self.hashes.push(PageHash { hash, page: ordinal, row })?;
         self.numbers.visits += record.visit_count() as u64;
         let mut visits =
             record.entries.iter().filter(|entry| entry.is_visit()).map(|entry| entry.time().0);
@@ -90,28 +101,28 @@ impl Sealer {
             // digest in force.
             let same = in_force.iter().position(|other| mark(other) == mark(&content));
             let same = same.map(|at| in_force.swap_remove(at));
-            self.hold(same.unwrap_or(content), ordinal, same.is_some())?;
+            self.push_fingerprint(same.unwrap_or(content), ordinal, same.is_some())?;
         }
         // The remaining contents are in force, but were last seen in an older segment.
-        in_force.into_iter().try_for_each(|content| self.hold(content, ordinal, true))
+        in_force.into_iter().try_for_each(|content| self.push_fingerprint(content, ordinal, true))
     }
 
     /// Keeps the fingerprint of a content for the tables, if it has one.
-    fn hold(&mut self, content: Content, page: u32, in_force: bool) -> Result<()> {
+    fn push_fingerprint(&mut self, content: Content, page: u32, in_force: bool) -> Result<()> {
         let held = PageFingerprint::new(&content, page, in_force);
-        held.map_or(Ok(()), |held| self.held.push(held))
+        held.map_or(Ok(()), |held| self.fingerprints.push(held))
     }
 
     /// Writes the remaining sections, and renames the file durably.
     pub(crate) fn finish(
         self,
-        span: Span,
+        span: SegmentSpan,
         tombstones: &Tombstones,
-        layout: &Layout,
+        layout: &TableLayout,
     ) -> Result<u64> {
-        let Sealer { mut builder, mut numbers, pages, hashes, held } = self;
+        let SegmentWriter { mut builder, mut numbers, pages, hashes, fingerprints: held } = self;
         numbers.pages = pages.finish(&mut builder)?;
-        let Span { sequences, delta, tier } = span;
+        let SegmentSpan { sequences, delta, tier } = span;
         (numbers.first_sequence, numbers.last_sequence) = sequences;
         (numbers.delta, numbers.tier) = (delta, tier);
 
@@ -120,14 +131,17 @@ impl Sealer {
             held.finish()?
         } else {
             // Fingerprints are sorted while hashes are written.
-            let (held, written) = beside(
+            let (held, written) = run_both(
                 || held.finish(),
                 || write_hashes(&mut builder, hashes.finish()?, numbers.pages),
             );
             written?;
             held?
         };
-        builder.whole(Tag::of(Kind::Tombstones), &super::tombstones::encode(tombstones))?;
+        builder.whole(
+            SectionTag::of(SectionKind::Tombstones),
+            &super::tombstones::encode(tombstones),
+        )?;
         write_tables(&mut builder, held, layout, &mut numbers)?;
         builder.finish(numbers)
     }
@@ -137,9 +151,13 @@ impl Sealer {
 const SORTED_BESIDE: u64 = 1 << 20;
 
 /// Writes the sections that find pages by hash.
-fn write_hashes(builder: &mut Builder, mut hashes: Sorted<HashOf>, pages: u64) -> Result<()> {
-    let mut writer = HashWriter::new(builder, pages)?;
-    while let Some(HashOf { hash, page, row }) = hashes.next()? {
+fn write_hashes(
+    builder: &mut SegmentBuilder,
+    mut hashes: SortedItems<PageHash>,
+    pages: u64,
+) -> Result<()> {
+    let mut writer = HashSectionsWriter::new(builder, pages)?;
+    while let Some(PageHash { hash, page, row }) = hashes.next()? {
         writer.push(builder, hash, page, &row)?;
     }
     writer.finish(builder)
@@ -147,10 +165,10 @@ fn write_hashes(builder: &mut Builder, mut hashes: Sorted<HashOf>, pages: u64) -
 
 /// Writes the tables of each epoch, and counts their contents.
 fn write_tables(
-    builder: &mut Builder,
-    mut held: Sorted<PageFingerprint>,
-    layout: &Layout,
-    numbers: &mut Numbers,
+    builder: &mut SegmentBuilder,
+    mut held: SortedItems<PageFingerprint>,
+    layout: &TableLayout,
+    numbers: &mut SegmentSummary,
 ) -> Result<()> {
     let (mut postings, mut tags) = (Vec::new(), Vec::new());
     let mut next = held.next()?;
@@ -189,13 +207,13 @@ fn write_tables(
 
 /// The hash of a page's URL, with the page's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct HashOf {
+struct PageHash {
     hash: u64,
     page: u32,
     row: PackedRow,
 }
 
-impl Packed for HashOf {
+impl FixedSizeItem for PageHash {
     const BYTES: usize = 28;
 
     fn put(&self, out: &mut Vec<u8>) {
@@ -204,13 +222,13 @@ impl Packed for HashOf {
         out.extend_from_slice(&self.row);
     }
 
-    fn take(bytes: &[u8]) -> Option<HashOf> {
+    fn take(bytes: &[u8]) -> Option<PageHash> {
         let mut cursor = Cursor::new(bytes);
         let (hash, page) = (cursor.u64()?, cursor.u32()?);
-        Some(HashOf { hash, page, row: *cursor.rest().first_chunk()? })
+        Some(PageHash { hash, page, row: *cursor.rest().first_chunk()? })
     }
 
-    fn sort(items: &mut Vec<HashOf>) {
+    fn sort(items: &mut Vec<PageHash>) {
         items.sort_unstable();
     }
 }
@@ -250,7 +268,7 @@ impl PartialOrd for PageFingerprint {
     }
 }
 
-impl Packed for PageFingerprint {
+impl FixedSizeItem for PageFingerprint {
     const BYTES: usize = 21;
 
     fn put(&self, out: &mut Vec<u8>) {
@@ -313,7 +331,7 @@ impl PageFingerprint {
 }
 
 /// The sections in order of hash: the index by hash, and the schedule.
-pub(super) struct HashWriter {
+pub(super) struct HashSectionsWriter {
     hashes: SectionWriter,
     pages: SectionWriter,
     directory: SectionWriter,
@@ -326,13 +344,13 @@ pub(super) struct HashWriter {
     parts: [Vec<u8>; 5],
 }
 
-impl HashWriter {
-    pub(super) fn new(builder: &mut Builder, pages: u64) -> Result<HashWriter> {
+impl HashSectionsWriter {
+    pub(super) fn new(builder: &mut SegmentBuilder, pages: u64) -> Result<HashSectionsWriter> {
         // The first section is the page index, which `PagesWriter` has written already.
         let [_, places @ ..] = bytes_for(pages);
         let [hashes, of_pages, directory, filter, schedule] =
-            places.map(|(kind, bytes)| builder.place(Tag::of(kind), bytes));
-        Ok(HashWriter {
+            places.map(|(kind, bytes)| builder.place(SectionTag::of(kind), bytes));
+        Ok(HashSectionsWriter {
             hashes: hashes?,
             pages: of_pages?,
             directory: directory?,
@@ -348,7 +366,7 @@ impl HashWriter {
     /// Adds a hash. Hashes must be in ascending order, and equal hashes in order of pages.
     pub(super) fn push(
         &mut self,
-        builder: &mut Builder,
+        builder: &mut SegmentBuilder,
         hash: u64,
         page: u32,
         row: &PackedRow,
@@ -368,8 +386,8 @@ impl HashWriter {
         if self.count.is_multiple_of(TOGETHER) { self.drain(builder) } else { Ok(()) }
     }
 
-    fn drain(&mut self, builder: &mut Builder) -> Result<()> {
-        let HashWriter { hashes, pages, directory, filter, schedule, parts, .. } = self;
+    fn drain(&mut self, builder: &mut SegmentBuilder) -> Result<()> {
+        let HashSectionsWriter { hashes, pages, directory, filter, schedule, parts, .. } = self;
         // The number of sections equals the number of parts.
         let sections = [hashes, pages, directory, filter, schedule];
         for (section, part) in sections.into_iter().zip(parts) {
@@ -384,7 +402,7 @@ impl HashWriter {
         self.count
     }
 
-    pub(super) fn finish(mut self, builder: &mut Builder) -> Result<()> {
+    pub(super) fn finish(mut self, builder: &mut SegmentBuilder) -> Result<()> {
         // `finish` consumes the index while it fills `parts`.
         let index = std::mem::replace(&mut self.index, HashIndexWriter::new(0));
         let [_, _, directory, filter, _] = &mut self.parts;

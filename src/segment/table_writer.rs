@@ -1,13 +1,13 @@
 //! Writes the fingerprint tables of one epoch.
 
-use super::build::{Builder, SectionWriter};
+use super::build::{SectionWriter, SegmentBuilder};
 use super::postings::{Posting, PostingsWriter};
-use super::tables::Layout;
+use super::tables::TableLayout;
 use crate::bug::{self, OrBug};
 use crate::error::{Error, Result};
-use crate::layout::{Kind, Numbers, Tag, le_u32, le_u64};
+use crate::layout::{SectionKind, SectionTag, SegmentSummary, le_u32, le_u64};
 use crate::search::{
-    Census, RotationBuckets, Shape, Sink, TableColumn, build_index, canonical_key,
+    BucketLayout, PopcountHistogram, Shape, TableColumn, TableSink, build_index, canonical_key,
 };
 use crate::sync::Mutex;
 use byteorder::{ByteOrder, LittleEndian};
@@ -22,7 +22,7 @@ const TOO_MANY: Error = Error::Limit {
 pub(super) struct TablesWriter {
     epoch: u32,
     fingerprints: SectionWriter,
-    census: Census,
+    census: PopcountHistogram,
     count: u32,
     /// The last fingerprint, in canonical order.
     last: Option<(u32, u64)>,
@@ -30,11 +30,11 @@ pub(super) struct TablesWriter {
 }
 
 impl TablesWriter {
-    pub(super) fn new(builder: &mut Builder, epoch: u32) -> Result<TablesWriter> {
+    pub(super) fn new(builder: &mut SegmentBuilder, epoch: u32) -> Result<TablesWriter> {
         Ok(TablesWriter {
             epoch,
-            fingerprints: builder.begin(Tag::table(Kind::Fingerprints, 0, epoch))?,
-            census: Census::default(),
+            fingerprints: builder.begin(SectionTag::table(SectionKind::Fingerprints, 0, epoch))?,
+            census: PopcountHistogram::default(),
             count: 0,
             last: None,
             postings: PostingsWriter::new(builder, epoch),
@@ -45,7 +45,7 @@ impl TablesWriter {
     /// calls `tag` for each page on which the fingerprint is in force.
     pub(super) fn push(
         &mut self,
-        builder: &mut Builder,
+        builder: &mut SegmentBuilder,
         fingerprint: u64,
         postings: &[Posting],
         tag: impl FnMut(u32) -> Result<Option<u32>>,
@@ -61,19 +61,20 @@ impl TablesWriter {
     /// Writes the remaining sections of the tables, and adds them to the numbers of the segment.
     pub(super) fn finish(
         self,
-        builder: &mut Builder,
-        layout: &Layout,
-        numbers: &mut Numbers,
+        builder: &mut SegmentBuilder,
+        layout: &TableLayout,
+        numbers: &mut SegmentSummary,
     ) -> Result<()> {
         let TablesWriter { epoch, fingerprints, census, count, postings, .. } = self;
         // The offset is kept, since `end` consumes the section, and the tables are built from the
         // section's bytes in the file.
         let column = fingerprints.offset();
         builder.end(fingerprints)?;
-        builder.whole(Tag::table(Kind::Shards, 0, epoch), &census.shards().to_bytes())?;
+        builder
+            .whole(SectionTag::table(SectionKind::Shards, 0, epoch), &census.shards().to_bytes())?;
         // The shape is chosen here, since the best shape depends on the number of fingerprints.
         let shape = Shape::choose(count, layout.distance(epoch), layout.bytes_each);
-        builder.whole(Tag::table(Kind::Shape, 0, epoch), &shape_bytes(shape))?;
+        builder.whole(SectionTag::table(SectionKind::Shape, 0, epoch), &shape_bytes(shape))?;
         let longest = postings.finish(builder, count)?;
         // Several threads may build the tables, but there is only one file, so the threads take
         // turns to read and write it.
@@ -106,26 +107,26 @@ struct TableSections<'b> {
     epoch: u32,
     /// The offset of the fingerprints in the file.
     column: u64,
-    shared: Mutex<(&'b mut Builder, Vec<(TableColumn, SectionWriter)>)>,
+    shared: Mutex<(&'b mut SegmentBuilder, Vec<(TableColumn, SectionWriter)>)>,
 }
 
-impl Sink for TableSections<'_> {
+impl TableSink for TableSections<'_> {
     type Error = Error;
 
     fn place(&self, part: TableColumn, bytes: u64) -> Result<()> {
         let (kind, table) = match part {
-            TableColumn::Buckets(table) => (Kind::Buckets, table),
-            TableColumn::Rest(table) => (Kind::Rest, table),
-            TableColumn::Cells(table) => (Kind::Cells, table),
-            TableColumn::Further(table) => (Kind::Further, table),
-            TableColumn::Ordinals(table) => (Kind::Ordinals, table),
+            TableColumn::Buckets(table) => (SectionKind::Buckets, table),
+            TableColumn::Rest(table) => (SectionKind::Rest, table),
+            TableColumn::Cells(table) => (SectionKind::Cells, table),
+            TableColumn::Further(table) => (SectionKind::Further, table),
+            TableColumn::Ordinals(table) => (SectionKind::Ordinals, table),
         };
         let table = u16::try_from(table).ok().or_bug("an epoch has a few tables")?;
         let (builder, sections) = &mut *self.shared.lock();
         // There are at most about twelve parts, so a linear search is enough.
         let new = sections.iter().all(|(placed, _)| *placed != part);
         bug::ensure(new, "a part has one place")?;
-        let section = builder.place(Tag::table(kind, table, self.epoch), bytes)?;
+        let section = builder.place(SectionTag::table(kind, table, self.epoch), bytes)?;
         sections.push((part, section));
         Ok(())
     }
@@ -146,7 +147,7 @@ impl Sink for TableSections<'_> {
 fn shape_bytes(shape: Shape) -> Vec<u8> {
     let words = match shape {
         Shape::Column => [0; 4],
-        Shape::Rotations(RotationBuckets { bits, lines }) => [1, bits, lines, 0],
+        Shape::Rotations(BucketLayout { bits, lines }) => [1, bits, lines, 0],
         Shape::Cells { count } => [2, 0, 0, count],
     };
     words.into_iter().flat_map(le_u32).collect()

@@ -7,20 +7,21 @@ use std::sync::{Arc, OnceLock};
 use arrayvec::ArrayVec;
 use zerocopy::FromBytes;
 
-use super::column::{Contradiction, SectionColumn, WholeColumn};
+use super::column::{Contradiction, SectionColumn, VerifiedColumn};
 use super::file::{SectionRef, Segment};
 use super::postings::{Posting, PostingsRef};
 use crate::error::{Error, Result};
-use crate::layout::{Kind, Tag};
+use crate::layout::{SectionKind, SectionTag};
 use crate::page::{Digest, Epoch};
 use crate::search::{
-    Bounds, Candidate, CellTable, Cells, Column, Extent, Finds, HALVES, Index, LINE_BYTES,
-    Resources, Rotation, RotationBuckets, Rotations, Shape, Shards, Steps, Tables, further_max,
+    Bounds, BucketLayout, Candidate, CellTable, Cells, Column, Completeness, HALVES, HitSink,
+    Index, LINE_BYTES, Resources, Rotation, Rotations, SearchSteps, Shape, Shards, Tables,
+    further_max,
 };
 
 /// The layout of the tables in new segments.
 #[derive(Clone, Debug)]
-pub(crate) struct Layout {
+pub(crate) struct TableLayout {
     /// The most frequently queried distance of each epoch of the store, by epoch number.
     pub(crate) distances: Vec<u32>,
     /// The maximum number of bytes that all tables may take for each fingerprint.
@@ -28,7 +29,7 @@ pub(crate) struct Layout {
     pub(crate) resources: Resources,
 }
 
-impl Layout {
+impl TableLayout {
     /// Returns the most frequently queried distance of an epoch; 0 for an epoch without an entry.
     pub(super) fn distance(&self, epoch: u32) -> u32 {
         self.distances.get(Epoch(epoch).count() as usize).copied().unwrap_or(0)
@@ -41,7 +42,7 @@ pub(crate) struct EpochTables {
     pub(crate) epoch: u32,
     pub(crate) tables: Tables<SectionColumn>,
     /// The tables without checks, once every block has been checked.
-    whole: OnceLock<Tables<WholeColumn>>,
+    whole: OnceLock<Tables<VerifiedColumn>>,
     segment: Arc<Segment>,
     pages: u64,
     fingerprints: SectionColumn,
@@ -56,10 +57,10 @@ impl EpochTables {
     pub(crate) fn open(segment: &Arc<Segment>, epoch: u32) -> Result<EpochTables> {
         let column = |kind, part: usize| {
             let part = u16::try_from(part).expect("an epoch has a few tables");
-            SectionColumn::new(segment, Tag::table(kind, part, epoch))
+            SectionColumn::new(segment, SectionTag::table(kind, part, epoch))
         };
-        let fingerprints = column(Kind::Fingerprints, 0);
-        let shards = Shards::read(&column(Kind::Shards, 0))?;
+        let fingerprints = column(SectionKind::Fingerprints, 0);
+        let shards = Shards::read(&column(SectionKind::Shards, 0))?;
         let n = shards.fingerprints();
         // The lengths are compared only here. A search computes places from `n`, and relies on the
         // lengths.
@@ -71,18 +72,18 @@ impl EpochTables {
             let what = format!("expected {bytes} bytes for {n} fingerprints, found {found}");
             Err(column.section().flaw(0, &what))
         };
-        let (postings, entries) = (column(Kind::Postings, 0), u64::from(n) * 4);
+        let (postings, entries) = (column(SectionKind::Postings, 0), u64::from(n) * 4);
         has(&fingerprints, u64::from(n) * 8)?;
         has(&postings, entries)?;
-        let shape = column(Kind::Shape, 0);
+        let shape = column(SectionKind::Shape, 0);
         has(&shape, 16)?;
         let index = match read_shape(&shape.section())? {
             Shape::Column => Index::None,
             Shape::Rotations(address) => {
                 let tables = std::array::from_fn(|table| Rotation {
-                    buckets: column(Kind::Buckets, table),
-                    rest: column(Kind::Rest, table),
-                    ordinals: column(Kind::Ordinals, table),
+                    buckets: column(SectionKind::Buckets, table),
+                    rest: column(SectionKind::Rest, table),
+                    ordinals: column(SectionKind::Ordinals, table),
                 });
                 for Rotation { buckets, rest, ordinals } in &tables {
                     has(buckets, address.bytes())?;
@@ -96,9 +97,9 @@ impl EpochTables {
             }
             Shape::Cells { count } => {
                 let tables: [_; HALVES] = std::array::from_fn(|table| CellTable {
-                    cells: column(Kind::Cells, table),
-                    further: column(Kind::Further, table),
-                    ordinals: column(Kind::Ordinals, table),
+                    cells: column(SectionKind::Cells, table),
+                    further: column(SectionKind::Further, table),
+                    ordinals: column(SectionKind::Ordinals, table),
                 });
                 for CellTable { cells, further, ordinals } in &tables {
                     has(cells, u64::from(count) * LINE_BYTES)?;
@@ -119,13 +120,13 @@ impl EpochTables {
             pages: segment.numbers().pages,
             fingerprints,
             postings,
-            lists: column(Kind::Lists, 0),
+            lists: column(SectionKind::Lists, 0),
         })
     }
 
     /// Passes every fingerprint within `k` of each query to `finds`, with the index of the query.
     /// Prefetches the postings.
-    pub(crate) fn find_each(&self, queries: &[u64], k: u32, finds: &mut dyn Finds) -> Result<()> {
+    pub(crate) fn find_each(&self, queries: &[u64], k: u32, finds: &mut dyn HitSink) -> Result<()> {
         let mut finds = PostingPrefetch { tables: self, finds };
         // The search is compiled twice: with a check of each block, and without checks for tables
         // that are whole.
@@ -148,7 +149,7 @@ impl EpochTables {
         query: u64,
         k: u32,
         bounds: &Bounds,
-        finds: &mut dyn Finds,
+        finds: &mut dyn HitSink,
     ) -> Result<bool> {
         let mut finds = PostingPrefetch { tables: self, finds };
         let Some(whole) = self.whole() else {
@@ -165,7 +166,7 @@ impl EpochTables {
         queries: &[u64],
         k: u32,
         bounds: &Bounds,
-        finds: &mut dyn Finds,
+        finds: &mut dyn HitSink,
     ) -> Result<Vec<usize>> {
         let mut finds = PostingPrefetch { tables: self, finds };
         let Some(whole) = self.whole() else {
@@ -182,7 +183,7 @@ impl EpochTables {
         k: u32,
         bounds: &Bounds,
         out: &mut Vec<Candidate>,
-    ) -> Result<Extent> {
+    ) -> Result<Completeness> {
         let Some(whole) = self.whole() else {
             return self.tables.nearest(query, k, bounds, out);
         };
@@ -194,8 +195,8 @@ impl EpochTables {
     #[inline]
     pub(crate) fn steps(&self, query: u64, k: u32) -> TableSteps<'_> {
         let steps = match self.whole() {
-            Some(whole) => Sound::Whole(whole.steps(query, k)),
-            None => Sound::Checked(self.tables.steps(query, k)),
+            Some(whole) => ColumnSteps::Whole(whole.steps(query, k)),
+            None => ColumnSteps::Checked(self.tables.steps(query, k)),
         };
         TableSteps { tables: self, query, k, steps }
     }
@@ -211,7 +212,7 @@ impl EpochTables {
     }
 
     #[inline]
-    fn whole(&self) -> Option<&Tables<WholeColumn>> {
+    fn whole(&self) -> Option<&Tables<VerifiedColumn>> {
         let known = self.whole.get();
         // Tables may be opened before they are warmed up. So the flag is read until it is set, and
         // never after that.
@@ -265,7 +266,7 @@ impl EpochTables {
 
     /// Prefetches the posting of a fingerprint. A later read of the posting reports damage.
     pub(crate) fn prefetch_posting(&self, ordinal: u32) {
-        self.postings.expect(u64::from(ordinal) * 4);
+        self.postings.prefetch(u64::from(ordinal) * 4);
     }
 
     /// Returns the only posting of a fingerprint; `None` if several pages have it.
@@ -344,34 +345,34 @@ impl EpochTables {
     }
 }
 
-/// A search of the tables in three steps, each called once; see [`Steps`].
+/// A search of the tables in three steps, each called once; see [`SearchSteps`].
 pub(crate) struct TableSteps<'t> {
     tables: &'t EpochTables,
     query: u64,
     k: u32,
-    steps: Sound<'t>,
+    steps: ColumnSteps<'t>,
 }
 
 /// Whether blocks still need checks.
-enum Sound<'t> {
-    Checked(Steps<'t, SectionColumn>),
-    Whole(Steps<'t, WholeColumn>),
+enum ColumnSteps<'t> {
+    Checked(SearchSteps<'t, SectionColumn>),
+    Whole(SearchSteps<'t, VerifiedColumn>),
 }
 
 impl TableSteps<'_> {
     #[inline]
     pub(crate) fn begin(&mut self) {
         match &mut self.steps {
-            Sound::Checked(steps) => steps.begin(),
-            Sound::Whole(steps) => steps.begin(),
+            ColumnSteps::Checked(steps) => steps.begin(),
+            ColumnSteps::Whole(steps) => steps.begin(),
         }
     }
 
     #[inline]
     pub(crate) fn go_on(&mut self) -> Result<()> {
         match &mut self.steps {
-            Sound::Checked(steps) => steps.go_on(),
-            Sound::Whole(steps) => steps
+            ColumnSteps::Checked(steps) => steps.go_on(),
+            ColumnSteps::Whole(steps) => steps
                 .go_on()
                 .map_err(|Contradiction| self.tables.contradiction(&[self.query], self.k)),
         }
@@ -379,12 +380,12 @@ impl TableSteps<'_> {
 
     /// Passes the near fingerprints to `finds`, and prefetches their postings.
     #[inline]
-    pub(crate) fn finish(&mut self, finds: &mut dyn Finds) -> Result<()> {
+    pub(crate) fn finish(&mut self, finds: &mut dyn HitSink) -> Result<()> {
         let &mut TableSteps { tables, query, k, ref mut steps } = self;
         let mut finds = PostingPrefetch { tables, finds };
         match steps {
-            Sound::Checked(steps) => steps.finish(&mut finds),
-            Sound::Whole(steps) => {
+            ColumnSteps::Checked(steps) => steps.finish(&mut finds),
+            ColumnSteps::Whole(steps) => {
                 let found = steps.finish(&mut finds);
                 found.map_err(|Contradiction| tables.contradiction(&[query], k))
             }
@@ -394,12 +395,16 @@ impl TableSteps<'_> {
     /// Passes the near fingerprints to `finds`, within bounds. Returns `false` if the result is
     /// incomplete. Drop an incomplete result, and use [`EpochTables::nearest`].
     #[inline]
-    pub(crate) fn finish_within(&mut self, bounds: &Bounds, finds: &mut dyn Finds) -> Result<bool> {
+    pub(crate) fn finish_within(
+        &mut self,
+        bounds: &Bounds,
+        finds: &mut dyn HitSink,
+    ) -> Result<bool> {
         let &mut TableSteps { tables, query, k, ref mut steps } = self;
         let mut finds = PostingPrefetch { tables, finds };
         match steps {
-            Sound::Checked(steps) => steps.finish_within(bounds, &mut finds),
-            Sound::Whole(steps) => {
+            ColumnSteps::Checked(steps) => steps.finish_within(bounds, &mut finds),
+            ColumnSteps::Whole(steps) => {
                 let found = steps.finish_within(bounds, &mut finds);
                 found.map_err(|Contradiction| tables.contradiction(&[query], k))
             }
@@ -410,19 +415,19 @@ impl TableSteps<'_> {
 /// Prefetches the postings of likely matches.
 struct PostingPrefetch<'t, 'f> {
     tables: &'t EpochTables,
-    finds: &'f mut dyn Finds,
+    finds: &'f mut dyn HitSink,
 }
 
-impl Finds for PostingPrefetch<'_, '_> {
-    fn expect(&mut self, ordinal: u32) {
+impl HitSink for PostingPrefetch<'_, '_> {
+    fn prefetch(&mut self, ordinal: u32) {
         // This function is called before the fingerprint of the ordinal is compared, so the posting
         // arrives during the comparison. `finds.expect` is not called: no consumer of these
         // searches has more to prefetch.
         self.tables.prefetch_posting(ordinal);
     }
 
-    fn find(&mut self, place: usize, candidate: Candidate) {
-        self.finds.find(place, candidate);
+    fn hit(&mut self, place: usize, candidate: Candidate) {
+        self.finds.hit(place, candidate);
     }
 }
 
@@ -431,8 +436,8 @@ fn read_shape(section: &SectionRef<'_>) -> Result<Shape> {
     let words = [section.u32_at(0)?, section.u32_at(1)?, section.u32_at(2)?, section.u32_at(3)?];
     match words {
         [0, 0, 0, 0] => Ok(Shape::Column),
-        [1, bits, lines, 0] if (RotationBuckets { bits, lines }).is_possible() => {
-            Ok(Shape::Rotations(RotationBuckets { bits, lines }))
+        [1, bits, lines, 0] if (BucketLayout { bits, lines }).is_possible() => {
+            Ok(Shape::Rotations(BucketLayout { bits, lines }))
         }
         [2, 0, 0, count] if count > 0 => Ok(Shape::Cells { count }),
         _ => Err(section.flaw(0, "it names no shape of tables that this version knows")),

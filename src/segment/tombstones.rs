@@ -6,7 +6,7 @@ use std::ops::Bound;
 use super::file::Segment;
 use super::plain::PlainSegment;
 use crate::error::Result;
-use crate::layout::{Cursor, Kind, Put, Tag, block_count, put_varint};
+use crate::layout::{Cursor, PutInteger, SectionKind, SectionTag, block_count, put_varint};
 use crate::order::sort_few_by_key;
 use crate::page::Prefix;
 
@@ -118,7 +118,7 @@ fn decode(section: &[u8]) -> Option<Tombstones> {
 impl Tombstones {
     /// Reads the tombstones of a segment.
     pub(crate) fn read(segment: &Segment) -> Result<Tombstones> {
-        let section = segment.section(Tag::of(Kind::Tombstones));
+        let section = segment.section(SectionTag::of(SectionKind::Tombstones));
         decode(section.get(0..section.len())?).ok_or_else(|| section.flaw(0, UNREADABLE))
     }
 }
@@ -126,7 +126,7 @@ impl Tombstones {
 impl PlainSegment<'_> {
     /// Reads the tombstones with plain reads.
     pub(crate) fn tombstones(&mut self) -> Result<Tombstones> {
-        let section = self.frame().place(Tag::of(Kind::Tombstones));
+        let section = self.frame().place(SectionTag::of(SectionKind::Tombstones));
         let mut bytes = Vec::new();
         for block in 0..block_count(section.len) {
             bytes.extend_from_slice(self.block(&section, block)?);

@@ -3,9 +3,9 @@
 use byteorder::{ByteOrder, LittleEndian};
 use std::ops::Range;
 
-use crate::disk::{Name, Scratch};
+use crate::disk::{FileName, ScratchFile};
 use crate::error::{Error, Result};
-use crate::layout::{in_memory, le_u32};
+use crate::layout::{le_u32, to_usize};
 
 /// The size at which a frame is written out.
 const FRAME_BYTES: usize = 32 << 10;
@@ -23,7 +23,7 @@ impl FrameWriter {
     /// Adds the bytes that `put` appends.
     pub(crate) fn item(
         &mut self,
-        scratch: &mut Scratch,
+        scratch: &mut ScratchFile,
         put: impl FnOnce(&mut Vec<u8>),
     ) -> Result<()> {
         put(&mut self.frame);
@@ -33,7 +33,7 @@ impl FrameWriter {
     }
 
     /// Writes the unfinished frame.
-    pub(crate) fn flush(&mut self, scratch: &mut Scratch) -> Result<()> {
+    pub(crate) fn flush(&mut self, scratch: &mut ScratchFile) -> Result<()> {
         if self.frame.is_empty() {
             return Ok(());
         }
@@ -54,15 +54,15 @@ impl FrameWriter {
 
 /// Reads frames in sequence.
 #[derive(Clone, Debug)]
-pub(crate) struct Frames {
-    name: Name,
+pub(crate) struct FrameReader {
+    name: FileName,
     rest: Range<usize>,
 }
 
-impl Frames {
+impl FrameReader {
     /// Reads the frames in a range of a scratch file.
-    pub(crate) fn new(name: Name, place: Range<u64>) -> Frames {
-        Frames { name, rest: in_memory(place.start)..in_memory(place.end) }
+    pub(crate) fn new(name: FileName, place: Range<u64>) -> FrameReader {
+        FrameReader { name, rest: to_usize(place.start)..to_usize(place.end) }
     }
 
     /// Checks the checksum of the next frame and returns the range of its content; `None` after the

@@ -15,8 +15,8 @@ mod tournament;
 mod workspace;
 
 pub(crate) use digits::{Keyed, sort_by_digits};
-pub(crate) use frames::{FrameWriter, Frames};
-pub(crate) use sorter::{Packed, Sorted, Sorter};
-pub(crate) use spool::{Spool, Spooled};
+pub(crate) use frames::{FrameReader, FrameWriter};
+pub(crate) use sorter::{FixedSizeItem, SortedItems, Sorter};
+pub(crate) use spool::{Spool, SpoolContent};
 pub(crate) use tournament::Tournament;
 pub(crate) use workspace::Workspace;

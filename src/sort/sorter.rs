@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{FrameWriter, Frames, Tournament};
-use crate::disk::{Disk, Name, Scratch, ScratchMap};
+use super::{FrameReader, FrameWriter, Tournament};
+use crate::disk::{Disk, FileName, ScratchFile, ScratchMap};
 use crate::error::Result;
 
 /// A small item of a fixed encoded length.
-pub(crate) trait Packed: Copy + Ord {
+pub(crate) trait FixedSizeItem: Copy + Ord {
     /// The encoded length in bytes.
     const BYTES: usize;
 
@@ -22,7 +22,7 @@ pub(crate) trait Packed: Copy + Ord {
     fn sort(items: &mut Vec<Self>);
 }
 
-impl Packed for u64 {
+impl FixedSizeItem for u64 {
     const BYTES: usize = size_of::<u64>();
 
     fn put(&self, out: &mut Vec<u8>) {
@@ -45,16 +45,16 @@ impl Packed for u64 {
 #[derive(Debug)]
 pub(crate) struct Sorter<T> {
     disk: Arc<dyn Disk>,
-    name: Name,
+    name: FileName,
     items: Vec<T>,
     items_max: usize,
-    scratch: Option<Scratch>,
+    scratch: Option<ScratchFile>,
     runs: Vec<Range<u64>>,
 }
 
-impl<T: Packed> Sorter<T> {
+impl<T: FixedSizeItem> Sorter<T> {
     /// Creates a sorter that takes about `memory_bytes`; `name` is the name of the scratch file.
-    pub(crate) fn new(disk: &Arc<dyn Disk>, name: Name, memory_bytes: usize) -> Self {
+    pub(crate) fn new(disk: &Arc<dyn Disk>, name: FileName, memory_bytes: usize) -> Self {
         /// The minimum capacity in items, whatever the memory limit.
         const ITEMS_MIN: usize = 64;
         Sorter {
@@ -82,7 +82,7 @@ impl<T: Packed> Sorter<T> {
         T::sort(&mut self.items);
         let scratch = match &mut self.scratch {
             Some(scratch) => scratch,
-            none => none.insert(Scratch::create(Arc::clone(&self.disk), self.name)?),
+            none => none.insert(ScratchFile::create(Arc::clone(&self.disk), self.name)?),
         };
         let start = scratch.position();
         let mut frames = FrameWriter::default();
@@ -97,7 +97,7 @@ impl<T: Packed> Sorter<T> {
     }
 
     /// Finishes the input.
-    pub(crate) fn finish(mut self) -> Result<Sorted<T>> {
+    pub(crate) fn finish(mut self) -> Result<SortedItems<T>> {
         if self.scratch.is_some() {
             // The remaining items become a run as well, so merging has one kind of input. The
             // memory of the items is freed.
@@ -107,44 +107,45 @@ impl<T: Packed> Sorter<T> {
         // All items fit: no file was made, and no item was packed.
         let Some(scratch) = self.scratch else {
             T::sort(&mut self.items);
-            return Ok(Sorted::Memory(self.items.into_iter()));
+            return Ok(SortedItems::Memory(self.items.into_iter()));
         };
         let map = scratch.into_map()?;
         let mut runs = Vec::with_capacity(self.runs.len());
         for place in self.runs {
             // All runs share one map and read it front to end, each in its own range.
-            let mut run = Run { frames: Frames::new(self.name, place), frame: 0..0, next: None };
+            let mut run =
+                SortedRun { frames: FrameReader::new(self.name, place), frame: 0..0, next: None };
             run.advance(&map)?;
             runs.push(run);
         }
         let tournament = Tournament::new(runs.len(), &mut |a, b| before(&runs, a, b));
-        Ok(Sorted::Runs(Runs { map, runs, tournament }))
+        Ok(SortedItems::Runs(RunMerger { map, runs, tournament }))
     }
 }
 
 /// Sorted items.
 #[derive(Debug)]
-pub(crate) enum Sorted<T> {
+pub(crate) enum SortedItems<T> {
     Memory(std::vec::IntoIter<T>),
-    Runs(Runs<T>),
+    Runs(RunMerger<T>),
 }
 
 #[derive(Debug)]
-pub(crate) struct Runs<T> {
+pub(crate) struct RunMerger<T> {
     map: ScratchMap,
-    runs: Vec<Run<T>>,
+    runs: Vec<SortedRun<T>>,
     tournament: Tournament,
 }
 
 #[derive(Debug)]
-struct Run<T> {
-    frames: Frames,
+struct SortedRun<T> {
+    frames: FrameReader,
     /// The unread rest of the current frame.
     frame: Range<usize>,
     next: Option<T>,
 }
 
-impl<T: Packed> Run<T> {
+impl<T: FixedSizeItem> SortedRun<T> {
     #[inline]
     fn advance(&mut self, file: &[u8]) -> Result<()> {
         if self.frame.is_empty() {
@@ -171,7 +172,7 @@ impl<T: Packed> Run<T> {
 
 /// Whether run `a` comes before run `b`; an exhausted run comes last.
 #[expect(clippy::indexing_slicing, reason = "contestants are numbers of runs")]
-fn before<T: Packed>(runs: &[Run<T>], a: usize, b: usize) -> bool {
+fn before<T: FixedSizeItem>(runs: &[SortedRun<T>], a: usize, b: usize) -> bool {
     match (runs[a].next, runs[b].next) {
         (Some(a), Some(b)) => a < b,
         // An exhausted run loses to every other run. Two exhausted runs are equal.
@@ -179,21 +180,21 @@ fn before<T: Packed>(runs: &[Run<T>], a: usize, b: usize) -> bool {
     }
 }
 
-impl<T> Sorted<T> {
+impl<T> SortedItems<T> {
     /// Returns no items.
-    pub(crate) fn none() -> Sorted<T> {
-        Sorted::Memory(Vec::new().into_iter())
+    pub(crate) fn none() -> SortedItems<T> {
+        SortedItems::Memory(Vec::new().into_iter())
     }
 }
 
-impl<T: Packed> Sorted<T> {
+impl<T: FixedSizeItem> SortedItems<T> {
     /// Returns the next item.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "contestants are numbers of runs, at least one")]
     pub(crate) fn next(&mut self) -> Result<Option<T>> {
-        let Runs { map, runs, tournament } = match self {
-            Sorted::Memory(items) => return Ok(items.next()),
-            Sorted::Runs(runs) => runs,
+        let RunMerger { map, runs, tournament } = match self {
+            SortedItems::Memory(items) => return Ok(items.next()),
+            SortedItems::Runs(runs) => runs,
         };
         let run = &mut runs[tournament.winner()];
         // If the winner is exhausted, all runs are.
@@ -210,7 +211,7 @@ mod tests {
     use crate::disk::SimDisk;
     use proptest::prelude::*;
 
-    const NAME: Name = Name::Scratch(1, 0);
+    const NAME: FileName = FileName::Scratch(1, 0);
 
     fn sorted(disk: &Arc<dyn Disk>, items: &[u64], memory_bytes: usize) -> Result<Vec<u64>> {
         let mut sorter = Sorter::new(disk, NAME, memory_bytes);
@@ -242,7 +243,7 @@ mod tests {
         let place = 0..1000;
         for flipped in [0, 5, 8, 500, 1007] {
             let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
-            let mut scratch = Scratch::create(Arc::clone(&disk), NAME).unwrap();
+            let mut scratch = ScratchFile::create(Arc::clone(&disk), NAME).unwrap();
             let mut writer = FrameWriter::default();
             for item in place.clone().step_by(8) {
                 writer.item(&mut scratch, |out| (item as u64).put(out)).unwrap();
@@ -250,10 +251,10 @@ mod tests {
             writer.flush(&mut scratch).unwrap();
             let end = scratch.position();
             let mut bytes = scratch.into_map().unwrap().to_vec();
-            let whole = Frames::new(NAME, 0..end).next(&bytes).unwrap();
+            let whole = FrameReader::new(NAME, 0..end).next(&bytes).unwrap();
             assert_eq!(whole, Some(8..1008));
             bytes[flipped] ^= 4;
-            let error = Frames::new(NAME, 0..end).next(&bytes).unwrap_err();
+            let error = FrameReader::new(NAME, 0..end).next(&bytes).unwrap_err();
             assert!(error.to_string().contains("0000000001.00.tmp"), "{error}");
         }
     }

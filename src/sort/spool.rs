@@ -3,57 +3,57 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{FrameWriter, Frames, Packed};
-use crate::disk::{Disk, Name, Scratch, ScratchMap};
+use super::{FixedSizeItem, FrameReader, FrameWriter};
+use crate::disk::{Disk, FileName, ScratchFile, ScratchMap};
 use crate::error::Result;
 
 /// Collects items. A few items stay in memory; many items go to a scratch file.
 #[derive(Debug)]
 pub(crate) struct Spool<T> {
     disk: Arc<dyn Disk>,
-    name: Name,
+    name: FileName,
     items: Vec<T>,
     items_max: usize,
-    file: Option<(Scratch, FrameWriter)>,
+    file: Option<(ScratchFile, FrameWriter)>,
     len: u64,
 }
 
 /// Items collected by a [`Spool`].
 #[derive(Debug)]
-pub(crate) struct Spooled<T> {
-    held: Held<T>,
+pub(crate) struct SpoolContent<T> {
+    held: SpoolStorage<T>,
     /// The number of items.
     len: u64,
 }
 
 #[derive(Debug)]
-enum Held<T> {
+enum SpoolStorage<T> {
     Memory(Arc<[T]>),
-    File(Name, Arc<ScratchMap>),
+    File(FileName, Arc<ScratchMap>),
 }
 
 /// Reads items from the first on.
 #[derive(Debug)]
 pub(crate) struct SpoolReader<T> {
-    held: Held<T>,
+    held: SpoolStorage<T>,
     at: usize,
-    frames: Option<Frames>,
+    frames: Option<FrameReader>,
     /// The unread rest of the current frame.
     frame: Range<usize>,
 }
 
-impl<T> Clone for Held<T> {
+impl<T> Clone for SpoolStorage<T> {
     fn clone(&self) -> Self {
         match self {
-            Held::Memory(items) => Held::Memory(Arc::clone(items)),
-            Held::File(name, map) => Held::File(*name, Arc::clone(map)),
+            SpoolStorage::Memory(items) => SpoolStorage::Memory(Arc::clone(items)),
+            SpoolStorage::File(name, map) => SpoolStorage::File(*name, Arc::clone(map)),
         }
     }
 }
 
-impl<T: Packed> Spool<T> {
+impl<T: FixedSizeItem> Spool<T> {
     /// Creates a spool that takes about `memory_bytes`; `name` is the name of the scratch file.
-    pub(crate) fn new(disk: &Arc<dyn Disk>, name: Name, memory_bytes: usize) -> Self {
+    pub(crate) fn new(disk: &Arc<dyn Disk>, name: FileName, memory_bytes: usize) -> Self {
         let items_max = memory_bytes / size_of::<T>();
         Spool { disk: Arc::clone(disk), name, items: Vec::new(), items_max, file: None, len: 0 }
     }
@@ -70,7 +70,7 @@ impl<T: Packed> Spool<T> {
         let (scratch, frames) = match &mut self.file {
             Some(file) => file,
             none => {
-                let scratch = Scratch::create(Arc::clone(&self.disk), self.name)?;
+                let scratch = ScratchFile::create(Arc::clone(&self.disk), self.name)?;
                 none.insert((scratch, FrameWriter::default()))
             }
         };
@@ -83,19 +83,19 @@ impl<T: Packed> Spool<T> {
     }
 
     /// Finishes the input.
-    pub(crate) fn finish(self) -> Result<Spooled<T>> {
+    pub(crate) fn finish(self) -> Result<SpoolContent<T>> {
         let held = match self.file {
-            None => Held::Memory(self.items.into()),
+            None => SpoolStorage::Memory(self.items.into()),
             Some((mut scratch, mut frames)) => {
                 frames.flush(&mut scratch)?;
-                Held::File(self.name, Arc::new(scratch.into_map()?))
+                SpoolStorage::File(self.name, Arc::new(scratch.into_map()?))
             }
         };
-        Ok(Spooled { held, len: self.len })
+        Ok(SpoolContent { held, len: self.len })
     }
 }
 
-impl<T: Packed> Spooled<T> {
+impl<T: FixedSizeItem> SpoolContent<T> {
     /// Returns the number of items.
     pub(crate) fn len(&self) -> u64 {
         self.len
@@ -106,26 +106,26 @@ impl<T: Packed> Spooled<T> {
         // A reader shares the items or the map, so several can read at the same time.
         let held = self.held.clone();
         let frames = match &held {
-            Held::Memory(_) => None,
-            Held::File(name, map) => Some(Frames::new(*name, 0..map.len() as u64)),
+            SpoolStorage::Memory(_) => None,
+            SpoolStorage::File(name, map) => Some(FrameReader::new(*name, 0..map.len() as u64)),
         };
         SpoolReader { held, at: 0, frames, frame: 0..0 }
     }
 }
 
-impl<T: Packed> SpoolReader<T> {
+impl<T: FixedSizeItem> SpoolReader<T> {
     /// Returns the next item.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<Option<T>> {
         let (map, frames) = match (&self.held, &mut self.frames) {
-            (Held::File(_, map), Some(frames)) => (map, frames),
-            (Held::Memory(items), _) => {
+            (SpoolStorage::File(_, map), Some(frames)) => (map, frames),
+            (SpoolStorage::Memory(items), _) => {
                 let item = items.get(self.at).copied();
                 self.at += 1;
                 return Ok(item);
             }
             // Not reached: `read` creates frames for every file.
-            (Held::File(..), None) => return Ok(None),
+            (SpoolStorage::File(..), None) => return Ok(None),
         };
         if self.frame.is_empty() {
             let Some(frame) = frames.next(map)? else { return Ok(None) };
@@ -150,7 +150,7 @@ mod tests {
         {
             let disk = SimDisk::new();
             let on: Arc<dyn Disk> = Arc::new(disk.clone());
-            let mut spool = Spool::new(&on, Name::Scratch(1, 0), memory_bytes);
+            let mut spool = Spool::new(&on, FileName::Scratch(1, 0), memory_bytes);
             (0..count).for_each(|item: u64| spool.push(item * 7).unwrap());
             let spooled = spool.finish().unwrap();
             assert_eq!(spooled.len(), count);

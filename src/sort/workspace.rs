@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{Packed, Sorter, Spool};
-use crate::disk::{Disk, Name, Scratch, UnnamedDisk};
+use super::{FixedSizeItem, Sorter, Spool};
+use crate::disk::{Disk, FileName, ScratchFile, UnnamedDisk};
 use crate::error::{Error, Result};
 
 /// The memory limit of a computation, and the directory of its scratch files.
@@ -34,33 +34,33 @@ impl Workspace {
     }
 
     /// Returns a new file name.
-    fn name(&self) -> Name {
+    fn name(&self) -> FileName {
         // Clones share the counter, so names differ. No other data depends on the counter, so
         // `Relaxed` is enough.
-        Name::Scratch(NUMBER, self.files.fetch_add(1, Ordering::Relaxed))
+        FileName::Scratch(NUMBER, self.files.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Creates a sorter in one of `of` equal parts of the memory.
-    pub(crate) fn sorter<T: Packed>(&self, of: usize) -> Sorter<T> {
+    pub(crate) fn sorter<T: FixedSizeItem>(&self, of: usize) -> Sorter<T> {
         Sorter::new(&self.disk, self.name(), self.part(of))
     }
 
     /// Creates a spool in one of `of` equal parts of the memory.
-    pub(crate) fn spool<T: Packed>(&self, of: usize) -> Spool<T> {
+    pub(crate) fn spool<T: FixedSizeItem>(&self, of: usize) -> Spool<T> {
         Spool::new(&self.disk, self.name(), self.part(of))
     }
 
     /// Creates a scratch file, and returns it with its name.
-    pub(crate) fn file(&self) -> Result<(Name, Scratch)> {
+    pub(crate) fn file(&self) -> Result<(FileName, ScratchFile)> {
         let name = self.name();
-        Ok((name, Scratch::create(Arc::clone(&self.disk), name)?))
+        Ok((name, ScratchFile::create(Arc::clone(&self.disk), name)?))
     }
 
     /// Adds the directory to an error about a scratch file.
     pub(crate) fn named(&self, error: Error) -> Error {
         // The names exist only in this process. An error names the directory instead.
         let files = self.files.load(Ordering::Relaxed);
-        let names = (0..files).map(|file| Name::Scratch(NUMBER, file));
+        let names = (0..files).map(|file| FileName::Scratch(NUMBER, file));
         names.fold(error, |e, name| {
             e.renamed(name, format_args!("a scratch file in {}", self.disk.location()))
         })

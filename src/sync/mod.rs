@@ -5,7 +5,7 @@
 //! at each operation on a primitive which thread continues. Under shuttle no thread may wait for
 //! another thread in any other way.
 //!
-//! Locks that a thread may hold together have a [`Rank`], and are acquired only in the order of
+//! Locks that a thread may hold together have a [`LockRank`], and are acquired only in the order of
 //! ranks.
 //!
 //! Atomics that need no interleaving tests (counters, caches) are the atomics of the standard
@@ -28,9 +28,9 @@ mod ranked;
 
 #[cfg(shuttle)]
 pub(crate) use self::scheduled::*;
-pub(crate) use rank::Rank;
+pub(crate) use rank::LockRank;
 #[cfg(feature = "internals")]
-pub use ranked::apart;
+pub use ranked::without_held_locks;
 pub(crate) use ranked::{
     RankedGuard, RankedMutex, RankedReadGuard, RankedRwLock, RankedWriteGuard,
 };

@@ -11,7 +11,7 @@
 
 /// The position of a lock in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Rank {
+pub(crate) enum LockRank {
     /// `engine::store`: a store is being closed.
     Close,
     /// `engine::store`: the store's background threads, while they are joined.

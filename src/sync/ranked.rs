@@ -5,18 +5,18 @@
 
 use std::ops::{Deref, DerefMut};
 
-use super::rank::Rank;
+use super::rank::LockRank;
 use super::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// A mutex with a rank.
 #[derive(Debug)]
 pub(crate) struct RankedMutex<T> {
     lock: Mutex<T>,
-    rank: Rank,
+    rank: LockRank,
 }
 
 impl<T> RankedMutex<T> {
-    pub(crate) const fn new(rank: Rank, value: T) -> Self {
+    pub(crate) const fn new(rank: LockRank, value: T) -> Self {
         RankedMutex { lock: Mutex::new(value), rank }
     }
 
@@ -28,14 +28,14 @@ impl<T> RankedMutex<T> {
     #[inline]
     #[track_caller]
     pub(crate) fn lock(&self) -> RankedGuard<'_, T> {
-        let held = Held::next(self.rank);
+        let held = HeldRank::next(self.rank);
         Guard { guard: self.lock.lock(), _held: held }
     }
 
     #[inline]
     pub(crate) fn try_lock(&self) -> Option<RankedGuard<'_, T>> {
         let guard = self.lock.try_lock()?;
-        Some(Guard { guard, _held: Held::any(self.rank) })
+        Some(Guard { guard, _held: HeldRank::any(self.rank) })
     }
 
     pub(crate) fn get_mut(&mut self) -> &mut T {
@@ -47,11 +47,11 @@ impl<T> RankedMutex<T> {
 #[derive(Debug)]
 pub(crate) struct RankedRwLock<T> {
     lock: RwLock<T>,
-    rank: Rank,
+    rank: LockRank,
 }
 
 impl<T> RankedRwLock<T> {
-    pub(crate) const fn new(rank: Rank, value: T) -> Self {
+    pub(crate) const fn new(rank: LockRank, value: T) -> Self {
         RankedRwLock { lock: RwLock::new(value), rank }
     }
 
@@ -63,7 +63,7 @@ impl<T> RankedRwLock<T> {
     #[inline]
     #[track_caller]
     pub(crate) fn read(&self) -> RankedReadGuard<'_, T> {
-        let held = Held::next(self.rank);
+        let held = HeldRank::next(self.rank);
         Guard { guard: self.lock.read(), _held: held }
     }
 
@@ -75,14 +75,14 @@ impl<T> RankedRwLock<T> {
     #[inline]
     #[track_caller]
     pub(crate) fn write(&self) -> RankedWriteGuard<'_, T> {
-        let held = Held::next(self.rank);
+        let held = HeldRank::next(self.rank);
         Guard { guard: self.lock.write(), _held: held }
     }
 
     #[inline]
     pub(crate) fn try_read(&self) -> Option<RankedReadGuard<'_, T>> {
         let guard = self.lock.try_read()?;
-        Some(Guard { guard, _held: Held::any(self.rank) })
+        Some(Guard { guard, _held: HeldRank::any(self.rank) })
     }
 
     /// Tries to lock for reading, for callers that will wait if the attempt fails.
@@ -93,7 +93,7 @@ impl<T> RankedRwLock<T> {
     #[inline]
     #[track_caller]
     pub(crate) fn try_read_in_order(&self) -> Option<RankedReadGuard<'_, T>> {
-        let held = Held::next(self.rank);
+        let held = HeldRank::next(self.rank);
         let guard = self.lock.try_read()?;
         Some(Guard { guard, _held: held })
     }
@@ -117,7 +117,7 @@ pub(crate) type RankedWriteGuard<'a, T> = Guard<RwLockWriteGuard<'a, T>>;
 pub(crate) struct Guard<G> {
     // Dropped before the rank.
     guard: G,
-    _held: Held,
+    _held: HeldRank,
 }
 
 impl<G> Guard<G> {
@@ -146,13 +146,13 @@ impl<G: DerefMut> DerefMut for Guard<G> {
 /// Runs `run` as if this thread held no lock. A test's own disk uses this function to access
 /// another store inside a disk call.
 #[cfg(feature = "internals")]
-pub fn apart<T>(run: impl FnOnce() -> T) -> T {
-    let _held = Held::none();
+pub fn without_held_locks<T>(run: impl FnOnce() -> T) -> T {
+    let _held = HeldRank::none();
     run()
 }
 
 #[cfg(any(test, shuttle, debug_assertions))]
-use checked::Held;
+use checked::HeldRank;
 #[cfg(not(any(test, shuttle, debug_assertions)))]
 use unchecked::Held;
 
@@ -161,7 +161,7 @@ mod checked {
     use std::cell::Cell;
     use std::thread::panicking;
 
-    use super::Rank;
+    use super::LockRank;
     use crate::sync::thread_local;
 
     thread_local! {
@@ -169,17 +169,17 @@ mod checked {
         static HELD: Cell<u64> = const { Cell::new(0) };
     }
 
-    /// A rank held by this thread, or the ranks that `apart` set aside.
+    /// A rank held by this thread, or the ranks that `without_held_locks` set aside.
     #[derive(Debug)]
-    pub(super) struct Held {
+    pub(super) struct HeldRank {
         taken: u64,
         aside: u64,
     }
 
-    impl Held {
+    impl HeldRank {
         /// Adds a rank that must come after all held ranks.
         #[track_caller]
-        pub(super) fn next(rank: Rank) -> Held {
+        pub(super) fn next(rank: LockRank) -> HeldRank {
             let held = HELD.with(Cell::get);
             let in_order = held >> rank as u32 == 0;
             assert!(in_order || panicking(), "{rank:?} is locked out of order: {held:b}");
@@ -187,20 +187,20 @@ mod checked {
         }
 
         /// Adds a rank without checking the order, for locks that are only tried.
-        pub(super) fn any(rank: Rank) -> Held {
+        pub(super) fn any(rank: LockRank) -> HeldRank {
             let taken = 1 << rank as u32;
             HELD.with(|held| held.set(held.get() | taken));
-            Held { taken, aside: 0 }
+            HeldRank { taken, aside: 0 }
         }
 
         /// Sets all held ranks aside.
         #[cfg(feature = "internals")]
-        pub(super) fn none() -> Held {
-            Held { taken: 0, aside: HELD.with(|held| held.replace(0)) }
+        pub(super) fn none() -> HeldRank {
+            HeldRank { taken: 0, aside: HELD.with(|held| held.replace(0)) }
         }
     }
 
-    impl Drop for Held {
+    impl Drop for HeldRank {
         fn drop(&mut self) {
             HELD.with(|held| held.set(held.get() & !self.taken | self.aside));
         }
@@ -209,26 +209,26 @@ mod checked {
 
 #[cfg(not(any(test, shuttle, debug_assertions)))]
 mod unchecked {
-    use super::Rank;
+    use super::LockRank;
 
     /// No tracking without assertions.
     #[derive(Debug)]
     pub(super) struct Held;
 
-    impl Held {
+    impl HeldRank {
         #[inline]
-        pub(super) fn next(_: Rank) -> Held {
-            Held
+        pub(super) fn next(_: LockRank) -> HeldRank {
+            HeldRank
         }
 
         #[inline]
-        pub(super) fn any(_: Rank) -> Held {
-            Held
+        pub(super) fn any(_: LockRank) -> HeldRank {
+            HeldRank
         }
 
         #[cfg(feature = "internals")]
-        pub(super) fn none() -> Held {
-            Held
+        pub(super) fn none() -> HeldRank {
+            HeldRank
         }
     }
 }
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     fn locks() -> (RankedMutex<()>, RankedRwLock<()>) {
-        (RankedMutex::new(Rank::Write, ()), RankedRwLock::new(Rank::View, ()))
+        (RankedMutex::new(LockRank::Write, ()), RankedRwLock::new(LockRank::View, ()))
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use simkeep::alias::{AliasQuery, AliasRule, AliasSite, Aliases};
+use simkeep::alias::{AliasQuery, AliasRule, AliasSite, AliasTotals};
 use simkeep::load::LoadOptions;
 use simkeep::{Epoch, Observation, Progress, Result, Store};
-use simkeep_testing::allocator::{alone, most_taken};
+use simkeep_testing::allocator::{lock_measurement, peak_allocated_bytes};
 use simkeep_testing::depth::up_to;
 use simkeep_testing::{choice, ms, small};
 
@@ -23,7 +23,7 @@ fn loaded(pages: impl Iterator<Item = (String, u64)>) -> (tempfile::TempDir, Sto
     (dir, store)
 }
 
-fn found(store: &Store, asked: &AliasQuery) -> (Aliases, Vec<AliasSite>) {
+fn found(store: &Store, asked: &AliasQuery) -> (AliasTotals, Vec<AliasSite>) {
     let (mut sites, view) = (Vec::new(), store.snapshot());
     let summary = asked.run(&view, &Progress::default(), |site| {
         sites.push(site);
@@ -38,7 +38,7 @@ const BESIDE_BYTES: usize = 24 << 20;
 #[test]
 fn large_site_is_sampled_within_its_memory_limit() {
     const PAGES: u64 = 100_000;
-    let _alone = alone();
+    let _alone = lock_measurement();
     let pages = (0..PAGES).flat_map(|page| {
         let url = format!("https://large.example/some/path/of/page?id={page}");
         [(format!("{url}&sid=1"), page), (url, page)]
@@ -47,7 +47,7 @@ fn large_site_is_sampled_within_its_memory_limit() {
     for (memory, halved) in [(512 << 20, false), (12 << 20, true), (4 << 20, true)] {
         let asked = AliasQuery::default().memory_bytes(memory);
         let start = Instant::now();
-        let ((summary, sites), most) = most_taken(|| found(&store, &asked));
+        let ((summary, sites), most) = peak_allocated_bytes(|| found(&store, &asked));
         println!("{memory} allowed, {most} taken, {:?}", start.elapsed());
         assert!(most < memory + BESIDE_BYTES, "{most} of {memory}");
         assert_eq!((summary.pages, summary.sampled), (2 * PAGES, u64::from(halved)));
@@ -64,7 +64,7 @@ fn large_site_is_sampled_within_its_memory_limit() {
 /// The longest URLs, with as many parameters as fit, all with different names.
 #[test]
 fn urls_with_a_thousand_parameters_cost_linear_time() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let all = up_to(4000).max(500);
     let pages = (0..all).map(|page| {
         let parameters: Vec<String> =
@@ -76,7 +76,7 @@ fn urls_with_a_thousand_parameters_cost_linear_time() {
     let (_dir, store) = loaded(pages);
     let asked = AliasQuery::default().all(true).memory_bytes(16 << 20);
     let start = Instant::now();
-    let ((summary, sites), most) = most_taken(|| found(&store, &asked));
+    let ((summary, sites), most) = peak_allocated_bytes(|| found(&store, &asked));
     println!("{most} taken, {:?} for {all} pages", start.elapsed());
     assert!(most < (16 << 20) + BESIDE_BYTES, "{most}");
     // About 100 to 300 µs each.

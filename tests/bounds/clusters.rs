@@ -10,7 +10,7 @@ use simkeep::fingerprint::BitSketcher;
 use simkeep::load::LoadOptions;
 use simkeep::query::FingerprintPairs;
 use simkeep::{Epoch, Error, Observation, Progress, Query, Result, Snapshot, Store};
-use simkeep_testing::allocator::{alone, most_taken};
+use simkeep_testing::allocator::{lock_measurement, peak_allocated_bytes};
 use simkeep_testing::depth::up_to;
 use simkeep_testing::{choice, ms, small};
 
@@ -52,7 +52,7 @@ fn most(pages: u64) -> usize {
     let scratch = tempfile::tempdir().unwrap();
     let store = store(dir.path(), strangers(pages));
     let view = store.snapshot();
-    let (count, most) = most_taken(|| {
+    let (count, most) = peak_allocated_bytes(|| {
         let clusters = asked(3, scratch.path()).run(&view, &Progress::default()).unwrap();
         assert_eq!(clusters.pages(), pages);
         assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0, "files have no names");
@@ -66,7 +66,7 @@ fn most(pages: u64) -> usize {
 
 #[test]
 fn clusters_stay_within_their_memory_limit() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let [few, many] = [60_000, 240_000].map(most);
     assert!(few < MEMORY_BYTES + BESIDE_BYTES, "{few}");
     assert!(many < MEMORY_BYTES + BESIDE_BYTES, "{many} for 240,000 pages, {few} for 60,000");
@@ -81,7 +81,7 @@ fn most_for_texts(pages: u64) -> usize {
     let view = store.snapshot();
     let urls: Vec<String> = view.scan(None).map(|page| page.unwrap().url).collect();
     let mut sketcher = BitSketcher::new();
-    let (count, most) = most_taken(|| {
+    let (count, most) = peak_allocated_bytes(|| {
         let asked = asked(3, scratch.path());
         let candidates = Candidates::of(&view, &asked, &Progress::default()).unwrap();
         assert_eq!(u64::from(candidates.len()), pages);
@@ -102,7 +102,7 @@ fn most_for_texts(pages: u64) -> usize {
 
 #[test]
 fn clustering_by_text_stays_within_its_memory_limit() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let pages = up_to(80_000).max(10_000);
     let [few, many] = [pages / 4, pages].map(most_for_texts);
     assert!(few < MEMORY_BYTES + BESIDE_BYTES, "{few}");
@@ -111,7 +111,7 @@ fn clustering_by_text_stays_within_its_memory_limit() {
 
 #[test]
 fn missing_scratch_directory_is_named() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let dir = tempfile::tempdir().unwrap();
     let store = store(dir.path(), strangers(60_000));
     let nowhere = dir.path().join("nowhere");
@@ -132,7 +132,7 @@ fn took(view: &Snapshot, k: u32) -> Duration {
 
 #[test]
 fn dense_clusters_and_chains_cost_little_more_than_random_pages() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let pages = up_to(8_000).max(4_000);
     let of = |k: u32, fingerprints: Box<dyn Iterator<Item = u64>>| {
         let dir = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use simkeep::disk::SimDisk;
 use simkeep::inspect::Overview;
 use simkeep::load::LoadOptions;
 use simkeep::{Durability, Observation, Options, Reader, Role, Store};
-use simkeep_testing::allocator::alone;
+use simkeep_testing::allocator::lock_measurement;
 use simkeep_testing::{digest, ms, on};
 
 use super::hostile::quickest;
@@ -36,7 +36,7 @@ fn opening(epochs: u32) -> Duration {
 /// them.
 #[test]
 fn opening_takes_time_linear_in_epochs() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let (few, many) = (opening(500), opening(12_000));
     eprintln!("500 epochs: {few:?}; 12,000: {many:?}");
     assert!(many < 150 * few + Duration::from_millis(20), "{few:?} became {many:?}");
@@ -73,7 +73,7 @@ fn visit_of_mirrors(visits: i64, with_digests: bool) -> Duration {
 
 #[test]
 fn copies_with_long_histories_are_observed_as_fast_as_others() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     for with_digests in [false, true] {
         let [few, many] = [16, 2000].map(|visits| visit_of_mirrors(visits, with_digests));
         eprintln!("digests: {with_digests}; 16 visits: {few:?}, 2,000: {many:?}");
@@ -100,7 +100,7 @@ fn latest(visits: i64) -> Duration {
 
 #[test]
 fn unsealed_page_with_many_visits_is_read_as_fast() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let [few, many] = [1000, 32_000].map(latest);
     eprintln!("1,000 visits: {few:?}, 32,000: {many:?}");
     assert!(many < 6 * few + Duration::from_millis(1), "{few:?} became {many:?}");

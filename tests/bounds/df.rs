@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use simkeep::df::{Counter, Table};
+use simkeep::df::{FrequencyCounter, FrequencyTable};
 use simkeep::fingerprint::{FeatureSet, Frequencies as _, Recipe};
 
-use simkeep_testing::allocator::{alone, most_taken};
+use simkeep_testing::allocator::{lock_measurement, peak_allocated_bytes};
 use simkeep_testing::choice;
 use simkeep_testing::depth::deep;
 
@@ -37,7 +37,7 @@ fn document(choice: &mut impl FnMut(u64) -> u64, text: &mut String) {
 
 #[test]
 fn many_documents_are_counted_in_bounded_memory() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("crawl.df");
     let recipe = Recipe::words(1);
@@ -47,8 +47,8 @@ fn many_documents_are_counted_in_bounded_memory() {
     let mut sample: HashMap<u64, u32> = HashMap::new();
     let mut features = FeatureSet::new(&recipe);
     let begun = Instant::now();
-    let (table, most) = most_taken(|| {
-        let mut counter = Counter::new(&recipe, &path, MEMORY_BYTES / fewer).unwrap();
+    let (table, most) = peak_allocated_bytes(|| {
+        let mut counter = FrequencyCounter::new(&recipe, &path, MEMORY_BYTES / fewer).unwrap();
         for _ in 0..documents {
             document(&mut choice, &mut text);
             counter.add(&text).unwrap();
@@ -71,7 +71,7 @@ fn many_documents_are_counted_in_bounded_memory() {
     assert!(most < BYTES_MAX / fewer);
     let found = table.iter().filter(|(hash, _)| hash % SAMPLED == 0);
     assert_eq!(found.collect::<HashMap<_, _>>(), sample);
-    let (reopened, most) = most_taken(|| Table::open(&path).unwrap());
+    let (reopened, most) = peak_allocated_bytes(|| FrequencyTable::open(&path).unwrap());
     assert_eq!(reopened.id(), table.id());
     assert!(most < 4 << 20, "an open table takes {most} bytes");
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "something is left");

@@ -4,14 +4,14 @@ use std::time::{Duration, Instant};
 
 use simkeep::disk::SimDisk;
 use simkeep::{Durability, Epoch, Observation, Prefix, Scope, Store};
-use simkeep_testing::allocator::alone;
+use simkeep_testing::allocator::lock_measurement;
 use simkeep_testing::{ms, small};
 
 /// The URL of a page, and the prefix that is forgotten after the page was observed.
-type Step = fn(usize) -> (String, String);
+type ForgetStep = fn(usize) -> (String, String);
 
 /// Disjoint prefixes; one prefix repeatedly; many prefixes within one that is forgotten repeatedly.
-const STEPS: [(&str, Step); 3] = [
+const STEPS: [(&str, ForgetStep); 3] = [
     ("side by side", |n| (format!("https://host{n}.example/"), format!("host{n}.example"))),
     ("the same", |n| (format!("https://host.example/{n}"), "host.example".to_owned())),
     ("within another", |n| {
@@ -50,7 +50,7 @@ fn observe(store: &Store, url: &str) {
 
 /// Observes, forgets and looks up `count` times. Returns the mean time per step, and the mean time
 /// of the lookups per step after the store is sealed.
-fn forget(count: usize, step: Step) -> (Duration, Duration) {
+fn forget(count: usize, step: ForgetStep) -> (Duration, Duration) {
     let store = store();
     let steps: Vec<(String, Prefix)> =
         (0..count).map(step).map(|(url, prefix)| (url, prefix.parse().unwrap())).collect();
@@ -78,7 +78,7 @@ fn forget(count: usize, step: Step) -> (Duration, Duration) {
 /// The ratio of the cost of each of many steps to that of each of few: forgetting with lookups in
 /// between, and lookups after sealing. Both are timed over the same number of steps, so that other load
 /// disturbs both alike.
-fn times(step: Step) -> (f64, f64) {
+fn times(step: ForgetStep) -> (f64, f64) {
     let few: Vec<_> = (0..MANY / FEW).map(|_| forget(FEW, step)).collect();
     let mean = |of: fn(&(Duration, Duration)) -> Duration| {
         few.iter().map(|run| of(run).as_secs_f64()).sum::<f64>() / few.len() as f64
@@ -89,7 +89,7 @@ fn times(step: Step) -> (f64, f64) {
 
 #[test]
 fn many_forgotten_prefixes_cost_little_more_each_than_few() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     /// The number of tries, since other load on the machine varies.
     const TRIES: usize = 4;
     for (what, step) in STEPS {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use simkeep::disk::{Disk, Name, OpKind, RealDisk};
+use simkeep::disk::{Disk, FileName, OpKind, RealDisk};
 use simkeep::load::LoadOptions;
 use simkeep::{Digest, Epoch, Observation, Progress, Result, Store};
 
-use simkeep_testing::allocator::{alone, most_taken, taken};
+use simkeep_testing::allocator::{allocated_bytes, lock_measurement, peak_allocated_bytes};
 use simkeep_testing::disks::Gate;
 use simkeep_testing::{choice, ms, small};
 
@@ -36,7 +36,7 @@ fn observe(store: &Store, from: u64, pages: u64) {
 #[test]
 fn sealing_during_a_merge_frees_the_memtable() {
     const PAGES: u64 = 10_000;
-    let _alone = alone();
+    let _alone = lock_measurement();
     let dir = tempfile::tempdir().unwrap();
     let gate = Gate::default();
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::new(dir.path()));
@@ -46,18 +46,18 @@ fn sealing_during_a_merge_frees_the_memtable() {
     store.seal().unwrap();
     observe(&store, PAGES, PAGES);
     store.seal().unwrap();
-    let empty = taken();
+    let empty = allocated_bytes();
     observe(&store, 2 * PAGES, PAGES - 1);
-    let full = taken() - empty;
+    let full = allocated_bytes() - empty;
     assert!(full > 2 << 20, "{full}");
-    gate.close(|kind, name| kind == OpKind::Sync && name == Some(Name::SegmentNew(3)));
+    gate.close(|kind, name| kind == OpKind::Sync && name == Some(FileName::SegmentNew(3)));
     std::thread::scope(|scope| {
         let merge = scope.spawn(|| store.merge(&Progress::default()).unwrap());
         gate.await_arrival();
-        let before = taken();
+        let before = allocated_bytes();
         observe(&store, 3 * PAGES, 2);
         store.seal().unwrap();
-        let after = taken();
+        let after = allocated_bytes();
         gate.open();
         assert_eq!(merge.join().unwrap().inputs, 2);
         assert!(after + full / 2 < before, "{before} bytes, then {after}, of {full}");
@@ -75,7 +75,7 @@ fn merge(pages: u64) -> usize {
         let observations = visits.iter().map(|visit| Result::Ok(observation(visit)));
         store.load(observations, LoadOptions::default()).unwrap();
     }
-    let (merged, most) = most_taken(|| store.merge(&Progress::default()).unwrap());
+    let (merged, most) = peak_allocated_bytes(|| store.merge(&Progress::default()).unwrap());
     assert_eq!((merged.inputs as u64, store.stats().unwrap().pages), (SEGMENTS, pages));
     most
 }
@@ -86,7 +86,7 @@ const BUFFERS_BYTES: usize = 24 << 20;
 
 #[test]
 fn merging_four_times_the_pages_takes_little_more_memory() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let [few, many] = [100_000, 400_000].map(merge);
     println!("{few} bytes, and {many} for four times the pages");
     assert!(many < MEMORY_BYTES + BUFFERS_BYTES, "{many} bytes");

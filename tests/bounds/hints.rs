@@ -6,11 +6,11 @@ use std::time::Instant;
 use simkeep::disk::SimDisk;
 use simkeep::due::Hints;
 use simkeep_formats::{ZstdWindow, hints};
-use simkeep_testing::allocator::{alone, most_taken};
+use simkeep_testing::allocator::{lock_measurement, peak_allocated_bytes};
 use simkeep_testing::{create, ms, small};
 
 /// A sitemap that is generated while it is read.
-struct Made {
+struct GeneratedSitemap {
     records: std::ops::Range<u64>,
     ready: Vec<u8>,
     taken: usize,
@@ -20,11 +20,11 @@ struct Made {
 const START: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
     <urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n";
 
-fn sitemap(records: u64) -> Made {
-    Made { records: 0..records, ready: START.into(), taken: 0, ended: false }
+fn sitemap(records: u64) -> GeneratedSitemap {
+    GeneratedSitemap { records: 0..records, ready: START.into(), taken: 0, ended: false }
 }
 
-impl Read for Made {
+impl Read for GeneratedSitemap {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.taken == self.ready.len() && !self.ended {
             self.ready.clear();
@@ -53,7 +53,7 @@ impl Read for Made {
 /// Reads a sitemap of `records` records and returns the peak memory in bytes.
 fn read(records: u64) -> usize {
     let since = Instant::now();
-    let ((found, first), bytes) = most_taken(|| {
+    let ((found, first), bytes) = peak_allocated_bytes(|| {
         let hints = hints::read("test", Box::new(sitemap(records)), ZstdWindow::default()).unwrap();
         let mut hints = hints.map(Result::unwrap);
         let first = hints.next().unwrap().url;
@@ -66,7 +66,7 @@ fn read(records: u64) -> usize {
 
 #[test]
 fn sitemap_of_any_size_is_read_in_constant_memory() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let (small, large) = (read(2_000), read(200_000));
     assert!(large < 2 << 20, "{large}");
     assert!(large < small + (64 << 10), "{small} {large}");
@@ -75,7 +75,7 @@ fn sitemap_of_any_size_is_read_in_constant_memory() {
 #[test]
 #[ignore = "takes a minute"]
 fn sitemap_of_a_gigabyte_is_read_in_constant_memory() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let mut sitemap = sitemap(6_000_000);
     assert!(io::copy(&mut sitemap, &mut io::sink()).unwrap() > 1 << 30);
     let bytes = read(6_000_000);
@@ -85,16 +85,16 @@ fn sitemap_of_a_gigabyte_is_read_in_constant_memory() {
 #[test]
 fn hints_take_few_bytes_each_and_duplicates_none() {
     const PAGES: u64 = 1_000_000;
-    let _alone = alone();
+    let _alone = lock_measurement();
     let store = create(&SimDisk::new(), small());
     let url = |n: u64| format!("https://host{}.example/page-{n}", n / 1000);
     let changes = (0..PAGES).map(|n| (url(n), ms(n.cast_signed())));
-    let (hints, bytes) = most_taken(|| Hints::of(&store.snapshot(), changes).unwrap());
+    let (hints, bytes) = peak_allocated_bytes(|| Hints::of(&store.snapshot(), changes).unwrap());
     eprintln!("{} bytes for a change, while they are sorted", bytes as u64 / PAGES);
     assert!(bytes < 50 * 1_000_000, "{bytes}");
     assert_eq!(hints.changed_after(&url(PAGES - 1), ms(-1), ms(2_000_000)), Some(ms(999_000)));
 
     let changes = (0..PAGES).map(|n| (url(n % 1000), ms(1)));
-    let (_, bytes) = most_taken(|| Hints::of(&store.snapshot(), changes).unwrap());
+    let (_, bytes) = peak_allocated_bytes(|| Hints::of(&store.snapshot(), changes).unwrap());
     assert!(bytes < 200 << 10, "{bytes}");
 }

@@ -12,23 +12,23 @@ use simkeep::{
     Distance, Durability, Entry, Epoch, Observation, Options, Prefix, Progress, Query, Scope,
     Store, Verdict, Versions, Visit,
 };
-use simkeep_testing::allocator::{alone, most_taken};
+use simkeep_testing::allocator::{lock_measurement, peak_allocated_bytes};
 use simkeep_testing::depth::up_to;
 use simkeep_testing::fold::{history, with_verdicts};
 use simkeep_testing::{choice, create, digest, ms, open, small, sound};
 
 /// A cost: time, and memory in addition to what was allocated before.
-struct Cost {
+struct CallCost {
     time: Duration,
     bytes: usize,
 }
 
-fn measured<T>(what: &str, run: impl FnOnce() -> T) -> (T, Cost) {
+fn measured<T>(what: &str, run: impl FnOnce() -> T) -> (T, CallCost) {
     let since = Instant::now();
-    let (result, bytes) = most_taken(run);
+    let (result, bytes) = peak_allocated_bytes(run);
     let time = since.elapsed();
     eprintln!("{what}: {time:?}, {} KiB", bytes >> 10);
-    (result, Cost { time, bytes })
+    (result, CallCost { time, bytes })
 }
 
 /// The minimum of several measurements, which excludes other load.
@@ -87,7 +87,7 @@ fn next_visit(store: &Store, visits: i64) -> Duration {
 
 #[test]
 fn a_million_versions_do_not_slow_the_next_visit() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let dir = tempfile::tempdir().unwrap();
     let options = Options::default().durability(Durability::OnFlush);
     let store = Store::create(dir.path().join("store"), options.clone()).unwrap();
@@ -207,7 +207,7 @@ fn search_among_copies(store: &Store, fingerprint: u64, there: i64) {
 
 #[test]
 fn a_million_equal_fingerprints_do_not_slow_a_search() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let dir = tempfile::tempdir().unwrap();
     let store = Store::create(dir.path().join("store"), Options::default()).unwrap();
     let load = |fingerprint: u64, from: i64, count: i64| {
@@ -233,7 +233,7 @@ fn a_million_equal_fingerprints_do_not_slow_a_search() {
 
 #[test]
 fn equal_fingerprints_do_not_slow_observations() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let dir = tempfile::tempdir().unwrap();
     let options = Options::default().durability(Durability::OnFlush);
     let store = Store::create(dir.path().join("store"), options).unwrap();
@@ -264,7 +264,7 @@ fn equal_fingerprints_do_not_slow_observations() {
 /// The clock of each thread runs backwards, and no two agree.
 #[test]
 fn clocks_running_backwards_give_the_histories_of_the_model() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     const THREADS: i64 = 64;
     const PAGES: u64 = 8;
     let disk = SimDisk::new();
@@ -328,7 +328,7 @@ fn clocks_running_backwards_give_the_histories_of_the_model() {
 /// With `SIMKEEP_NARROW_HASHES` in the environment nearly all hashes are equal, so the URL decides.
 #[test]
 fn pages_whose_hashes_collide_stay_distinct() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let disk = SimDisk::new();
     let options = small().memtable_observations(4_000).near_limit(0);
     let store = create(&disk, options);

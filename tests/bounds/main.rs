@@ -16,7 +16,7 @@ mod mirrors;
 mod near;
 mod rules;
 
-use simkeep_testing::allocator::Counting;
+use simkeep_testing::allocator::CountingAllocator;
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;

@@ -8,15 +8,15 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
+use simkeep::disk::{Disk, FileName, RealDisk, SimDisk};
 use simkeep::repair::{RepairOptions, repair};
 use simkeep::verify::{VerifyOptions, verify};
 use simkeep::{Epoch, Options, Progress, Query, Reader, Snapshot, Store};
 
-use simkeep_testing::allocator::{alone, most_taken};
-use simkeep_testing::forge::catalog::{Catalog, Frame};
+use simkeep_testing::allocator::{lock_measurement, peak_allocated_bytes};
+use simkeep_testing::forge::catalog::{ForgedCatalog, ForgedFrame};
 use simkeep_testing::forge::golden::{SEGMENTS, agreeing, files, golden};
-use simkeep_testing::forge::segment::{Section, Segment};
+use simkeep_testing::forge::segment::{ForgedSection, ForgedSegment};
 
 /// All files together have less than 200 KB.
 const BYTES_MAX: usize = 48 << 20;
@@ -34,9 +34,9 @@ fn options() -> Options {
 }
 
 /// Opens, reads, checks and repairs; the results do not matter here.
-fn use_all(what: &str, files: Vec<(Name, Vec<u8>)>) {
+fn use_all(what: &str, files: Vec<(FileName, Vec<u8>)>) {
     let disk = || -> Arc<dyn Disk> { Arc::new(SimDisk::of(files.iter().cloned())) };
-    let ((), most) = most_taken(|| use_each(&disk));
+    let ((), most) = peak_allocated_bytes(|| use_each(&disk));
     assert!(most < BYTES_MAX, "{what}: {most} bytes");
 }
 
@@ -64,7 +64,7 @@ fn use_each(disk: &dyn Fn() -> Arc<dyn Disk>) {
 
 fn huge_segments() {
     for id in SEGMENTS {
-        let sound = golden(Name::Segment(id));
+        let sound = golden(FileName::Segment(id));
         let len = sound.len();
         // The fields of the trailer: the place and length of the table, the number of sections and of
         // roots.
@@ -79,7 +79,7 @@ fn huge_segments() {
             }
         }
         // The numbers of the table, and the places and lengths of its sections.
-        let segment = Segment::read(&sound);
+        let segment = ForgedSegment::read(&sound);
         let entries = (0..segment.sections.len() + 1).flat_map(|s| [136 + 24 * s, 144 + 24 * s]);
         for at in (0..16).map(|number| number * 8).chain(entries) {
             for value in huge() {
@@ -120,8 +120,8 @@ fn varint(mut value: u64) -> Vec<u8> {
 }
 
 fn huge_catalogs() {
-    let sound = Catalog::read(&golden(Name::Catalog));
-    let check = |what: String, change: &dyn Fn(&mut Catalog)| {
+    let sound = ForgedCatalog::read(&golden(FileName::Catalog));
+    let check = |what: String, change: &dyn Fn(&mut ForgedCatalog)| {
         let mut catalog = sound.clone();
         change(&mut catalog);
         use_all(&what, files(&catalog, None));
@@ -158,8 +158,10 @@ fn huge_catalogs() {
         for operations in starts.chain([head, visits]) {
             let what = format!("an operation {operations:?}");
             check(what, &|c| {
-                c.journals =
-                    [vec![Frame { first, count: 1, operations: operations.clone() }], Vec::new()];
+                c.journals = [
+                    vec![ForgedFrame { first, count: 1, operations: operations.clone() }],
+                    Vec::new(),
+                ];
             });
         }
     }
@@ -167,39 +169,39 @@ fn huge_catalogs() {
 
 #[test]
 fn memory_does_not_grow_with_numbers_read_from_a_file() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     huge_segments();
     huge_catalogs();
 }
 
 /// A store whose newest segment has other content, whose length agrees with the catalog.
-struct Sparse {
+struct SparseStore {
     dir: tempfile::TempDir,
     file: fs::File,
     id: u64,
 }
 
-impl Sparse {
+impl SparseStore {
     /// Creates a sparse segment of `len` bytes, with only its head written. Returns `None` if files
     /// cannot be that long.
-    fn new(len: u64) -> Option<Sparse> {
+    fn new(len: u64) -> Option<SparseStore> {
         let dir = tempfile::tempdir().unwrap();
         let id = SEGMENTS[2];
-        let sound = golden(Name::Segment(id));
+        let sound = golden(FileName::Segment(id));
         let mut catalog = agreeing(id, &sound);
         catalog.segments.iter_mut().filter(|row| row[0] == id).for_each(|row| row[3] = len);
         fs::create_dir(dir.path().join("segments")).unwrap();
         for (name, content) in files(&catalog, None) {
             fs::write(dir.path().join(name.to_string()), content).unwrap();
         }
-        let path = dir.path().join(Name::Segment(id).to_string());
+        let path = dir.path().join(FileName::Segment(id).to_string());
         let file = fs::File::options().write(true).open(path).unwrap();
         file.set_len(64).unwrap();
         if let Err(error) = file.set_len(len) {
             eprintln!("skipped: a file of {len} bytes ({error})");
             return None;
         }
-        Some(Sparse { dir, file, id })
+        Some(SparseStore { dir, file, id })
     }
 
     /// Writes a trailer with a valid checksum, preceded by as much of a table.
@@ -218,7 +220,7 @@ impl Sparse {
     fn check(&self, what: &str) {
         let disk = || -> Arc<dyn Disk> { Arc::new(RealDisk::new(self.dir.path())) };
         let since = Instant::now();
-        let ((), most) = most_taken(|| use_each(&disk));
+        let ((), most) = peak_allocated_bytes(|| use_each(&disk));
         eprintln!("{what}: {:?}, {} KiB", since.elapsed(), most >> 10);
         assert!(most < 64 << 20, "{what}: {most} bytes");
     }
@@ -230,8 +232,8 @@ const TIB: u64 = 1 << 40;
 /// cost nothing.
 #[test]
 fn memory_does_not_grow_with_a_sparse_file() {
-    let _alone = alone();
-    let Some(sparse) = Sparse::new(TIB) else { return };
+    let _alone = lock_measurement();
+    let Some(sparse) = SparseStore::new(TIB) else { return };
     // The whole file is the table: only sections, or only roots.
     let most = TIB - 128 - 80;
     sparse.end(&[], 80 + most / 24 * 24, most / 24, 0);
@@ -247,10 +249,10 @@ fn memory_does_not_grow_with_a_sparse_file() {
 /// file above.
 #[test]
 fn memory_does_not_grow_with_a_sparse_section() {
-    let _alone = alone();
-    let sound = Segment::read(&golden(Name::Segment(SEGMENTS[2])));
+    let _alone = lock_measurement();
+    let sound = ForgedSegment::read(&golden(FileName::Segment(SEGMENTS[2])));
     for kind in [1, 8] {
-        let len = |section: &Section| match section.tag[0] {
+        let len = |section: &ForgedSection| match section.tag[0] {
             tag if tag == kind => 1 << 30,
             _ => section.bytes.len() as u64,
         };
@@ -267,7 +269,7 @@ fn memory_does_not_grow_with_a_sparse_section() {
         let roots = (4 * blocks).div_ceil(4096);
         table.resize(table.len() + usize::try_from(4 * roots).unwrap(), 0);
         // The table is where the last section ends.
-        let Some(sparse) = Sparse::new(start + table.len() as u64 + 64) else { return };
+        let Some(sparse) = SparseStore::new(start + table.len() as u64 + 64) else { return };
         sparse.end(&table, table.len() as u64, sound.sections.len() as u64 + 1, roots);
         sparse.check(&format!("a section of kind {kind} of 1 GiB"));
     }
@@ -276,9 +278,9 @@ fn memory_does_not_grow_with_a_sparse_section() {
 /// A million empty sections, with valid checksums.
 #[test]
 fn a_million_empty_sections_open_within_a_second() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let id = SEGMENTS[2];
-    let sound = Segment::read(&golden(Name::Segment(id)));
+    let sound = ForgedSegment::read(&golden(FileName::Segment(id)));
     let kinds: [&[u8]; 3] = [&[8], &[8, 9, 10, 11, 12], &[13]];
     let many = up_to(1_000_000);
     for (kinds, epochs) in [(kinds[0], many), (kinds[1], many / 5), (kinds[2], 0)] {
@@ -286,7 +288,7 @@ fn a_million_empty_sections_open_within_a_second() {
         for n in 0..many / kinds.len() {
             let epoch = u32::try_from(n.min(epochs)).unwrap().to_le_bytes();
             let tag = |kind: &u8| [*kind, 0, 0, 0, epoch[0], epoch[1], epoch[2], epoch[3]];
-            let section = |kind| Section { tag: tag(kind), bytes: Vec::new() };
+            let section = |kind| ForgedSection { tag: tag(kind), bytes: Vec::new() };
             segment.sections.extend(kinds.iter().map(section));
         }
         let file = segment.write();
@@ -307,8 +309,8 @@ fn a_million_empty_sections_open_within_a_second() {
 /// The size of a page of redb follows from its number, and may be 4 GiB and more.
 #[test]
 fn memory_does_not_grow_with_the_redb_page_order() {
-    let _alone = alone();
-    let sound = Catalog::read(&golden(Name::Catalog)).write();
+    let _alone = lock_measurement();
+    let sound = ForgedCatalog::read(&golden(FileName::Catalog)).write();
     // The roots of both slots, and the upper five bits of their numbers.
     for slot in [64, 192] {
         for root in [slot + 8, slot + 40] {
@@ -317,7 +319,7 @@ fn memory_does_not_grow_with_the_redb_page_order() {
                 file[root + 7] = order << 3;
                 let sum = xxhash_rust::xxh3::xxh3_128(&file[slot..slot + 112]).to_le_bytes();
                 file[slot + 112..slot + 128].copy_from_slice(&sum);
-                let mut files = files(&Catalog::read(&sound), None);
+                let mut files = files(&ForgedCatalog::read(&sound), None);
                 files[0].1 = file;
                 use_all(&format!("a page of 2^{order} times 4096 bytes"), files);
             }

@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use simkeep::load::LoadOptions;
-use simkeep::mirror::Mirroring;
+use simkeep::mirror::MirrorQuery;
 use simkeep::{Content, Epoch, Options, Progress, Seen, Store, Visit};
-use simkeep_testing::allocator::{alone, most_taken};
+use simkeep_testing::allocator::{lock_measurement, peak_allocated_bytes};
 use simkeep_testing::depth::up_to;
 use simkeep_testing::mirrors::{PLANTED, load};
 use simkeep_testing::ms;
@@ -20,18 +20,18 @@ fn store() -> (tempfile::TempDir, Store) {
 }
 
 /// The host, path and fingerprint of a page, by its number.
-type Page = (u64, u64, u64);
+type WebPage = (u64, u64, u64);
 
 /// Pages that all follow one pattern.
-struct Web {
+struct GeneratedWeb {
     what: &'static str,
-    page: fn(u64) -> Page,
+    page: fn(u64) -> WebPage,
     /// The expected number of mirroring pairs of sites.
     mirrors: u64,
 }
 
 /// Loads these pages.
-fn with(pages: impl Iterator<Item = Page> + Send) -> (tempfile::TempDir, Store) {
+fn with(pages: impl Iterator<Item = WebPage> + Send) -> (tempfile::TempDir, Store) {
     let (dir, store) = store();
     let visits = pages.map(|(host, page, print)| {
         let fingerprint = Some(print.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -46,10 +46,11 @@ fn with(pages: impl Iterator<Item = Page> + Send) -> (tempfile::TempDir, Store) 
 
 /// The memory of a search with a sorting limit, and the number of pairs found.
 fn taken(store: &Store, memory_bytes: usize) -> (usize, u64) {
-    let asked = Mirroring::new().memory_bytes(memory_bytes).limit(10);
+    let asked = MirrorQuery::new().memory_bytes(memory_bytes).limit(10);
     let snapshot = store.snapshot();
     let since = Instant::now();
-    let (found, bytes) = most_taken(|| asked.run(&snapshot, &Progress::default()).unwrap());
+    let (found, bytes) =
+        peak_allocated_bytes(|| asked.run(&snapshot, &Progress::default()).unwrap());
     eprintln!(
         "{:?} and {} KiB for {} pairs of {} sites",
         since.elapsed(),
@@ -62,20 +63,20 @@ fn taken(store: &Store, memory_bytes: usize) -> (usize, u64) {
 
 #[test]
 fn mirrors_are_found_in_bounded_memory() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let pages = up_to(200_000).max(40_000);
     let webs = [
-        Web { what: "hosts with one page", page: |n| (n, 0, 7), mirrors: 0 },
-        Web { what: "a giant", page: |n| (0, n, n), mirrors: 0 },
-        Web { what: "others", page: |n| (n / 20, n, n), mirrors: 0 },
+        GeneratedWeb { what: "hosts with one page", page: |n| (n, 0, 7), mirrors: 0 },
+        GeneratedWeb { what: "a giant", page: |n| (0, n, n), mirrors: 0 },
+        GeneratedWeb { what: "others", page: |n| (n / 20, n, n), mirrors: 0 },
         // Each host mirrors the previous one and the first.
-        Web {
+        GeneratedWeb {
             what: "parked hosts",
             page: |n| (n / 20, n % 20, n % 20),
             mirrors: 2 * pages / 20 - 3,
         },
     ];
-    for Web { what, page, mirrors } in webs {
+    for GeneratedWeb { what, page, mirrors } in webs {
         let (_dir, store) = with((0..pages).map(page));
         let (bytes, found) = taken(&store, 1 << 20);
         assert_eq!(found, mirrors, "{what}");
@@ -89,16 +90,17 @@ fn mirrors_are_found_in_bounded_memory() {
 #[test]
 #[ignore = "loads ten million pages"]
 fn mirrors_among_ten_million_pages_in_bounded_memory() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let (_dir, store) = store();
     let since = Instant::now();
     load(&store, EPOCH, 200_000, 10_000_000);
     eprintln!("loaded in {:?}", since.elapsed());
     let snapshot = store.snapshot();
     for memory_bytes in [128 << 20, 16 << 20] {
-        let asked = Mirroring::new().memory_bytes(memory_bytes);
+        let asked = MirrorQuery::new().memory_bytes(memory_bytes);
         let since = Instant::now();
-        let (found, bytes) = most_taken(|| asked.run(&snapshot, &Progress::default()).unwrap());
+        let (found, bytes) =
+            peak_allocated_bytes(|| asked.run(&snapshot, &Progress::default()).unwrap());
         eprintln!(
             "{:?} and {} MiB with {} MiB for sorting: {found:#?}",
             since.elapsed(),

@@ -3,17 +3,17 @@
 use std::time::{Duration, Instant};
 
 use simkeep::disk::SimDisk;
-use simkeep::due::{Due, Learned};
+use simkeep::due::{Due, LearnedPriors};
 use simkeep::load::LoadOptions;
 use simkeep::{Epoch, Observation};
-use simkeep_testing::allocator::{alone, most_taken};
+use simkeep_testing::allocator::{lock_measurement, peak_allocated_bytes};
 use simkeep_testing::depth::up_to;
 use simkeep_testing::{create, ms, small};
 
 /// All pages have the same content, or each content is on two pages.
 #[test]
 fn near_duplicates_of_leaders_wait_in_bounded_memory() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let pages = up_to(40_000).max(10_000);
     for contents in [1, pages / 2] {
         let store = create(&SimDisk::new(), small());
@@ -28,7 +28,7 @@ fn near_duplicates_of_leaders_wait_in_bounded_memory() {
         store.load(visits, LoadOptions::default()).unwrap();
         let view = store.snapshot();
         let now = 100 * 86_400_000;
-        Learned::of(&view).unwrap();
+        LearnedPriors::of(&view).unwrap();
         let count = |due: &Due| {
             let (mut led, mut all) = (0, 0);
             for page in view.due(due) {
@@ -38,10 +38,10 @@ fn near_duplicates_of_leaders_wait_in_bounded_memory() {
             (all, led)
         };
         // Memory that does not depend on the limit: the results.
-        let (_, little) = most_taken(|| count(&Due::new(ms(now), 1).memory_bytes(0)));
+        let (_, little) = peak_allocated_bytes(|| count(&Due::new(ms(now), 1).memory_bytes(0)));
         let due = Due::new(ms(now), usize::MAX).memory_bytes(1 << 20);
         let since = Instant::now();
-        let (found, bytes) = most_taken(|| count(&due));
+        let (found, bytes) = peak_allocated_bytes(|| count(&due));
         let time = since.elapsed();
         eprintln!("{time:?} and {} KiB for {found:?}, {} KiB for one", bytes >> 10, little >> 10);
         assert_eq!(found, (pages, pages - contents));

@@ -6,17 +6,17 @@ use simkeep::disk::SimDisk;
 use simkeep::due::{Due, Rule, Rules};
 use simkeep::load::LoadOptions;
 use simkeep::{Observation, Prefix};
-use simkeep_testing::allocator::{alone, most_taken};
+use simkeep_testing::allocator::{lock_measurement, peak_allocated_bytes};
 use simkeep_testing::{create, ms, small};
 
 #[test]
 fn a_million_rules_are_matched_fast_in_bounded_memory() {
     const RULES: usize = 1_000_000;
-    let _alone = alone();
+    let _alone = lock_measurement();
     let text = |nth: usize| format!("host{}.example/section{}", nth / 10, nth % 10);
     let rule = |nth| Rule::under(Prefix::parse(&text(nth)).unwrap()).weight(nth as f64 + 1.0);
     let since = Instant::now();
-    let (rules, bytes) = most_taken(|| Rules::new((0..RULES).map(rule)).unwrap());
+    let (rules, bytes) = peak_allocated_bytes(|| Rules::new((0..RULES).map(rule)).unwrap());
     eprintln!("{RULES} rules: {:?}, {} bytes each while sorting", since.elapsed(), bytes / RULES);
     assert!(bytes < 640 * RULES, "{bytes}");
 
@@ -35,7 +35,7 @@ fn a_million_rules_are_matched_fast_in_bounded_memory() {
 #[test]
 fn a_million_rules_are_looked_up_fast_in_a_store() {
     const RULES: u64 = 1_000_000;
-    let _alone = alone();
+    let _alone = lock_measurement();
     let text = |nth: u64| format!("host{nth}.example/section");
     let weight = |nth: u64| [0.5, 2.0, 1024.0][(nth % 3) as usize];
     let rule = |nth| Rule::under(Prefix::parse(&text(nth)).unwrap()).weight(weight(nth));
@@ -50,8 +50,9 @@ fn a_million_rules_are_looked_up_fast_in_a_store() {
 
     let since = Instant::now();
     let due = Due::new(ms(86_400_000), usize::MAX).rules(&rules);
-    let (found, bytes) =
-        most_taken(|| store.snapshot().due(&due).map(|page| page.unwrap()).collect::<Vec<_>>());
+    let (found, bytes) = peak_allocated_bytes(|| {
+        store.snapshot().due(&due).map(|page| page.unwrap()).collect::<Vec<_>>()
+    });
     let time = since.elapsed();
     eprintln!("{time:?} and {} KiB for {} pages", bytes >> 10, found.len());
     assert_eq!(found.len(), 101);
@@ -69,7 +70,7 @@ fn a_million_rules_are_looked_up_fast_in_a_store() {
 
 #[test]
 fn nested_rules_take_no_longer_per_page() {
-    let _alone = alone();
+    let _alone = lock_measurement();
     let deepest = 4000;
     let path = |depth: usize| format!("example.com{}", "/x".repeat(depth));
     let rule = |depth| Rule::under(Prefix::parse(&path(depth)).unwrap()).weight(depth as f64);

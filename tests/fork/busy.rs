@@ -10,7 +10,7 @@ use simkeep::verify::VerifyOptions;
 use simkeep::{Epoch, Error, Observation, Options, Progress, Reader, Result, Role, Scope, Store};
 use simkeep_testing::{ms, sound};
 
-use super::child::{Child, copy_of, fork, forks, open_files};
+use super::child::{ForkedChild, copy_of, fork, forks, open_files};
 
 const WRITERS: usize = 3;
 
@@ -109,7 +109,7 @@ fn forked_children_do_not_disturb_a_busy_store() {
     let reader = Reader::open(&path).unwrap();
     let acknowledged: Vec<AtomicU64> = (0..WRITERS).map(|_| AtomicU64::new(0)).collect();
     let stop = AtomicBool::new(false);
-    let mut left: Vec<Child> = Vec::new();
+    let mut left: Vec<ForkedChild> = Vec::new();
     std::thread::scope(|scope| {
         for (writer, count) in acknowledged.iter().enumerate() {
             let (store, stop) = (&store, &stop);

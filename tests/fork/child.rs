@@ -14,16 +14,16 @@ pub(crate) fn forks() -> u64 {
 }
 
 /// A running child, which is killed when it is dropped.
-pub(crate) struct Child(libc::pid_t);
+pub(crate) struct ForkedChild(libc::pid_t);
 
 /// Forks. The child continues here with `None`, and must call [end](end) before the test ends.
-pub(crate) fn split() -> Option<Child> {
+pub(crate) fn split() -> Option<ForkedChild> {
     // SAFETY: the child has one thread, and does only what any thread may do, except waiting for
     // others.
     match unsafe { libc::fork() } {
         -1 => panic!("no fork: {}", std::io::Error::last_os_error()),
         0 => None,
-        child => Some(Child(child)),
+        child => Some(ForkedChild(child)),
     }
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn end(well: bool) -> ! {
 }
 
 /// Forks. The child runs this function and ends; it has failed if the function panics.
-pub(crate) fn fork(work: impl FnOnce()) -> Child {
+pub(crate) fn fork(work: impl FnOnce()) -> ForkedChild {
     split().unwrap_or_else(|| end(catch_unwind(AssertUnwindSafe(work)).is_ok()))
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn copy_of<T>(value: &T) -> T {
     unsafe { std::ptr::read(value) }
 }
 
-impl Child {
+impl ForkedChild {
     /// Waits for the child, which must end successfully.
     pub(crate) fn end(self, what: &str) {
         let since = Instant::now();
@@ -63,7 +63,7 @@ impl Child {
     }
 }
 
-impl Drop for Child {
+impl Drop for ForkedChild {
     fn drop(&mut self) {
         // SAFETY: a child of this process for which nothing else waits.
         unsafe {

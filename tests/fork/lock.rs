@@ -3,7 +3,7 @@
 use simkeep_testing::ms;
 use std::time::{Duration, Instant};
 
-use simkeep::disk::Holder;
+use simkeep::disk::LockHolder;
 use simkeep::{Error, Observation, Options, Store};
 
 use super::child::{copy_of, end, fork, split};
@@ -16,7 +16,7 @@ fn a_refused_open_names_the_holder_of_the_lock() {
     let since = Instant::now();
     let error = Store::open(&path, Options::default()).unwrap_err();
     assert!(since.elapsed() < Duration::from_secs(4), "it waits for itself");
-    assert!(matches!(error, Error::Locked { holder: Holder::ThisProcess, .. }), "{error}");
+    assert!(matches!(error, Error::Locked { holder: LockHolder::ThisProcess, .. }), "{error}");
     let said = error.to_string();
     assert!(said.contains("in this process already") && said.contains("Reader"), "{said}");
     let parent = std::process::id();
@@ -24,7 +24,7 @@ fn a_refused_open_names_the_holder_of_the_lock() {
         let error = Store::open(&path, Options::default()).unwrap_err();
         let Error::Locked { holder, .. } = &error else { panic!("{error}") };
         // Some file systems report other inode numbers than the list of locks.
-        assert!([Holder::Process(parent), Holder::Unknown].contains(holder), "{error}");
+        assert!([LockHolder::Process(parent), LockHolder::Unknown].contains(holder), "{error}");
         let said = error.to_string();
         assert!(said.contains("process") && said.contains("Reader"), "{said}");
     })

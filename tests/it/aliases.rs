@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use simkeep::alias::{AliasQuery, AliasSite, Aliases};
+use simkeep::alias::{AliasQuery, AliasSite, AliasTotals};
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{Error, Observation, Progress, Result, Store};
@@ -13,7 +13,7 @@ fn store() -> Store {
     Store::create(on(&SimDisk::new()), small()).unwrap()
 }
 
-fn found(store: &Store, asked: &AliasQuery) -> (Aliases, Vec<AliasSite>) {
+fn found(store: &Store, asked: &AliasQuery) -> (AliasTotals, Vec<AliasSite>) {
     let mut sites = Vec::new();
     let summary = asked.run(&store.snapshot(), &Progress::default(), |site| {
         sites.push(site);
@@ -102,7 +102,10 @@ fn planted_rules_above_the_ratio_are_found_and_no_others() {
 #[test]
 fn no_aliases_are_reported_where_there_are_none() {
     let store = store();
-    assert_eq!(found(&store, &AliasQuery::default().all(true)), (Aliases::default(), Vec::new()));
+    assert_eq!(
+        found(&store, &AliasQuery::default().all(true)),
+        (AliasTotals::default(), Vec::new())
+    );
     for url in ["http://a.b/", "urn:a"] {
         store.observe(Observation::content(url, ms(0), 7, store.snapshot().near_epoch())).unwrap();
     }

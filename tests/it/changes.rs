@@ -12,7 +12,7 @@ use simkeep::{
 };
 use simkeep_testing::{TIME_MAX, TIME_MIN, ms};
 
-use simkeep_testing::changes::{Found, check_sums};
+use simkeep_testing::changes::{NaiveChange, check_sums};
 use simkeep_testing::model::Model;
 use simkeep_testing::{EPOCHS, digest, on, small, sound};
 
@@ -46,7 +46,7 @@ fn visits(seen: &[Seen]) -> Vec<Entry> {
 }
 
 /// The result of the last of these visits.
-fn found(seen: &[Seen]) -> Option<Found> {
+fn found(seen: &[Seen]) -> Option<NaiveChange> {
     let epochs = epochs(Role::Both);
     let (all, before) = (visits(seen), visits(&seen[..seen.len() - 1]));
     let (all, before) = (Changes::of(&all, &epochs), Changes::of(&before, &epochs));
@@ -55,9 +55,9 @@ fn found(seen: &[Seen]) -> Option<Found> {
     let ((n, c, r), (m, d, s)) = (counts(all), counts(before));
     match (n - m, c - d, r - s) {
         (0, 0, 0) => None,
-        (1, 0, 0) => Some(Found::Unchanged),
-        (1, 1, 0) => Some(Found::Changed(distance)),
-        (1, 0, 1) => Some(Found::Returned(distance)),
+        (1, 0, 0) => Some(NaiveChange::Unchanged),
+        (1, 1, 0) => Some(NaiveChange::Changed(distance)),
+        (1, 0, 1) => Some(NaiveChange::Returned(distance)),
         other => panic!("one visit makes one comparison, not {other:?}"),
     }
 }
@@ -68,10 +68,10 @@ const WORD: Seen = Seen::NotModified { digest: None };
 fn contents_are_compared_by_digest_and_distance() {
     let seen = |bits, name| content(FIRST, bits, name);
     assert_eq!(found(&[seen(0, 1)]), None);
-    assert_eq!(found(&[seen(0, 1), seen(50, 1)]), Some(Found::Unchanged));
-    assert_eq!(found(&[seen(0, 1), seen(3, 2)]), Some(Found::Unchanged));
-    assert_eq!(found(&[seen(0, 0), seen(3, 0)]), Some(Found::Unchanged));
-    assert_eq!(found(&[seen(0, 1), seen(4, 2)]), Some(Found::Changed(Some(4))));
+    assert_eq!(found(&[seen(0, 1), seen(50, 1)]), Some(NaiveChange::Unchanged));
+    assert_eq!(found(&[seen(0, 1), seen(3, 2)]), Some(NaiveChange::Unchanged));
+    assert_eq!(found(&[seen(0, 0), seen(3, 0)]), Some(NaiveChange::Unchanged));
+    assert_eq!(found(&[seen(0, 1), seen(4, 2)]), Some(NaiveChange::Changed(Some(4))));
     // One more bit each time is no change, except between the first and the last.
     let slowly: Vec<Seen> = (0..20).map(|bits| seen(bits, 0)).collect();
     assert_eq!(Changes::of(&visits(&slowly), &epochs(Role::Both)).changes(), 0);
@@ -80,15 +80,24 @@ fn contents_are_compared_by_digest_and_distance() {
 #[test]
 fn content_near_a_recent_version_is_a_return() {
     let seen = |bits, name| content(FIRST, bits, name);
-    assert_eq!(found(&[seen(0, 1), seen(20, 2), seen(2, 3)]), Some(Found::Returned(Some(18))));
-    assert_eq!(found(&[seen(0, 1), seen(20, 2), seen(10, 1)]), Some(Found::Returned(Some(10))));
-    assert_eq!(found(&[seen(0, 1), seen(20, 2), seen(40, 3)]), Some(Found::Changed(Some(20))));
+    assert_eq!(
+        found(&[seen(0, 1), seen(20, 2), seen(2, 3)]),
+        Some(NaiveChange::Returned(Some(18)))
+    );
+    assert_eq!(
+        found(&[seen(0, 1), seen(20, 2), seen(10, 1)]),
+        Some(NaiveChange::Returned(Some(10)))
+    );
+    assert_eq!(
+        found(&[seen(0, 1), seen(20, 2), seen(40, 3)]),
+        Some(NaiveChange::Changed(Some(20)))
+    );
     let mut many: Vec<Seen> = (0..9).map(|n| seen(5 * n, 1)).collect();
     many.truncate(1);
     many.extend((1..9).map(|n| seen(5 * n + 5, n.try_into().unwrap())));
     many.push(seen(0, 100));
     // Only the last eight versions are compared, not the ninth.
-    assert_eq!(found(&many), Some(Found::Changed(Some(45))));
+    assert_eq!(found(&many), Some(NaiveChange::Changed(Some(45))));
 }
 
 #[test]
@@ -97,8 +106,11 @@ fn contents_without_a_distance_are_not_compared() {
     assert_eq!(found(&[first, second]), None);
     assert_eq!(found(&[first, content(FIRST, 99, 2)]), None);
     // The next comparison starts from the new content.
-    assert_eq!(found(&[first, second, content(SECOND, 31, 3)]), Some(Found::Unchanged));
-    assert_eq!(found(&[first, second, content(SECOND, 0, 3)]), Some(Found::Changed(Some(30))));
+    assert_eq!(found(&[first, second, content(SECOND, 31, 3)]), Some(NaiveChange::Unchanged));
+    assert_eq!(
+        found(&[first, second, content(SECOND, 0, 3)]),
+        Some(NaiveChange::Changed(Some(30)))
+    );
     assert_eq!(found(&[WORD, first]), None);
     let restated = Restated { time: ms(1000), fingerprint: Some(0), digest: None, epoch: FIRST };
     let mut entries = visits(&[first, content(SECOND, 30, 0)]);
@@ -111,9 +123,9 @@ fn contents_without_a_distance_are_not_compared() {
 #[test]
 fn contents_without_a_fingerprint_are_compared_by_digest() {
     let bare = |name| content(FIRST, 99, name);
-    assert_eq!(found(&[bare(1), bare(1)]), Some(Found::Unchanged));
-    assert_eq!(found(&[bare(1), bare(2)]), Some(Found::Changed(None)));
-    assert_eq!(found(&[bare(1), bare(2), bare(1)]), Some(Found::Returned(None)));
+    assert_eq!(found(&[bare(1), bare(1)]), Some(NaiveChange::Unchanged));
+    assert_eq!(found(&[bare(1), bare(2)]), Some(NaiveChange::Changed(None)));
+    assert_eq!(found(&[bare(1), bare(2), bare(1)]), Some(NaiveChange::Returned(None)));
     assert_eq!(found(&[bare(1), bare(0)]), None);
     assert_eq!(found(&[bare(1), content(SECOND, 99, 2)]), None);
 }
@@ -122,16 +134,16 @@ fn contents_without_a_fingerprint_are_compared_by_digest() {
 fn gone_and_returning_pages_count_as_changes() {
     let seen = |bits| content(FIRST, bits, 0);
     let (a, b) = (seen(0), seen(30));
-    assert_eq!(found(&[a, WORD]), Some(Found::Unchanged));
-    assert_eq!(found(&[a, Seen::Gone]), Some(Found::Changed(None)));
-    assert_eq!(found(&[Seen::Gone, Seen::Gone]), Some(Found::Unchanged));
-    assert_eq!(found(&[a, Seen::Gone, WORD]), Some(Found::Returned(None)));
-    assert_eq!(found(&[a, Seen::Gone, a]), Some(Found::Returned(Some(0))));
-    assert_eq!(found(&[a, Seen::Gone, b]), Some(Found::Changed(Some(30))));
-    assert_eq!(found(&[Seen::Gone, a]), Some(Found::Changed(None)));
+    assert_eq!(found(&[a, WORD]), Some(NaiveChange::Unchanged));
+    assert_eq!(found(&[a, Seen::Gone]), Some(NaiveChange::Changed(None)));
+    assert_eq!(found(&[Seen::Gone, Seen::Gone]), Some(NaiveChange::Unchanged));
+    assert_eq!(found(&[a, Seen::Gone, WORD]), Some(NaiveChange::Returned(None)));
+    assert_eq!(found(&[a, Seen::Gone, a]), Some(NaiveChange::Returned(Some(0))));
+    assert_eq!(found(&[a, Seen::Gone, b]), Some(NaiveChange::Changed(Some(30))));
+    assert_eq!(found(&[Seen::Gone, a]), Some(NaiveChange::Changed(None)));
     // Failed visits are skipped.
     assert_eq!(found(&[a, Seen::Failed]), None);
-    assert_eq!(found(&[a, Seen::Failed, b]), Some(Found::Changed(Some(30))));
+    assert_eq!(found(&[a, Seen::Failed, b]), Some(NaiveChange::Changed(Some(30))));
     let changes = Changes::of(&visits(&[a, Seen::Failed, a]), &epochs(Role::Both));
     assert_eq!(changes.unchanged_ms(), 2000);
 }

@@ -3,13 +3,13 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use simkeep::disk::{Fault, Name, SimDisk, Strikes};
-use simkeep::inspect::Compaction;
+use simkeep::disk::{DiskFault, FaultTarget, FileName, SimDisk};
+use simkeep::inspect::CompactionEstimate;
 use simkeep::{Observation, Options, Progress, Role, Scope, Store};
 use simkeep_testing::compare::dump;
 use simkeep_testing::depth::{every, up_to};
 use simkeep_testing::model::Model;
-use simkeep_testing::{again, choice, create, ms, on, open, request, small, sound};
+use simkeep_testing::{choice, create, ms, on, open, request, rerun_hint, small, sound};
 
 fn options() -> Options {
     // A merge alone keeps its inputs for readers.
@@ -62,14 +62,14 @@ fn compaction_leaves_one_segment_and_frees_space_at_once() {
     assert_eq!(done.merged.bytes, stats.segment_bytes);
     assert!(held(&store) == before);
     sound(&store).unwrap();
-    let names: Vec<Name> = disk.contents().into_iter().map(|(name, _)| name).collect();
-    let segments = names.iter().filter(|name| matches!(name, Name::Segment(_))).count();
+    let names: Vec<FileName> = disk.contents().into_iter().map(|(name, _)| name).collect();
+    let segments = names.iter().filter(|name| matches!(name, FileName::Segment(_))).count();
     assert_eq!((segments, names.len()), (1, 4), "{names:?}");
     assert!(had - bytes(&disk) >= done.freed_bytes(), "{done:?}");
     // There is nothing left to do.
     let again = store.compact(&Progress::default()).unwrap();
     assert_eq!((again.merged.inputs, again.freed_bytes()), (0, 0));
-    assert_eq!(Compaction::of(&store.snapshot()).unwrap().temporary_bytes, 0);
+    assert_eq!(CompactionEstimate::of(&store.snapshot()).unwrap().temporary_bytes, 0);
     store.observe(Observation::gone("http://b/", ms(7))).unwrap();
     drop(store);
     assert_eq!(open(&disk, small()).history("http://b/").unwrap().len(), 1);
@@ -88,7 +88,7 @@ fn compaction_after_forget_frees_the_estimated_bytes() {
         let prefix = format!("site{site}.example").parse().unwrap();
         store.forget(Scope::Prefix(prefix)).unwrap();
     }
-    let estimate = Compaction::of(&store.snapshot()).unwrap();
+    let estimate = CompactionEstimate::of(&store.snapshot()).unwrap();
     assert!(estimate.temporary_bytes >= estimate.segment_bytes, "{estimate:?}");
     let done = store.compact(&Progress::default()).unwrap();
     let given = done.segment_bytes_before - done.segment_bytes;
@@ -111,7 +111,7 @@ fn compaction_frees_the_estimated_bytes() {
             store.observe(Observation::content(&url, ms(time), seen, epoch)).unwrap();
         }
         store.seal().unwrap();
-        let estimate = Compaction::of(&store.snapshot()).unwrap();
+        let estimate = CompactionEstimate::of(&store.snapshot()).unwrap();
         let done = store.compact(&Progress::default()).unwrap();
         assert_eq!(estimate.segment_bytes, done.segment_bytes_before);
         let part = |bytes: u64| bytes as f64 / estimate.segment_bytes as f64;
@@ -134,8 +134,8 @@ fn compaction_without_room_does_not_start_or_harm_the_store() {
     disk.set_capacity_bytes(None);
     for nth in 1.. {
         let (disk, store) = source();
-        disk.fail(Fault {
-            strikes: Strikes::Space,
+        disk.fail(DiskFault {
+            target: FaultTarget::Space,
             nth,
             kind: ErrorKind::StorageFull,
             lasting: true,
@@ -162,8 +162,8 @@ fn store_works_when_the_new_catalog_does_not_fit() {
     store.merge(&Progress::default()).unwrap();
     let before = held(&store);
     // There is one segment, so only the catalog is written.
-    disk.fail(Fault {
-        strikes: Strikes::Space,
+    disk.fail(DiskFault {
+        target: FaultTarget::Space,
         nth: 1,
         kind: ErrorKind::StorageFull,
         lasting: true,
@@ -173,21 +173,21 @@ fn store_works_when_the_new_catalog_does_not_fit() {
     disk.heal();
     assert!(held(&store) == before);
     store.observe(Observation::gone("http://b/", ms(7))).unwrap();
-    let names: Vec<Name> = disk.contents().into_iter().map(|(name, _)| name).collect();
-    assert!(!names.contains(&Name::CatalogNew));
+    let names: Vec<FileName> = disk.contents().into_iter().map(|(name, _)| name).collect();
+    assert!(!names.contains(&FileName::CatalogNew));
     store.compact(&Progress::default()).unwrap();
 }
 
 #[test]
 fn crash_during_compaction_keeps_the_store() {
-    let _again = again();
+    let _again = rerun_hint();
     let (disk, store) = source();
     let (before, so_far) = (held(&store), disk.changes());
     store.compact(&Progress::default()).unwrap();
     for stop in (1..=disk.changes() - so_far).step_by(every()) {
         let (disk, store) = source();
-        disk.fail(Fault {
-            strikes: Strikes::Changes,
+        disk.fail(DiskFault {
+            target: FaultTarget::Changes,
             nth: stop,
             kind: ErrorKind::Other,
             lasting: true,

@@ -15,7 +15,7 @@ const URLS: [&str; 3] = ["http://b.example/", "http://a.example/x", "http://a.ex
 
 /// One possible observation of a page.
 #[derive(Clone, Copy, Debug)]
-struct Saw {
+struct DiffVisit {
     page: usize,
     time: i64,
     /// Content: the epoch, the shift of the fingerprint in bits (20 and more: none), the number of
@@ -26,9 +26,9 @@ struct Saw {
     weight: Option<f64>,
 }
 
-impl Saw {
+impl DiffVisit {
     fn observation(self) -> Observation<'static> {
-        let Saw { page, time, seen, failed, weight } = self;
+        let DiffVisit { page, time, seen, failed, weight } = self;
         let url = URLS[page];
         let saw = match seen {
             Some((epoch, bits, name, also)) => {
@@ -45,15 +45,16 @@ impl Saw {
     }
 }
 
-fn saw() -> impl Strategy<Value = Saw> {
+fn saw() -> impl Strategy<Value = DiffVisit> {
     let seen = prop::option::weighted(0.8, (0..2_u32, 0..22_u32, 0..4_u8, any::<bool>()));
     let weight = prop::option::weighted(0.2, prop_oneof![Just(2.0), Just(0.5)]);
-    (0..URLS.len(), 0..12_i64, seen, any::<bool>(), weight)
-        .prop_map(|(page, time, seen, failed, weight)| Saw { page, time, seen, failed, weight })
+    (0..URLS.len(), 0..12_i64, seen, any::<bool>(), weight).prop_map(
+        |(page, time, seen, failed, weight)| DiffVisit { page, time, seen, failed, weight },
+    )
 }
 
 /// A store with these visits, whose second epoch has this role.
-fn store(all: &[Saw], role: Role) -> Store {
+fn store(all: &[DiffVisit], role: Role) -> Store {
     let store = Store::create(on(&SimDisk::new()), small()).unwrap();
     store.register_epoch(EPOCHS[1], role).unwrap();
     for (nth, saw) in all.iter().enumerate() {
@@ -124,7 +125,7 @@ fn rows(found: impl Iterator<Item = simkeep::Result<Difference>>) -> Vec<(String
 
 /// Keeps one visit per page and time. Two visits at one time would result in two contents, but an
 /// observation has only one.
-fn once(all: Vec<Saw>) -> Vec<Saw> {
+fn once(all: Vec<DiffVisit>) -> Vec<DiffVisit> {
     let mut seen = BTreeSet::new();
     all.into_iter().filter(|saw| seen.insert((saw.page, saw.time))).collect()
 }

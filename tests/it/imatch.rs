@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use simkeep::fingerprint::{Counted, IMatch, Lexicon, Ratio, Recipe};
+use simkeep::fingerprint::{IMatch, InMemoryFrequencies, Lexicon, Ratio, Recipe};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128};
 
 /// Documents that have the words from `w` plus their own number on: the first has all, and the last has
 /// one.
 const DOCUMENTS: u32 = 50;
 
-fn counted() -> Counted {
-    let mut counted = Counted::new(&Recipe::words(1));
+fn counted() -> InMemoryFrequencies {
+    let mut counted = InMemoryFrequencies::new(&Recipe::words(1));
     let words = |first| (first..DOCUMENTS).map(|n| format!("w{n} ")).collect::<String>();
     (0..DOCUMENTS).for_each(|first| counted.add(&words(first)));
     counted

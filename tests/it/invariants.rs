@@ -11,7 +11,7 @@ use std::thread;
 
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
-use simkeep::query::{DistinctFingerprints, Explanation, FingerprintPairs, Stale};
+use simkeep::query::{DistinctFingerprints, Explanation, FingerprintPairs, StalePages};
 use simkeep::{
     Epoch, Error, Observation, Origin, Prefix, Progress, Query, Result, Role, Scope, Store,
 };
@@ -113,7 +113,7 @@ fn is_poisoned(store: &Store) -> Error {
             "stale",
             cause_of(
                 "stale",
-                Stale::of(&store.snapshot(), store.change_epoch(), None).next().unwrap(),
+                StalePages::of(&store.snapshot(), store.change_epoch(), None).next().unwrap(),
             ),
         ),
         ("origin", cause_of("origin", Origin::of(&store.snapshot(), Epoch::from_number(0)))),
@@ -126,7 +126,7 @@ fn is_poisoned(store: &Store) -> Error {
 }
 
 /// Calls the store until it meets a bug. The `acknowledged` pages survive in any case.
-fn call(disk: &SimDisk, store: Store, acknowledged: &AtomicU64, calls: &[(&str, &Call<'_>)]) {
+fn call(disk: &SimDisk, store: Store, acknowledged: &AtomicU64, calls: &[(&str, &StoreCall<'_>)]) {
     for (what, call) in calls {
         let error = match catch_unwind(AssertUnwindSafe(|| call(&store))) {
             Ok(Ok(())) => continue,
@@ -145,7 +145,7 @@ fn call(disk: &SimDisk, store: Store, acknowledged: &AtomicU64, calls: &[(&str, 
     store.close().unwrap();
 }
 
-type Call<'c> = dyn Fn(&Store) -> Result<()> + 'c;
+type StoreCall<'c> = dyn Fn(&Store) -> Result<()> + 'c;
 
 #[test]
 fn store_that_met_a_bug_refuses_all_calls() {

@@ -8,7 +8,7 @@ use std::path::Path;
 use simkeep_testing::in_repository;
 
 /// A module, such as `engine::write`, as a path of names. The path of `lib.rs` is empty.
-type Module = Vec<String>;
+type ModulePath = Vec<String>;
 
 /// The modules in the table of ARCHITECTURE.md, from the bottom up. Modules in one row may use each
 /// other.
@@ -26,9 +26,9 @@ fn declared(architecture: &str) -> BTreeMap<String, usize> {
 
 /// All source files of the library except tests: their modules, and their code without comments and
 /// strings.
-fn sources(folder: &Path) -> BTreeMap<Module, String> {
+fn sources(folder: &Path) -> BTreeMap<ModulePath, String> {
     let mut found = BTreeMap::new();
-    let mut folders = vec![(folder.to_owned(), Module::new())];
+    let mut folders = vec![(folder.to_owned(), ModulePath::new())];
     while let Some((folder, module)) = folders.pop() {
         for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
@@ -147,10 +147,10 @@ fn expand<'c>(before: &[String], rest: &'c str, found: &mut Vec<Vec<String>>) ->
 }
 
 /// Resolves a path used in module `of` to a module. Names after the module are dropped.
-fn resolve(path: &[String], of: &Module, all: &BTreeMap<Module, String>) -> Module {
+fn resolve(path: &[String], of: &ModulePath, all: &BTreeMap<ModulePath, String>) -> ModulePath {
     let (mut at, mut rest) = (of.clone(), path);
     if let Some(("crate", after)) = rest.split_first().map(|(word, after)| (&word[..], after)) {
-        (at, rest) = (Module::new(), after);
+        (at, rest) = (ModulePath::new(), after);
     }
     while let Some(("super", after)) = rest.split_first().map(|(word, after)| (&word[..], after)) {
         at.pop();
@@ -167,9 +167,9 @@ fn resolve(path: &[String], of: &Module, all: &BTreeMap<Module, String>) -> Modu
 }
 
 /// The faults of the modules: upward uses, uses of re-exports of lib.rs, and cycles between folders.
-fn faults(order: &BTreeMap<String, usize>, all: &BTreeMap<Module, String>) -> Vec<String> {
+fn faults(order: &BTreeMap<String, usize>, all: &BTreeMap<ModulePath, String>) -> Vec<String> {
     let mut faults = Vec::new();
-    let mut uses: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
+    let mut uses: BTreeMap<ModulePath, BTreeSet<ModulePath>> = BTreeMap::new();
     for (module, code) in all {
         let Some(own) = module.first() else { continue };
         let Some(row) = order.get(own) else {
@@ -196,8 +196,8 @@ fn faults(order: &BTreeMap<String, usize>, all: &BTreeMap<Module, String>) -> Ve
 
 /// Folders that use each other and have the same parent folder.
 fn cycles(
-    uses: &BTreeMap<Module, BTreeSet<Module>>,
-    all: &BTreeMap<Module, String>,
+    uses: &BTreeMap<ModulePath, BTreeSet<ModulePath>>,
+    all: &BTreeMap<ModulePath, String>,
 ) -> Vec<String> {
     let is_folder = |module: &[String]| {
         all.keys().any(|other| other.len() > module.len() && other.starts_with(module))
@@ -229,7 +229,7 @@ fn cycles(
     in_cycles.map(|folder| format!("the folder {} is in a cycle", folder.join("::"))).collect()
 }
 
-fn of_library() -> (BTreeMap<String, usize>, BTreeMap<Module, String>) {
+fn of_library() -> (BTreeMap<String, usize>, BTreeMap<ModulePath, String>) {
     let order = declared(&fs::read_to_string(in_repository("ARCHITECTURE.md")).unwrap());
     (order, sources(&in_repository("src")))
 }

@@ -10,14 +10,14 @@ use simkeep::disk::{Disk, Meter, OpKind, SimDisk};
 use simkeep::metrics::{ALL, Instrument};
 use simkeep::{Digest, Epoch, Error, Observation, Options, Progress, Query, Store};
 use simkeep_testing::disks::HookDisk;
-use simkeep_testing::recorder::Recording;
+use simkeep_testing::recorder::MetricsRecording;
 use simkeep_testing::{in_repository, ms, on, small};
 
 const F: u64 = 0x0123_4567_89ab_cdef;
 
 /// Creates a store. Returns it with the recording of its metrics.
-fn recorded(disk: Arc<dyn Disk>, options: Options) -> (Store, Recording) {
-    let recording = Recording::default();
+fn recorded(disk: Arc<dyn Disk>, options: Options) -> (Store, MetricsRecording) {
+    let recording = MetricsRecording::default();
     let store = with_local_recorder(&recording, || Store::create(disk, options)).unwrap();
     (store, recording)
 }
@@ -68,7 +68,7 @@ fn disk_writes_are_counted_by_kind_of_file() {
     let meter = Meter::counting(on(&SimDisk::new()));
     let disk: Arc<dyn Disk> = Arc::new(meter.clone());
     Store::create(Arc::clone(&disk), small()).unwrap().close().unwrap();
-    let recording = Recording::default();
+    let recording = MetricsRecording::default();
     let before = meter.counts();
     let store = with_local_recorder(&recording, || Store::open(disk, small())).unwrap();
     for n in 0..40 {

@@ -34,42 +34,43 @@ fn visit(choose: &mut impl FnMut(u64) -> u64) -> Observation<'static> {
 }
 
 /// Performs a random call, and returns the expected operations, some with their verdict.
-fn act(store: &Store, choose: &mut impl FnMut(u64) -> u64) -> Expected {
+fn act(store: &Store, choose: &mut impl FnMut(u64) -> u64) -> ExpectedOperation {
     match choose(12) {
         0 => {
             let url = URLS[choose(6) as usize];
             let forgotten = store.forget(Scope::Url(url)).unwrap();
-            Expected::Forgot(url.to_owned(), forgotten.visits)
+            ExpectedOperation::Forgot(url.to_owned(), forgotten.visits)
         }
         1 => {
             let prefix = PREFIXES[choose(PREFIXES.len() as u64) as usize].prefix();
             let forgotten = store.forget(Scope::Prefix(prefix.clone())).unwrap();
-            Expected::ForgotPrefix(prefix.to_string(), forgotten.pages, forgotten.visits)
+            ExpectedOperation::ForgotPrefix(prefix.to_string(), forgotten.pages, forgotten.visits)
         }
         _ => {
             let visit = visit(choose);
             let verdict = store.observe(visit).unwrap().verdict;
-            Expected::Visit(visit.url.to_owned(), Entry::from(visit.visit), verdict)
+            ExpectedOperation::Visit(visit.url.to_owned(), Entry::from(visit.visit), verdict)
         }
     }
 }
 
-enum Expected {
+enum ExpectedOperation {
     Visit(String, Entry, Verdict),
     Forgot(String, u64),
     ForgotPrefix(String, u64, u64),
 }
 
-fn check(expected: &Expected, found: &[LoggedOperation]) {
+fn check(expected: &ExpectedOperation, found: &[LoggedOperation]) {
     let Some(first) = found.first() else {
         let nothing = match expected {
-            Expected::Visit(_, _, verdict) => *verdict == Verdict::Known,
-            Expected::Forgot(_, visits) | Expected::ForgotPrefix(_, _, visits) => *visits == 0,
+            ExpectedOperation::Visit(_, _, verdict) => *verdict == Verdict::Known,
+            ExpectedOperation::Forgot(_, visits)
+            | ExpectedOperation::ForgotPrefix(_, _, visits) => *visits == 0,
         };
         return assert!(nothing, "it did something");
     };
     match (expected, &first.kind) {
-        (Expected::Visit(url, visit, verdict), _) => {
+        (ExpectedOperation::Visit(url, visit, verdict), _) => {
             // A weight or class sent with a known visit is still an operation.
             let visits = usize::from(*verdict != Verdict::Known);
             for (at, operation) in found.iter().enumerate() {
@@ -84,11 +85,14 @@ fn check(expected: &Expected, found: &[LoggedOperation]) {
                 }
             }
         }
-        (Expected::Forgot(url, visits), OperationKind::Forget { url: of, visits: logged }) => {
+        (
+            ExpectedOperation::Forgot(url, visits),
+            OperationKind::Forget { url: of, visits: logged },
+        ) => {
             assert_eq!((of, logged, found.len()), (url, visits, 1));
         }
         (
-            Expected::ForgotPrefix(prefix, pages, visits),
+            ExpectedOperation::ForgotPrefix(prefix, pages, visits),
             OperationKind::ForgetPrefix { prefix: of, pages: p, visits: v },
         ) => assert_eq!((of.to_string(), p, v), (prefix.clone(), pages, visits)),
         (_, other) => panic!("{other:?}"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use simkeep::disk::{Access, Dir, Disk, Name, OpKind, RealDisk, SimDisk};
+use simkeep::disk::{Access, Dir, Disk, FileName, OpKind, RealDisk, SimDisk};
 use simkeep::{Digest, Durability, Epoch, Error, Observation, Options, Progress, Scope, Store};
 use simkeep_testing::disks::{Gate, HookDisk};
 use simkeep_testing::{ms, sound};
@@ -146,7 +146,7 @@ fn no_catalog_is_created_over_orphaned_segments() {
     store.observe(content("http://a.example/", 1, F, 1)).unwrap();
     store.seal().unwrap();
     store.close().unwrap();
-    RealDisk::new(&path).remove(Name::Catalog).unwrap();
+    RealDisk::new(&path).remove(FileName::Catalog).unwrap();
     let made = Store::open_or_create(&path, Options::default());
     assert!(matches!(made, Err(Error::NotAStore { .. })), "{made:?}");
     assert!(path.join("segments/0000000001.seg").exists());
@@ -208,8 +208,8 @@ fn idle_merge_yields_to_due_merges() {
         let options = options(2000, true).merge_fanout(4).seal_after(rest);
         let store = Store::create(Arc::new(gate.before(on(&SimDisk::new()))), options).unwrap();
         gate.close(|kind, name| {
-            let begins =
-                matches!(name, Some(Name::SegmentNew(_))) && kind == OpKind::Open(Access::Create);
+            let begins = matches!(name, Some(FileName::SegmentNew(_)))
+                && kind == OpKind::Open(Access::Create);
             begins && std::thread::current().name() == Some("simkeep-merge")
         });
         // Three segments with the same pages: a merge is not due, but would save space.
@@ -238,7 +238,8 @@ fn memtable_filled_during_a_catalog_swap_is_sealed_later() {
         let last = std::sync::Mutex::new(None);
         let disk = HookDisk::new(on(&SimDisk::new()), move |kind, name| {
             let before = last.lock().unwrap().replace((kind, name));
-            let is_named = before == Some((OpKind::Rename(Name::Catalog), Some(Name::CatalogNew)));
+            let is_named =
+                before == Some((OpKind::Rename(FileName::Catalog), Some(FileName::CatalogNew)));
             if is_named && kind == OpKind::SyncDir(Dir::Root) {
                 // The new catalog has its final name, but the purge has not switched to it yet.
                 renamed.send(()).unwrap();

@@ -101,13 +101,13 @@ fn progress_grows_to_its_total() {
     let (seen, most) = (watched.clone(), Arc::new(AtomicU64::new(0)));
     let on_its_way = Arc::clone(&most);
     let hooked = HookDisk::new(on(&disk), move |_, _| {
-        assert!(seen.of().is_none_or(|of| seen.done() <= of));
+        assert!(seen.total().is_none_or(|of| seen.done() <= of));
         on_its_way.fetch_max(seen.done(), Ordering::Relaxed);
     });
     let store = Store::open(Arc::new(hooked), small()).unwrap();
     let whole = |progress: &Progress, stage| {
         assert_eq!((progress.stage(), progress.fraction()), (stage, Some(1.0)));
-        assert_eq!(progress.of(), Some(progress.done()));
+        assert_eq!(progress.total(), Some(progress.done()));
     };
     store.snapshot().warm_up(&watched).unwrap();
     whole(&watched, Stage::Checking);

@@ -2,7 +2,7 @@
 
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
-use simkeep::query::Stale;
+use simkeep::query::StalePages;
 use simkeep::{
     Changes, Content, Digest, Epoch, Observation, Operation, Progress, Role, SameBy, Scope, Seen,
     Store, Verdict, Visit,
@@ -66,8 +66,8 @@ fn redirects_to_one_target_are_not_copies() {
 /// Sealing, merging, loading and new epochs do not change it, whatever the first epoch is.
 #[test]
 fn redirect_belongs_to_no_epoch() {
-    use simkeep::fingerprint::{Fields, Ratio, Recipe};
-    let reserving = Recipe::words(1).fields(Fields::Share(Ratio::percent(50))).reserved(8);
+    use simkeep::fingerprint::{FieldWeight, Ratio, Recipe};
+    let reserving = Recipe::words(1).fields(FieldWeight::Share(Ratio::percent(50))).reserved(8);
     for name in ["mine".to_owned(), reserving.to_string()] {
         let store = Store::create(on(&SimDisk::new()), small().epoch(name)).unwrap();
         let first = store.change_epoch();
@@ -80,7 +80,7 @@ fn redirect_belongs_to_no_epoch() {
         let second = store.register_epoch("second", Role::Both).unwrap();
         store.restate(simkeep::Restatement::new(OTHER, ms(11), PRINT, second)).unwrap();
         store.end_epoch(first, 0).unwrap();
-        assert_eq!(Stale::of(&store.snapshot(), second, None).count(), 0);
+        assert_eq!(StalePages::of(&store.snapshot(), second, None).count(), 0);
         // The visit is known, although its first epoch has ended.
         let again = store.observe(Observation::redirect(URL, ms(10), "/b").status(302)).unwrap();
         assert_eq!(again.verdict, Verdict::Known);

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
-use simkeep::disk::{Dir, Disk, Name, SimDisk};
+use simkeep::disk::{Dir, Disk, FileName, SimDisk};
 use simkeep::{Digest, Epoch, Error, Observation, Progress, Scope, Store};
 
 use simkeep_testing::disks::PATIENCE;
@@ -14,7 +14,7 @@ fn bytes(disk: &SimDisk) -> (u64, u64) {
     let (mut segments, mut all) = (0, 0);
     disk.read_each(|name, content| {
         all += content.len() as u64;
-        if matches!(name, Name::Segment(_)) {
+        if matches!(name, FileName::Segment(_)) {
             segments += content.len() as u64;
         }
     });

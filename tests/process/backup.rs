@@ -6,7 +6,7 @@ use simkeep::Reader;
 use simkeep::backup::{BackupOptions, backup};
 use simkeep::verify::{VerifyOptions, verify};
 
-use super::child::Child;
+use super::child::ChildProcess;
 use super::live::{acknowledged, check, create};
 use simkeep_testing::depth::deep;
 
@@ -27,7 +27,7 @@ fn back_up_beside_a_crawler(backups: u64) {
     let path = dir.path().join("store");
     create(&path);
     const BATCH: u64 = 100;
-    let mut crawler = Child::start("observe", &[&path.display(), &BATCH]);
+    let mut crawler = ChildProcess::start("observe", &[&path.display(), &BATCH]);
     crawler.expect("observing");
     let kept = dir.path().join("kept");
     let (mut slowest, mut last, mut linked, mut written) = (Duration::ZERO, None, 0, 0);

@@ -24,7 +24,7 @@ fn begin() {
     let Ok(lines) = std::env::var(VARIABLE) else { return };
     let lines: Vec<&str> = lines.split('\n').collect();
     let stdin = std::io::stdin().as_fd().try_clone_to_owned().unwrap();
-    let parent = Parent { socket: Arc::new(Mutex::new(UnixStream::from(stdin))) };
+    let parent = ParentSocket { socket: Arc::new(Mutex::new(UnixStream::from(stdin))) };
     let number = |text: &str| text.parse::<u64>().unwrap();
     match lines[..] {
         ["crawl", store, seed, from] => {
@@ -54,11 +54,11 @@ fn begin() {
 /// The child's connection to the process that started it. If that process is gone, using the connection
 /// panics, so no child is left behind.
 #[derive(Clone)]
-pub(crate) struct Parent {
+pub(crate) struct ParentSocket {
     socket: Arc<Mutex<UnixStream>>,
 }
 
-impl Parent {
+impl ParentSocket {
     /// Sends a line: it is on its way when this returns.
     pub(crate) fn say(&self, line: impl Display) {
         self.socket.lock().unwrap().write_all(format!("{line}\n").as_bytes()).unwrap();
@@ -72,20 +72,24 @@ impl Parent {
 }
 
 /// A running child; dropping it kills it.
-pub(crate) struct Child {
+pub(crate) struct ChildProcess {
     process: std::process::Child,
     socket: UnixStream,
     heard: Vec<u8>,
 }
 
-impl Child {
+impl ChildProcess {
     /// Starts a child with a role, and arguments as [`begin`] takes them.
-    pub(crate) fn start(role: &str, arguments: &[&dyn Display]) -> Child {
-        Child::start_under(&[], role, arguments)
+    pub(crate) fn start(role: &str, arguments: &[&dyn Display]) -> ChildProcess {
+        ChildProcess::start_under(&[], role, arguments)
     }
 
     /// Starts a child through other programs: their command line precedes the child's.
-    pub(crate) fn start_under(under: &[&str], role: &str, arguments: &[&dyn Display]) -> Child {
+    pub(crate) fn start_under(
+        under: &[&str],
+        role: &str,
+        arguments: &[&dyn Display],
+    ) -> ChildProcess {
         let this = std::env::current_exe().unwrap();
         let mut line: Vec<&std::ffi::OsStr> = under.iter().map(|word| word.as_ref()).collect();
         line.push(this.as_os_str());
@@ -96,7 +100,7 @@ impl Child {
         command.args(&line[1..]).args(["child::begin", "--exact", "--ignored", "--nocapture"]);
         command.env(VARIABLE, text).stdin(OwnedFd::from(theirs)).stdout(Stdio::null());
         let process = command.spawn().unwrap();
-        Child { process, socket, heard: Vec::new() }
+        ChildProcess { process, socket, heard: Vec::new() }
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -165,7 +169,7 @@ impl Child {
     }
 }
 
-impl Drop for Child {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
         // The process may be gone already.
         let _ = self.process.kill();

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use simkeep::disk::{Access, Name, OpKind, RealDisk};
+use simkeep::disk::{Access, FileName, OpKind, RealDisk};
 use simkeep::{Epoch, Observation, Options, Progress, Role, Scope, Store};
 
-use super::child::Parent;
+use super::child::ParentSocket;
 use simkeep_testing::compare::{check_counts, dump};
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::model::Model;
@@ -17,7 +17,7 @@ use simkeep_testing::{EPOCHS, choice, ms, observation, small};
 
 /// One operation.
 #[derive(Debug)]
-enum Step {
+enum CrawlStep {
     Observe(Observation<'static>),
     Forget(&'static str),
     ForgetUnder(usize),
@@ -25,26 +25,26 @@ enum Step {
 }
 
 /// Returns operation number `n`, the same in every process.
-fn step(seed: u64, n: u64) -> Step {
+fn step(seed: u64, n: u64) -> CrawlStep {
     let mut choice = choice(choice(seed)(u64::MAX) ^ n);
     let below =
         |choice: &mut dyn FnMut(u64) -> u64, n: usize| usize::try_from(choice(n as u64)).unwrap();
     match choice(240) {
-        0..4 => Step::Forget(URLS[below(&mut choice, URLS.len())]),
-        4..8 => Step::ForgetUnder(below(&mut choice, PREFIXES.len())),
-        8 => Step::Purge(URLS[below(&mut choice, URLS.len())]),
-        _ => Step::Observe(observation(&mut choice, URLS.len() as u64, n.cast_signed())),
+        0..4 => CrawlStep::Forget(URLS[below(&mut choice, URLS.len())]),
+        4..8 => CrawlStep::ForgetUnder(below(&mut choice, PREFIXES.len())),
+        8 => CrawlStep::Purge(URLS[below(&mut choice, URLS.len())]),
+        _ => CrawlStep::Observe(observation(&mut choice, URLS.len() as u64, n.cast_signed())),
     }
 }
 
-fn take(store: &Store, step: &Step) {
+fn take(store: &Store, step: &CrawlStep) {
     match step {
-        Step::Observe(observation) => drop(store.observe(*observation).unwrap()),
-        Step::Forget(url) => drop(store.forget(Scope::Url(url)).unwrap()),
-        Step::ForgetUnder(n) => {
+        CrawlStep::Observe(observation) => drop(store.observe(*observation).unwrap()),
+        CrawlStep::Forget(url) => drop(store.forget(Scope::Url(url)).unwrap()),
+        CrawlStep::ForgetUnder(n) => {
             store.forget(Scope::Prefix(PREFIXES[*n].prefix())).unwrap();
         }
-        Step::Purge(url) => drop(store.purge(Scope::Url(url), &Progress::default()).unwrap()),
+        CrawlStep::Purge(url) => drop(store.purge(Scope::Url(url), &Progress::default()).unwrap()),
     }
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn create(path: &Path) {
 /// Reports `recovering` before each change of the disk while the store is opened, then `opened`; `begin
 /// ID` before segment ID is begun, `write ID` before each change of it and `rename ID` before it gets
 /// its name; and `ack N` when N operations are acknowledged.
-pub(crate) fn crawl(parent: &Parent, path: &Path, seed: u64, from: u64) {
+pub(crate) fn crawl(parent: &ParentSocket, path: &Path, seed: u64, from: u64) {
     let opening = Arc::new(AtomicBool::new(true));
     let disk = {
         let (parent, opening) = (parent.clone(), Arc::clone(&opening));
@@ -73,7 +73,7 @@ pub(crate) fn crawl(parent: &Parent, path: &Path, seed: u64, from: u64) {
             if opening.load(Ordering::Relaxed) {
                 parent.say("recovering");
             }
-            if let Some(Name::SegmentNew(id)) = name {
+            if let Some(FileName::SegmentNew(id)) = name {
                 match kind {
                     OpKind::Open(Access::Create) => parent.say(format!("begin {id}")),
                     OpKind::Rename(_) => parent.say(format!("rename {id}")),
@@ -93,25 +93,27 @@ pub(crate) fn crawl(parent: &Parent, path: &Path, seed: u64, from: u64) {
 
 /// The expected state of a crawler's store: the one after some operation.
 #[derive(Clone)]
-pub(crate) struct Expected {
+pub(crate) struct CrawlState {
     seed: u64,
     /// The number of operations that led to the state.
     pub(crate) at: u64,
     pub(crate) model: Model,
 }
 
-impl Expected {
-    pub(crate) fn new(seed: u64) -> Expected {
-        Expected { seed, at: 0, model: Model::default() }
+impl CrawlState {
+    pub(crate) fn new(seed: u64) -> CrawlState {
+        CrawlState { seed, at: 0, model: Model::default() }
     }
 
     /// Advances to the state after `at` operations.
     pub(crate) fn go_to(&mut self, at: u64) {
         while self.at < at {
             match step(self.seed, self.at) {
-                Step::Observe(observation) => drop(self.model.observe(&observation, 3)),
-                Step::Forget(url) | Step::Purge(url) => drop(self.model.forget(|u| u == url)),
-                Step::ForgetUnder(n) => drop(self.model.forget(|u| PREFIXES[n].covers(u))),
+                CrawlStep::Observe(observation) => drop(self.model.observe(&observation, 3)),
+                CrawlStep::Forget(url) | CrawlStep::Purge(url) => {
+                    self.model.forget(|u| u == url);
+                }
+                CrawlStep::ForgetUnder(n) => drop(self.model.forget(|u| PREFIXES[n].covers(u))),
             }
             self.at += 1;
         }
@@ -145,7 +147,7 @@ pub(crate) const MUCH: u64 = if cfg!(debug_assertions) { 100_000 } else { 520_00
 
 /// Nearly fills both memtables of a store with default options, while the seal of one never ends, and
 /// waits.
-pub(crate) fn crawl_much(parent: &Parent, path: &Path) {
+pub(crate) fn crawl_much(parent: &ParentSocket, path: &Path) {
     let (store, _) = never_sealing(path);
     let urls: Vec<String> = (0..MUCH).map(|n| format!("https://example.com/page/{n}")).collect();
     let mut choice = choice(1);
@@ -160,7 +162,7 @@ pub(crate) fn crawl_much(parent: &Parent, path: &Path) {
 
 /// Crawls until memory is full by bytes, with URLs of this length; reports the number of pages when it
 /// is done.
-pub(crate) fn crawl_long(parent: &Parent, path: &Path, url_bytes: u64) {
+pub(crate) fn crawl_long(parent: &ParentSocket, path: &Path, url_bytes: u64) {
     let (store, is_sealing) = never_sealing(path);
     let filler = "x".repeat(usize::try_from(url_bytes).unwrap() - 30);
     let mut choice = choice(1);
@@ -187,7 +189,7 @@ fn never_sealing(path: &Path) -> (Store, Arc<AtomicBool>) {
     let is_sealing = Arc::new(AtomicBool::new(false));
     let begun = Arc::clone(&is_sealing);
     let disk = HookDisk::new(Arc::new(RealDisk::new(path)), move |_, name| {
-        while let Some(Name::SegmentNew(_)) = name {
+        while let Some(FileName::SegmentNew(_)) = name {
             begun.store(true, Ordering::Relaxed);
             std::thread::park();
         }

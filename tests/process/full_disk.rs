@@ -9,8 +9,8 @@ use std::path::Path;
 use simkeep::{Epoch, Error, Observation, Options, Result, Store};
 use simkeep_testing::{choice, ms, sound};
 
-use super::child::{Child, Parent};
-use super::scene::{Scene, run, say, succeeds, text};
+use super::child::{ChildProcess, ParentSocket};
+use super::scene::{TestScene, run, say, succeeds, text};
 
 /// Starts a program that may mount file systems that only it and its children see, and that are
 /// unmounted when it ends.
@@ -91,7 +91,7 @@ pub(crate) fn check(store: &Store, acknowledged: u64) -> u64 {
 }
 
 /// Observes until nothing more can be written, reports the system's error, reads, and waits.
-pub(crate) fn fill(parent: &Parent, path: &Path, seed: u64) {
+pub(crate) fn fill(parent: &ParentSocket, path: &Path, seed: u64) {
     let store = Store::create(path, options(&mut choice(seed))).unwrap();
     let mut last = 0;
     let full = observe(&store, (0, u64::MAX), |acknowledged| {
@@ -115,7 +115,7 @@ pub(crate) fn fill(parent: &Parent, path: &Path, seed: u64) {
 
 /// Listens to a child that [`fill`]s a store. Returns how much was acknowledged, and the child's last
 /// line.
-pub(crate) fn fills(child: &mut Child) -> (u64, String) {
+pub(crate) fn fills(child: &mut ChildProcess) -> (u64, String) {
     let mut acknowledged = 0;
     loop {
         let said = child.hear().expect("it failed while there was room");
@@ -138,7 +138,7 @@ fn take_the_rest(path: &Path) {
 }
 
 /// Mounts a small disk on a folder, and fills it in several ways.
-pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
+pub(crate) fn stage(parent: &ParentSocket, dir: &Path, seed: u64) {
     run(&["mount", "-t", "tmpfs", "-o", &format!("size={DISK_BYTES}"), "tmpfs", text(dir)]);
     let mut choice = choice(seed);
     for round in 0..ROUNDS {
@@ -146,7 +146,7 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
         let (ballast, rest) = (dir.join("ballast"), dir.join("rest"));
         fs::write(&ballast, vec![1; usize::try_from((2 << 20) + choice(1 << 20)).unwrap()])
             .unwrap();
-        let mut child = Child::start("fill", &[&store_dir.display(), &choice(u64::MAX)]);
+        let mut child = ChildProcess::start("fill", &[&store_dir.display(), &choice(u64::MAX)]);
         let (mut acknowledged, end) = fills(&mut child);
         assert_eq!(end, format!("full {:?}", ErrorKind::StorageFull));
         take_the_rest(&rest);
@@ -197,7 +197,7 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
 
 #[test]
 fn c6_full_disk_never_prevents_reading_opening_and_closing() {
-    let scene = Scene::new("full_disk");
+    let scene = TestScene::new("full_disk");
     let dir = scene.path("disk");
     fs::create_dir(&dir).unwrap();
     let mut mount = APART.to_vec();
@@ -206,7 +206,7 @@ fn c6_full_disk_never_prevents_reading_opening_and_closing() {
         say("skipped: a full disk (mounting one is not allowed here)");
         return;
     }
-    let mut stage = Child::start_under(&APART, "full disk", &[&dir.display(), &scene.seed]);
+    let mut stage = ChildProcess::start_under(&APART, "full disk", &[&dir.display(), &scene.seed]);
     let pages: Vec<u64> = std::iter::from_fn(|| stage.hear()).map(|n| n.parse().unwrap()).collect();
     assert!(stage.end().success(), "the stage failed");
     say(format!("a disk filled up {} times, with {pages:?} pages; none lost", pages.len()));

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use simkeep::{Options, Store};
 
-use super::child::Child;
-use super::crawl::{self, Expected, acknowledged, options};
-use super::scene::{Scene, say};
+use super::child::ChildProcess;
+use super::crawl::{self, CrawlState, acknowledged, options};
+use super::scene::{TestScene, say};
 use simkeep_testing::compare::check_store;
 use simkeep_testing::depth::deep;
 use simkeep_testing::files::copy;
@@ -20,13 +20,14 @@ const RECOVERY_MAX: Duration = Duration::from_secs(1);
 
 /// What a crawler was doing when it was killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Moment {
+enum KillMoment {
     Observing,
     SealingOrMerging,
     Recovering,
 }
 
-const MOMENTS: [Moment; 3] = [Moment::Observing, Moment::SealingOrMerging, Moment::Recovering];
+const MOMENTS: [KillMoment; 3] =
+    [KillMoment::Observing, KillMoment::SealingOrMerging, KillMoment::Recovering];
 
 /// Returns whether a seal or merge was running when a crawler's reports ended. It was if the segment had
 /// not been renamed. After the renaming comes the commit: a segment that is not live now was interrupted
@@ -47,41 +48,45 @@ fn was_sealing(said: &[String], live: &[u64]) -> bool {
 }
 
 /// A store whose crawler is killed again and again, and which is never closed in between.
-struct Victim {
+struct KilledStore {
     store: PathBuf,
     seed: u64,
-    expected: Expected,
+    expected: CrawlState,
     kills: u64,
     /// Whether the last kill left acknowledged operations only in the journal.
     unsealed: bool,
 }
 
 /// A checked kill.
-struct Killed {
-    moment: Moment,
+struct CheckedKill {
+    moment: KillMoment,
     /// Whether acknowledged operations were only in the journal.
     unsealed: bool,
     recovery: Duration,
 }
 
 /// Starts a crawler, and tries to kill it at a moment of a given kind.
-fn strike(victim: &Victim, aim: Moment, choice: &mut impl FnMut(u64) -> u64) -> Vec<String> {
+fn strike(
+    victim: &KilledStore,
+    aim: KillMoment,
+    choice: &mut impl FnMut(u64) -> u64,
+) -> Vec<String> {
     let store = victim.store.display();
-    let mut child = Child::start("crawl", &[&store, &victim.seed, &victim.expected.at]);
+    let mut child = ChildProcess::start("crawl", &[&store, &victim.seed, &victim.expected.at]);
     let (line, count, delay_us) = match aim {
-        Moment::Observing => ("ack ", 1 + choice(20), choice(1500)),
-        Moment::SealingOrMerging => match choice(4) {
+        KillMoment::Observing => ("ack ", 1 + choice(20), choice(1500)),
+        KillMoment::SealingOrMerging => match choice(4) {
             0 => ("rename ", 1 + choice(3), choice(3000)),
             _ => ("write ", 1 + choice(9), choice(500)),
         },
-        Moment::Recovering => ("recovering", 1 + choice(25), choice(300)),
+        KillMoment::Recovering => ("recovering", 1 + choice(25), choice(300)),
     };
     let (mut said, mut met) = (Vec::new(), 0);
     while met < count {
         let Some(line_said) = child.hear() else { panic!("the crawler ended by itself: {said:?}") };
         met += u64::from(line_said.starts_with(line));
         // Recovery is over, so the kill comes at another moment than intended.
-        let late = aim == Moment::Recovering && line_said == "opened";
+        let late = aim == KillMoment::Recovering && line_said == "opened";
         said.push(line_said);
         if late {
             break;
@@ -106,7 +111,7 @@ fn recover(path: &Path, options: Options) -> (Store, Duration) {
 }
 
 /// Opens a copy of the store as the kill left it, and compares it with the expected state.
-fn examine(victim: &mut Victim, scene: &Scene, said: &[String]) -> Killed {
+fn examine(victim: &mut KilledStore, scene: &TestScene, said: &[String]) -> CheckedKill {
     let opened = said.iter().any(|line| line == "opened");
     let acknowledged = acknowledged(said).unwrap_or(victim.expected.at);
     let path = scene.path("copy");
@@ -123,13 +128,13 @@ fn examine(victim: &mut Victim, scene: &Scene, said: &[String]) -> Killed {
     let stats = store.stats().unwrap();
     let live: Vec<u64> = stats.segments.iter().map(|segment| segment.id).collect();
     let moment = match () {
-        () if !opened => Moment::Recovering,
-        () if was_sealing(said, &live) => Moment::SealingOrMerging,
-        () => Moment::Observing,
+        () if !opened => KillMoment::Recovering,
+        () if was_sealing(said, &live) => KillMoment::SealingOrMerging,
+        () => KillMoment::Observing,
     };
     // The operation that was not acknowledged may be one of the unsealed ones.
     let unsealed = stats.unsealed_visits > victim.expected.at - acknowledged;
-    Killed { moment, unsealed, recovery }
+    CheckedKill { moment, unsealed, recovery }
 }
 
 #[test]
@@ -138,11 +143,11 @@ fn c1_killed_crawler_loses_nothing_acknowledged() {
     const LIVES: u64 = 20;
     let kills = deep(300);
     let quota = kills.div_ceil(3);
-    let scene = Scene::new("kill");
+    let scene = TestScene::new("kill");
     let mut choice = choice(scene.seed);
     let (mut counts, mut other) = ([0; 3], 0);
     let mut recoveries = Vec::new();
-    let mut victim: Option<Victim> = None;
+    let mut victim: Option<KilledStore> = None;
     while let Some(aim) = MOMENTS.into_iter().min_by_key(|&moment| counts[moment as usize])
         && counts[aim as usize] < quota
     {
@@ -152,10 +157,10 @@ fn c1_killed_crawler_loses_nothing_acknowledged() {
                 fs::remove_dir_all(&store).unwrap();
             }
             crawl::create(&store);
-            Victim { store, seed, expected: Expected::new(seed), kills: 0, unsealed: false }
+            KilledStore { store, seed, expected: CrawlState::new(seed), kills: 0, unsealed: false }
         });
         // If there is nothing to recover, a kill during recovery shows nothing.
-        let aim = if current.unsealed { aim } else { Moment::Observing };
+        let aim = if current.unsealed { aim } else { KillMoment::Observing };
         let said = strike(&current, aim, &mut choice);
         let killed = examine(&mut current, &scene, &said);
         recoveries.push(killed.recovery);
@@ -183,7 +188,7 @@ fn c1_killed_crawler_loses_nothing_acknowledged() {
 
 /// Opens copies of a store whose crawler was killed. Checks how long that takes, and that all of its
 /// pages are there and unsealed.
-fn opens_soon(scene: &Scene, store: &Path, pages: u64, what: &str) {
+fn opens_soon(scene: &TestScene, store: &Path, pages: u64, what: &str) {
     // Take the shortest of three times: other programs use the processor's caches too.
     let recoveries = [1, 2, 3].map(|nth| {
         let path = scene.path(&format!("copy {nth}"));
@@ -203,9 +208,9 @@ fn opens_soon(scene: &Scene, store: &Path, pages: u64, what: &str) {
 
 #[test]
 fn c5_killed_store_with_full_journals_opens_within_a_second() {
-    let scene = Scene::new("kill");
+    let scene = TestScene::new("kill");
     let path = scene.path("crawl.simkeep");
-    let mut child = Child::start("crawl much", &[&path.display()]);
+    let mut child = ChildProcess::start("crawl much", &[&path.display()]);
     child.expect("done");
     child.kill();
     opens_soon(&scene, &path, crawl::MUCH, "");
@@ -213,11 +218,11 @@ fn c5_killed_store_with_full_journals_opens_within_a_second() {
 
 #[test]
 fn c5_killed_store_with_long_urls_opens_within_a_second() {
-    let scene = Scene::new("kill");
+    let scene = TestScene::new("kill");
     // Nearly the largest number of pages, and the longest URLs.
     for url_bytes in [200, 8000] {
         let path = scene.path(&format!("{url_bytes}.simkeep"));
-        let mut child = Child::start("crawl long", &[&path.display(), &url_bytes]);
+        let mut child = ChildProcess::start("crawl long", &[&path.display(), &url_bytes]);
         let pages = child.hear().unwrap().parse().unwrap();
         child.kill();
         opens_soon(&scene, &path, pages, &format!(" of URLs of {url_bytes} bytes"));

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use simkeep::disk::{Access, Name, OpKind, RealDisk};
+use simkeep::disk::{Access, FileName, OpKind, RealDisk};
 use simkeep::{Digest, Epoch, Observation, Options, Query, Reader, Store};
 
-use super::child::{Child, Parent};
+use super::child::{ChildProcess, ParentSocket};
 use simkeep_testing::depth::deep;
 use simkeep_testing::disks::HookDisk;
 
@@ -44,7 +44,7 @@ fn options() -> Options {
 
 /// Observes in batches until it is killed. Writes the number of acknowledged operations to a file beside
 /// the store.
-pub(crate) fn observe(parent: &Parent, path: &Path, batch: u64) {
+pub(crate) fn observe(parent: &ParentSocket, path: &Path, batch: u64) {
     let store = Store::open(path, options()).unwrap();
     let acknowledged = path.with_extension(ACKNOWLEDGED);
     let acknowledged =
@@ -107,7 +107,7 @@ pub(crate) fn check(reader: &Reader) {
 
 /// Figures of several openings.
 #[derive(Debug, Default)]
-struct Tally {
+struct OpeningTally {
     openings: u64,
     fell_back: u64,
     /// How many openings took 1, 2, 3 ... passes; the last counts all that took more.
@@ -125,13 +125,13 @@ struct Tally {
 fn open(path: &Path, passes: &Arc<AtomicU64>) -> Reader {
     let counter = Arc::clone(passes);
     let disk = HookDisk::with_reads(Arc::new(RealDisk::new(path)), move |kind, name| {
-        let is_pass = kind == OpKind::Open(Access::Read) && name == Some(Name::Catalog);
+        let is_pass = kind == OpKind::Open(Access::Read) && name == Some(FileName::Catalog);
         counter.fetch_add(u64::from(is_pass), Ordering::Relaxed);
     });
     Reader::open(Arc::new(disk) as Arc<dyn simkeep::disk::Disk>).unwrap()
 }
 
-impl Tally {
+impl OpeningTally {
     fn add(&mut self, reader: &Reader, before: u64, passes: u64, time: Duration) {
         assert!(reader.written().is_some(), "the crawler is gone");
         let seen = reader.snapshot().sequence();
@@ -157,9 +157,9 @@ fn readers_of_a_busy_process_see_all_acknowledged_operations() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store");
         create(&path);
-        let mut crawler = Child::start("observe", &[&path.display(), &batch]);
+        let mut crawler = ChildProcess::start("observe", &[&path.display(), &batch]);
         crawler.expect("observing");
-        let mut tallies = [Tally::default(), Tally::default()];
+        let mut tallies = [OpeningTally::default(), OpeningTally::default()];
         let passes = Arc::new(AtomicU64::new(0));
         let (mut kept, since) = (None, Instant::now());
         for n in 0..deep(openings) {
@@ -213,8 +213,10 @@ fn reader_survives_a_writer_killed_during_its_read() {
     let passes = Arc::default();
     let mut kept = open(&path, &passes);
     for round in 0..deep(30) {
-        let mut crawler =
-            Child::start("observe", &[&path.display(), &if round % 2 == 0 { 1 } else { 100 }]);
+        let mut crawler = ChildProcess::start(
+            "observe",
+            &[&path.display(), &if round % 2 == 0 { 1 } else { 100 }],
+        );
         crawler.expect("observing");
         let killed = AtomicBool::new(false);
         std::thread::scope(|scope| {

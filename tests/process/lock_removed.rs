@@ -11,8 +11,8 @@ use simkeep::{Epoch, Error, Observation, Options, Store};
 use simkeep_testing::depth::deep;
 use simkeep_testing::{choice, ms, sound};
 
-use super::child::{Child, Parent};
-use super::scene::{Scene, say};
+use super::child::{ChildProcess, ParentSocket};
+use super::scene::{TestScene, say};
 
 fn options() -> Options {
     Options::default().memtable_observations(300).merge_fanout(3)
@@ -23,7 +23,7 @@ fn url(number: u64) -> String {
 }
 
 /// Observes pages numbered from `from` on until it is stopped, and reports which are acknowledged.
-pub(crate) fn write(parent: &Parent, path: &Path, from: u64) {
+pub(crate) fn write(parent: &ParentSocket, path: &Path, from: u64) {
     let store = loop {
         match Store::open(path, options()) {
             Ok(store) => break store,
@@ -45,7 +45,7 @@ pub(crate) fn write(parent: &Parent, path: &Path, from: u64) {
 
 #[test]
 fn next_writer_takes_over_when_lock_was_removed() {
-    let scene = Scene::new("lock_removed");
+    let scene = TestScene::new("lock_removed");
     let mut choice = choice(scene.seed);
     let kills = deep(12);
     let path = scene.path("crawl.simkeep");
@@ -54,7 +54,7 @@ fn next_writer_takes_over_when_lock_was_removed() {
     for kill in 0..kills {
         let start = |half: u64| {
             let from = (2 * kill + half) << 32;
-            Child::start("write", &[&path.display(), &from])
+            ChildProcess::start("write", &[&path.display(), &from])
         };
         let mut first = start(0);
         for _ in 0..1 + choice(1500) {

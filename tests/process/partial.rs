@@ -7,10 +7,10 @@ use std::io::ErrorKind;
 
 use simkeep::{Options, Store};
 
-use super::child::Child;
-use super::crawl::{self, Expected};
+use super::child::ChildProcess;
+use super::crawl::{self, CrawlState};
 use super::full_disk;
-use super::scene::{Scene, say, text};
+use super::scene::{TestScene, say, text};
 use super::strace::may_trace;
 use simkeep_testing::{choice, sound};
 
@@ -23,7 +23,7 @@ fn interrupted_calls_are_repeated() {
     if !may_trace() {
         return;
     }
-    let scene = Scene::new("interrupted_calls_are_repeated");
+    let scene = TestScene::new("interrupted_calls_are_repeated");
     let (store, out) = (scene.path("crawl.simkeep"), scene.path("trace"));
     crawl::create(&store);
     let calls = INTERRUPTED.join(",");
@@ -31,7 +31,8 @@ fn interrupted_calls_are_repeated() {
     let trace = format!("--trace={calls}");
     // The tracer is not the parent, so the kill hits the child.
     let tracer = ["strace", "-D", "-f", &trace, &inject, "-o", text(&out)];
-    let mut child = Child::start_under(&tracer, "crawl", &[&store.display(), &scene.seed, &0]);
+    let mut child =
+        ChildProcess::start_under(&tracer, "crawl", &[&store.display(), &scene.seed, &0]);
     let mut said = Vec::new();
     while crawl::acknowledged(&said).is_none_or(|acknowledged| acknowledged < 300) {
         said.push(child.hear().expect("it ended"));
@@ -49,13 +50,13 @@ fn interrupted_calls_are_repeated() {
     assert!(interrupted["pwrite64"] > 100 && interrupted["fdatasync"] > 100, "{interrupted:?}");
     let store = Store::open(&store, crawl::options()).unwrap();
     let acknowledged = crawl::acknowledged(&said).unwrap();
-    Expected::new(scene.seed).recognise(&store, acknowledged, true);
+    CrawlState::new(scene.seed).recognise(&store, acknowledged, true);
     sound(&store).unwrap();
 }
 
 #[test]
 fn partial_write_that_cannot_continue_loses_nothing() {
-    let scene = Scene::new("partial_write_that_cannot_continue_loses_nothing");
+    let scene = TestScene::new("partial_write_that_cannot_continue_loses_nothing");
     let mut choice = choice(scene.seed);
     let mut ends = Vec::new();
     for round in 0..3 {
@@ -65,7 +66,8 @@ fn partial_write_that_cannot_continue_loses_nothing() {
         let blocks = 2400 + choice(2000);
         let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
         let under = ["sh", "-c", &limited, "sh"];
-        let mut child = Child::start_under(&under, "fill", &[&path.display(), &choice(u64::MAX)]);
+        let mut child =
+            ChildProcess::start_under(&under, "fill", &[&path.display(), &choice(u64::MAX)]);
         let (acknowledged, end) = full_disk::fills(&mut child);
         assert_eq!(end, format!("full {:?}", ErrorKind::FileTooLarge));
         child.go_on();

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use simkeep::Store;
 
-use super::child::{Child, Parent};
-use super::crawl::{self, Expected, acknowledged, options};
-use super::scene::{Scene, run, say, succeeds, text};
+use super::child::{ChildProcess, ParentSocket};
+use super::crawl::{self, CrawlState, acknowledged, options};
+use super::scene::{TestScene, run, say, succeeds, text};
 use simkeep_testing::compare::check_store;
 use simkeep_testing::{choice, sound};
 
@@ -46,7 +46,7 @@ fn mount(image: &Path, dir: &Path) {
 }
 
 /// Lets a crawler work on a file system in an image, and cuts the power again and again.
-pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
+pub(crate) fn stage(parent: &ParentSocket, dir: &Path, seed: u64) {
     let [image, cut, disk, after] = ["image", "cut", "disk", "after"].map(|name| dir.join(name));
     fs::File::create(&image).unwrap().set_len(96 << 20).unwrap();
     run(&["mkfs.ext4", "-q", "-F", text(&image)]);
@@ -55,9 +55,9 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
     mount(&image, &disk);
     let store = disk.join("crawl.simkeep");
     crawl::create(&store);
-    let mut expected = Expected::new(seed);
+    let mut expected = CrawlState::new(seed);
     let mut choice = choice(seed);
-    let mut child = Child::start("crawl", &[&store.display(), &seed, &0]);
+    let mut child = ChildProcess::start("crawl", &[&store.display(), &seed, &0]);
     for nth in 0..CUTS {
         let mut hear = |_| child.hear().expect("the crawler ended by itself");
         let mut said: Vec<String> = (0..1 + choice(120)).map(&mut hear).collect();
@@ -87,7 +87,7 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
 
 #[test]
 fn c1_acknowledged_operations_survive_power_loss_on_a_file_system() {
-    let scene = Scene::new("power");
+    let scene = TestScene::new("power");
     let (image, dir) = (scene.path("probe"), scene.path("probed"));
     fs::File::create(&image).unwrap().set_len(8 << 20).unwrap();
     fs::create_dir(&dir).unwrap();
@@ -98,7 +98,7 @@ fn c1_acknowledged_operations_survive_power_loss_on_a_file_system() {
         return;
     }
     let dir = scene.path("");
-    let mut stage = Child::start_under(&APART, "cut power", &[&dir.display(), &scene.seed]);
+    let mut stage = ChildProcess::start_under(&APART, "cut power", &[&dir.display(), &scene.seed]);
     let (mut cuts, mut last) = (0, String::new());
     while let Some(said) = stage.hear() {
         cuts += 1;

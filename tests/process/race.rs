@@ -8,25 +8,25 @@ use std::path::Path;
 
 use simkeep::{Epoch, Error, Observation, Options, Store};
 
-use super::child::{Child, Parent};
-use super::scene::{Scene, say};
+use super::child::{ChildProcess, ParentSocket};
+use super::scene::{TestScene, say};
 
 /// Opens a store at the parent's signal, reports the result, and keeps the store open until the next
 /// signal.
-pub(crate) fn hold(parent: &Parent, path: &Path) {
+pub(crate) fn hold(parent: &ParentSocket, path: &Path) {
     parent.say("ready");
     parent.await_word();
     meet(parent, Store::open(path, Options::default()));
 }
 
 /// Makes the store at the parent's signal.
-pub(crate) fn create(parent: &Parent, path: &Path) {
+pub(crate) fn create(parent: &ParentSocket, path: &Path) {
     parent.say("ready");
     parent.await_word();
     meet(parent, Store::create(path, Options::default()));
 }
 
-fn meet(parent: &Parent, opened: simkeep::Result<Store>) {
+fn meet(parent: &ParentSocket, opened: simkeep::Result<Store>) {
     match opened {
         Ok(store) => {
             parent.say("won");
@@ -41,7 +41,7 @@ fn meet(parent: &Parent, opened: simkeep::Result<Store>) {
 
 /// Opens or creates the same store repeatedly, with one observation each time. While the store is open
 /// it holds a file beside it, which no other process may have created.
-pub(crate) fn take_turns(parent: &Parent, path: &Path, mine: u64) {
+pub(crate) fn take_turns(parent: &ParentSocket, path: &Path, mine: u64) {
     const TURNS: i64 = 12;
     let beside = path.with_extension("held");
     parent.say("ready");
@@ -68,16 +68,17 @@ pub(crate) fn take_turns(parent: &Parent, path: &Path, mine: u64) {
 }
 
 /// Starts processes that begin at the same moment.
-fn start(role: &str, arguments: &[&dyn std::fmt::Display], processes: usize) -> Vec<Child> {
-    let mut children: Vec<Child> = (0..processes).map(|_| Child::start(role, arguments)).collect();
+fn start(role: &str, arguments: &[&dyn std::fmt::Display], processes: usize) -> Vec<ChildProcess> {
+    let mut children: Vec<ChildProcess> =
+        (0..processes).map(|_| ChildProcess::start(role, arguments)).collect();
     children.iter_mut().for_each(|child| child.expect("ready"));
-    children.iter_mut().for_each(Child::go_on);
+    children.iter_mut().for_each(ChildProcess::go_on);
     children
 }
 
 #[test]
 fn c7_one_of_racing_processes_opens_the_store() {
-    let scene = Scene::new("race");
+    let scene = TestScene::new("race");
     let path = scene.path("crawl.simkeep");
     Store::create(&path, Options::default()).unwrap().close().unwrap();
     let mut refused = 0;
@@ -97,7 +98,7 @@ fn c7_one_of_racing_processes_opens_the_store() {
 
 #[test]
 fn one_of_racing_processes_creates_the_store() {
-    let scene = Scene::new("race");
+    let scene = TestScene::new("race");
     let races = up_to(12).max(4);
     let (mut exists, mut locked) = (0, 0);
     for race in 0..races {
@@ -122,12 +123,12 @@ fn one_of_racing_processes_creates_the_store() {
 
 #[test]
 fn processes_taking_turns_never_hold_a_store_together() {
-    let scene = Scene::new("race");
+    let scene = TestScene::new("race");
     let path = scene.path("crawl.simkeep");
-    let mut children: Vec<Child> =
-        (0..6).map(|mine| Child::start("take turns", &[&path.display(), &mine])).collect();
+    let mut children: Vec<ChildProcess> =
+        (0..6).map(|mine| ChildProcess::start("take turns", &[&path.display(), &mine])).collect();
     children.iter_mut().for_each(|child| child.expect("ready"));
-    children.iter_mut().for_each(Child::go_on);
+    children.iter_mut().for_each(ChildProcess::go_on);
     let mut refused = 0;
     for child in &mut children {
         let said = child.hear().expect("a child failed");

@@ -10,19 +10,19 @@ use tempfile::TempDir;
 
 /// A folder for a test, and its seed. If the test fails, the folder stays, and the command that repeats
 /// it is printed: it repeats the workload, but not the moments of the machine.
-pub(crate) struct Scene {
+pub(crate) struct TestScene {
     test: &'static str,
     dir: TempDir,
     pub(crate) seed: u64,
 }
 
-impl Scene {
-    pub(crate) fn new(test: &'static str) -> Scene {
+impl TestScene {
+    pub(crate) fn new(test: &'static str) -> TestScene {
         let seed = match std::env::var("SIMKEEP_SEED") {
             Ok(seed) => seed.parse().expect("SIMKEEP_SEED is a number"),
             Err(_) => RandomState::new().build_hasher().finish() >> 32,
         };
-        Scene { test, dir: tempfile::tempdir().unwrap(), seed }
+        TestScene { test, dir: tempfile::tempdir().unwrap(), seed }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -31,7 +31,7 @@ impl Scene {
     }
 }
 
-impl Drop for Scene {
+impl Drop for TestScene {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.dir.disable_cleanup(true);

@@ -13,26 +13,27 @@ use std::path::Path;
 use std::sync::Arc;
 
 use simkeep::disk::{
-    Access, Dir, Disk, DiskFile, DiskLayer, Linkable, Lock, Locked, Map, Name, RealDisk,
+    Access, Dir, Disk, DiskFile, DiskLayer, FileMap, FileName, LinkSource, LockMode, LockOutcome,
+    RealDisk,
 };
 use simkeep::load::LoadOptions;
 use simkeep::{Observation, Progress, Role, Scope, Store};
 use simkeep_testing::pages::{PREFIXES, URLS};
 use simkeep_testing::{choice, ms, observation, small, sound};
 
-use super::child::Child;
-use super::scene::{Scene, say, succeeds, text};
+use super::child::ChildProcess;
+use super::scene::{TestScene, say, succeeds, text};
 
 /// The real disk, with marks around its operations.
 struct MarkedDisk {
     disk: RealDisk,
-    marks: Marks,
+    marks: TraceMarks,
 }
 
 #[derive(Clone)]
-struct Marks(Arc<File>);
+struct TraceMarks(Arc<File>);
 
-impl Marks {
+impl TraceMarks {
     /// Marks the beginning and the end of an operation on a file.
     fn around<T>(
         &self,
@@ -62,7 +63,7 @@ impl DiskLayer for MarkedDisk {
         &self.disk
     }
 
-    fn linkable(&self, _: Name) -> io::Result<Linkable> {
+    fn linkable(&self, _: FileName) -> io::Result<LinkSource> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
@@ -72,32 +73,32 @@ impl DiskLayer for MarkedDisk {
     fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
         self.marks.around(format!("list {}", directory(dir)), || self.disk.list(dir))
     }
-    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
+    fn open(&self, name: FileName, access: Access) -> io::Result<Box<dyn DiskFile>> {
         let file =
             self.marks.around(format!("{access:?} {name}"), || self.disk.open(name, access))?;
         Ok(Box::new(MarkedFile { file, name, marks: self.marks.clone() }))
     }
-    fn map(&self, name: Name) -> io::Result<Map> {
+    fn map(&self, name: FileName) -> io::Result<FileMap> {
         self.marks.around(format!("map {name}"), || self.disk.map(name))
     }
-    fn rename(&self, from: Name, to: Name) -> io::Result<()> {
+    fn rename(&self, from: FileName, to: FileName) -> io::Result<()> {
         self.marks.around(format!("rename {from} {to}"), || self.disk.rename(from, to))
     }
-    fn remove(&self, name: Name) -> io::Result<()> {
+    fn remove(&self, name: FileName) -> io::Result<()> {
         self.marks.around(format!("remove {name}"), || self.disk.remove(name))
     }
     fn sync_dir(&self, dir: Dir) -> io::Result<()> {
         self.marks.around(format!("sync {}", directory(dir)), || self.disk.sync_dir(dir))
     }
-    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
+    fn lock(&self, name: FileName, kind: LockMode) -> io::Result<LockOutcome> {
         self.marks.around(format!("lock {name}"), || self.disk.lock(name, kind))
     }
 }
 
 struct MarkedFile {
     file: Box<dyn DiskFile>,
-    name: Name,
-    marks: Marks,
+    name: FileName,
+    marks: TraceMarks,
 }
 
 impl fmt::Debug for MarkedFile {
@@ -126,7 +127,7 @@ impl DiskFile for MarkedFile {
 }
 
 fn marked(path: &Path) -> Arc<dyn Disk> {
-    let marks = Marks(Arc::new(File::options().write(true).open("/dev/null").unwrap()));
+    let marks = TraceMarks(Arc::new(File::options().write(true).open("/dev/null").unwrap()));
     Arc::new(MarkedDisk { disk: RealDisk::new(path), marks })
 }
 
@@ -184,7 +185,7 @@ pub(crate) fn work_around(path: &Path) {
 }
 
 /// An operation that a mark announced.
-struct Operation {
+struct TracedOperation {
     kind: String,
     file: String,
     /// The new name of a renamed file, or a length.
@@ -195,9 +196,9 @@ struct Operation {
 }
 
 /// The system calls of a thread that concern a store.
-struct Thread<'a> {
+struct TracedThread<'a> {
     store: &'a str,
-    operation: Option<Operation>,
+    operation: Option<TracedOperation>,
     /// Operations through the disk.
     done: u64,
     /// Calls that bypass the disk.
@@ -232,9 +233,9 @@ const READS: [&str; 24] = [
     "faccessat2",
 ];
 
-impl<'a> Thread<'a> {
-    fn new(store: &'a str) -> Thread<'a> {
-        Thread { store, operation: None, done: 0, beside: Vec::new() }
+impl<'a> TracedThread<'a> {
+    fn new(store: &'a str) -> TracedThread<'a> {
+        TracedThread { store, operation: None, done: 0, beside: Vec::new() }
     }
 
     /// Returns the store's files that a line names, by their paths within it.
@@ -283,7 +284,7 @@ impl<'a> Thread<'a> {
             let mut word = || words.next().unwrap_or_default();
             let (kind, file, more) = (word(), word(), word());
             assert!(self.operation.is_none(), "two operations at once");
-            self.operation = Some(Operation { kind, file, more, calls: 0, bytes: 0 });
+            self.operation = Some(TracedOperation { kind, file, more, calls: 0, bytes: 0 });
             return;
         }
         let operation = self.operation.take().expect("an operation that began");
@@ -294,7 +295,7 @@ impl<'a> Thread<'a> {
     }
 }
 
-impl Operation {
+impl TracedOperation {
     /// Returns whether a call belongs to this operation.
     fn explains(&self, call: &str, arguments: &str, files: &[&str]) -> bool {
         let writes = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_EXCL", "O_TRUNC", "O_APPEND"];
@@ -344,7 +345,7 @@ impl Operation {
 
     /// Checks that the operation was done, and only once as a rule.
     fn check(&self) {
-        let Operation { kind, file, more, calls, bytes } = self;
+        let TracedOperation { kind, file, more, calls, bytes } = self;
         let done = match &**kind {
             "write" => more.parse() == Ok(*bytes),
             // The store's own folder and `segments`, unless they exist.
@@ -359,11 +360,11 @@ impl Operation {
 
 /// Traces a child that works on a store. Returns how many operations went through the disk, and the
 /// calls that bypassed it.
-fn trace(scene: &Scene, role: &str) -> (u64, Vec<String>) {
+fn trace(scene: &TestScene, role: &str) -> (u64, Vec<String>) {
     let (store, out) = (scene.path("crawl.simkeep"), scene.path("trace"));
     let calls = "--trace=%file,%desc,io_uring_setup,io_uring_enter";
     let tracer = ["strace", "-f", "-ff", "-y", "-s", "200", calls, "-o", text(&out)];
-    let mut child = Child::start_under(&tracer, role, &[&store.display()]);
+    let mut child = ChildProcess::start_under(&tracer, role, &[&store.display()]);
     assert!(child.end().success());
     let (mut done, mut beside) = (0, Vec::new());
     for entry in fs::read_dir(scene.path("")).unwrap() {
@@ -374,7 +375,7 @@ fn trace(scene: &Scene, role: &str) -> (u64, Vec<String>) {
         // The trace contains the bytes of a file.
         let bytes = fs::read(path).unwrap();
         let lines = String::from_utf8_lossy(&bytes);
-        let mut thread = Thread::new(text(&store));
+        let mut thread = TracedThread::new(text(&store));
         lines.lines().for_each(|line| thread.see(line));
         done += thread.done;
         beside.extend(thread.beside);
@@ -395,7 +396,7 @@ fn only_the_disk_seam_touches_files_of_a_store() {
     if !may_trace() {
         return;
     }
-    let (done, beside) = trace(&Scene::new("strace"), "work");
+    let (done, beside) = trace(&TestScene::new("strace"), "work");
     let left_behind = beside.iter().filter(|line| line.contains("0000009999.seg.new")).count();
     say(format!("{done} operations at the seam, each done; no call bypasses it"));
     assert!(done > 500, "{done}");
@@ -408,7 +409,7 @@ fn calls_that_bypass_the_seam_are_detected() {
     if !may_trace() {
         return;
     }
-    let (_, beside) = trace(&Scene::new("strace"), "work around");
+    let (_, beside) = trace(&TestScene::new("strace"), "work around");
     let calls: Vec<&str> = beside.iter().map(|line| line.split('(').next().unwrap()).collect();
     let expected = ["openat", "pwrite64", "ftruncate", "fdatasync", "rename", "unlink", "mkdir"];
     assert_eq!(calls, expected, "{beside:#?}");

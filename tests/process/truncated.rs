@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use simkeep::{Epoch, Error, Observation, Options, Result, Store};
 use simkeep_testing::{choice, ms, sound};
 
-use super::child::{Child, Parent};
-use super::scene::{Scene, say};
+use super::child::{ChildProcess, ParentSocket};
+use super::scene::{TestScene, say};
 
 const PAGES: u64 = 5000;
 
@@ -17,7 +17,7 @@ const PAGES: u64 = 5000;
 const SIGBUS: i32 = 7;
 
 /// Opens a store, and reads all of it at each signal of the parent.
-pub(crate) fn read(parent: &Parent, path: &Path) {
+pub(crate) fn read(parent: &ParentSocket, path: &Path) {
     let store = Store::open(path, Options::default()).unwrap();
     parent.say("opened");
     while parent.await_word() {
@@ -42,7 +42,7 @@ fn read_all(store: &Store) -> Result<u64> {
 }
 
 /// Makes a store with one segment. Returns its path, and that of the segment.
-fn make(scene: &Scene) -> (PathBuf, PathBuf) {
+fn make(scene: &TestScene) -> (PathBuf, PathBuf) {
     let path = scene.path("crawl.simkeep");
     let store = Store::create(&path, Options::default()).unwrap();
     let mut choice = choice(scene.seed);
@@ -79,7 +79,7 @@ fn is_whole(path: &Path) {
 
 #[test]
 fn segment_truncated_under_a_reader_is_named_on_open() {
-    let scene = Scene::new("truncated");
+    let scene = TestScene::new("truncated");
     let (path, segment) = make(&scene);
     let bytes = fs::read(&segment).unwrap();
     let len = bytes.len() as u64;
@@ -89,7 +89,7 @@ fn segment_truncated_under_a_reader_is_named_on_open() {
     lengths.extend((0..6).map(|_| choice(len)));
     let (mut signals, mut errors) = (0, 0);
     for cut in lengths {
-        let mut child = Child::start("read", &[&path.display()]);
+        let mut child = ChildProcess::start("read", &[&path.display()]);
         child.expect("opened");
         if choice(2) == 0 {
             child.go_on();
@@ -126,10 +126,10 @@ fn segment_truncated_under_a_reader_is_named_on_open() {
 
 #[test]
 fn segment_removed_under_a_reader_is_named_on_open() {
-    let scene = Scene::new("truncated");
+    let scene = TestScene::new("truncated");
     let (path, segment) = make(&scene);
     let bytes = fs::read(&segment).unwrap();
-    let mut child = Child::start("read", &[&path.display()]);
+    let mut child = ChildProcess::start("read", &[&path.display()]);
     child.expect("opened");
     fs::remove_file(&segment).unwrap();
     child.go_on();

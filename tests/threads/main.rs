@@ -25,7 +25,7 @@ use std::time::Duration;
 use shuttle::rand::Rng;
 use shuttle::scheduler::{PctScheduler, RandomScheduler, ReplayScheduler};
 use shuttle::thread;
-use simkeep::disk::{Name, OpKind, SimDisk};
+use simkeep::disk::{FileName, OpKind, SimDisk};
 use simkeep::{Durability, Epoch, Error, Observation, Options, Reader, Snapshot, Store};
 
 use simkeep_testing::depth::deep;

@@ -5,7 +5,7 @@
 //! by at most `(k - b) / 4` bits (by none for k = 3; for k < 3, not all blocks are needed). So the
 //! candidates are the entries whose first 16 bits equal the query's, or are within that radius.
 
-use crate::engine::{Hit, Wanted};
+use crate::engine::{PeerHit, QueryOptions};
 
 /// The number of tables.
 pub(crate) const TABLES: usize = 4;
@@ -37,12 +37,12 @@ pub(crate) fn entry(key: &[u8]) -> (u64, u32) {
 }
 
 /// The sorted entries of each table: rotated fingerprint and page.
-pub(crate) struct Tables(pub(crate) [Vec<(u64, u32)>; TABLES]);
+pub(crate) struct BlockTables(pub(crate) [Vec<(u64, u32)>; TABLES]);
 
-impl Tables {
+impl BlockTables {
     /// Builds and sorts the entries.
-    pub(crate) fn new(pages: impl Iterator<Item = (u64, u32)> + Clone) -> Tables {
-        Tables(std::array::from_fn(|table| {
+    pub(crate) fn new(pages: impl Iterator<Item = (u64, u32)> + Clone) -> BlockTables {
+        BlockTables(std::array::from_fn(|table| {
             let rotated = |(fingerprint, page)| (rotate(fingerprint, table), page);
             let mut entries: Vec<(u64, u32)> = pages.clone().map(rotated).collect();
             entries.sort_unstable();
@@ -58,24 +58,24 @@ impl Tables {
 }
 
 /// Selects the buckets to read and the candidates to report.
-pub(crate) struct Plan {
+pub(crate) struct BucketPlan {
     /// The requirements of a search.
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: QueryOptions,
     /// For each table, the masks by which the first block may differ.
     masks: [Vec<u16>; TABLES],
     radii: [Option<u32>; TABLES],
 }
 
-impl Plan {
+impl BucketPlan {
     /// Creates the plan for searches with these requirements.
-    pub(crate) fn new(wanted: Wanted) -> Plan {
+    pub(crate) fn new(wanted: QueryOptions) -> BucketPlan {
         let radii: [Option<u32>; TABLES] =
             std::array::from_fn(|table| wanted.k.checked_sub(table as u32).map(|k| k / 4));
         let masks = radii.map(|radius| {
             let within = |mask: &u16| radius.is_some_and(|radius| mask.count_ones() <= radius);
             (0..=u16::MAX).filter(within).collect()
         });
-        Plan { wanted, masks, radii }
+        BucketPlan { wanted, masks, radii }
     }
 
     /// The buckets of a table for a query.
@@ -86,7 +86,13 @@ impl Plan {
 
     /// Reports a candidate of a table if it is near and no earlier table reported it.
     #[inline]
-    pub(crate) fn report(&self, table: usize, query: u64, entry: (u64, u32), hits: &mut Vec<Hit>) {
+    pub(crate) fn report(
+        &self,
+        table: usize,
+        query: u64,
+        entry: (u64, u32),
+        hits: &mut Vec<PeerHit>,
+    ) {
         let differing = rotate(query, table) ^ entry.0;
         let distance = differing.count_ones();
         if distance <= self.wanted.k {
@@ -97,13 +103,13 @@ impl Plan {
     /// Reports a fingerprint that is known to be near.
     #[cold]
     #[inline(never)]
-    pub(crate) fn report_near(&self, table: usize, bits: u64, page: u32, hits: &mut Vec<Hit>) {
+    pub(crate) fn report_near(&self, table: usize, bits: u64, page: u32, hits: &mut Vec<PeerHit>) {
         let known = |before: &usize| {
             let differing = bits.rotate_right(16 * (table - before) as u32);
             self.radii[*before].is_some_and(|radius| block(differing).count_ones() <= radius)
         };
         if !(0..table).any(|before| known(&before)) {
-            hits.push(Hit { distance: bits.count_ones(), page });
+            hits.push(PeerHit { distance: bits.count_ones(), page });
         }
     }
 }

@@ -4,9 +4,9 @@
 //! So a search costs a key-value store four lookups, and no iteration over rows. An insert would
 //! rewrite the whole bucket; that cost is not measured here.
 
-use crate::blocks::Plan;
-use crate::engine::Hit;
-use crate::kernel::{Kernel, Word};
+use crate::blocks::BucketPlan;
+use crate::engine::PeerHit;
+use crate::kernel::{ColumnWord, ScanKernel};
 
 /// Writes a bucket.
 pub(crate) fn encode(entries: &[(u64, u32)], value: &mut Vec<u8>) {
@@ -16,28 +16,28 @@ pub(crate) fn encode(entries: &[(u64, u32)], value: &mut Vec<u8>) {
 }
 
 /// Searches in buckets.
-pub(crate) struct Reader {
-    kernel: Kernel,
+pub(crate) struct BucketReader {
+    kernel: ScanKernel,
     places: Vec<u32>,
 }
 
-impl Reader {
+impl BucketReader {
     /// Selects the loop that is fastest on a bucket of average size.
-    pub(crate) fn new(n: usize) -> Reader {
-        Reader { kernel: Kernel::fastest((n >> 16).max(1)), places: Vec::new() }
+    pub(crate) fn new(n: usize) -> BucketReader {
+        BucketReader { kernel: ScanKernel::fastest((n >> 16).max(1)), places: Vec::new() }
     }
 
     /// Reports the near entries in a bucket of a table.
     pub(crate) fn read(
         &mut self,
-        plan: &Plan,
+        plan: &BucketPlan,
         table: usize,
         query: u64,
         value: &[u8],
-        hits: &mut Vec<Hit>,
+        hits: &mut Vec<PeerHit>,
     ) {
         let (column, pages) = value.split_at(value.len() / 12 * 8);
-        let column: &[Word] = column.as_chunks().0;
+        let column: &[ColumnWord] = column.as_chunks().0;
         let rotated = crate::blocks::rotate(query, table);
         (self.kernel.near)(column, rotated, plan.wanted.k, &mut self.places);
         for place in self.places.drain(..) {

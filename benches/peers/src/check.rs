@@ -1,15 +1,15 @@
 //! Checks whether an engine finds what a linear scan finds.
 
-use crate::data::Data;
-use crate::engine::{Engine, Hit, Wanted};
+use crate::data::PeerData;
+use crate::engine::{PeerHit, QueryOptions, SearchEngine};
 
 /// Queries to check, with all their hits, the nearest first.
-pub(crate) struct Truth {
-    searches: Vec<(u64, Vec<Hit>)>,
+pub(crate) struct CheckedSearches {
+    searches: Vec<(u64, Vec<PeerHit>)>,
 }
 
 /// The results of checking an engine.
-pub(crate) struct Score {
+pub(crate) struct RecallScore {
     /// The number of checked searches.
     pub(crate) searches: usize,
     /// The fraction of expected hits that were found.
@@ -20,23 +20,23 @@ pub(crate) struct Score {
     pub(crate) expected: usize,
 }
 
-impl Truth {
+impl CheckedSearches {
     /// Computes the hits by comparing each query with each page.
-    pub(crate) fn new(data: &Data, k: u32, queries: &[u64]) -> Truth {
+    pub(crate) fn new(data: &PeerData, k: u32, queries: &[u64]) -> CheckedSearches {
         let scan = |query: &u64| {
             let near = |(fingerprint, page): (u64, u32)| {
                 let distance = (fingerprint ^ query).count_ones();
-                (distance <= k).then_some(Hit { distance, page })
+                (distance <= k).then_some(PeerHit { distance, page })
             };
-            let mut hits: Vec<Hit> = data.pages().filter_map(near).collect();
+            let mut hits: Vec<PeerHit> = data.pages().filter_map(near).collect();
             hits.sort_unstable();
             (*query, hits)
         };
-        Truth { searches: queries.iter().map(scan).collect() }
+        CheckedSearches { searches: queries.iter().map(scan).collect() }
     }
 
     /// Checks an engine with these queries.
-    pub(crate) fn score(&self, engine: &mut dyn Engine, wanted: Wanted) -> Score {
+    pub(crate) fn score(&self, engine: &mut dyn SearchEngine, wanted: QueryOptions) -> RecallScore {
         let (mut expected, mut found, mut agreeing) = (0, 0, 0);
         for (query, all) in &self.searches {
             let mut hits = engine.hits(*query);
@@ -46,11 +46,12 @@ impl Truth {
             expected += nearest.len();
             found += right.min(nearest.len());
             // Of hits at the same distance, any may be left out.
-            let distances = |hits: &[Hit]| hits.iter().map(|h| h.distance).collect::<Vec<u32>>();
+            let distances =
+                |hits: &[PeerHit]| hits.iter().map(|h| h.distance).collect::<Vec<u32>>();
             let same = right == hits.len() && distances(&hits) == distances(nearest);
             agreeing += usize::from(same);
         }
         let recall = if expected == 0 { 1.0 } else { found as f64 / expected as f64 };
-        Score { searches: self.searches.len(), recall, agreeing, expected }
+        RecallScore { searches: self.searches.len(), recall, agreeing, expected }
     }
 }

@@ -2,7 +2,7 @@
 
 /// The distribution of fingerprints.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Spread {
+pub(crate) enum DataSpread {
     /// 64 independent fair bits.
     Uniform,
     /// 70 % are uniform, and 30 % are in clusters of about [`CLUSTER`] pages, as templates cause
@@ -18,27 +18,29 @@ const CLUSTER: usize = 10_000;
 /// The maximum distance of a page from its template, in bits.
 const CLUSTER_BITS_MAX: u64 = 6;
 
-impl Spread {
+impl DataSpread {
     /// The distribution with this name.
-    pub(crate) fn named(name: &str) -> Option<Spread> {
-        [Spread::Uniform, Spread::Clustered, Spread::Biased].into_iter().find(|s| s.name() == name)
+    pub(crate) fn named(name: &str) -> Option<DataSpread> {
+        [DataSpread::Uniform, DataSpread::Clustered, DataSpread::Biased]
+            .into_iter()
+            .find(|s| s.name() == name)
     }
 
     /// Its name.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Spread::Uniform => "uniform",
-            Spread::Clustered => "clustered",
-            Spread::Biased => "biased",
+            DataSpread::Uniform => "uniform",
+            DataSpread::Clustered => "clustered",
+            DataSpread::Biased => "biased",
         }
     }
 
     /// Returns the fingerprints of `n` pages.
     pub(crate) fn fingerprints(self, n: usize, seed: u64) -> Vec<u64> {
-        let mut random = Random::new(seed);
-        let bits = Bits::new(self, seed);
+        let mut random = PeerRandom::new(seed);
+        let bits = BitSource::new(self, seed);
         let mut fingerprints: Vec<u64> = (0..n).map(|_| bits.draw(&mut random)).collect();
-        if self == Spread::Clustered {
+        if self == DataSpread::Clustered {
             // The members of a cluster are distributed over all pages.
             let clusters = (n * 3 / 10).div_ceil(CLUSTER) as u64;
             let templates: Vec<u64> = (0..clusters).map(|_| random.next()).collect();
@@ -56,20 +58,20 @@ impl Spread {
 }
 
 /// The distribution of bits outside of clusters.
-struct Bits {
+struct BitSource {
     /// The number of times out of 256 that each bit is set; `None` for fair bits.
     weights: Option<[u64; 64]>,
 }
 
-impl Bits {
-    fn new(spread: Spread, seed: u64) -> Bits {
-        let mut random = Random::new(!seed);
+impl BitSource {
+    fn new(spread: DataSpread, seed: u64) -> BitSource {
+        let mut random = PeerRandom::new(!seed);
         let weight = |_| 51 + random.below(154);
         let weights = std::array::from_fn(weight);
-        Bits { weights: (spread == Spread::Biased).then_some(weights) }
+        BitSource { weights: (spread == DataSpread::Biased).then_some(weights) }
     }
 
-    fn draw(&self, random: &mut Random) -> u64 {
+    fn draw(&self, random: &mut PeerRandom) -> u64 {
         let Some(weights) = &self.weights else { return random.next() };
         // Eight bits are drawn from each random number.
         weights.chunks(8).enumerate().fold(0, |word, (chunk, weights)| {
@@ -84,7 +86,7 @@ impl Bits {
 
 /// The kind of queries.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum QueryKind {
     /// Drawn from the distribution of the data, independently. Finds nothing among uniform
     /// fingerprints.
     Random,
@@ -92,25 +94,25 @@ pub(crate) enum Kind {
     Planted,
 }
 
-impl Kind {
+impl QueryKind {
     /// Both kinds.
-    pub(crate) const ALL: [Kind; 2] = [Kind::Random, Kind::Planted];
+    pub(crate) const ALL: [QueryKind; 2] = [QueryKind::Random, QueryKind::Planted];
 
     /// Its name.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Kind::Random => "random",
-            Kind::Planted => "planted",
+            QueryKind::Random => "random",
+            QueryKind::Planted => "planted",
         }
     }
 
     /// Returns `count` queries.
-    pub(crate) fn queries(self, data: &Data, k: u32, count: usize, seed: u64) -> Vec<u64> {
-        let mut random = Random::new(seed ^ 0x9ea7);
-        let bits = Bits::new(data.spread, data.seed);
+    pub(crate) fn queries(self, data: &PeerData, k: u32, count: usize, seed: u64) -> Vec<u64> {
+        let mut random = PeerRandom::new(seed ^ 0x9ea7);
+        let bits = BitSource::new(data.spread, data.seed);
         let query = |_| match self {
-            Kind::Random => bits.draw(&mut random),
-            Kind::Planted => {
+            QueryKind::Random => bits.draw(&mut random),
+            QueryKind::Planted => {
                 let page = random.below(data.fingerprints.len() as u64);
                 let flips = random.below(u64::from(k) + 1);
                 random.flip(data.fingerprints[page as usize], flips)
@@ -121,17 +123,17 @@ impl Kind {
 }
 
 /// The pages.
-pub(crate) struct Data {
-    spread: Spread,
+pub(crate) struct PeerData {
+    spread: DataSpread,
     seed: u64,
     /// The fingerprints, by page number.
     pub(crate) fingerprints: Vec<u64>,
 }
 
-impl Data {
+impl PeerData {
     /// Generates `n` pages.
-    pub(crate) fn new(spread: Spread, n: usize, seed: u64) -> Data {
-        Data { spread, seed, fingerprints: spread.fingerprints(n, seed) }
+    pub(crate) fn new(spread: DataSpread, n: usize, seed: u64) -> PeerData {
+        PeerData { spread, seed, fingerprints: spread.fingerprints(n, seed) }
     }
 
     /// The fingerprints with their page numbers.
@@ -142,7 +144,7 @@ impl Data {
 
 /// The URL of a page.
 pub(crate) fn url(page: u32) -> String {
-    let site = Random::new(page.into()).below(10_000);
+    let site = PeerRandom::new(page.into()).below(10_000);
     format!("https://site-{site:04}.example/page/{page}")
 }
 
@@ -152,11 +154,11 @@ pub(crate) fn page(url: &str) -> u32 {
 }
 
 /// SplitMix64: small, fast, and the same everywhere.
-struct Random(u64);
+struct PeerRandom(u64);
 
-impl Random {
-    fn new(seed: u64) -> Random {
-        Random(seed)
+impl PeerRandom {
+    fn new(seed: u64) -> PeerRandom {
+        PeerRandom(seed)
     }
 
     fn next(&mut self) -> u64 {

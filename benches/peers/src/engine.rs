@@ -6,7 +6,7 @@ use crate::data;
 
 /// A page that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Hit {
+pub(crate) struct PeerHit {
     /// The distance of its fingerprint.
     pub(crate) distance: u32,
     /// Its number.
@@ -15,7 +15,7 @@ pub(crate) struct Hit {
 
 /// The requirements of every search.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted {
+pub(crate) struct QueryOptions {
     /// The largest distance.
     pub(crate) k: u32,
     /// The maximum number of hits, the nearest first.
@@ -26,14 +26,14 @@ pub(crate) struct Wanted {
 
 /// The results of a peer's search.
 #[derive(Default)]
-pub(crate) struct Answers {
+pub(crate) struct PeerAnswers {
     /// The pages.
-    pub(crate) hits: Vec<Hit>,
+    pub(crate) hits: Vec<PeerHit>,
     /// The URLs of the pages, if they are required.
     urls: Vec<String>,
 }
 
-impl Answers {
+impl PeerAnswers {
     /// Clears the results before a search.
     pub(crate) fn clear(&mut self) {
         self.hits.clear();
@@ -42,7 +42,7 @@ impl Answers {
 
     /// Completes a search: keeps the nearest hits if there are too many, looks up URLs if required,
     /// and returns the number of hits.
-    pub(crate) fn finish(&mut self, wanted: Wanted, url: impl FnMut(u32) -> String) -> usize {
+    pub(crate) fn finish(&mut self, wanted: QueryOptions, url: impl FnMut(u32) -> String) -> usize {
         if self.hits.len() > wanted.limit {
             self.hits.select_nth_unstable(wanted.limit);
             self.hits.truncate(wanted.limit);
@@ -54,7 +54,7 @@ impl Answers {
     }
 
     /// The hits, for a check.
-    pub(crate) fn checked(&self) -> Vec<Hit> {
+    pub(crate) fn checked(&self) -> Vec<PeerHit> {
         let mut named = self.urls.iter().zip(&self.hits);
         assert!(named.all(|(url, hit)| *url == data::url(hit.page)), "a page has its own URL");
         self.hits.clone()
@@ -62,13 +62,13 @@ impl Answers {
 }
 
 /// A search engine.
-pub(crate) trait Engine {
+pub(crate) trait SearchEngine {
     /// Searches, and returns the number of pages found. This call is timed. When it returns, the
     /// engine has its results in their final form.
     fn search(&mut self, fingerprint: u64) -> usize;
 
     /// Searches, and returns the pages found.
-    fn hits(&mut self, fingerprint: u64) -> Vec<Hit>;
+    fn hits(&mut self, fingerprint: u64) -> Vec<PeerHit>;
 
     /// Searches for many fingerprints together, and returns the total number of pages found. `None`
     /// if the engine has no better way than one search after another.
@@ -79,7 +79,7 @@ pub(crate) trait Engine {
 
 /// The storage of an engine's data.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum EngineHome {
     /// In files, persistently.
     Disk,
     /// In memory.
@@ -87,9 +87,9 @@ pub(crate) enum Place {
 }
 
 /// An engine that contains all pages.
-pub(crate) struct Built {
+pub(crate) struct BuiltEngine {
     /// The engine.
-    pub(crate) engine: Box<dyn Engine>,
+    pub(crate) engine: Box<dyn SearchEngine>,
     /// The time that filling it took.
     pub(crate) filling: Duration,
     /// Whether it was filled from sorted entries, so that the time of sorting must be added.

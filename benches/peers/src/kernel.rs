@@ -7,29 +7,29 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 /// Eight little-endian bytes, so that a column may begin at any offset in a file.
-pub(crate) type Word = [u8; 8];
+pub(crate) type ColumnWord = [u8; 8];
 
 /// Appends the indexes of words within distance `k` of a query.
-type Near = fn(column: &[Word], query: u64, k: u32, places: &mut Vec<u32>);
+type NearFunction = fn(column: &[ColumnWord], query: u64, k: u32, places: &mut Vec<u32>);
 
 /// A loop, compiled for an instruction set.
 #[derive(Clone, Copy)]
-pub(crate) struct Kernel {
+pub(crate) struct ScanKernel {
     /// The instruction set.
     pub(crate) name: &'static str,
     /// The loop.
-    pub(crate) near: Near,
+    pub(crate) near: NearFunction,
 }
 
 /// The number of words that are compared before a branch.
 const BLOCK: usize = 32;
 
 #[inline(always)]
-fn scan(column: &[Word], query: u64, k: u32, places: &mut Vec<u32>) {
-    let distance = |word: &Word| (u64::from_le_bytes(*word) ^ query).count_ones();
+fn scan(column: &[ColumnWord], query: u64, k: u32, places: &mut Vec<u32>) {
+    let distance = |word: &ColumnWord| (u64::from_le_bytes(*word) ^ query).count_ones();
     let (blocks, rest) = column.as_chunks::<BLOCK>();
     let mut base = 0;
-    let mut look = |base: u32, words: &[Word]| {
+    let mut look = |base: u32, words: &[ColumnWord]| {
         let near = words.iter().zip(base..).filter(|(word, _)| distance(word) <= k);
         places.extend(near.map(|(_, place)| place));
     };
@@ -43,29 +43,29 @@ fn scan(column: &[Word], query: u64, k: u32, places: &mut Vec<u32>) {
     look(base, rest);
 }
 
-fn plain(column: &[Word], query: u64, k: u32, places: &mut Vec<u32>) {
+fn plain(column: &[ColumnWord], query: u64, k: u32, places: &mut Vec<u32>) {
     scan(column, query, k, places);
 }
 
 /// The loops that this machine supports.
 #[cfg(target_arch = "x86_64")]
-fn kernels() -> Vec<Kernel> {
+fn kernels() -> Vec<ScanKernel> {
     #[target_feature(enable = "popcnt")]
-    fn popcnt(column: &[Word], query: u64, k: u32, places: &mut Vec<u32>) {
+    fn popcnt(column: &[ColumnWord], query: u64, k: u32, places: &mut Vec<u32>) {
         scan(column, query, k, places);
     }
     #[target_feature(enable = "avx2,popcnt")]
-    fn avx2(column: &[Word], query: u64, k: u32, places: &mut Vec<u32>) {
+    fn avx2(column: &[ColumnWord], query: u64, k: u32, places: &mut Vec<u32>) {
         scan(column, query, k, places);
     }
     #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512vpopcntdq,popcnt")]
-    fn avx512(column: &[Word], query: u64, k: u32, places: &mut Vec<u32>) {
+    fn avx512(column: &[ColumnWord], query: u64, k: u32, places: &mut Vec<u32>) {
         scan(column, query, k, places);
     }
     /// Calls a function for which this machine has the instructions.
     macro_rules! checked {
         ($name:literal, $function:ident) => {
-            Kernel {
+            ScanKernel {
                 name: $name,
                 near: |column, query, k, places| {
                     #[expect(unsafe_code, reason = "a call of a function for certain machines")]
@@ -78,7 +78,7 @@ fn kernels() -> Vec<Kernel> {
             }
         };
     }
-    let mut kernels = vec![Kernel { name: "plain", near: plain }];
+    let mut kernels = vec![ScanKernel { name: "plain", near: plain }];
     if is_x86_feature_detected!("popcnt") {
         kernels.push(checked!("popcnt", popcnt));
         if is_x86_feature_detected!("avx2") {
@@ -97,17 +97,17 @@ fn kernels() -> Vec<Kernel> {
 
 /// The loops that this machine supports.
 #[cfg(not(target_arch = "x86_64"))]
-fn kernels() -> Vec<Kernel> {
+fn kernels() -> Vec<ScanKernel> {
     vec![Kernel { name: "plain", near: plain }]
 }
 
-impl Kernel {
+impl ScanKernel {
     /// Returns the fastest kernel on a column of `words` words.
-    pub(crate) fn fastest(words: usize) -> Kernel {
-        let column: Vec<Word> = (0..words as u64).map(u64::to_le_bytes).collect();
+    pub(crate) fn fastest(words: usize) -> ScanKernel {
+        let column: Vec<ColumnWord> = (0..words as u64).map(u64::to_le_bytes).collect();
         let query = black_box(u64::MAX << 32);
         let mut places = Vec::new();
-        let mut best = |kernel: &Kernel| {
+        let mut best = |kernel: &ScanKernel| {
             let time = |_| {
                 let start = Instant::now();
                 for _ in 0..(1 << 20) / words {

@@ -60,15 +60,15 @@ mod results;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use blocks::Tables;
-use check::{Score, Truth};
-use data::{Data, Kind, Spread as DataSpread};
-use engine::{Engine, Place, Wanted};
-use engines::{Candidate, OWN, Source};
-use measure::{Questions, measure};
-use report::{Report, Row};
-use results::{Entrant, near_batch, ratios, times};
-use simkeep_testing::bench::arguments::{self, Given, Only};
+use blocks::BlockTables;
+use check::{CheckedSearches, RecallScore};
+use data::{DataSpread, PeerData, QueryKind};
+use engine::{EngineHome, QueryOptions, SearchEngine};
+use engines::{EngineChoice, EngineInput, OWN};
+use measure::{RoundQueries, measure};
+use report::{PeerReport, PeerRow};
+use results::{ComparedEngine, near_batch, ratios, times};
+use simkeep_testing::bench::arguments::{self, NameFilter, RemainingArguments};
 
 /// The seed of the pages, the same for all engines.
 const SEED: u64 = 0x51b_4ee9;
@@ -100,29 +100,29 @@ cargo bench --manifest-path benches/peers/Cargo.toml --bench peers -- [OPTIONS]
 ";
 
 /// The settings of the benchmark.
-struct Arguments {
+struct PeerBenchArguments {
     json: bool,
     pages: Vec<usize>,
-    wanted: Wanted,
+    wanted: QueryOptions,
     spread: DataSpread,
     queries: usize,
     batch: usize,
     rounds: usize,
-    only: Only,
+    only: NameFilter,
     dir: PathBuf,
 }
 
-impl Arguments {
-    fn read(given: &mut Given) -> Result<Arguments, String> {
-        let mut read = Arguments {
+impl PeerBenchArguments {
+    fn read(given: &mut RemainingArguments) -> Result<PeerBenchArguments, String> {
+        let mut read = PeerBenchArguments {
             json: false,
             pages: vec![1_000_000, 10_000_000],
-            wanted: Wanted { k: 3, limit: u32::MAX as usize, urls: false },
+            wanted: QueryOptions { k: 3, limit: u32::MAX as usize, urls: false },
             spread: DataSpread::Uniform,
             queries: 5_000,
             batch: 100_000,
             rounds: 3,
-            only: Only::default(),
+            only: NameFilter::default(),
             dir: PathBuf::from(env!("CARGO_TARGET_TMPDIR")),
         };
         while let Some(argument) = given.argument() {
@@ -158,16 +158,16 @@ impl Arguments {
         Ok(read)
     }
 
-    fn wants(&self, engine: &Candidate) -> bool {
+    fn wants(&self, engine: &EngineChoice) -> bool {
         self.only.wants(engine.name, engine.default)
     }
 }
 
 fn main() {
-    let arguments = arguments::read(USAGE, Arguments::read);
+    let arguments = arguments::read(USAGE, PeerBenchArguments::read);
     std::fs::create_dir_all(&arguments.dir).unwrap();
-    let report = Report { json: arguments.json };
-    report.print(&Row::new("timer").number("overhead_ns", measure::timer_overhead()));
+    let report = PeerReport { json: arguments.json };
+    report.print(&PeerRow::new("timer").number("overhead_ns", measure::timer_overhead()));
     let mut last = Vec::new();
     for n in &arguments.pages {
         let dir = tempfile::Builder::new().prefix("peers-").tempdir_in(&arguments.dir).unwrap();
@@ -178,11 +178,16 @@ fn main() {
 }
 
 /// Compares all engines on `n` pages and returns the ratios.
-fn compare(arguments: &Arguments, report: &Report, dir: &Path, n: usize) -> Vec<Row> {
+fn compare(
+    arguments: &PeerBenchArguments,
+    report: &PeerReport,
+    dir: &Path,
+    n: usize,
+) -> Vec<PeerRow> {
     let wanted = arguments.wanted;
-    let progress = Progress { start: Instant::now(), n };
+    let progress = PeerProgress { start: Instant::now(), n };
     let described = |bench: &str, engine: &str| {
-        Row::new(bench)
+        PeerRow::new(bench)
             .text("engine", engine)
             .text("data", arguments.spread.name())
             .count("n", n as u64)
@@ -190,13 +195,14 @@ fn compare(arguments: &Arguments, report: &Report, dir: &Path, n: usize) -> Vec<
             .text("peers_give", if wanted.urls { "urls" } else { "page numbers" })
     };
     progress.say("making data");
-    let data = Data::new(arguments.spread, n, SEED);
+    let data = PeerData::new(arguments.spread, n, SEED);
     let mut entrants = build(arguments, report, &progress, dir, &data, described);
-    for (number, kind) in Kind::ALL.into_iter().enumerate() {
-        let truth = Truth::new(&data, wanted.k, &kind.queries(&data, wanted.k, CHECKED, !SEED));
+    for (number, kind) in QueryKind::ALL.into_iter().enumerate() {
+        let truth =
+            CheckedSearches::new(&data, wanted.k, &kind.queries(&data, wanted.k, CHECKED, !SEED));
         for entrant in &mut entrants {
             let score = truth.score(&mut *entrant.built.engine, wanted);
-            let Score { searches, recall, agreeing, expected } = score;
+            let RecallScore { searches, recall, agreeing, expected } = score;
             report.print(
                 &described("check", entrant.name)
                     .text("queries", kind.name())
@@ -211,7 +217,7 @@ fn compare(arguments: &Arguments, report: &Report, dir: &Path, n: usize) -> Vec<
             progress.say(&format!("{} queries, round {}", kind.name(), round + 1));
             let seed = SEED + 1 + round as u64;
             let queries = |count| kind.queries(&data, wanted.k, count, seed);
-            let questions = Questions::new(arguments.queries, arguments.batch, queries);
+            let questions = RoundQueries::new(arguments.queries, arguments.batch, queries);
             for entrant in &mut entrants {
                 let figures = measure(&mut *entrant.built.engine, &questions, MEASUREMENT);
                 entrant.figures[number].push(figures);
@@ -223,7 +229,7 @@ fn compare(arguments: &Arguments, report: &Report, dir: &Path, n: usize) -> Vec<
         }
     }
     let own = entrants.iter().find(|entrant| entrant.name == OWN);
-    let results = |(number, kind): (usize, Kind)| {
+    let results = |(number, kind): (usize, QueryKind)| {
         let row = |bench| described(bench, OWN).text("queries", kind.name());
         own.map(|own| {
             let batch = row("near_batch").count("searches", arguments.batch as u64);
@@ -231,22 +237,22 @@ fn compare(arguments: &Arguments, report: &Report, dir: &Path, n: usize) -> Vec<
             [ratios(row("ratio"), number, own, &entrants), batch]
         })
     };
-    Kind::ALL.into_iter().enumerate().filter_map(results).flatten().collect()
+    QueryKind::ALL.into_iter().enumerate().filter_map(results).flatten().collect()
 }
 
 /// Builds all engines, and reads all data of each.
 fn build(
-    arguments: &Arguments,
-    report: &Report,
-    progress: &Progress,
+    arguments: &PeerBenchArguments,
+    report: &PeerReport,
+    progress: &PeerProgress,
     dir: &Path,
-    data: &Data,
-    described: impl Fn(&str, &str) -> Row,
-) -> Vec<Entrant> {
+    data: &PeerData,
+    described: impl Fn(&str, &str) -> PeerRow,
+) -> Vec<ComparedEngine> {
     let start = Instant::now();
-    let tables = Tables::new(data.pages().collect::<Vec<_>>().into_iter());
+    let tables = BlockTables::new(data.pages().collect::<Vec<_>>().into_iter());
     let sorting = start.elapsed().as_secs_f64();
-    let source = Source { data, tables: &tables, wanted: arguments.wanted, dir };
+    let source = EngineInput { data, tables: &tables, wanted: arguments.wanted, dir };
     let mut entrants = Vec::new();
     for engine in engines::ALL.iter().filter(|engine| arguments.wants(engine)) {
         progress.say(&format!("building {}", engine.name));
@@ -260,8 +266,8 @@ fn build(
         }
         if let Some(bytes) = built.bytes {
             let name = match engine.place {
-                Place::Disk => "disk_bytes_per_fingerprint",
-                Place::Memory => "memory_bytes_per_fingerprint",
+                EngineHome::Disk => "disk_bytes_per_fingerprint",
+                EngineHome::Memory => "memory_bytes_per_fingerprint",
             };
             row = row.number(name, bytes as f64 / n as f64);
         }
@@ -270,29 +276,29 @@ fn build(
             touch(&mut *built.engine, data, arguments.wanted.k);
         }
         let (name, place) = (engine.name, engine.place);
-        entrants.push(Entrant { name, place, built, figures: Default::default() });
+        entrants.push(ComparedEngine { name, place, built, figures: Default::default() });
     }
     entrants
 }
 
 /// Makes an engine read all of its data, so that no measured search reads anything for the first
 /// time.
-fn touch(engine: &mut dyn Engine, data: &Data, k: u32) {
+fn touch(engine: &mut dyn SearchEngine, data: &PeerData, k: u32) {
     // A 16-bit value in all four blocks. Together, these queries reach every bucket of four tables.
     let everywhere = (0..=u64::from(u16::MAX)).map(|block| block * 0x1_0001_0001_0001);
     measure::warm(engine, everywhere.collect::<Vec<u64>>().iter(), TOUCH);
     // These queries reach most data in other layouts, and the URLs.
-    let planted = Kind::Planted.queries(data, k, TOUCH_PLANTED, !SEED);
+    let planted = QueryKind::Planted.queries(data, k, TOUCH_PLANTED, !SEED);
     measure::warm(engine, planted.iter(), TOUCH / 3);
 }
 
 /// Progress messages for the user.
-struct Progress {
+struct PeerProgress {
     start: Instant,
     n: usize,
 }
 
-impl Progress {
+impl PeerProgress {
     fn say(&self, what: &str) {
         eprintln!("{:7.1} s  {} pages: {what}", self.start.elapsed().as_secs_f64(), self.n);
     }

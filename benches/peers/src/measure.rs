@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use crate::engine::Engine;
+use crate::engine::SearchEngine;
 
 /// The number of searches before a measurement, so that an engine's code and upper levels are in
 /// cache.
@@ -13,7 +13,7 @@ const CHUNK: usize = 32;
 
 /// The times of one engine for one kind of query in one round, in nanoseconds.
 #[derive(Clone, Copy)]
-pub(crate) struct Figures {
+pub(crate) struct QueryTimes {
     /// The median of the searches that were timed individually.
     pub(crate) p50: f64,
     /// The 99th percentile of these searches.
@@ -31,31 +31,35 @@ pub(crate) struct Figures {
 }
 
 /// The queries of a round. No query is repeated, because its data would be in a processor cache.
-pub(crate) struct Questions {
+pub(crate) struct RoundQueries {
     warm: [Vec<u64>; 2],
     singly: Vec<u64>,
     in_loop: Vec<u64>,
     in_batch: Vec<u64>,
 }
 
-impl Questions {
+impl RoundQueries {
     /// Draws `each` queries for individual searches and for the loop, `batch` for the batch, and
     /// warm-up queries.
     pub(crate) fn new(
         each: usize,
         batch: usize,
         queries: impl FnOnce(usize) -> Vec<u64>,
-    ) -> Questions {
+    ) -> RoundQueries {
         let mut queries = queries(2 * WARM + 2 * each + batch).into_iter();
         let mut take = |count| queries.by_ref().take(count).collect();
         let warm = [take(WARM), take(WARM)];
-        Questions { warm, singly: take(each), in_loop: take(each), in_batch: take(batch) }
+        RoundQueries { warm, singly: take(each), in_loop: take(each), in_batch: take(batch) }
     }
 }
 
 /// Searches individually, then in a loop, each for at most `most`; then in a batch.
-pub(crate) fn measure(engine: &mut dyn Engine, questions: &Questions, most: Duration) -> Figures {
-    let Questions { warm: [warm_singly, warm_loop], singly, in_loop, in_batch } = questions;
+pub(crate) fn measure(
+    engine: &mut dyn SearchEngine,
+    questions: &RoundQueries,
+    most: Duration,
+) -> QueryTimes {
+    let RoundQueries { warm: [warm_singly, warm_loop], singly, in_loop, in_batch } = questions;
     warm(engine, warm_singly.iter(), most / 4);
     let faults_before = faults();
     let mut times = Vec::with_capacity(singly.len());
@@ -92,7 +96,7 @@ pub(crate) fn measure(engine: &mut dyn Engine, questions: &Questions, most: Dura
         assert_eq!(found, singly, "a batch finds what single searches find");
         time.as_nanos() as f64 / in_batch.len() as f64
     });
-    Figures {
+    QueryTimes {
         p50: at_per_cent(&mut times, 50),
         p99: at_per_cent(&mut times, 99),
         mean: time.as_nanos() as f64 / searches as f64,
@@ -105,7 +109,7 @@ pub(crate) fn measure(engine: &mut dyn Engine, questions: &Questions, most: Dura
 
 /// Runs searches that are not measured, for at most `most`.
 pub(crate) fn warm<'a>(
-    engine: &mut dyn Engine,
+    engine: &mut dyn SearchEngine,
     queries: impl Iterator<Item = &'a u64>,
     most: Duration,
 ) {
@@ -145,7 +149,7 @@ fn at_per_cent(times: &mut [f64], rank: usize) -> f64 {
 
 /// The median of the rounds (the lower of two), the minimum and the maximum.
 #[derive(Clone, Copy)]
-pub(crate) struct Spread {
+pub(crate) struct RoundSpread {
     /// The median.
     pub(crate) median: f64,
     /// The minimum.
@@ -154,12 +158,12 @@ pub(crate) struct Spread {
     pub(crate) most: f64,
 }
 
-impl Spread {
+impl RoundSpread {
     /// Summarizes at least one value.
-    pub(crate) fn of(values: impl Iterator<Item = f64>) -> Spread {
+    pub(crate) fn of(values: impl Iterator<Item = f64>) -> RoundSpread {
         let mut values: Vec<f64> = values.collect();
         values.sort_unstable_by(f64::total_cmp);
         let (least, most) = (values[0], values[values.len() - 1]);
-        Spread { median: values[(values.len() - 1) / 2], least, most }
+        RoundSpread { median: values[(values.len() - 1) / 2], least, most }
     }
 }

@@ -4,54 +4,54 @@ use std::io::Write;
 
 use serde_json::Value;
 
-use crate::measure::Spread;
+use crate::measure::RoundSpread;
 
 /// The printer of results.
-pub(crate) struct Report {
+pub(crate) struct PeerReport {
     /// Whether results are printed as JSON.
     pub(crate) json: bool,
 }
 
 /// A result: named values in order.
-pub(crate) struct Row(Vec<(String, Value)>);
+pub(crate) struct PeerRow(Vec<(String, Value)>);
 
-impl Row {
+impl PeerRow {
     /// Creates a result of this kind.
-    pub(crate) fn new(bench: &str) -> Row {
-        Row(Vec::new()).text("bench", bench)
+    pub(crate) fn new(bench: &str) -> PeerRow {
+        PeerRow(Vec::new()).text("bench", bench)
     }
 
     /// Adds a text.
-    pub(crate) fn text(self, name: &str, value: &str) -> Row {
+    pub(crate) fn text(self, name: &str, value: &str) -> PeerRow {
         self.add(name, value.into())
     }
 
     /// Adds a whole number.
-    pub(crate) fn count(self, name: &str, value: u64) -> Row {
+    pub(crate) fn count(self, name: &str, value: u64) -> PeerRow {
         self.add(name, value.into())
     }
 
     /// Adds a number, rounded to three decimals.
-    pub(crate) fn number(self, name: &str, value: f64) -> Row {
+    pub(crate) fn number(self, name: &str, value: f64) -> PeerRow {
         self.add(name, ((value * 1e3).round() / 1e3).into())
     }
 
     /// Adds the median of the rounds, with minimum and maximum.
-    pub(crate) fn spread(self, name: &str, value: Spread) -> Row {
+    pub(crate) fn spread(self, name: &str, value: RoundSpread) -> PeerRow {
         let row = self.number(name, value.median);
         let row = row.number(&format!("{name}_least"), value.least);
         row.number(&format!("{name}_most"), value.most)
     }
 
-    fn add(mut self, name: &str, value: Value) -> Row {
+    fn add(mut self, name: &str, value: Value) -> PeerRow {
         self.0.push((name.to_owned(), value));
         self
     }
 }
 
-impl Report {
+impl PeerReport {
     /// Prints a result immediately, so that an interrupted run has shown its results.
-    pub(crate) fn print(&self, row: &Row) {
+    pub(crate) fn print(&self, row: &PeerRow) {
         let mut out = String::new();
         if self.json {
             let fields: Vec<String> =

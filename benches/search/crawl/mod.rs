@@ -14,15 +14,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use simkeep::load::{LoadOptions, Observed};
+use simkeep::load::{AsOperation, LoadOptions};
 use simkeep::query::Explanation;
 use simkeep::{Operation, Options, Progress, Query, Store};
-use simkeep_testing::bench::report::{Report, Row};
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 
-use self::pages::Pages;
-use crate::data::{self, Kind, Random};
-use crate::times::{Times, median};
-use crate::truth::Score;
+use self::pages::CrawlPages;
+use crate::data::{self, DataRandom, FingerprintSpread};
+use crate::times::{SearchTimes, median};
+use crate::truth::HitScore;
 use crate::{fill, truth};
 
 /// The maximum distance.
@@ -45,10 +45,10 @@ const CHECKED: usize = 10;
 const EXPLAINED: usize = 1000;
 
 /// The store, and its expected pages.
-struct Crawl {
+struct CrawledStore {
     store: Store,
     /// While this lock is held, the store has exactly these pages.
-    pages: Mutex<Pages>,
+    pages: Mutex<CrawlPages>,
     /// The number of visits so far.
     visits: AtomicU64,
     /// The number of visits that fit into a memtable.
@@ -56,16 +56,16 @@ struct Crawl {
 }
 
 /// Grows a store to at least `n` pages, and searches it.
-pub(crate) fn run(report: &Report, dir: &Path, n: usize, queries: usize) {
+pub(crate) fn run(report: &BenchReport, dir: &Path, n: usize, queries: usize) {
     let (path, merged_path) = (fill::place(dir), fill::place(dir));
-    let crawl = Crawl::grow(report, &path, n);
+    let crawl = CrawledStore::grow(report, &path, n);
     let merged = Store::create(&merged_path, Options::default()).unwrap();
     merged.copy_from(&crawl.store.snapshot(), LoadOptions::default()).unwrap();
     merged.snapshot().warm_up(&Progress::default()).unwrap();
     for (name, store) in [("crawl", &crawl.store), ("merged", &merged)] {
         fill::warm(store, crawl.pages.lock().unwrap().fingerprints());
         let stats = store.stats().unwrap();
-        let row = Row::new("crawl_store")
+        let row = BenchRow::new("crawl_store")
             .text("store", name)
             .count("pages", stats.pages)
             .count("visits", stats.visits)
@@ -85,7 +85,7 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize, queries: usize) {
         let rate = writer.join().unwrap();
         let stats = crawl.store.stats().unwrap();
         report.print(
-            Row::new("crawl_writer")
+            BenchRow::new("crawl_writer")
                 .number("observes_per_second", rate)
                 .count("segments_at_end", stats.segments.len() as u64)
                 .count("unsealed_visits_at_end", stats.unsealed_visits),
@@ -96,8 +96,8 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize, queries: usize) {
 }
 
 /// Reports the time of searches that find nothing, separately for segments and memtables.
-fn explain(report: &Report, store: &Store) {
-    let queries = Kind::Uniform.strangers(&mut Random(0xe8), EXPLAINED);
+fn explain(report: &BenchReport, store: &Store) {
+    let queries = FingerprintSpread::Uniform.strangers(&mut DataRandom(0xe8), EXPLAINED);
     let explained = queries
         .iter()
         .map(|query| Explanation::of(&store.snapshot(), &Query::new(*query, K)).unwrap());
@@ -110,7 +110,7 @@ fn explain(report: &Report, store: &Store) {
         median(explained.iter().map(of_one))
     };
     report.print(
-        Row::new("crawl_explained")
+        BenchRow::new("crawl_explained")
             .count("searches", EXPLAINED as u64)
             .number("segments_ns", of(true))
             .number("memtables_ns", of(false))
@@ -119,19 +119,19 @@ fn explain(report: &Report, store: &Store) {
 }
 
 /// Times searches of one kind in both stores, in turns.
-fn compare(report: &Report, crawl: &Crawl, merged: &Store, name: &str, count: usize) {
+fn compare(report: &BenchReport, crawl: &CrawledStore, merged: &Store, name: &str, count: usize) {
     let like = Query::new(0, K).limit(100);
     let ask = |store: &Store, queries: &[u64]| {
         let search =
             |fingerprint| store.snapshot().search(&like.clone().fingerprint(fingerprint)).unwrap();
-        Times::of(queries, search)
+        SearchTimes::of(queries, search)
     };
-    let mut random = Random(0x9e3 + name.len() as u64);
-    let mut score = Score::default();
+    let mut random = DataRandom(0x9e3 + name.len() as u64);
+    let mut score = HitScore::default();
     let (mut running, mut paused, mut one) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         let mut queries = |count| match name {
-            "strangers" => Kind::Uniform.strangers(&mut random, count),
+            "strangers" => FingerprintSpread::Uniform.strangers(&mut random, count),
             _ => {
                 let pages = crawl.pages.lock().unwrap();
                 data::planted(&mut random, pages.fingerprints(), K, count)
@@ -152,20 +152,20 @@ fn compare(report: &Report, crawl: &Crawl, merged: &Store, name: &str, count: us
     }
     let stores = [("crawl", "running", &running), ("crawl", "paused", &paused)];
     for (store, writer, rounds) in stores.into_iter().chain([("merged", "none", &one)]) {
-        let row = Row::new("crawl_near")
+        let row = BenchRow::new("crawl_near")
             .text("queries", name)
             .text("store", store)
             .text("writer", writer)
             .count("k", K.into())
             .count("rounds", ROUNDS as u64);
-        let times = Times::median(rounds);
+        let times = SearchTimes::median(rounds);
         report.print(row.number("hits_per_query", times.hits).and(|row| times.add(row)));
     }
-    let ratio = |crawl: &[Times], figure: fn(&Times) -> f64| {
+    let ratio = |crawl: &[SearchTimes], figure: fn(&SearchTimes) -> f64| {
         median(crawl.iter().zip(&one).map(|(crawl, merged)| figure(crawl) / figure(merged)))
     };
     report.print(
-        Row::new("crawl_ratio")
+        BenchRow::new("crawl_ratio")
             .text("queries", name)
             .number("p50_to_merged", ratio(&running, |times| times.p50))
             .number("p99_to_merged", ratio(&running, |times| times.p99))
@@ -177,8 +177,8 @@ fn compare(report: &Report, crawl: &Crawl, merged: &Store, name: &str, count: us
     );
 }
 
-impl Crawl {
-    fn grow(report: &Report, path: &Path, n: usize) -> Crawl {
+impl CrawledStore {
+    fn grow(report: &BenchReport, path: &Path, n: usize) -> CrawledStore {
         // A small store gets small memtables, so that it has as many segments as a large one.
         let memtable = Options::default().memtable_observations.min((n / 4).max(1000));
         let options = Options::default()
@@ -186,8 +186,8 @@ impl Crawl {
             // Pauses during measurements must not cause a seal.
             .seal_after(Duration::from_secs(24 * 3600));
         let store = Store::create(path, options).unwrap();
-        let (pages, visits) = (Mutex::new(Pages::new()), AtomicU64::new(0));
-        let crawl = Crawl { store, pages, visits, memtable };
+        let (pages, visits) = (Mutex::new(CrawlPages::new()), AtomicU64::new(0));
+        let crawl = CrawledStore { store, pages, visits, memtable };
         let start = Instant::now();
         while crawl.pages.lock().unwrap().fingerprints().len() < n {
             crawl.observe(LOT.min(memtable));
@@ -198,7 +198,7 @@ impl Crawl {
         let (seconds, visits) =
             (start.elapsed().as_secs_f64(), crawl.visits.load(Ordering::Relaxed));
         report.print(
-            Row::new("crawl_grown")
+            BenchRow::new("crawl_grown")
                 .count("n", n as u64)
                 .count("pages", crawl.pages.lock().unwrap().fingerprints().len() as u64)
                 .count("visits", visits)
@@ -226,7 +226,7 @@ impl Crawl {
     fn observe(&self, count: usize) {
         let mut pages = self.pages.lock().unwrap();
         let visits = pages.visits(count);
-        let requests: Vec<Operation<'_>> = visits.iter().map(Observed::operation).collect();
+        let requests: Vec<Operation<'_>> = visits.iter().map(AsOperation::operation).collect();
         self.store.write_batch(&requests).unwrap();
         self.visits.fetch_add(count as u64, Ordering::Relaxed);
     }

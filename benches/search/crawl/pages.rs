@@ -3,7 +3,7 @@
 use simkeep::{Content, Digest, Epoch, Seen, Visit};
 use simkeep_testing::ms;
 
-use crate::data::{self, Random};
+use crate::data::{self, DataRandom};
 
 /// The percentage of visits that find a new page.
 const NEW_PERCENT: usize = 30;
@@ -15,16 +15,20 @@ const MOVED_PERCENT: usize = 50;
 const MOVED_BITS_MAX: usize = 8;
 
 /// The current state of all pages: page number `i` has fingerprint number `i`.
-pub(super) struct Pages {
-    random: Random,
+pub(super) struct CrawlPages {
+    random: DataRandom,
     time: i64,
     fingerprints: Vec<u64>,
 }
 
-impl Pages {
+impl CrawlPages {
     /// Creates a crawl without pages.
-    pub(super) fn new() -> Pages {
-        Pages { random: Random(0xc7a31), time: 1_700_000_000_000, fingerprints: Vec::new() }
+    pub(super) fn new() -> CrawlPages {
+        CrawlPages {
+            random: DataRandom(0xc7a31),
+            time: 1_700_000_000_000,
+            fingerprints: Vec::new(),
+        }
     }
 
     /// The current fingerprint of each page.
@@ -62,7 +66,7 @@ impl Pages {
         self.time += 1 + random.below(199) as i64;
         let fingerprint = self.fingerprints[page];
         // The digest changes when the fingerprint does.
-        let mut bytes = Random(fingerprint ^ (page as u64) << 20);
+        let mut bytes = DataRandom(fingerprint ^ (page as u64) << 20);
         let digest = Digest(std::array::from_fn(|_| bytes.next() as u8));
         let fingerprint = Some(fingerprint);
         let content = Content { fingerprint, epoch: Epoch::from_number(0), digest: Some(digest) };

@@ -1,9 +1,9 @@
 //! Expands the macros of the library for cbindgen, with descriptions from the crate.
 
-use simkeep_prose::Prose;
+use simkeep_prose::TypeDocs;
 
 /// Replaces the macros of a source by their declarations.
-pub(crate) fn expanded(source: &str, prose: &Prose) -> String {
+pub(crate) fn expanded(source: &str, prose: &TypeDocs) -> String {
     let expand = |source: &str, name: &str, by: &dyn Fn(&str) -> String| {
         let begin = format!("\n{name}! {{\n");
         let mut parts = source.split(&begin);
@@ -22,7 +22,7 @@ pub(crate) fn expanded(source: &str, prose: &Prose) -> String {
 }
 
 /// The structure that `structure!` or `chunk!` declares. Fields of a chunk point to columns.
-fn structure(declared: &str, points: &str, prose: &Prose) -> String {
+fn structure(declared: &str, points: &str, prose: &TypeDocs) -> String {
     let (mut out, mut docs, mut of) = (String::new(), String::new(), "");
     for line in lines(declared) {
         if let Some(head) = line.strip_prefix("pub struct ") {
@@ -45,7 +45,7 @@ fn structure(declared: &str, points: &str, prose: &Prose) -> String {
 }
 
 /// The enumeration that `code!` declares.
-fn code(declared: &str, prose: &Prose) -> String {
+fn code(declared: &str, prose: &TypeDocs) -> String {
     let (mut out, mut docs) = (String::new(), String::new());
     for line in lines(declared) {
         if let Some((name, _)) = line.strip_prefix("pub enum ").and_then(|l| l.split_once(" from "))
@@ -122,6 +122,6 @@ fn last_name(path: &str) -> &str {
 }
 
 /// The crate's description of a field, a variant or a method, as lines of a comment.
-fn described(of: &str, name: &str, prose: &Prose) -> String {
+fn described(of: &str, name: &str, prose: &TypeDocs) -> String {
     prose.of(of, name).lines().map(|line| format!("    /// {line}\n")).collect()
 }

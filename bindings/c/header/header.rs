@@ -8,7 +8,7 @@ mod sections;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use simkeep_prose::Prose;
+use simkeep_prose::TypeDocs;
 
 fn here(path: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(path)
@@ -16,7 +16,7 @@ fn here(path: &str) -> PathBuf {
 
 /// Generates the header from the source. Expands its macros first, because cbindgen does not.
 fn header() -> String {
-    let (copy, prose) = (tempfile::tempdir().unwrap(), Prose::read(&here("../../src")));
+    let (copy, prose) = (tempfile::tempdir().unwrap(), TypeDocs::read(&here("../../src")));
     let mut expanded = sources("src");
     for (name, source) in &mut expanded {
         *source = expand::expanded(source, &prose);
@@ -30,7 +30,7 @@ fn header() -> String {
     let mut bytes = Vec::new();
     bindings.generate().unwrap().write(&mut bytes);
     let example = fs::read_to_string(here("examples/first.c")).unwrap();
-    sections::divided(&String::from_utf8(bytes).unwrap(), &expanded, &example)
+    sections::with_sections(&String::from_utf8(bytes).unwrap(), &expanded, &example)
 }
 
 #[test]

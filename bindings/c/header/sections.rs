@@ -25,7 +25,7 @@ const WIDTH: usize = 100;
 
 /// The header with a heading for each section, and with the table of contents and the example in
 /// its first comment. `sources` are expanded, by their paths.
-pub(crate) fn divided(header: &str, sources: &[(String, String)], example: &str) -> String {
+pub(crate) fn with_sections(header: &str, sources: &[(String, String)], example: &str) -> String {
     let lines: Vec<&str> = header.lines().collect();
     let mut titles: Vec<(usize, &str)> = Vec::new();
     for (title, begin) in DECLARATIONS {

@@ -11,7 +11,7 @@
 //! A reference from this module is valid until the call from C returns.
 
 pub(crate) mod arrow;
-pub(crate) mod lend;
+pub(crate) mod owning_ref;
 
 use std::ffi::{CStr, OsStr, c_char};
 use std::mem::MaybeUninit;
@@ -115,7 +115,7 @@ pub(crate) fn path<'a>(pointer: *const c_char, name: &'static str) -> Result<&'a
 
 /// Copies numbers of the caller. Other threads may write the numbers concurrently, and the pointer
 /// may be unaligned.
-pub(crate) fn numbers<T: Number>(
+pub(crate) fn numbers<T: PodNumber>(
     pointer: *const T,
     count: usize,
     name: &'static str,
@@ -138,14 +138,14 @@ pub(crate) fn numbers<T: Number>(
 }
 
 /// A number type without padding, of which any bytes are a valid value.
-pub(crate) trait Number: Copy {}
+pub(crate) trait PodNumber: Copy {}
 
-impl Number for u8 {}
-impl Number for u32 {}
-impl Number for u64 {}
-impl Number for i32 {}
-impl Number for i64 {}
-impl Number for f64 {}
+impl PodNumber for u8 {}
+impl PodNumber for u32 {}
+impl PodNumber for u64 {}
+impl PodNumber for i32 {}
+impl PodNumber for i64 {}
+impl PodNumber for f64 {}
 
 /// Reads a structure that begins with its size.
 pub(crate) fn sized<T: Plain>(pointer: *const T, name: &'static str) -> Result<T> {
@@ -180,7 +180,11 @@ pub(crate) fn structure<T: Plain>(pointer: *const T, size: usize, name: &'static
 
 /// Reads a structure that begins with its size, with defaults for fields that the caller's header
 /// lacks.
-pub(crate) fn grown<T: Plain>(pointer: *const T, defaults: T, name: &'static str) -> Result<T> {
+pub(crate) fn read_versioned_struct<T: Plain>(
+    pointer: *const T,
+    defaults: T,
+    name: &'static str,
+) -> Result<T> {
     let given = sized(pointer, name)?;
     // SAFETY: the pointer was checked to be not NULL, and the caller guarantees that the structure
     // begins with a size.

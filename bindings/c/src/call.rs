@@ -57,7 +57,11 @@ pub(crate) fn found(
 
 /// Runs a function without an error argument, since it only reads memory: on failure C receives
 /// `none`.
-pub(crate) fn quiet<T>(function: &'static str, none: T, body: impl FnOnce() -> Result<T>) -> T {
+pub(crate) fn call_without_error<T>(
+    function: &'static str,
+    none: T,
+    body: impl FnOnce() -> Result<T>,
+) -> T {
     run(function, body).unwrap_or(none)
 }
 
@@ -94,7 +98,7 @@ macro_rules! getters {
             #[unsafe(no_mangle)]
             pub extern "C" fn $name($handle: *const $Handle) -> $Type {
                 let none = $crate::call::absent!($Type $(, $none)?);
-                $crate::call::quiet(stringify!($name), none, || {
+                $crate::call::call_without_error(stringify!($name), none, || {
                     let $handle = $crate::abi::handle($handle, stringify!($handle))?;
                     Ok($value)
                 })
@@ -117,14 +121,14 @@ pub(crate) use {absent, getters};
 
 /// Asserts at compile time that any thread may use a type, also concurrently. The compiler cannot
 /// check pointers that C passes between threads.
-pub(crate) const fn any_thread<T: Send + Sync>() {}
+pub(crate) const fn assert_thread_safe<T: Send + Sync>() {}
 
 /// Asserts at compile time that threads may use a type one after another.
 pub(crate) const fn one_thread_at_a_time<T: Send>() {}
 
 /// Runs a function that frees an object, unless the object is NULL.
 pub(crate) fn free<T>(function: &'static str, of: Option<Box<T>>) {
-    quiet(function, (), move || {
+    call_without_error(function, (), move || {
         drop(of);
         Ok(())
     });

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use simkeep::Progress;
 
 use crate::failure::{Failure, Result};
-use crate::fork::Process;
+use crate::fork::ForkGuard;
 
 /// Declares columns of items for a program, the last mandatory field, and the memory of the
 /// columns. Each column has a type, and an expression for the value of an item.
@@ -59,23 +59,23 @@ const CHUNKS_MAX: usize = 4;
 
 /// A search that continues as its caller requests results.
 #[derive(Debug)]
-pub(crate) struct Chunks<T> {
+pub(crate) struct ChunkedSearch<T> {
     /// `None` once the search has ended.
-    running: Option<Running<T>>,
-    process: Process,
+    running: Option<SearchThread<T>>,
+    process: ForkGuard,
 }
 
 #[derive(Debug)]
-struct Running<T> {
+struct SearchThread<T> {
     chunks: Receiver<Vec<T>>,
     thread: JoinHandle<simkeep::Result<()>>,
     progress: Progress,
 }
 
 /// The destination of results.
-pub(crate) struct Sink<T>(SyncSender<Vec<T>>);
+pub(crate) struct ChunkSink<T>(SyncSender<Vec<T>>);
 
-impl<T: Clone> Sink<T> {
+impl<T: Clone> ChunkSink<T> {
     /// Passes on results; returns `Break` if the caller has stopped the search.
     pub(crate) fn put(&self, found: &[T]) -> ControlFlow<()> {
         match self.0.send(found.to_vec()) {
@@ -85,19 +85,19 @@ impl<T: Clone> Sink<T> {
     }
 }
 
-impl<T: Send + 'static> Chunks<T> {
+impl<T: Send + 'static> ChunkedSearch<T> {
     /// Starts a search in a separate thread.
     pub(crate) fn start(
         progress: Progress,
-        find: impl FnOnce(&Progress, &Sink<T>) -> simkeep::Result<()> + Send + 'static,
-    ) -> Result<Chunks<T>> {
-        let process = Process::current()?;
+        find: impl FnOnce(&Progress, &ChunkSink<T>) -> simkeep::Result<()> + Send + 'static,
+    ) -> Result<ChunkedSearch<T>> {
+        let process = ForkGuard::current()?;
         let (sender, chunks) = sync_channel(CHUNKS_MAX);
         let of_thread = progress.clone();
-        let run = move || find(&of_thread, &Sink(sender));
+        let run = move || find(&of_thread, &ChunkSink(sender));
         let thread = std::thread::Builder::new().name("simkeep-pairs".to_owned()).spawn(run);
         let thread = thread.map_err(|e| Failure::io("cannot start a thread for pairs", &e))?;
-        Ok(Chunks { running: Some(Running { chunks, thread, progress }), process })
+        Ok(ChunkedSearch { running: Some(SearchThread { chunks, thread, progress }), process })
     }
 
     /// Waits for the next chunk, which is not empty; `None` at the end.
@@ -113,14 +113,14 @@ impl<T: Send + 'static> Chunks<T> {
     }
 }
 
-impl<T> Drop for Chunks<T> {
+impl<T> Drop for ChunkedSearch<T> {
     fn drop(&mut self) {
         let Some(running) = self.running.take() else { return };
         if !self.process.is_current() {
             // In a child process the thread does not exist, so it cannot be joined.
             return mem::forget(running);
         }
-        let Running { chunks, thread, progress } = running;
+        let SearchThread { chunks, thread, progress } = running;
         progress.cancel();
         drop(chunks);
         // The result of the thread is not needed any more.

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::ffi::CString;
 
-use simkeep::{Corruption, Error, Holder};
+use simkeep::{Corruption, Error, LockHolder};
 
 use crate::code;
 
@@ -80,14 +80,14 @@ fn c_string(text: &str) -> CString {
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         let mut failure = Failure::new(code::of(error.kind()), &error.to_string());
-        failure.tell(&error);
+        failure.copy_details(&error);
         failure
     }
 }
 
 impl Failure {
     /// Copies the details of an error, or the details of its cause.
-    fn tell(&mut self, error: &Error) {
+    fn copy_details(&mut self, error: &Error) {
         match error {
             Error::Corrupt(Corruption { file, offset, .. }) => {
                 self.file = Some(c_string(file));
@@ -110,14 +110,14 @@ impl Failure {
             Error::Locked { location, holder } => {
                 self.file = Some(c_string(location));
                 self.pid = match holder {
-                    Holder::ThisProcess => std::process::id(),
-                    Holder::Process(pid) => *pid,
+                    LockHolder::ThisProcess => std::process::id(),
+                    LockHolder::Process(pid) => *pid,
                     _ => 0,
                 };
             }
-            Error::Poisoned(cause) => self.tell(cause),
+            Error::Poisoned(cause) => self.copy_details(cause),
             Error::LoadRejected { nth, cause } => {
-                self.tell(cause);
+                self.copy_details(cause);
                 self.row = nth.checked_sub(1);
             }
             _ => {}

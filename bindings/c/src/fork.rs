@@ -17,14 +17,14 @@ static FORKS: AtomicU64 = AtomicU64::new(0);
 
 /// The process in which an object was created.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Process(u64);
+pub(crate) struct ForkGuard(u64);
 
-impl Process {
+impl ForkGuard {
     /// Returns the current process, and starts to count forks.
-    pub(crate) fn current() -> Result<Process> {
+    pub(crate) fn current() -> Result<ForkGuard> {
         static HEEDED: OnceLock<std::io::Result<()>> = OnceLock::new();
         match HEEDED.get_or_init(|| abi::on_fork(in_child)) {
-            Ok(()) => Ok(Process(FORKS.load(Ordering::Relaxed))),
+            Ok(()) => Ok(ForkGuard(FORKS.load(Ordering::Relaxed))),
             Err(error) => Err(Failure::io("cannot register a fork handler", error)),
         }
     }
@@ -49,15 +49,15 @@ extern "C" fn in_child() {
 
 /// A value for one thread at a time. A forked child does not wait for the value.
 #[derive(Debug)]
-pub(crate) struct Guarded<T> {
-    of: Mutex<T>,
-    process: Process,
+pub(crate) struct ForkSafeMutex<T> {
+    value: Mutex<T>,
+    process: ForkGuard,
 }
 
-impl<T> Guarded<T> {
+impl<T> ForkSafeMutex<T> {
     /// Guards a value in the current process.
-    pub(crate) fn new(of: T) -> Result<Guarded<T>> {
-        Ok(Guarded { of: Mutex::new(of), process: Process::current()? })
+    pub(crate) fn new(of: T) -> Result<ForkSafeMutex<T>> {
+        Ok(ForkSafeMutex { value: Mutex::new(of), process: ForkGuard::current()? })
     }
 
     /// Waits until no other thread uses the value. In a child, a thread that used the value at the
@@ -66,9 +66,9 @@ impl<T> Guarded<T> {
         let poisoned =
             || Failure::new(SIMKEEP_INTERNAL, "an earlier call on this panicked; free it");
         if self.process.is_current() {
-            return self.of.lock().map_err(|_| poisoned());
+            return self.value.lock().map_err(|_| poisoned());
         }
-        self.of.try_lock().map_err(|error| match error {
+        self.value.try_lock().map_err(|error| match error {
             TryLockError::Poisoned(_) => poisoned(),
             TryLockError::WouldBlock => {
                 let what =
@@ -80,7 +80,7 @@ impl<T> Guarded<T> {
 
     /// Returns the value for the final cleanup.
     pub(crate) fn get_mut(&mut self) -> Option<&mut T> {
-        self.of.get_mut().ok()
+        self.value.get_mut().ok()
     }
 
     /// Whether the value was created in the current process.

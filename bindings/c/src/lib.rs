@@ -27,11 +27,11 @@ pub mod version;
 
 /// Stores, readers, and snapshots.
 pub mod open {
+    pub(crate) mod load_slot;
     pub mod options;
     pub mod reader;
     pub mod snapshot;
     pub mod store;
-    pub(crate) mod turns;
 }
 
 /// Observations of a crawler, and the verdict of each visit.

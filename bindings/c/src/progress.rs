@@ -3,7 +3,7 @@
 use simkeep::{Progress, Stage};
 
 use crate::abi;
-use crate::call::{any_thread, done, free, getters, make};
+use crate::call::{assert_thread_safe, done, free, getters, make};
 use crate::failure::{Failure, Result};
 use crate::structure::code;
 
@@ -14,7 +14,7 @@ pub struct ProgressHandle {
     progress: Progress,
 }
 
-const _: () = any_thread::<ProgressHandle>();
+const _: () = assert_thread_safe::<ProgressHandle>();
 
 /// Returns the progress of a call; for NULL, an unobserved progress.
 pub(crate) fn of(progress: *const ProgressHandle) -> Result<Progress> {
@@ -74,7 +74,7 @@ getters! {
     fn simkeep_progress_done -> u64 = progress.progress.done();
     /// Returns the approximate total of this stage; 0 if unknown, or for NULL. Any thread, at any
     /// time; costs nothing.
-    fn simkeep_progress_of -> u64 = progress.progress.of().unwrap_or(0);
+    fn simkeep_progress_of -> u64 = progress.progress.total().unwrap_or(0);
     /// Returns the number of results so far: flaws of a check, pairs of a join. 0 for NULL. Any
     /// thread, at any time; costs nothing.
     fn simkeep_progress_found -> u64 = progress.progress.found();

@@ -43,9 +43,9 @@ fn calls() -> u64 {
 }
 
 /// Random numbers (Marsaglia's xorshift).
-struct Dice(u64);
+struct TwinRandom(u64);
 
-impl Dice {
+impl TwinRandom {
     fn roll(&mut self, sides: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -100,7 +100,7 @@ fn texts(texts: *const Texts) -> Vec<String> {
 }
 
 /// The store through C and the store through the crate.
-struct Twins {
+struct TwinStores {
     path: CString,
     c: Box<StoreHandle>,
     rust: Store,
@@ -120,7 +120,7 @@ fn c_options() -> crate::open::options::Options {
     options
 }
 
-impl Twins {
+impl TwinStores {
     fn c(&self) -> *mut StoreHandle {
         ptr::from_ref(&*self.c).cast_mut()
     }
@@ -131,7 +131,7 @@ impl Twins {
     }
 
     /// Observes some visits, in one call.
-    fn observe(&self, dice: &mut Dice) {
+    fn observe(&self, dice: &mut TwinRandom) {
         let urls: Vec<String> = (0..=dice.roll(6)).map(|_| dice.url()).collect();
         let mut visits = Vec::new();
         let mut observations = Vec::new();
@@ -183,7 +183,7 @@ impl Twins {
     }
 
     /// Searches, in a random way.
-    fn search(&self, dice: &mut Dice) {
+    fn search(&self, dice: &mut TwinRandom) {
         let mut query = query::Query::default();
         let (print, k) = (dice.fingerprint(), dice.roll(12) as u32);
         done(|error| query::simkeep_query_init(&raw mut query, query.size, print, k, error));
@@ -240,7 +240,7 @@ impl Twins {
     }
 
     /// Queries the state of a page.
-    fn ask(&self, dice: &mut Dice) {
+    fn ask(&self, dice: &mut TwinRandom) {
         let url = dice.url();
         let (text, len) = given(&url);
         let view = self.view();
@@ -302,7 +302,7 @@ impl Twins {
         pages::simkeep_pages_free(Some(of_c));
     }
 
-    fn maintain(&self, dice: &mut Dice) {
+    fn maintain(&self, dice: &mut TwinRandom) {
         if dice.roll(3) == 0 {
             done(|error| simkeep_merge(self.c(), ptr::null(), error));
             self.rust.merge(&simkeep::Progress::default()).unwrap();
@@ -313,7 +313,7 @@ impl Twins {
     }
 
     /// Closes and reopens the C store.
-    fn reopen(mut self) -> Twins {
+    fn reopen(mut self) -> TwinStores {
         done(|error| simkeep_store_close(self.c(), error));
         simkeep_store_free(Some(self.c));
         let options = c_options();
@@ -393,8 +393,8 @@ fn random_calls_match_the_crate() {
     let store = made(|error| simkeep_store_create(path.as_ptr(), &raw const c_options, error));
     let rust_store = Store::create(&rust, options()).unwrap();
     let epoch = rust_store.change_epoch();
-    let mut twins = Twins { path, c: store, rust: rust_store, epoch };
-    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut twins = TwinStores { path, c: store, rust: rust_store, epoch };
+    let mut dice = TwinRandom(0x9e37_79b9_7f4a_7c15);
     for _ in 0..calls() {
         match dice.roll(1000) {
             0..400 => twins.observe(&mut dice),

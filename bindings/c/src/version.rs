@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use crate::call::quiet;
+use crate::call::call_without_error;
 
 /// The version of this header. A program may compare this version with the version of the library
 /// at run time.
@@ -14,7 +14,7 @@ pub const SIMKEEP_ABI_VERSION: u32 = 1;
 /// program was built, or with a later version. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_abi_version() -> u32 {
-    quiet("simkeep_abi_version", 0, || Ok(SIMKEEP_ABI_VERSION))
+    call_without_error("simkeep_abi_version", 0, || Ok(SIMKEEP_ABI_VERSION))
 }
 
 /// Returns the version of simkeep, for example `0.1.0`. The text is NUL-terminated, and always
@@ -22,5 +22,5 @@ pub extern "C" fn simkeep_abi_version() -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_version() -> *const c_char {
     const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
-    quiet("simkeep_version", std::ptr::null(), || Ok(VERSION.as_ptr().cast()))
+    call_without_error("simkeep_version", std::ptr::null(), || Ok(VERSION.as_ptr().cast()))
 }

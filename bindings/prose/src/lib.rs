@@ -13,19 +13,19 @@ use syn::{Attribute, Expr, Fields, ImplItem, Item, ItemStruct, Lit, Meta, Type, 
 
 /// The descriptions of all public types.
 #[derive(Debug, Default)]
-pub struct Prose {
+pub struct TypeDocs {
     /// Descriptions by type and member. The member of the type itself is the empty string.
-    found: BTreeMap<(String, String), Found>,
+    found: BTreeMap<(String, String), MemberDocs>,
 }
 
 /// The descriptions of a member. A field or variant takes precedence over a method.
 #[derive(Debug, Default)]
-struct Found {
+struct MemberDocs {
     fields: Vec<String>,
     methods: Vec<String>,
 }
 
-impl Found {
+impl MemberDocs {
     fn one(&self) -> Option<&str> {
         let all = if self.fields.is_empty() { &self.methods } else { &self.fields };
         match &all[..] {
@@ -35,14 +35,14 @@ impl Found {
     }
 }
 
-impl Prose {
+impl TypeDocs {
     /// Reads the sources of the crate.
     ///
     /// # Panics
     ///
     /// If a file cannot be read, or is not Rust.
-    pub fn read(sources: &Path) -> Prose {
-        let (mut prose, mut folders) = (Prose::default(), vec![sources.to_owned()]);
+    pub fn read(sources: &Path) -> TypeDocs {
+        let (mut prose, mut folders) = (TypeDocs::default(), vec![sources.to_owned()]);
         while let Some(folder) = folders.pop() {
             let entries = fs::read_dir(&folder).unwrap_or_else(|e| panic!("{folder:?}: {e}"));
             for entry in entries {
@@ -103,7 +103,7 @@ impl Prose {
         }
     }
 
-    fn entry(&mut self, of: &impl ToString, member: &str) -> &mut Found {
+    fn entry(&mut self, of: &impl ToString, member: &str) -> &mut MemberDocs {
         self.found.entry((of.to_string(), member.to_owned())).or_default()
     }
 
@@ -118,7 +118,9 @@ impl Prose {
     /// If the member or its description is missing, or if several types of this name have the member.
     pub fn of(&self, of: &str, member: &str) -> &str {
         let found = self.found.get(&(of.to_owned(), member.to_owned()));
-        found.and_then(Found::one).unwrap_or_else(|| panic!("{of}.{member} is not described once"))
+        found
+            .and_then(MemberDocs::one)
+            .unwrap_or_else(|| panic!("{of}.{member} is not described once"))
     }
 
     /// Returns the source of the macro `prose!`. `prose!(simkeep::Stats; pages)` expands to the
@@ -250,7 +252,7 @@ mod tests {
                 }
             }
         ";
-        let mut prose = Prose::default();
+        let mut prose = TypeDocs::default();
         syn::parse_file(source).unwrap().items.iter().for_each(|item| prose.item(item));
         assert_eq!(prose.of("Pair", ""), "A pair.");
         assert_eq!(prose.of("Pair", "left"), "The left one,\nfrom `Pair::new`.");

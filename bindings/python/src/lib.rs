@@ -24,8 +24,8 @@ mod convert {
 /// Long calls, and forked processes.
 mod call {
     pub(crate) mod fork;
+    pub(crate) mod item_feed;
     pub(crate) mod long;
-    pub(crate) mod lots;
     pub(crate) mod progress;
 }
 
@@ -73,16 +73,16 @@ mod search {
 
 /// Observations of visits.
 mod observe {
+    pub(crate) mod fingerprinters;
     pub(crate) mod load;
     pub(crate) mod load_epochs;
-    pub(crate) mod makers;
     pub(crate) mod observation;
     pub(crate) mod response;
     pub(crate) mod route;
     pub(crate) mod row;
     pub(crate) mod table;
     pub(crate) mod update;
-    pub(crate) mod what;
+    pub(crate) mod visit_result;
 }
 
 /// Clusters.
@@ -146,7 +146,7 @@ mod tool;
 // The module was not yet tested on an interpreter without the global lock.
 #[pyo3::pymodule(gil_used = true)]
 mod _simkeep {
-    use super::convert::time::Time;
+    use super::convert::time::PyTime;
 
     #[pymodule_export]
     use super::call::fork::_forked;
@@ -288,11 +288,11 @@ mod _simkeep {
 
     /// The latest time of a visit.
     #[pymodule_export]
-    const TIME_MAX: Time = Time(simkeep::Time::MAX);
+    const TIME_MAX: PyTime = PyTime(simkeep::Time::MAX);
 
     /// The earliest time of a visit.
     #[pymodule_export]
-    const TIME_MIN: Time = Time(simkeep::Time::MIN);
+    const TIME_MIN: PyTime = PyTime(simkeep::Time::MIN);
 
     /// The maximum length of a URL in bytes of UTF-8.
     #[pymodule_export]

@@ -28,8 +28,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use simkeep::Options;
 
-use self::open::{Open, shown};
-use self::view::Source;
+use self::open::{OpenHandle, shown};
+use self::view::SnapshotSource;
 use crate::convert::error::OrRaise;
 use crate::convert::value::no_pickle;
 use crate::maintain::options::{options, options_prose};
@@ -44,7 +44,7 @@ pub(crate) use self::view::View;
 /// Close the store, or use it in a `with` statement.
 #[pyclass(frozen, extends = View, module = "simkeep")]
 pub(crate) struct Store {
-    open: Arc<Open>,
+    open: Arc<OpenHandle>,
 }
 
 impl Store {
@@ -60,8 +60,8 @@ impl Store {
     }
 
     fn of(py: Python<'_>, store: simkeep::Store, path: PathBuf) -> PyResult<Py<Store>> {
-        let open = Arc::new(Open::new(store, path));
-        let view = View::new(Source::Store(Arc::clone(&open)));
+        let open = Arc::new(OpenHandle::new(store, path));
+        let view = View::new(SnapshotSource::Store(Arc::clone(&open)));
         Py::new(py, PyClassInitializer::from(view).add_subclass(Store { open }))
     }
 

@@ -1,6 +1,6 @@
 //! Advice on errors of the library, in terms of this tool's verbs and options.
 
-use simkeep::{Error, Holder, NotStore};
+use simkeep::{Error, LockHolder, NotStore};
 
 /// Returns the message of an error, with advice on what to do with this tool.
 pub(crate) fn message(error: &Error) -> String {
@@ -19,9 +19,9 @@ pub(crate) fn message(error: &Error) -> String {
 
 /// Returns the message for a store that another process writes to. That of the library is for
 /// programs.
-fn in_use(location: &str, holder: Holder) -> String {
+fn in_use(location: &str, holder: LockHolder) -> String {
     let holder = match holder {
-        Holder::Process(process) => format!("process {process}"),
+        LockHolder::Process(process) => format!("process {process}"),
         _ => "another process".to_owned(),
     };
     format!(
@@ -143,7 +143,7 @@ mod tests {
                  store is opened again; see simkeep verify and simkeep repair",
             ),
             (
-                Error::Locked { location: "crawl".into(), holder: Holder::Process(7) },
+                Error::Locked { location: "crawl".into(), holder: LockHolder::Process(7) },
                 "crawl is in use by process 7 that writes to it; wait until it ends; verbs that only \
                  read, such as near and export, work at the same time",
             ),

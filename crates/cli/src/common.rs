@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use simkeep::Reader;
 use simkeep::publish::is_published;
-use simkeep_formats::escape::whole;
+use simkeep_formats::escape::escape_untruncated;
 
-use crate::exit::{Failure, say, say_beside};
-use crate::output::json::Saw;
+use crate::exit::{VerbError, print_message, print_writer_notice};
+use crate::output::json::StoreState;
 use crate::output::words;
-use crate::time::Clock;
+use crate::time::TimeFormat;
 
 /// The environment variable that names the store if no argument does.
 const VARIABLE: &str = "SIMKEEP_STORE";
@@ -20,7 +20,7 @@ const CATALOG: &str = "catalog.redb";
 
 /// The arguments of every verb.
 #[derive(Args)]
-pub(crate) struct Common {
+pub(crate) struct CommonArgs {
     /// The store, a directory [default: SIMKEEP_STORE, or the first argument]
     #[arg(short, long, value_name = "STORE", global = true, help_heading = "Common options")]
     store: Option<PathBuf>,
@@ -35,14 +35,14 @@ pub(crate) struct Common {
     local: bool,
 }
 
-impl Common {
+impl CommonArgs {
     /// The store that the arguments or the environment name; a usage error if neither does.
-    pub(crate) fn store(&self) -> Result<PathBuf, Failure> {
-        self.named().ok_or_else(|| Failure::Usage(unnamed(Path::new("."))))
+    pub(crate) fn store(&self) -> Result<PathBuf, VerbError> {
+        self.store_path().ok_or_else(|| VerbError::Usage(unnamed(Path::new("."))))
     }
 
     /// The store that the arguments or the environment name, if any.
-    pub(crate) fn named(&self) -> Option<PathBuf> {
+    pub(crate) fn store_path(&self) -> Option<PathBuf> {
         self.store.clone().or_else(of_environment)
     }
 
@@ -52,20 +52,22 @@ impl Common {
     }
 
     /// The clock that formats times for tables.
-    pub(crate) fn clock(&self) -> Clock {
-        Clock::new(self.local)
+    pub(crate) fn clock(&self) -> TimeFormat {
+        TimeFormat::new(self.local)
     }
 
     /// Opens the store for reading.
-    pub(crate) fn read(&self) -> Result<Reader, Failure> {
+    pub(crate) fn read(&self) -> Result<Reader, VerbError> {
         read(&self.store()?)
     }
 
     /// Returns an error if a store is named. For verbs that use no store.
-    pub(crate) fn without_store(&self) -> Result<(), Failure> {
+    pub(crate) fn without_store(&self) -> Result<(), VerbError> {
         match &self.store {
             None => Ok(()),
-            Some(_) => Err(Failure::Usage("this verb uses no store: leave --store out".to_owned())),
+            Some(_) => {
+                Err(VerbError::Usage("this verb uses no store: leave --store out".to_owned()))
+            }
         }
     }
 }
@@ -78,21 +80,21 @@ pub(crate) fn of_environment() -> Option<PathBuf> {
 /// Opens a store, or the newest generation of a published store, for reading. Writes nothing to its
 /// directory. Prints a note if a writer is active, which says whether all stored operations are
 /// visible. Also prints a note if a newer generation is incomplete.
-pub(crate) fn read(store: &Path) -> Result<Reader, Failure> {
+pub(crate) fn read(store: &Path) -> Result<Reader, VerbError> {
     let reader = Reader::open(store)?;
     if reader.generation().is_some() {
-        say_generation(&reader);
+        print_generation_notice(&reader);
     } else if let Some(written) = reader.written() {
         let sealed = reader.fell_back().then(|| (written, reader.behind()));
-        say_beside(&words::beside_writer(sealed), Saw::of(&reader));
+        print_writer_notice(&words::writer_note(sealed), StoreState::of(&reader));
     }
     Ok(reader)
 }
 
 /// Prints a note if a generation newer than the current one is incomplete.
-pub(crate) fn say_generation(reader: &Reader) {
+pub(crate) fn print_generation_notice(reader: &Reader) {
     if let Some((newer, number)) = reader.incomplete().zip(reader.generation()) {
-        say(&words::incomplete(newer, number));
+        print_message(&words::incomplete(newer, number));
     }
 }
 
@@ -155,7 +157,7 @@ pub(crate) fn quoted(path: &OsStr) -> String {
     if path.chars().all(is_plain) {
         path.into_owned()
     } else {
-        format!("'{}'", whole(&path.replace('\'', "'\\''")))
+        format!("'{}'", escape_untruncated(&path.replace('\'', "'\\''")))
     }
 }
 

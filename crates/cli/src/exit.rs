@@ -9,9 +9,9 @@ use simkeep::Error;
 use simkeep::fingerprint::FingerprintError;
 use simkeep::recrawl::RecrawlError;
 
-use simkeep_formats::escape::{self, whole};
+use simkeep_formats::escape::{self, escape_untruncated};
 
-use crate::output::json::{self, Beside, Message, Note, Saw};
+use crate::output::json::{self, AnswerNote, StderrMessage, StoreState, WriterNotice};
 use crate::{advice, signals, suggestion};
 
 /// The table of exit codes in the help of the program.
@@ -45,7 +45,7 @@ pub(crate) enum Exit {
 
 /// The reason why a verb did not complete its work.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum VerbError {
     /// The arguments are not valid, or not valid for this store.
     Usage(String),
     /// A record is broken, and the options do not allow broken records.
@@ -60,60 +60,60 @@ pub(crate) enum Failure {
     Other(String),
 }
 
-impl From<Error> for Failure {
+impl From<Error> for VerbError {
     fn from(error: Error) -> Self {
-        Failure::Store(error)
+        VerbError::Store(error)
     }
 }
 
-impl From<FingerprintError> for Failure {
+impl From<FingerprintError> for VerbError {
     fn from(error: FingerprintError) -> Self {
-        Failure::Store(error.into())
+        VerbError::Store(error.into())
     }
 }
 
-impl From<RecrawlError> for Failure {
+impl From<RecrawlError> for VerbError {
     fn from(error: RecrawlError) -> Self {
-        Failure::Store(error.into())
+        VerbError::Store(error.into())
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for VerbError {
     fn from(error: io::Error) -> Self {
-        Failure::Output(error)
+        VerbError::Output(error)
     }
 }
 
-impl Failure {
+impl VerbError {
     fn code(&self) -> u8 {
         match self {
-            Failure::Usage(_) => 2,
-            Failure::Broken(_) => 3,
-            Failure::Store(error) => code_of(error),
+            VerbError::Usage(_) => 2,
+            VerbError::Broken(_) => 3,
+            VerbError::Store(error) => code_of(error),
             // 128 + signal, as a shell reports a program that a signal ended.
-            Failure::Stopped(signal) => u8::try_from(128 + signal).unwrap_or(5),
-            Failure::Output(_) | Failure::Other(_) => 5,
+            VerbError::Stopped(signal) => u8::try_from(128 + signal).unwrap_or(5),
+            VerbError::Output(_) | VerbError::Other(_) => 5,
         }
     }
 
     /// The kind of the failure, as JSON output names it.
     fn kind(&self) -> &'static str {
         match self {
-            Failure::Usage(_) => "usage",
-            Failure::Broken(_) => "broken-record",
-            Failure::Store(error) => kind_of(error),
-            Failure::Output(_) => "output",
-            Failure::Stopped(_) => "stopped",
-            Failure::Other(_) => "other",
+            VerbError::Usage(_) => "usage",
+            VerbError::Broken(_) => "broken-record",
+            VerbError::Store(error) => kind_of(error),
+            VerbError::Output(_) => "output",
+            VerbError::Stopped(_) => "stopped",
+            VerbError::Other(_) => "other",
         }
     }
 
     pub(crate) fn message(&self) -> String {
         match self {
-            Failure::Usage(why) | Failure::Broken(why) | Failure::Other(why) => why.clone(),
-            Failure::Store(error) => advice::message(error),
-            Failure::Output(error) => format!("cannot write the result: {error}"),
-            Failure::Stopped(signal) => format!("stopped by {}", signals::name(*signal)),
+            VerbError::Usage(why) | VerbError::Broken(why) | VerbError::Other(why) => why.clone(),
+            VerbError::Store(error) => advice::message(error),
+            VerbError::Output(error) => format!("cannot write the result: {error}"),
+            VerbError::Stopped(signal) => format!("stopped by {}", signals::name(*signal)),
         }
     }
 }
@@ -181,54 +181,56 @@ static AS_JSON: AtomicBool = AtomicBool::new(false);
 
 /// Prints all messages as JSON from now on if the command line contains `--json`. Scans the raw
 /// words, because the command line may be invalid and messages about that must be JSON, too.
-pub(crate) fn say_as_asked<'w>(words: impl IntoIterator<Item = &'w OsString>) {
+pub(crate) fn detect_json_flag<'w>(words: impl IntoIterator<Item = &'w OsString>) {
     let is_asked = words.into_iter().take_while(|word| *word != "--").any(|word| word == "--json");
     AS_JSON.store(is_asked, Ordering::Relaxed);
 }
 
 /// Prints a message on standard error. Control characters in it are escaped.
-pub(crate) fn say(message: &str) {
-    say_or(message, || Message::Note(Note { message }));
+pub(crate) fn print_message(message: &str) {
+    print_text_or_json(message, || StderrMessage::Note(AnswerNote { message }));
 }
 
 /// Prints a note that a writer is active, with the state of the store that the reader sees.
-pub(crate) fn say_beside(message: &str, saw: Saw) {
-    say_or(message, || Message::Beside(Beside { message, saw }));
+pub(crate) fn print_writer_notice(message: &str, saw: StoreState) {
+    print_text_or_json(message, || StderrMessage::Beside(WriterNotice { message, saw }));
 }
 
 /// Prints a message as text, or the object as JSON if the user asked for JSON.
-fn say_or<'m>(message: &str, object: impl FnOnce() -> Message<'m>) {
+fn print_text_or_json<'m>(message: &str, object: impl FnOnce() -> StderrMessage<'m>) {
     // If standard error is closed, nobody can read the message.
     let mut stderr = io::stderr().lock();
     let _ = if AS_JSON.load(Ordering::Relaxed) {
         let line = serde_json::to_string(&object()).unwrap_or_default();
         writeln!(stderr, "{}", escape::json(&line))
     } else {
-        writeln!(stderr, "simkeep: {}", whole(message))
+        writeln!(stderr, "simkeep: {}", escape_untruncated(message))
     };
 }
 
 /// Prints the message of a failure.
-fn say_why(failure: &Failure) {
+fn print_failure(failure: &VerbError) {
     let message = &failure.message();
     let (file, offset) = match failure {
-        Failure::Store(error) => place_of(error),
+        VerbError::Store(error) => place_of(error),
         _ => (None, None),
     };
     let (exit_code, kind) = (failure.code(), failure.kind());
-    say_or(message, || Message::Error(json::Error { exit_code, kind, file, offset, message }));
+    print_text_or_json(message, || {
+        StderrMessage::Error(json::ErrorMessage { exit_code, kind, file, offset, message })
+    });
 }
 
 /// Returns the exit code of a verb, and prints the message of a failure. A closed pipe is not a
 /// failure: its reader has read enough.
-pub(crate) fn code(done: Result<Exit, Failure>) -> u8 {
+pub(crate) fn code(done: Result<Exit, VerbError>) -> u8 {
     match done {
         Ok(exit) => exit as u8,
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+        Err(VerbError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             Exit::Done as u8
         }
         Err(failure) => {
-            say_why(&failure);
+            print_failure(&failure);
             failure.code()
         }
     }
@@ -238,17 +240,17 @@ pub(crate) fn code(done: Result<Exit, Failure>) -> u8 {
 /// instead, with quoted text escaped. Returns the exit code.
 pub(crate) fn usage(command: &Command, words: &[OsString], error: &clap::Error) -> u8 {
     if !error.use_stderr() {
-        return code(error.print().map(|()| Exit::Done).map_err(Failure::Output));
+        return code(error.print().map(|()| Exit::Done).map_err(VerbError::Output));
     }
     let message = in_plain_words(&error.render().to_string());
     let message = message.strip_prefix("error: ").unwrap_or(&message);
     let message = message.trim_end().trim_end_matches("For more information, try '--help'.");
     let hint = suggestion::hint(command, words, error);
-    let hint = hint.map(|hint| hint.lines().map(whole).collect::<Vec<_>>().join("\n"));
+    let hint = hint.map(|hint| hint.lines().map(escape_untruncated).collect::<Vec<_>>().join("\n"));
     if AS_JSON.load(Ordering::Relaxed) {
         let lines = message.lines().chain(hint.iter().flat_map(|hint| hint.lines())).map(str::trim);
         let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
-        return code(Err(Failure::Usage(lines.join("; "))));
+        return code(Err(VerbError::Usage(lines.join("; "))));
     }
     // A tip of clap would be less specific or wrong.
     let has_hint = hint.is_some();
@@ -264,7 +266,7 @@ pub(crate) fn usage(command: &Command, words: &[OsString], error: &clap::Error) 
             let _ = writeln!(stderr, "{hint}\n");
         }
         if !(line.is_empty() && was_empty) {
-            let _ = writeln!(stderr, "{}", whole(line));
+            let _ = writeln!(stderr, "{}", escape_untruncated(line));
         }
         was_empty = line.is_empty();
     }
@@ -297,7 +299,7 @@ mod tests {
         let damage =
             simkeep::Corruption { file: "catalog.redb".into(), offset: 0, what: "x".into() };
         let poisoned = Error::Poisoned(std::sync::Arc::new(Error::Corrupt(damage)));
-        assert_eq!(Failure::Store(poisoned).code(), 4);
-        assert_eq!(Failure::Store(Error::Closed).code(), 5);
+        assert_eq!(VerbError::Store(poisoned).code(), 4);
+        assert_eq!(VerbError::Store(Error::Closed).code(), 5);
     }
 }

@@ -32,22 +32,22 @@ const GROUPS: &[(&str, &[&str])] = &[
 pub(crate) fn command() -> Command {
     let of_terminal = terminal_size::terminal_size().map(|(width, _)| width.0.into());
     let of_variable = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    of_width(of_terminal.or_else(of_variable).unwrap_or(WIDEST).min(WIDEST))
+    command_of_width(of_terminal.or_else(of_variable).unwrap_or(WIDEST).min(WIDEST))
 }
 
 /// The command line parser, with help whose paragraphs are not wrapped.
 pub(crate) fn unwrapped() -> Command {
-    laid_out(Cli::command(), 0)
+    lay_out(Cli::command(), 0)
 }
 
 /// The command line parser, with help of this width in characters; 0 disables wrapping.
-fn of_width(width: usize) -> Command {
-    laid_out(Cli::command(), width)
+fn command_of_width(width: usize) -> Command {
+    lay_out(Cli::command(), width)
 }
 
 /// Lays out a command and its subcommands: shows the store in their usage, and wraps the text below
 /// their options.
-fn laid_out(command: Command, width: usize) -> Command {
+fn lay_out(command: Command, width: usize) -> Command {
     of_verb(command, &[], width)
 }
 
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn long_help_of_each_verb_fits_sixty_lines() {
-        let mut command = of_width(80);
+        let mut command = command_of_width(80);
         command.build();
         let mut verbs = Vec::new();
         verbs_of(&command, "simkeep", &mut verbs);
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn usage_shows_the_store_within_eighty_columns() {
-        let mut command = of_width(80);
+        let mut command = command_of_width(80);
         command.build();
         let mut verbs = Vec::new();
         verbs_of(&command, "simkeep", &mut verbs);
@@ -355,7 +355,7 @@ mod tests {
         let mut wrong = Vec::new();
         for width in [80, 100] {
             let mut found = Vec::new();
-            let mut command = of_width(width);
+            let mut command = command_of_width(width);
             command.build();
             all(&command, "", &mut found);
             for (asked, help) in found {

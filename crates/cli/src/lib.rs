@@ -3,7 +3,7 @@
 //! [`verbs`] has a file or a folder for each verb, in the groups of the help. [`input`] reads the
 //! inputs of verbs, and [`output`] prints their results.
 //!
-//! A verb takes its arguments and an [`Output`], and returns an [`exit::Exit`] or a [`Failure`].
+//! A verb takes its arguments and an [`Output`], and returns an [`exit::Exit`] or a [`VerbError`].
 //! [`exit`] maps both to exit codes and messages. Reading verbs never write to the store, even
 //! while a writer is active.
 
@@ -23,8 +23,8 @@ use std::ffi::OsString;
 
 use clap::{FromArgMatches as _, Parser, Subcommand};
 
-use common::Common;
-use exit::Failure;
+use common::CommonArgs;
+use exit::VerbError;
 use output::Output;
 use verbs::ask::{aliases, cluster, dedup, diff, history, mirrors, near, pairs, scan};
 use verbs::change::{compact, epoch, forget};
@@ -44,7 +44,7 @@ use verbs::shell::{completions, man, schema};
 #[command(after_help = exit::HELP)]
 struct Cli {
     #[command(flatten)]
-    common: Common,
+    common: CommonArgs,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -71,38 +71,38 @@ Values, the same for all verbs:
 
 #[derive(Subcommand)]
 enum Verb {
-    Ingest(ingest::Ingest),
-    Load(load::Load),
-    Near(near::Near),
-    Pairs(pairs::Pairs),
-    Cluster(Box<cluster::Cluster>),
-    Aliases(aliases::Aliases),
-    Mirrors(mirrors::Mirrors),
-    Dedup(Box<dedup::Dedup>),
-    History(history::History),
-    Scan(scan::Scan),
-    Inspect(inspect::Inspect),
-    Report(report::Report),
-    Stats(stats::Stats),
-    Tail(tail::Tail),
-    Verify(verify::Verify),
-    Repair(repair::Repair),
-    Backup(backup::Backup),
-    Publish(publish::Publish),
-    Compact(compact::Compact),
-    Forget(forget::Forget),
-    Export(export::Export),
-    Diff(diff::Diff),
-    Fingerprint(fingerprint::Fingerprint),
-    Evaluate(evaluate::Evaluate),
-    Df(df::Df),
-    Epoch(epoch::Epoch),
-    Due(due::Due),
-    Recrawl(recrawl::Recrawl),
-    Simulate(simulate::Simulate),
-    Completions(completions::Completions),
-    Man(man::Man),
-    Schema(schema::Schema),
+    Ingest(ingest::IngestArgs),
+    Load(load::LoadArgs),
+    Near(near::NearArgs),
+    Pairs(pairs::PairsArgs),
+    Cluster(Box<cluster::ClusterArgs>),
+    Aliases(aliases::AliasesArgs),
+    Mirrors(mirrors::MirrorsArgs),
+    Dedup(Box<dedup::DedupArgs>),
+    History(history::HistoryArgs),
+    Scan(scan::ScanArgs),
+    Inspect(inspect::InspectArgs),
+    Report(report::ReportArgs),
+    Stats(stats::StatsArgs),
+    Tail(tail::TailArgs),
+    Verify(verify::VerifyArgs),
+    Repair(repair::RepairArgs),
+    Backup(backup::BackupArgs),
+    Publish(publish::PublishArgs),
+    Compact(compact::CompactArgs),
+    Forget(forget::ForgetArgs),
+    Export(export::ExportArgs),
+    Diff(diff::DiffArgs),
+    Fingerprint(fingerprint::FingerprintArgs),
+    Evaluate(evaluate::EvaluateArgs),
+    Df(df::DfArgs),
+    Epoch(epoch::EpochArgs),
+    Due(due::DueArgs),
+    Recrawl(recrawl::RecrawlArgs),
+    Simulate(simulate::SimulateArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+    Schema(schema::SchemaArgs),
 }
 
 /// Runs the tool with these arguments and returns its exit code. The first argument is the name of
@@ -113,12 +113,12 @@ enum Verb {
 /// and then returns 128 plus the number of the signal.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
-    exit::say_as_asked(words.iter());
+    exit::detect_json_flag(words.iter());
     let command = help::command();
     let is_set = common::of_environment().is_some();
-    let named = match store_argument::named(&command, words.clone(), is_set) {
+    let named = match store_argument::insert_store_option(&command, words.clone(), is_set) {
         Ok(words) => words,
-        Err(why) => return exit::code(Err(Failure::Usage(why))),
+        Err(why) => return exit::code(Err(VerbError::Usage(why))),
     };
     let matches = command.clone().try_get_matches_from(named);
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
@@ -160,6 +160,6 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Verb::Man(verb) => verb.run(&cli.common, output),
         Verb::Schema(verb) => verb.run(&cli.common, output),
     };
-    let done = done.and_then(|exit| output.finish().map(|()| exit).map_err(Failure::Output));
+    let done = done.and_then(|exit| output.finish().map(|()| exit).map_err(VerbError::Output));
     exit::code(done)
 }

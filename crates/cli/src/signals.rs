@@ -16,13 +16,13 @@ use signal_hook::low_level;
 static ASKED: AtomicI32 = AtomicI32::new(0);
 
 /// A watch for signals. It ends when it is dropped.
-pub(crate) struct Watch {
+pub(crate) struct SignalWatch {
     handle: Handle,
     thread: Option<JoinHandle<()>>,
 }
 
 /// The signal that asked the verb to stop, if there was one.
-pub(crate) fn asked() -> Option<i32> {
+pub(crate) fn received_signal() -> Option<i32> {
     Some(ASKED.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn name(signal: i32) -> &'static str {
     }
 }
 
-impl Watch {
+impl SignalWatch {
     /// Starts to watch for signals, and calls `keep` in another thread when the first one arrives.
     /// A second signal ends the process at once, in case the verb waits for something that never
     /// happens.
@@ -44,7 +44,7 @@ impl Watch {
     /// # Errors
     ///
     /// If the system cannot start a thread or install the handlers.
-    pub(crate) fn new(keep: impl Fn() + Send + 'static) -> io::Result<Watch> {
+    pub(crate) fn new(keep: impl Fn() + Send + 'static) -> io::Result<SignalWatch> {
         let watched = [SIGTERM, SIGINT, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
         let mut signals = Signals::new(watched)?;
         let handle = signals.handle();
@@ -60,11 +60,11 @@ impl Watch {
             }
         };
         let thread = Builder::new().name("simkeep-signals".to_owned()).spawn(run)?;
-        Ok(Watch { handle, thread: Some(thread) })
+        Ok(SignalWatch { handle, thread: Some(thread) })
     }
 }
 
-impl Drop for Watch {
+impl Drop for SignalWatch {
     fn drop(&mut self) {
         self.handle.close();
         if let Some(thread) = self.thread.take() {

@@ -39,12 +39,12 @@ pub(crate) fn uses(verb: &[&str]) -> bool {
 ///
 /// The command line to type instead, if the first argument is a URL, a fingerprint or a file, or if
 /// the store is named twice.
-pub(crate) fn named(
+pub(crate) fn insert_store_option(
     command: &Command,
     mut words: Vec<OsString>,
     is_set: bool,
 ) -> Result<Vec<OsString>, String> {
-    let line = Line::read(command, &words);
+    let line = CommandLine::read(command, &words);
     let is_named = is_set || line.names_store;
     let compares_stores = line.verb == ["diff"] && !line.has_since;
     let takes_stores = line.verb.first().is_some_and(|verb| OF_STORES.contains(verb));
@@ -90,7 +90,7 @@ fn named_twice(store: &OsStr, by_option: bool) -> String {
 
 /// The verb of a command line, with its subcommand.
 pub(crate) fn verb_of<'a>(command: &'a Command, words: &[OsString]) -> Vec<&'a str> {
-    Line::read(command, words).verb
+    CommandLine::read(command, words).verb
 }
 
 /// Whether a word is a URL, a fingerprint or a file, and therefore not the directory of a store.
@@ -101,7 +101,7 @@ fn is_no_store(word: &OsStr) -> bool {
 
 /// The parts of a command line that matter for the store, read before clap parses it.
 #[derive(Default)]
-struct Line<'a> {
+struct CommandLine<'a> {
     verb: Vec<&'a str>,
     names_store: bool,
     has_since: bool,
@@ -113,9 +113,9 @@ struct Line<'a> {
     is_behind_dashes: bool,
 }
 
-impl<'a> Line<'a> {
-    fn read(root: &'a Command, words: &[OsString]) -> Line<'a> {
-        let (mut line, mut command) = (Line::default(), root);
+impl<'a> CommandLine<'a> {
+    fn read(root: &'a Command, words: &[OsString]) -> CommandLine<'a> {
+        let (mut line, mut command) = (CommandLine::default(), root);
         let mut words = words.iter().enumerate().skip(1).peekable();
         while let Some((index, word)) = words.next() {
             let text = word.to_string_lossy();
@@ -199,7 +199,7 @@ mod tests {
 
     fn named_of(line: &str) -> String {
         let words = line.split(' ').map(OsString::from).collect();
-        let words = named(&help::unwrapped(), words, false).unwrap();
+        let words = insert_store_option(&help::unwrapped(), words, false).unwrap();
         words.join(OsStr::new(" ")).to_string_lossy().into_owned()
     }
 
@@ -244,6 +244,6 @@ mod tests {
             assert_eq!(named_of(line), line);
         }
         let words: Vec<OsString> = ["simkeep", "history", "u"].map(OsString::from).to_vec();
-        assert_eq!(named(&help::unwrapped(), words.clone(), true).unwrap(), words);
+        assert_eq!(insert_store_option(&help::unwrapped(), words.clone(), true).unwrap(), words);
     }
 }

@@ -1,4 +1,4 @@
-//! The command line that was probably meant, in place of a wrong one.
+//! Suggests the command line that was probably meant instead of an invalid one.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -43,7 +43,7 @@ const VERBS: &[(&str, &str)] = &[
     ("why", "recrawl"),
 ];
 
-/// Other words for options, the likeliest first.
+/// Other words for options. If a word has several meanings, the likeliest comes first.
 const OPTIONS: &[(&str, &str)] = &[
     ("--after", "--since"),
     ("--as-of", "--at"),
@@ -70,7 +70,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ("-n", "--limit"),
 ];
 
-/// The options that take an argument which a verb does not expect.
+/// Verbs that take no argument, and the option that was probably meant by one.
 const ARGUMENTS: &[(&str, &str)] = &[
     ("aliases", "--under"),
     ("dedup", "--filter"),
@@ -90,7 +90,7 @@ const ARGUMENTS: &[(&str, &str)] = &[
 const POSITIONAL: &[(&str, &str)] =
     &[("backup", "--output"), ("backup", "--to"), ("forget", "--url"), ("history", "--url")];
 
-/// What to type instead of these words, which clap refused.
+/// Returns what to type instead of a command line that clap rejected.
 pub(crate) fn hint(root: &Command, words: &[OsString], error: &clap::Error) -> Option<String> {
     let mut line: Vec<String> =
         words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -130,7 +130,7 @@ fn one_store(line: &[String]) -> Option<String> {
     ))
 }
 
-/// The word that clap refused, and where it stands.
+/// The word that clap rejected, and its index.
 fn refused(line: &[String], error: &clap::Error, kind: ContextKind) -> Option<(usize, String)> {
     let Some(ContextValue::String(word)) = error.get(kind) else { return None };
     let is_it = |other: &String| other.split('=').next() == Some(word) || other == word;
@@ -138,13 +138,13 @@ fn refused(line: &[String], error: &clap::Error, kind: ContextKind) -> Option<(u
     Some((at, word.clone()))
 }
 
-/// The line as a shell takes it.
+/// The command line to type, quoted for a shell.
 fn written(line: &[String]) -> String {
     let words: Vec<String> = line.iter().map(|word| quoted(word.as_ref())).collect();
     format!("Write: {}", words.join(" "))
 }
 
-/// For a word that is no verb: a store in front of its verb, or another word for a verb.
+/// Handles a word that is not a verb: a store in front of its verb, or another word for a verb.
 fn wrong_verb(root: &Command, line: &[String], error: &clap::Error) -> Option<String> {
     let (at, word) = refused(line, error, ContextKind::InvalidSubcommand)?;
     let mut line = line.to_vec();
@@ -168,7 +168,7 @@ fn wrong_verb(root: &Command, line: &[String], error: &clap::Error) -> Option<St
     Some(written(&line))
 }
 
-/// For an option or an argument that a verb does not have.
+/// Handles an option or an argument that a verb does not have.
 fn wrong_argument(
     root: &Command,
     verb: &[&str],
@@ -215,7 +215,7 @@ fn wrong_argument(
     (!others.is_empty()).then(|| format!("{word} is an option of: {names}"))
 }
 
-/// Whether a verb has an option, as it is typed.
+/// Whether a verb has an option, given as it is typed.
 fn has(command: &Command, option: &str) -> bool {
     command.get_arguments().any(|arg| match option.strip_prefix("--") {
         Some(long) => arg.get_long() == Some(long),
@@ -223,7 +223,7 @@ fn has(command: &Command, option: &str) -> bool {
     })
 }
 
-/// For `inspect` with its store before what is inspected.
+/// Handles `inspect` with its store before its subcommand.
 fn wrong_order(root: &Command, line: &[String]) -> Option<String> {
     let inspect = line.iter().position(|word| word == "inspect")?;
     let (store, subject) = (inspect + 1, inspect + 2);
@@ -237,7 +237,7 @@ fn wrong_order(root: &Command, line: &[String]) -> Option<String> {
     Some(written(&line))
 }
 
-/// For a verb whose only argument was taken for the store.
+/// Handles a verb whose only argument was taken for the store.
 fn wrong_store(line: &[String], verb: &[&str]) -> Option<String> {
     let [.., before, last] = line else { return None };
     let is_verb = verb.last().is_some_and(|verb| verb == before);
@@ -253,7 +253,7 @@ fn wrong_store(line: &[String], verb: &[&str]) -> Option<String> {
     Some(written(&line))
 }
 
-/// The first example of a verb.
+/// The first example in the help of a verb.
 fn example(root: &Command, verb: &[&str]) -> Option<String> {
     let command = verb.iter().try_fold(root, |command, name| command.find_subcommand(name))?;
     let help = command.get_after_long_help()?.to_string();

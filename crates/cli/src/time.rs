@@ -33,17 +33,17 @@ fn no_time(ms: i64) -> String {
 }
 
 /// Formats times for tables: to the minute, all in one zone.
-pub(crate) struct Clock {
+pub(crate) struct TimeFormat {
     zone: TimeZone,
     name: &'static str,
 }
 
-impl Clock {
+impl TimeFormat {
     /// A clock in the zone of this machine, as TZ or the system sets it, or in UTC.
-    pub(crate) fn new(is_local: bool) -> Clock {
+    pub(crate) fn new(is_local: bool) -> TimeFormat {
         match is_local {
-            true => Clock { zone: TimeZone::system(), name: "local" },
-            false => Clock { zone: TimeZone::UTC, name: "UTC" },
+            true => TimeFormat { zone: TimeZone::system(), name: "local" },
+            false => TimeFormat { zone: TimeZone::UTC, name: "UTC" },
         }
     }
 
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn table_times_are_shown_to_the_minute() {
-        let utc = Clock::new(false);
+        let utc = TimeFormat::new(false);
         assert_eq!(utc.heading("first"), "first (UTC)");
         let shown =
             [0, -1, 59_999, TIME_MIN, TIME_MAX].map(|ms| utc.show(Time::from_ms_unchecked(ms)));
@@ -206,7 +206,7 @@ mod tests {
         ];
         assert_eq!(shown, expected);
         let zone = TimeZone::fixed(jiff::tz::offset(2));
-        let local = Clock { zone, name: "local" };
+        let local = TimeFormat { zone, name: "local" };
         assert_eq!(local.show(Time::from_ms_unchecked(-1)), "1970-01-01 01:59");
         assert_eq!(local.show(Time::MAX), "253402300799999 ms");
         assert_eq!(local.show(Time::MIN), "0001-01-01 02:00");

@@ -6,7 +6,7 @@ use std::error::Error;
 
 use simkeep::fingerprint::{Fingerprinter, Recipe};
 use simkeep::{Observation, Options, Outcome, Store, Time};
-use simkeep_formats::{Input, Item, Payload, Record, Source};
+use simkeep_formats::{InputParts, InputSource, RecordPayload, SourceItem, VisitRecord};
 
 fn main() -> Result<(), Box<dyn Error>> {
     // Folders, WARC, WET and ARC files, JSON lines, packed or not.
@@ -20,15 +20,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT)?;
     let (mut pages, mut copies, mut near) = (0, 0, 0);
 
-    let sources = paths.iter().map(|path| Source::from_argument(path));
+    let sources = paths.iter().map(|path| InputSource::from_argument(path));
     // Each source has parts, such as the files of a folder, and each part comes in chunks of records.
     // Here one thread reads them all; chunks can be shared out among threads as well.
-    for chunk in Input::new(sources).flatten() {
+    for chunk in InputParts::new(sources).flatten() {
         let mut items = Vec::new();
         chunk.items(|item| items.push(item));
         for item in items {
             match item {
-                Item::Record(record) => {
+                SourceItem::Record(record) => {
                     let Some(outcome) = observe(&store, &mut fingerprinter, &record)? else {
                         continue;
                     };
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                         println!("{} is {} bits away from {}", record.url, like.distance, like.url);
                     }
                 }
-                Item::Broken(broken) => eprintln!("{}: {}", broken.at, broken.why),
+                SourceItem::Broken(broken) => eprintln!("{}: {}", broken.at, broken.why),
                 // Requests, images, and whatever else has no text.
                 _ => {}
             }
@@ -57,9 +57,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn observe(
     store: &Store,
     fingerprinter: &mut Fingerprinter<'_>,
-    record: &Record,
+    record: &VisitRecord,
 ) -> Result<Option<Outcome>, Box<dyn Error>> {
-    let (Payload::Text(document) | Payload::File(document)) = &record.payload else {
+    let (RecordPayload::Text(document) | RecordPayload::File(document)) = &record.payload else {
         return Ok(None);
     };
     let fingerprint = fingerprinter.of_page(document)?;

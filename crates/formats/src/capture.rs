@@ -4,66 +4,81 @@ use std::borrow::Cow;
 
 use simkeep::{Digest, FetchFailure, ResponseMeaning};
 
-use super::archive::block::Content;
-use super::content::{self, Charset, Kind};
-use super::http::{self, HEAD_BYTES_MAX, Head};
+use super::archive::block::BlockContent;
+use super::content::{self, Charset, ContentKind};
+use super::http::{self, HEAD_BYTES_MAX, ResponseHead};
 use super::{
-    Broken, Captured, Claim, Declared, Item, Payload, RECORD_BYTES_MAX, Record, Truncated, digest,
-    escape, url,
+    BrokenRecord, CaptureHeader, DeclaredDigest, DigestClaim, RECORD_BYTES_MAX, RecordPayload,
+    SourceItem, Truncation, VisitRecord, digest, escape, url,
 };
 
 /// The digest of a body, and its comparison with the declared digest.
-struct Digested {
+struct BodyDigest {
     digest: Digest,
-    claim: Option<Box<Claim>>,
+    claim: Option<Box<DigestClaim>>,
 }
 
-impl Captured {
+impl CaptureHeader {
     /// Returns the item of a record without its own content, for example a revisit.
-    fn item(self, payload: Payload, head: Option<&Head>) -> Item {
+    fn item(self, payload: RecordPayload, head: Option<&ResponseHead>) -> SourceItem {
         let declared = match payload {
-            Payload::Revisit { .. } => self.declared,
+            RecordPayload::Revisit { .. } => self.declared,
             // The digest of an answer without content would be the digest of empty content.
             _ => None,
         };
         let target = head.and_then(|head| head.location.as_deref());
         let digest = match (&payload, target) {
-            (Payload::Redirect, Some(target)) => Some(Digest::redirect(&self.url, target)),
-            _ => declared.as_ref().and_then(Declared::kept),
+            (RecordPayload::Redirect, Some(target)) => Some(Digest::redirect(&self.url, target)),
+            _ => declared.as_ref().and_then(DeclaredDigest::kept),
         };
-        let claim = declared.map(|declared| Box::new(Claim { declared, wrong: None }));
-        let Captured { url, time, .. } = self;
+        let claim = declared.map(|declared| Box::new(DigestClaim { declared, wrong: None }));
+        let CaptureHeader { url, time, .. } = self;
         // Other answers have no information about the content.
-        let is_dated = matches!(payload, Payload::Revisit { .. } | Payload::NotModified);
+        let is_dated =
+            matches!(payload, RecordPayload::Revisit { .. } | RecordPayload::NotModified);
         let modified = head.and_then(|head| head.modified(time)).filter(|_| is_dated);
         let (weight, class, epoch) = (None, None, None);
         let status = head.map(|head| head.status);
-        let record =
-            Record { url, time, payload, digest, claim, status, modified, weight, class, epoch };
-        Item::Record(record)
+        let record = VisitRecord {
+            url,
+            time,
+            payload,
+            digest,
+            claim,
+            status,
+            modified,
+            weight,
+            class,
+            epoch,
+        };
+        SourceItem::Record(record)
     }
 
     /// Returns the item of a response without content of the page; `Err` returns the capture if
     /// there is content.
-    fn without_content(self, head: &Head, body: Option<(&[u8], u64)>) -> Result<Item, Captured> {
+    fn without_content(
+        self,
+        head: &ResponseHead,
+        body: Option<(&[u8], u64)>,
+    ) -> Result<SourceItem, CaptureHeader> {
         let payload = match head.meaning(body, self.truncated) {
             ResponseMeaning::Content => return Err(self),
-            ResponseMeaning::NotModified => Payload::NotModified,
-            ResponseMeaning::Gone => Payload::Gone,
-            ResponseMeaning::Redirect => Payload::Redirect,
-            ResponseMeaning::Failed(failure) => Payload::Failed(failure),
+            ResponseMeaning::NotModified => RecordPayload::NotModified,
+            ResponseMeaning::Gone => RecordPayload::Gone,
+            ResponseMeaning::Redirect => RecordPayload::Redirect,
+            ResponseMeaning::Failed(failure) => RecordPayload::Failed(failure),
             // The final response is not known yet.
-            _ => return Ok(Item::Passed("interim response")),
+            _ => return Ok(SourceItem::Passed("interim response")),
         };
         Ok(self.item(payload, Some(head)))
     }
 
     /// Reads an HTTP response.
-    pub(super) fn response(self, content: &Content) -> Result<Item, String> {
+    pub(super) fn response(self, content: &BlockContent) -> Result<SourceItem, String> {
         if !http::is_response(&content.bytes) {
             return match url::scheme(&self.url).as_str() {
                 "http" | "https" => Err("not an HTTP response".into()),
-                _ => content.passed(Item::Passed("response of another protocol")),
+                _ => content.passed(SourceItem::Passed("response of another protocol")),
             };
         }
         let head = head(content)?;
@@ -81,16 +96,20 @@ impl Captured {
     }
 
     /// Reads a record that is the document itself.
-    pub(super) fn document(self, content: &Content, content_type: &str) -> Result<Item, String> {
-        if self.truncated == Truncated::Anywhere {
-            return Ok(self.item(Payload::Failed(FetchFailure::Incomplete), None));
+    pub(super) fn document(
+        self,
+        content: &BlockContent,
+        content_type: &str,
+    ) -> Result<SourceItem, String> {
+        if self.truncated == Truncation::Anywhere {
+            return Ok(self.item(RecordPayload::Failed(FetchFailure::Incomplete), None));
         }
         let (kind, charset) = content::kind(content_type);
-        self.content(content, &Head::default(), kind, charset, None)
+        self.content(content, &ResponseHead::default(), kind, charset, None)
     }
 
     /// Reads a record of unchanged content. The record may contain the header of the response.
-    pub(super) fn revisit(self, content: &Content, payload: Payload) -> Item {
+    pub(super) fn revisit(self, content: &BlockContent, payload: RecordPayload) -> SourceItem {
         let Ok(head) = head(content) else { return self.item(payload, None) };
         // A repeated error page or redirect is still no content.
         match self.without_content(&head, None) {
@@ -101,31 +120,46 @@ impl Captured {
 
     fn content(
         self,
-        content: &Content,
-        head: &Head,
-        kind: Kind,
+        content: &BlockContent,
+        head: &ResponseHead,
+        kind: ContentKind,
         charset: Charset,
         status: Option<u16>,
-    ) -> Result<Item, String> {
-        let (payload, Digested { digest, claim }) = if content.length > RECORD_BYTES_MAX {
-            (Payload::Binary, self.of_large(content, head, kind)?)
+    ) -> Result<SourceItem, String> {
+        let (payload, BodyDigest { digest, claim }) = if content.length > RECORD_BYTES_MAX {
+            (RecordPayload::Binary, self.digest_truncated(content, head, kind)?)
         } else {
-            self.of_held(content, head, kind, charset)?
+            self.digest_buffered(content, head, kind, charset)?
         };
-        let Captured { url, time, .. } = self;
+        let CaptureHeader { url, time, .. } = self;
         let (digest, modified) = (Some(digest), head.modified(time));
         let (weight, class, epoch) = (None, None, None);
-        let record =
-            Record { url, time, payload, digest, claim, status, modified, weight, class, epoch };
-        Ok(Item::Record(record))
+        let record = VisitRecord {
+            url,
+            time,
+            payload,
+            digest,
+            claim,
+            status,
+            modified,
+            weight,
+            class,
+            epoch,
+        };
+        Ok(SourceItem::Record(record))
     }
 
     /// Handles content that was kept only up to a limit. Content beyond the limit is accepted only
     /// if it is binary.
-    fn of_large(&self, content: &Content, head: &Head, kind: Kind) -> Result<Digested, String> {
+    fn digest_truncated(
+        &self,
+        content: &BlockContent,
+        head: &ResponseHead,
+        kind: ContentKind,
+    ) -> Result<BodyDigest, String> {
         let size = content.length;
         let start = content.bytes.get(head.body..).unwrap_or_default();
-        if kind != Kind::Binary && !content::is_binary(start) {
+        if kind != ContentKind::Binary && !content::is_binary(start) {
             let limit = RECORD_BYTES_MAX >> 20;
             return Err(format!("the record has {size} bytes, more than {limit} MiB"));
         }
@@ -135,19 +169,19 @@ impl Captured {
         let declared = self.declared.clone();
         // The digest of the stored body was computed while the record was read.
         let own = content.digest.ok_or("the digest of a large record is missing; this is a bug")?;
-        let digest = declared.as_ref().and_then(Declared::kept).unwrap_or(own);
-        let claim = declared.map(|declared| Box::new(Claim { declared, wrong: None }));
-        Ok(Digested { digest, claim })
+        let digest = declared.as_ref().and_then(DeclaredDigest::kept).unwrap_or(own);
+        let claim = declared.map(|declared| Box::new(DigestClaim { declared, wrong: None }));
+        Ok(BodyDigest { digest, claim })
     }
 
     /// Handles content in memory: text or binary.
-    fn of_held(
+    fn digest_buffered(
         &self,
-        content: &Content,
-        head: &Head,
-        kind: Kind,
+        content: &BlockContent,
+        head: &ResponseHead,
+        kind: ContentKind,
         charset: Charset,
-    ) -> Result<(Payload, Digested), String> {
+    ) -> Result<(RecordPayload, BodyDigest), String> {
         let mut body = content.bytes.get(head.body..).unwrap_or_default();
         // The start of an interrupted response would look like a change. But archives with a wrong
         // length exist, and HTTP has its own length.
@@ -155,47 +189,49 @@ impl Captured {
             body = head.whole(body).ok_or_else(|| content.cut())?;
         }
         let joined = head.joined(body);
-        let declared = self.declared.as_ref().and_then(Declared::kept);
-        let mut fits = self.fits(body) || (matches!(joined, Cow::Owned(_)) && self.fits(&joined));
+        let declared = self.declared.as_ref().and_then(DeclaredDigest::kept);
+        let mut fits = self.matches_declared(body)
+            || (matches!(joined, Cow::Owned(_)) && self.matches_declared(&joined));
         let own = (!fits || declared.is_none()).then(|| digest::of(&joined));
-        let payload = if kind == Kind::Binary {
+        let payload = if kind == ContentKind::Binary {
             // The body is decompressed only if the declared digest may be the digest of the
             // decompressed body.
             let is_open = self.declared.is_some() && !fits && head.is_packed();
-            fits |= is_open && head.unpacked(joined).is_ok_and(|entity| self.fits(&entity));
-            Payload::Binary
+            fits |=
+                is_open && head.unpacked(joined).is_ok_and(|entity| self.matches_declared(&entity));
+            RecordPayload::Binary
         } else {
             let entity = head.unpacked(joined)?;
-            fits |= head.is_packed() && self.fits(&entity);
+            fits |= head.is_packed() && self.matches_declared(&entity);
             match content::document(&entity, kind, charset) {
-                Some(document) => Payload::Text(Box::new(document)),
-                None => Payload::Binary,
+                Some(document) => RecordPayload::Text(Box::new(document)),
+                None => RecordPayload::Binary,
             }
         };
         // The body may be followed by more bytes than its own header declares.
-        fits |= head.whole(body).is_some_and(|whole| whole != body && self.fits(whole));
+        fits |= head.whole(body).is_some_and(|whole| whole != body && self.matches_declared(whole));
         let digest = declared.filter(|_| fits).or(own);
         let digest = digest.ok_or("a content has no digest; this is a bug")?;
         let claim = self.declared.clone().map(|declared| {
             // The reader of the archive adds the position.
-            let wrong = (!fits).then(|| Broken {
+            let wrong = (!fits).then(|| BrokenRecord {
                 at: String::new(),
                 why: format!("{}: {declared} is not the digest of its content", escape(&self.url)),
             });
-            Box::new(Claim { declared, wrong })
+            Box::new(DigestClaim { declared, wrong })
         });
-        Ok((payload, Digested { digest, claim }))
+        Ok((payload, BodyDigest { digest, claim }))
     }
 
     /// Whether the declared digest is the digest of these bytes. Tools digest a body as received,
     /// with its chunks joined, decompressed, or both. All these digests are accepted.
-    fn fits(&self, bytes: &[u8]) -> bool {
-        self.declared.as_ref().is_some_and(|declared| declared.is_of(bytes))
+    fn matches_declared(&self, bytes: &[u8]) -> bool {
+        self.declared.as_ref().is_some_and(|declared| declared.matches(bytes))
     }
 }
 
 /// Parses the header of a response at the start of a record.
-fn head(content: &Content) -> Result<Head, String> {
+fn head(content: &BlockContent) -> Result<ResponseHead, String> {
     let (start, whole) = content.start();
     let mut head = http::head(start, whole)?;
     // Interim responses may come before the final one (RFC 9110, 15.2).

@@ -1,6 +1,6 @@
 //! Records that were cut from their source and can be read by any thread.
 
-use super::Item;
+use super::SourceItem;
 
 /// The size in bytes at which a chunk is complete.
 pub(super) const CHUNK_BYTES: usize = 256 << 10;
@@ -8,49 +8,52 @@ pub(super) const CHUNK_BYTES: usize = 256 << 10;
 const CUT_BYTES: usize = 512;
 
 /// A part of a source that was cut and is not read yet.
-pub(super) trait Unread: Send {
+pub(super) trait LazyRecord: Send {
     /// Returns the bytes of memory that the part takes now or while it is read.
     fn bytes(&self) -> usize;
 
     /// Reads the part, and passes its items to `each`.
-    fn read(self: Box<Self>, each: &mut dyn FnMut(Item));
+    fn read(self: Box<Self>, each: &mut dyn FnMut(SourceItem));
 }
 
 /// A part of a source.
-pub(super) enum Cut {
+pub(super) enum RecordCut {
     /// A part that is still to be read.
-    Unread(Box<dyn Unread>),
+    Unread(Box<dyn LazyRecord>),
     /// An item that is already known.
-    Clear(Item),
+    Clear(SourceItem),
 }
 
-impl Cut {
-    pub(super) fn unread(of: impl Unread + 'static) -> Cut {
-        Cut::Unread(Box::new(of))
+impl RecordCut {
+    pub(super) fn unread(of: impl LazyRecord + 'static) -> RecordCut {
+        RecordCut::Unread(Box::new(of))
     }
 
     /// Returns the bytes of memory that the cut takes now or while it is read.
     pub(super) fn bytes(&self) -> usize {
-        CUT_BYTES + if let Cut::Unread(unread) = self { unread.bytes() } else { 0 }
+        CUT_BYTES + if let RecordCut::Unread(unread) = self { unread.bytes() } else { 0 }
     }
 }
 
 /// Some records in order, cut but not read yet. Cutting costs little more than decompression; all
-/// other work is done by [`items`](Chunk::items), in any thread.
+/// other work is done by [`items`](SourceChunk::items), in any thread.
 #[derive(Default)]
-pub struct Chunk {
-    cuts: Vec<Cut>,
+pub struct SourceChunk {
+    cuts: Vec<RecordCut>,
     bytes: usize,
 }
 
-impl Chunk {
+impl SourceChunk {
     /// Collects the next chunk of a source from the cuts that `next` returns; `None` at the end of
     /// the source.
     ///
     /// With `alone`, a chunk is a single record. Use `alone` for sources that may have to wait for
     /// data.
-    pub(super) fn gather(alone: bool, mut next: impl FnMut() -> Option<Cut>) -> Option<Chunk> {
-        let mut chunk = Chunk::default();
+    pub(super) fn gather(
+        alone: bool,
+        mut next: impl FnMut() -> Option<RecordCut>,
+    ) -> Option<SourceChunk> {
+        let mut chunk = SourceChunk::default();
         while let Some(cut) = next() {
             chunk.push(cut);
             if alone || chunk.is_full() {
@@ -60,7 +63,7 @@ impl Chunk {
         (!chunk.is_empty()).then_some(chunk)
     }
 
-    pub(super) fn push(&mut self, cut: Cut) {
+    pub(super) fn push(&mut self, cut: RecordCut) {
         self.bytes += cut.bytes();
         self.cuts.push(cut);
     }
@@ -80,20 +83,20 @@ impl Chunk {
 
     /// Reads the records one after another: parses headers, decodes contents, reduces them to text,
     /// and computes digests. Linear in the content.
-    pub fn items(self, mut each: impl FnMut(Item)) {
+    pub fn items(self, mut each: impl FnMut(SourceItem)) {
         for cut in self.cuts {
             match cut {
-                Cut::Unread(unread) => unread.read(&mut each),
-                Cut::Clear(item) => each(item),
+                RecordCut::Unread(unread) => unread.read(&mut each),
+                RecordCut::Clear(item) => each(item),
             }
         }
     }
 }
 
-impl Chunk {
+impl SourceChunk {
     /// Creates a chunk with one cut.
-    pub(super) fn of(cut: Cut) -> Chunk {
-        let mut chunk = Chunk::default();
+    pub(super) fn of(cut: RecordCut) -> SourceChunk {
+        let mut chunk = SourceChunk::default();
         chunk.push(cut);
         chunk
     }
@@ -104,7 +107,7 @@ pub(super) mod tests {
     use super::*;
 
     /// Returns all items of a source.
-    pub(in super::super) fn items(chunks: impl Iterator<Item = Chunk>) -> Vec<Item> {
+    pub(in super::super) fn items(chunks: impl Iterator<Item = SourceChunk>) -> Vec<SourceItem> {
         let mut items = Vec::new();
         chunks.for_each(|chunk| chunk.items(|item| items.push(item)));
         items

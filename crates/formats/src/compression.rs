@@ -3,12 +3,12 @@
 use std::io::{self, BufRead};
 
 use super::gzip::{self, Gzip};
-use super::window::Window;
+use super::window::RewindReader;
 use super::zstandard::{self, Zstandard, ZstdWindow};
 
 /// The compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Packing {
+pub enum FileCompression {
     /// Uncompressed.
     Plain,
     /// Compressed with gzip.
@@ -21,9 +21,9 @@ pub enum Packing {
 ///
 /// Reading returns an error at a damaged compressed part, and then continues after that part. The
 /// bytes after an error do not continue the previous bytes. Reading always ends.
-pub(super) enum Unpacked {
+pub(super) enum Decompressed {
     /// An uncompressed file.
-    Plain(Window),
+    Plain(RewindReader),
     /// A sequence of gzip members.
     Gzip(Gzip),
     /// A sequence of zstd frames.
@@ -35,16 +35,16 @@ pub(super) fn is_packed(start: &[u8]) -> bool {
     gzip::is_start(start) || zstandard::is_start(start)
 }
 
-impl Unpacked {
+impl Decompressed {
     /// Detects the compression of a file from its first bytes.
-    pub(super) fn new(mut file: Window, zstd_window: ZstdWindow) -> io::Result<Unpacked> {
+    pub(super) fn new(mut file: RewindReader, zstd_window: ZstdWindow) -> io::Result<Decompressed> {
         let start = file.peek(4)?;
         Ok(if gzip::is_start(start) {
-            Unpacked::Gzip(Gzip::new(file))
+            Decompressed::Gzip(Gzip::new(file))
         } else if zstandard::is_start(start) {
-            Unpacked::Zstandard(Box::new(Zstandard::new(file, zstd_window)?))
+            Decompressed::Zstandard(Box::new(Zstandard::new(file, zstd_window)?))
         } else {
-            Unpacked::Plain(file)
+            Decompressed::Plain(file)
         })
     }
 
@@ -52,34 +52,34 @@ impl Unpacked {
     /// uncompressed.
     pub(super) fn part(&self) -> Option<u64> {
         match self {
-            Unpacked::Plain(_) => None,
-            Unpacked::Gzip(gzip) => Some(gzip.member()),
-            Unpacked::Zstandard(zstd) => Some(zstd.frame()),
+            Decompressed::Plain(_) => None,
+            Decompressed::Gzip(gzip) => Some(gzip.member()),
+            Decompressed::Zstandard(zstd) => Some(zstd.frame()),
         }
     }
 
     /// Whether all bytes read from the file have been decompressed.
     pub(super) fn is_drained(&self) -> bool {
         match self {
-            Unpacked::Plain(file) => file.is_drained(),
-            Unpacked::Gzip(gzip) => gzip.is_drained(),
-            Unpacked::Zstandard(zstd) => zstd.is_drained(),
+            Decompressed::Plain(file) => file.is_drained(),
+            Decompressed::Gzip(gzip) => gzip.is_drained(),
+            Decompressed::Zstandard(zstd) => zstd.is_drained(),
         }
     }
 
     pub(super) fn fill_buf(&mut self) -> io::Result<&[u8]> {
         match self {
-            Unpacked::Plain(file) => file.fill_buf(),
-            Unpacked::Gzip(gzip) => gzip.fill_buf(),
-            Unpacked::Zstandard(zstd) => zstd.fill_buf(),
+            Decompressed::Plain(file) => file.fill_buf(),
+            Decompressed::Gzip(gzip) => gzip.fill_buf(),
+            Decompressed::Zstandard(zstd) => zstd.fill_buf(),
         }
     }
 
     pub(super) fn consume(&mut self, count: usize) {
         match self {
-            Unpacked::Plain(file) => file.consume(count),
-            Unpacked::Gzip(gzip) => gzip.consume(count),
-            Unpacked::Zstandard(zstd) => zstd.consume(count),
+            Decompressed::Plain(file) => file.consume(count),
+            Decompressed::Gzip(gzip) => gzip.consume(count),
+            Decompressed::Zstandard(zstd) => zstd.consume(count),
         }
     }
 }

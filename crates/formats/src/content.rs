@@ -9,7 +9,7 @@ pub(super) const SNIFFED_BYTES: usize = 8 << 10;
 
 /// The kind of a document by its `Content-Type`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum ContentKind {
     /// HTML, reduced to its visible text.
     Html,
     /// Text that is used unchanged: plain, XML, JSON, scripts, style sheets.
@@ -26,11 +26,15 @@ pub(super) struct Charset(Option<ContentType>);
 
 /// Parses a `Content-Type`: the kind of the document and its encoding. Several headers are joined
 /// by commas; an invalid type is ignored (WHATWG *Fetch*, 3.5).
-pub(super) fn kind(content_type: &str) -> (Kind, Charset) {
+pub(super) fn kind(content_type: &str) -> (ContentKind, Charset) {
     let content_type = ContentType::from_header(content_type);
     let kind = match content_type.as_ref().map(ContentType::essence) {
-        None | Some("unk/unknown" | "unknown/unknown" | "application/unknown") => Kind::Unsaid,
-        Some("text/html" | "application/xhtml+xml" | "application/vnd.wap.xhtml+xml") => Kind::Html,
+        None | Some("unk/unknown" | "unknown/unknown" | "application/unknown") => {
+            ContentKind::Unsaid
+        }
+        Some("text/html" | "application/xhtml+xml" | "application/vnd.wap.xhtml+xml") => {
+            ContentKind::Html
+        }
         Some(
             "application/json"
             | "application/ld+json"
@@ -42,33 +46,33 @@ pub(super) fn kind(content_type: &str) -> (Kind, Charset) {
             | "application/yaml"
             | "application/x-yaml"
             | "application/toml",
-        ) => Kind::Text,
-        Some(essence) if essence.starts_with("text/") => Kind::Text,
+        ) => ContentKind::Text,
+        Some(essence) if essence.starts_with("text/") => ContentKind::Text,
         Some(essence)
             if essence.starts_with("application/")
                 && (essence.ends_with("+xml") || essence.ends_with("+json")) =>
         {
-            Kind::Text
+            ContentKind::Text
         }
-        Some(_) => Kind::Binary,
+        Some(_) => ContentKind::Binary,
     };
     (kind, Charset(content_type))
 }
 
 /// Returns the text of a document. For HTML, returns the visible text with its marks. `None` for
 /// binary bytes.
-pub(super) fn document(bytes: &[u8], kind: Kind, charset: Charset) -> Option<Document> {
+pub(super) fn document(bytes: &[u8], kind: ContentKind, charset: Charset) -> Option<Document> {
     let said = charset.0.unwrap_or_else(ContentType::html);
     let wide = said.encoding().is_some_and(|name| name.starts_with("UTF-16"));
-    if kind == Kind::Binary || (!wide && is_binary(bytes)) {
+    if kind == ContentKind::Binary || (!wide && is_binary(bytes)) {
         return None;
     }
     let content_type = match kind {
-        Kind::Unsaid => said.with_essence(sniffed(bytes)),
+        ContentKind::Unsaid => said.with_essence(sniffed(bytes)),
         _ => said,
     };
     let text = content_type.decode(bytes);
-    if kind == Kind::Html || content_type.essence() == "text/html" {
+    if kind == ContentKind::Html || content_type.essence() == "text/html" {
         return Some(extract(&text));
     }
     let mut text = text.into_owned();
@@ -128,7 +132,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Returns the kind, and the charset as written.
-    fn said(content_type: &str) -> (Kind, Option<String>) {
+    fn said(content_type: &str) -> (ContentKind, Option<String>) {
         let (kind, Charset(said)) = kind(content_type);
         (kind, said.and_then(|said| said.charset().map(str::to_owned)))
     }
@@ -141,23 +145,23 @@ mod tests {
     #[test]
     fn content_type_gives_kind_and_charset() {
         let charset = |label: &str| Some(label.to_owned());
-        assert_eq!(said("text/html; charset=\"UTF-8\""), (Kind::Html, charset("UTF-8")));
-        assert_eq!(said("TEXT/Plain;x=y; Charset=latin1"), (Kind::Text, charset("latin1")));
-        assert_eq!(said("application/rss+xml"), (Kind::Text, None));
-        assert_eq!(said("image/svg+xml"), (Kind::Binary, None));
-        assert_eq!(said("application/pdf"), (Kind::Binary, None));
-        assert_eq!(said("unknown/unknown;charset=gbk"), (Kind::Unsaid, charset("gbk")));
+        assert_eq!(said("text/html; charset=\"UTF-8\""), (ContentKind::Html, charset("UTF-8")));
+        assert_eq!(said("TEXT/Plain;x=y; Charset=latin1"), (ContentKind::Text, charset("latin1")));
+        assert_eq!(said("application/rss+xml"), (ContentKind::Text, None));
+        assert_eq!(said("image/svg+xml"), (ContentKind::Binary, None));
+        assert_eq!(said("application/pdf"), (ContentKind::Binary, None));
+        assert_eq!(said("unknown/unknown;charset=gbk"), (ContentKind::Unsaid, charset("gbk")));
         for nothing in ["", "html", "text", "*/*", "text/html charset=gbk", "/", ";charset=gbk"] {
-            assert_eq!(said(nothing), (Kind::Unsaid, None), "{nothing}");
+            assert_eq!(said(nothing), (ContentKind::Unsaid, None), "{nothing}");
         }
     }
 
     /// An example of WHATWG *Fetch*, 3.5, "extract a MIME type".
     #[test]
     fn last_valid_content_type_wins() {
-        assert_eq!(said("image/png, text/html;charset=gbk").0, Kind::Html);
-        assert_eq!(said("text/html, application/pdf").0, Kind::Binary);
-        assert_eq!(said("text/html, charset=gbk, */*").0, Kind::Html);
+        assert_eq!(said("image/png, text/html;charset=gbk").0, ContentKind::Html);
+        assert_eq!(said("text/html, application/pdf").0, ContentKind::Binary);
+        assert_eq!(said("text/html, charset=gbk, */*").0, ContentKind::Html);
     }
 
     #[test]

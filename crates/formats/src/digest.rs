@@ -24,9 +24,9 @@ pub fn of(content: &[u8]) -> Digest {
 
 /// Computes the digest of a content in parts. The result equals [`of`] for the whole content.
 #[derive(Default)]
-pub(super) struct Hasher(Sha1);
+pub(super) struct DigestHasher(Sha1);
 
-impl Hasher {
+impl DigestHasher {
     /// Adds the next part.
     pub(super) fn update(&mut self, part: &[u8]) {
         self.0.update(part);
@@ -45,7 +45,7 @@ impl Hasher {
 ///
 /// Returns the errors of opening and reading the file.
 pub fn of_file(path: &Path) -> io::Result<Digest> {
-    let (mut file, mut hasher) = (File::open(path)?, Hasher::default());
+    let (mut file, mut hasher) = (File::open(path)?, DigestHasher::default());
     let mut piece = vec![0; 256 << 10];
     loop {
         match file.read(&mut piece) {
@@ -72,7 +72,7 @@ fn first_bits(sha1: &[u8; 20]) -> Digest {
 
 /// The digest algorithms that archives use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Algorithm {
+enum DigestAlgorithm {
     Md5,
     Sha1,
     Sha256,
@@ -80,52 +80,52 @@ enum Algorithm {
     Sha512,
 }
 
-impl Algorithm {
-    fn parse(name: &str) -> Option<Algorithm> {
+impl DigestAlgorithm {
+    fn parse(name: &str) -> Option<DigestAlgorithm> {
         Some(match name.trim().to_ascii_lowercase().replace('-', "").as_str() {
-            "md5" => Algorithm::Md5,
-            "sha1" => Algorithm::Sha1,
-            "sha256" => Algorithm::Sha256,
-            "sha384" => Algorithm::Sha384,
-            "sha512" => Algorithm::Sha512,
+            "md5" => DigestAlgorithm::Md5,
+            "sha1" => DigestAlgorithm::Sha1,
+            "sha256" => DigestAlgorithm::Sha256,
+            "sha384" => DigestAlgorithm::Sha384,
+            "sha512" => DigestAlgorithm::Sha512,
             _ => return None,
         })
     }
 
     fn name(self) -> &'static str {
         match self {
-            Algorithm::Md5 => "md5",
-            Algorithm::Sha1 => "sha1",
-            Algorithm::Sha256 => "sha256",
-            Algorithm::Sha384 => "sha384",
-            Algorithm::Sha512 => "sha512",
+            DigestAlgorithm::Md5 => "md5",
+            DigestAlgorithm::Sha1 => "sha1",
+            DigestAlgorithm::Sha256 => "sha256",
+            DigestAlgorithm::Sha384 => "sha384",
+            DigestAlgorithm::Sha512 => "sha512",
         }
     }
 
     fn bytes(self) -> usize {
         match self {
-            Algorithm::Md5 => 16,
-            Algorithm::Sha1 => 20,
-            Algorithm::Sha256 => 32,
-            Algorithm::Sha384 => 48,
-            Algorithm::Sha512 => 64,
+            DigestAlgorithm::Md5 => 16,
+            DigestAlgorithm::Sha1 => 20,
+            DigestAlgorithm::Sha256 => 32,
+            DigestAlgorithm::Sha384 => 48,
+            DigestAlgorithm::Sha512 => 64,
         }
     }
 }
 
 /// A digest that an archive declares, such as `sha1:B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Declared {
-    algorithm: Algorithm,
+pub struct DeclaredDigest {
+    algorithm: DigestAlgorithm,
     value: Box<[u8]>,
 }
 
-impl Declared {
+impl DeclaredDigest {
     /// Parses a digest in base 16, 32 or 64. `None` if the algorithm is unknown or the length of
     /// the value does not match the algorithm.
-    pub fn parse(text: &str) -> Option<Declared> {
+    pub fn parse(text: &str) -> Option<DeclaredDigest> {
         let (algorithm, value) = text.trim().split_once(':')?;
-        let algorithm = Algorithm::parse(algorithm)?;
+        let algorithm = DigestAlgorithm::parse(algorithm)?;
         let bytes = algorithm.bytes();
         let value = value.trim().trim_end_matches('=').as_bytes();
         let forms = [(4, bytes * 2), (5, (bytes * 8).div_ceil(5)), (6, (bytes * 8).div_ceil(6))];
@@ -141,28 +141,28 @@ impl Declared {
                 held &= (1 << held_bits) - 1;
             }
         }
-        Some(Declared { algorithm, value: out.into() })
+        Some(DeclaredDigest { algorithm, value: out.into() })
     }
 
     /// Returns the digest in the form that a store uses, if the digest is a SHA-1.
     pub fn kept(&self) -> Option<Digest> {
         let value = self.value.first_chunk::<20>()?;
-        (self.algorithm == Algorithm::Sha1).then(|| first_bits(value))
+        (self.algorithm == DigestAlgorithm::Sha1).then(|| first_bits(value))
     }
 
     /// Whether this is the digest of `content`.
-    pub(super) fn is_of(&self, content: &[u8]) -> bool {
+    pub(super) fn matches(&self, content: &[u8]) -> bool {
         match self.algorithm {
-            Algorithm::Md5 => *Md5::digest(content) == *self.value,
-            Algorithm::Sha1 => *Sha1::digest(content) == *self.value,
-            Algorithm::Sha256 => *Sha256::digest(content) == *self.value,
-            Algorithm::Sha384 => *Sha384::digest(content) == *self.value,
-            Algorithm::Sha512 => *Sha512::digest(content) == *self.value,
+            DigestAlgorithm::Md5 => *Md5::digest(content) == *self.value,
+            DigestAlgorithm::Sha1 => *Sha1::digest(content) == *self.value,
+            DigestAlgorithm::Sha256 => *Sha256::digest(content) == *self.value,
+            DigestAlgorithm::Sha384 => *Sha384::digest(content) == *self.value,
+            DigestAlgorithm::Sha512 => *Sha512::digest(content) == *self.value,
         }
     }
 }
 
-impl fmt::Display for Declared {
+impl fmt::Display for DeclaredDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.algorithm.name())?;
         self.value.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
@@ -201,7 +201,7 @@ mod tests {
             "sha1:2jmj7l5rSw0yVb/vlWAYkK/YBwk=",
             "sha1:2jmj7l5rSw0yVb_vlWAYkK_YBwk",
         ] {
-            let declared = Declared::parse(form).unwrap();
+            let declared = DeclaredDigest::parse(form).unwrap();
             assert_eq!(declared.kept(), Some(whole), "{form}");
             assert_eq!(declared.to_string(), "sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709");
         }
@@ -217,13 +217,13 @@ mod tests {
             "sha384:38b060a751ac96384cd9327eb1b1e36a21fdb71114be07434c0cc7bf63f6e1da274edebfe76f65fbd51ad2f14898b95b",
             "sha512:cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e",
         ] {
-            let declared = Declared::parse(form).unwrap();
-            assert!(declared.is_of(b"") && !declared.is_of(b"x"), "{form}");
-            assert_eq!(declared.kept().is_some(), declared.algorithm == Algorithm::Sha1);
+            let declared = DeclaredDigest::parse(form).unwrap();
+            assert!(declared.matches(b"") && !declared.matches(b"x"), "{form}");
+            assert_eq!(declared.kept().is_some(), declared.algorithm == DigestAlgorithm::Sha1);
             let mut other = declared.clone();
             *other.value.last_mut().unwrap() ^= 1;
-            assert!(!other.is_of(b""), "{form}");
-            assert_eq!(Declared::parse(&declared.to_string()), Some(declared));
+            assert!(!other.matches(b""), "{form}");
+            assert_eq!(DeclaredDigest::parse(&declared.to_string()), Some(declared));
         }
     }
 
@@ -232,7 +232,7 @@ mod tests {
         for text in
             ["", "sha1", "sha1:", "sha1:1112H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", "sha1:da39", "x:00"]
         {
-            assert_eq!(Declared::parse(text), None, "{text}");
+            assert_eq!(DeclaredDigest::parse(text), None, "{text}");
         }
         assert_eq!(hexadecimal("00"), None);
         assert_eq!(hexadecimal("+0000000000000000000000000000001"), None);
@@ -242,7 +242,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_label_panics(text in "(sha1|sha256|md5|x)?:?[ -~é]{0,70}") {
-            Declared::parse(&text);
+            DeclaredDigest::parse(&text);
             hexadecimal(&text);
         }
     }

@@ -10,7 +10,7 @@ const SHOWN_CHARS: usize = 200;
 /// invisible are written as `\u{…}`, and the text is truncated after 200 characters.
 pub fn escape(text: &str) -> String {
     let end = text.char_indices().nth(SHOWN_CHARS).map(|(at, _)| at);
-    let mut out = whole(end.and_then(|end| text.get(..end)).unwrap_or(text));
+    let mut out = escape_untruncated(end.and_then(|end| text.get(..end)).unwrap_or(text));
     if end.is_some() {
         out.push('…');
     }
@@ -19,13 +19,13 @@ pub fn escape(text: &str) -> String {
 
 /// Escapes `text` by the rules of [`escape`], without truncation. For results, which users copy as
 /// a whole.
-pub fn whole(text: &str) -> String {
+pub fn escape_untruncated(text: &str) -> String {
     if text.bytes().all(|b| (0x20..0x7f).contains(&b)) {
         return text.to_owned();
     }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if is_unfit(c) {
+        if needs_escape(c) {
             out.extend(c.escape_default());
         } else {
             out.push(c);
@@ -38,12 +38,12 @@ pub fn whole(text: &str) -> String {
 /// without control characters, so escapes are needed in strings only.
 pub fn json(json: &str) -> Cow<'_, str> {
     let harmless = json.bytes().fold(true, |all, b| all & (0x20..0x7f).contains(&b));
-    if harmless || !json.chars().any(is_unfit) {
+    if harmless || !json.chars().any(needs_escape) {
         return Cow::Borrowed(json);
     }
     let mut out = String::with_capacity(json.len() + 16);
     for c in json.chars() {
-        if is_unfit(c) {
+        if needs_escape(c) {
             for unit in c.encode_utf16(&mut [0; 2]) {
                 // Writing to a string cannot fail.
                 let _ = write!(out, "\\u{unit:04x}");
@@ -57,7 +57,7 @@ pub fn json(json: &str) -> Cow<'_, str> {
 
 /// Whether a character must be escaped in output: control characters, line ends of any kind,
 /// direction marks, and characters without width.
-pub fn is_unfit(c: char) -> bool {
+pub fn needs_escape(c: char) -> bool {
     c.is_control()
         || matches!(
             c,
@@ -96,14 +96,14 @@ mod tests {
         fn escaped_json_keeps_its_meaning(text in any::<String>()) {
             let quoted = serde_json::Value::from(text.as_str()).to_string();
             let escaped = json(&quoted);
-            prop_assert!(!escaped.chars().any(is_unfit));
+            prop_assert!(!escaped.chars().any(needs_escape));
             prop_assert_eq!(serde_json::from_str::<String>(&escaped).unwrap(), text);
         }
 
         #[test]
         fn no_unsafe_character_is_left(text in any::<String>()) {
-            prop_assert!(!escape(&text).chars().any(is_unfit));
-            prop_assert!(!whole(&text).chars().any(is_unfit));
+            prop_assert!(!escape(&text).chars().any(needs_escape));
+            prop_assert!(!escape_untruncated(&text).chars().any(needs_escape));
         }
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 use flate2::bufread::GzDecoder;
 
-use super::window::Window;
+use super::window::RewindReader;
 
 const OUT_BYTES: usize = 64 << 10;
 /// The length of a member's fixed header.
@@ -29,7 +29,7 @@ fn is_header(bytes: &[u8]) -> bool {
 /// Decompresses member after member. After a damaged member, continues with the next member that is
 /// found.
 pub(super) struct Gzip {
-    state: State,
+    state: GzipState,
     out: Vec<u8>,
     position: usize,
     /// The offset of the current member.
@@ -39,15 +39,15 @@ pub(super) struct Gzip {
     searched: u64,
 }
 
-enum State {
-    Between(Window),
-    Within(Box<GzDecoder<Window>>),
+enum GzipState {
+    Between(RewindReader),
+    Within(Box<GzDecoder<RewindReader>>),
     Ended,
 }
 
 impl Gzip {
-    pub(super) fn new(file: Window) -> Gzip {
-        let state = State::Between(file);
+    pub(super) fn new(file: RewindReader) -> Gzip {
+        let state = GzipState::Between(file);
         Gzip { state, out: Vec::new(), position: 0, member: 0, searched: 0 }
     }
 
@@ -60,9 +60,9 @@ impl Gzip {
     pub(super) fn is_drained(&self) -> bool {
         self.position >= self.out.len()
             && match &self.state {
-                State::Between(file) => file.is_drained(),
-                State::Within(decoder) => decoder.get_ref().is_drained(),
-                State::Ended => true,
+                GzipState::Between(file) => file.is_drained(),
+                GzipState::Within(decoder) => decoder.get_ref().is_drained(),
+                GzipState::Ended => true,
             }
     }
 
@@ -70,23 +70,23 @@ impl Gzip {
         while self.position >= self.out.len() {
             self.position = 0;
             self.out.clear();
-            match std::mem::replace(&mut self.state, State::Ended) {
-                State::Between(file) => {
+            match std::mem::replace(&mut self.state, GzipState::Ended) {
+                GzipState::Between(file) => {
                     if !self.next_member(file)? {
                         break;
                     }
                 }
-                State::Within(mut decoder) => {
+                GzipState::Within(mut decoder) => {
                     self.out.resize(OUT_BYTES, 0);
                     let result = decoder.read(&mut self.out);
                     self.out.truncate(*result.as_ref().unwrap_or(&0));
                     match result {
-                        Ok(0) => self.state = State::Between(decoder.into_inner()),
-                        Ok(_) => self.state = State::Within(decoder),
+                        Ok(0) => self.state = GzipState::Between(decoder.into_inner()),
+                        Ok(_) => self.state = GzipState::Within(decoder),
                         Err(e) => return Err(self.damage(decoder.into_inner(), &e)),
                     }
                 }
-                State::Ended => break,
+                GzipState::Ended => break,
             }
         }
         Ok(self.out.get(self.position..).unwrap_or_default())
@@ -96,7 +96,7 @@ impl Gzip {
         self.position = self.out.len().min(self.position + count);
     }
 
-    fn next_member(&mut self, mut file: Window) -> io::Result<bool> {
+    fn next_member(&mut self, mut file: RewindReader) -> io::Result<bool> {
         // Some tools fill a file up with zeros.
         while file.fill_buf()?.first() == Some(&0) {
             file.consume(1);
@@ -110,15 +110,15 @@ impl Gzip {
             let nothing = io::Error::new(io::ErrorKind::InvalidData, "not a gzip member");
             return Err(self.damage(file, &nothing));
         }
-        self.state = State::Within(Box::new(GzDecoder::new(file)));
+        self.state = GzipState::Within(Box::new(GzDecoder::new(file)));
         Ok(true)
     }
 
     /// Searches for the next member, and returns an error about the lost part.
-    fn damage(&mut self, mut file: Window, cause: &io::Error) -> io::Error {
+    fn damage(&mut self, mut file: RewindReader, cause: &io::Error) -> io::Error {
         let reached = file.offset();
         // The search starts after the start of the damaged part in any case, so that reading ends.
-        file.go_to(self.searched.max(self.member + 1));
+        file.rewind_to(self.searched.max(self.member + 1));
         self.searched = reached;
         let from = self.member;
         let next = match file.seek(HEADER_BYTES, is_header) {
@@ -130,7 +130,7 @@ impl Gzip {
             io::ErrorKind::UnexpectedEof => "cut short".to_string(),
             _ => cause.to_string(),
         };
-        self.state = State::Between(file);
+        self.state = GzipState::Between(file);
         io::Error::new(
             io::ErrorKind::InvalidData,
             format!("damaged gzip member at byte {from} of the packed file ({cause}); {next}"),
@@ -153,7 +153,8 @@ pub(super) mod tests {
 
     /// Returns the output in stretches between errors, and the errors.
     fn unpack(bytes: Vec<u8>) -> (Vec<u8>, Vec<String>) {
-        let mut gzip = Gzip::new(Window::new(Box::new(io::Cursor::new(bytes)), Arc::default()));
+        let mut gzip =
+            Gzip::new(RewindReader::new(Box::new(io::Cursor::new(bytes)), Arc::default()));
         let (mut out, mut errors) = (Vec::new(), Vec::new());
         loop {
             match gzip.fill_buf() {

@@ -8,7 +8,7 @@ use httparse::Status;
 use simkeep::{Response, ResponseMeaning};
 
 use super::content;
-use super::{RECORD_BYTES_MAX, Truncated, escape, time};
+use super::{RECORD_BYTES_MAX, Truncation, escape, time};
 
 /// The limit for the header of a response.
 pub(super) const HEAD_BYTES_MAX: usize = 1 << 20;
@@ -17,7 +17,7 @@ const ENCODINGS_MAX: usize = 4;
 
 /// The relevant parts of a response's header.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Head {
+pub(super) struct ResponseHead {
     /// The status.
     pub(super) status: u16,
     /// The type of the body; repeated headers are joined by commas.
@@ -59,19 +59,19 @@ pub(super) fn is_response(bytes: &[u8]) -> bool {
 ///
 /// The parser is as lenient as other readers: it ignores invalid header lines, and uses only the
 /// number in the status line. Linear time; keeps only the relevant values.
-pub(super) fn head(bytes: &[u8], whole: bool) -> Result<Option<Head>, String> {
+pub(super) fn head(bytes: &[u8], whole: bool) -> Result<Option<ResponseHead>, String> {
     if !is_response(bytes) {
         return Err("not an HTTP response".into());
     }
-    let mut lines = Lines { rest: without_blank_lines(bytes), whole };
+    let mut lines = HeaderLines { rest: without_blank_lines(bytes), whole };
     let Some(status_line) = lines.next() else { return Ok(None) };
     let status = status(status_line).ok_or_else(|| {
         let start = status_line.get(..64).unwrap_or(status_line);
         format!("the HTTP header begins with \"{}\"", escape(&String::from_utf8_lossy(start)))
     })?;
-    let mut head = Head { status, ..Head::default() };
+    let mut head = ResponseHead { status, ..ResponseHead::default() };
     // The current header line: it may continue in the next line.
-    let mut header: Option<(Field, Vec<u8>)> = None;
+    let mut header: Option<(HeaderField, Vec<u8>)> = None;
     while let Some(line) = lines.next() {
         if let (Some(b' ' | b'\t'), Some((_, value))) = (line.first(), &mut header) {
             value.push(b' ');
@@ -85,7 +85,8 @@ pub(super) fn head(bytes: &[u8], whole: bool) -> Result<Option<Head>, String> {
         }
         let colon = line.iter().position(|&b| b == b':').unwrap_or(line.len());
         let (name, value) = line.split_at(colon);
-        header = Field::of(name).map(|field| (field, value.get(1..).unwrap_or_default().to_vec()));
+        header =
+            HeaderField::of(name).map(|field| (field, value.get(1..).unwrap_or_default().to_vec()));
     }
     if !whole {
         return Ok(None);
@@ -109,13 +110,13 @@ fn status(line: &[u8]) -> Option<u16> {
 }
 
 /// The lines of a header, without their ends (LF or CR LF).
-struct Lines<'b> {
+struct HeaderLines<'b> {
     rest: &'b [u8],
     /// Whether a last line without an end is a line.
     whole: bool,
 }
 
-impl<'b> Iterator for Lines<'b> {
+impl<'b> Iterator for HeaderLines<'b> {
     type Item = &'b [u8];
 
     fn next(&mut self) -> Option<&'b [u8]> {
@@ -132,7 +133,7 @@ impl<'b> Iterator for Lines<'b> {
 
 /// The relevant header fields.
 #[derive(Clone, Copy)]
-enum Field {
+enum HeaderField {
     ContentType,
     ContentEncoding,
     ContentLength,
@@ -143,27 +144,27 @@ enum Field {
     TransferEncoding,
 }
 
-impl Field {
-    fn of(name: &[u8]) -> Option<Field> {
+impl HeaderField {
+    fn of(name: &[u8]) -> Option<HeaderField> {
         let name = name.trim_ascii();
         [
-            ("content-type", Field::ContentType),
-            ("content-encoding", Field::ContentEncoding),
-            ("content-length", Field::ContentLength),
-            ("content-range", Field::ContentRange),
-            ("date", Field::Date),
-            ("last-modified", Field::LastModified),
-            ("location", Field::Location),
-            ("transfer-encoding", Field::TransferEncoding),
+            ("content-type", HeaderField::ContentType),
+            ("content-encoding", HeaderField::ContentEncoding),
+            ("content-length", HeaderField::ContentLength),
+            ("content-range", HeaderField::ContentRange),
+            ("date", HeaderField::Date),
+            ("last-modified", HeaderField::LastModified),
+            ("location", HeaderField::Location),
+            ("transfer-encoding", HeaderField::TransferEncoding),
         ]
         .into_iter()
         .find_map(|(known, field)| name.eq_ignore_ascii_case(known.as_bytes()).then_some(field))
     }
 }
 
-impl Head {
+impl ResponseHead {
     /// Takes the value of a field. The first valid length and the first valid date are used.
-    fn take(&mut self, field: Field, raw: &[u8]) {
+    fn take(&mut self, field: HeaderField, raw: &[u8]) {
         let value = String::from_utf8_lossy(raw);
         let value = value.trim();
         let list = value.split(',').map(|v| v.trim().to_ascii_lowercase());
@@ -171,23 +172,25 @@ impl Head {
         match field {
             // Repeated fields are joined byte by byte, as in browsers. The parser of the type
             // selects the valid value.
-            Field::ContentType => {
+            HeaderField::ContentType => {
                 if !self.content_type.is_empty() {
                     self.content_type.push_str(", ");
                 }
                 self.content_type.extend(raw.trim_ascii().iter().map(|b| char::from(*b)));
             }
-            Field::ContentEncoding => {
+            HeaderField::ContentEncoding => {
                 let list: Vec<_> = list.filter(|coding| coding != "identity").collect();
                 self.is_encoded |= !list.is_empty();
                 self.encode(list.into_iter());
             }
-            Field::ContentLength => self.length = self.length.or_else(|| length(value)),
-            Field::ContentRange => keep_first(&mut self.content_range, value),
-            Field::Location => keep_first(&mut self.location, text(raw).trim()),
-            Field::Date => self.date = self.date.or_else(|| time::http(value)),
-            Field::LastModified => self.modified = self.modified.or_else(|| time::http(value)),
-            Field::TransferEncoding => {
+            HeaderField::ContentLength => self.length = self.length.or_else(|| length(value)),
+            HeaderField::ContentRange => keep_first(&mut self.content_range, value),
+            HeaderField::Location => keep_first(&mut self.location, text(raw).trim()),
+            HeaderField::Date => self.date = self.date.or_else(|| time::http(value)),
+            HeaderField::LastModified => {
+                self.modified = self.modified.or_else(|| time::http(value))
+            }
+            HeaderField::TransferEncoding => {
                 let (chunked, others): (Vec<_>, Vec<_>) = list.partition(|v| v == "chunked");
                 self.chunked |= !chunked.is_empty();
                 self.has_transfer_coding |=
@@ -230,22 +233,22 @@ fn keep_first(kept: &mut Option<String>, value: &str) {
     }
 }
 
-impl Head {
+impl ResponseHead {
     /// Returns the meaning of the response for its page. `body` contains the part of the body in
     /// memory, and the body's full length; `None` if the record has no body.
     pub(super) fn meaning(
         &self,
         body: Option<(&[u8], u64)>,
-        truncated: Truncated,
+        truncated: Truncation,
     ) -> ResponseMeaning {
-        let received = body.filter(|_| truncated == Truncated::No).map(|(_, length)| length);
+        let received = body.filter(|_| truncated == Truncation::No).map(|(_, length)| length);
         // If the last chunk is missing, the body was truncated, or there is no body, as in the
         // response to a HEAD. If there are no chunks, the archiver joined them.
         let has_no_end = |(bytes, length): (&[u8], u64)| {
             let is_cut = || unchunked(bytes).is_some_and(|(_, complete)| !complete);
             self.chunked && (length == 0 || (bytes.len() as u64 == length && is_cut()))
         };
-        let ends_early = truncated == Truncated::No && body.is_some_and(has_no_end);
+        let ends_early = truncated == Truncation::No && body.is_some_and(has_no_end);
         let response = Response {
             status: self.status,
             location: self.location.as_deref(),
@@ -253,7 +256,7 @@ impl Head {
             length: self.length.filter(|_| !self.has_transfer_coding),
             received,
             is_encoded: self.is_encoded,
-            is_cut: truncated == Truncated::Anywhere || ends_early,
+            is_cut: truncated == Truncation::Anywhere || ends_early,
         };
         response.meaning()
     }

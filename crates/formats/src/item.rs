@@ -5,14 +5,14 @@ use std::io;
 use simkeep::fingerprint::Document;
 use simkeep::{Digest, EpochOptions, FetchFailure, Weight};
 
-use super::digest::Declared;
+use super::digest::DeclaredDigest;
 use super::escape;
-use super::export::Line;
+use super::export::ExportLine;
 
 /// The content of a record about its page.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Payload {
+pub enum RecordPayload {
     /// Content to be fingerprinted.
     Text(Box<Document>),
     /// Content of a file that is itself a page. The time of the record is the file's modification
@@ -58,20 +58,20 @@ pub enum Payload {
 /// One visit to one page. The URL, the times and the weight are valid for a store.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Record {
+pub struct VisitRecord {
     /// The URL of the page.
     pub url: String,
     /// The time of the visit, in milliseconds since 1970.
     pub time: i64,
     /// The result of the visit.
-    pub payload: Payload,
+    pub payload: RecordPayload,
     /// The digest of the exact content. The content is the payload as received, without the chunks
     /// of a transfer and not decompressed; or a file, or the text of a line. If the archive
     /// declares a correct SHA-1, the declared digest is used, even if it is the digest of the
     /// payload with its chunks, or of the decompressed payload.
     pub digest: Option<Digest>,
     /// The archive's claim about the digest.
-    pub claim: Option<Box<Claim>>,
+    pub claim: Option<Box<DigestClaim>>,
     /// The HTTP status, if known.
     pub status: Option<u16>,
     /// The server's time of the last modification, in milliseconds since 1970: the `Last-Modified`
@@ -88,26 +88,26 @@ pub struct Record {
 
 /// The declared digest of a record's content.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Claim {
+pub struct DigestClaim {
     /// The digest that the archive declares.
-    pub declared: Declared,
+    pub declared: DeclaredDigest,
     /// The error, if the digest was checked and is wrong.
-    pub wrong: Option<Broken>,
+    pub wrong: Option<BrokenRecord>,
 }
 
 /// An unreadable record.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Broken {
+pub struct BrokenRecord {
     /// The file and the position in it, escaped for display.
     pub at: String,
     /// The reason, escaped for display.
     pub why: String,
 }
 
-impl Broken {
+impl BrokenRecord {
     /// Creates the error for a source of this name that cannot be opened or read.
-    pub(super) fn source(name: &str, error: &io::Error) -> Broken {
-        Broken { at: escape(name), why: escape(&error.to_string()) }
+    pub(super) fn source(name: &str, error: &io::Error) -> BrokenRecord {
+        BrokenRecord { at: escape(name), why: escape(&error.to_string()) }
     }
 
     /// Returns the bytes of memory that the error takes on the heap.
@@ -118,18 +118,18 @@ impl Broken {
 
 /// A query between records, about the state of a page at that point.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct InputQuery {
     /// The URL of the page.
     pub url: String,
     /// The query.
-    pub ask: Ask,
+    pub ask: InputQueryKind,
     /// The file and the position in it, escaped for display.
     pub at: String,
 }
 
-/// The query of a [`Question`].
+/// The query of a [`InputQuery`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ask {
+pub enum InputQueryKind {
     /// The pages near the page's current content.
     Near,
     /// The history of the page's visits.
@@ -138,61 +138,63 @@ pub enum Ask {
     Latest,
 }
 
-impl Ask {
+impl InputQueryKind {
     /// Returns the name of the query in a line.
     pub const fn key(self) -> &'static str {
         match self {
-            Ask::Near => "near",
-            Ask::History => "history",
-            Ask::Latest => "latest",
+            InputQueryKind::Near => "near",
+            InputQueryKind::History => "history",
+            InputQueryKind::Latest => "latest",
         }
     }
 
     /// Parses the name of a query.
-    pub(super) fn parse(text: &str) -> Option<Ask> {
-        [Ask::Near, Ask::History, Ask::Latest].into_iter().find(|ask| ask.key() == text)
+    pub(super) fn parse(text: &str) -> Option<InputQueryKind> {
+        [InputQueryKind::Near, InputQueryKind::History, InputQueryKind::Latest]
+            .into_iter()
+            .find(|ask| ask.key() == text)
     }
 }
 
 /// One item of a source.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Item {
+pub enum SourceItem {
     /// A record.
-    Record(Record),
-    /// A record of JSON lines after the time of [`Input::late`](crate::Input::late), and its file and
+    Record(VisitRecord),
+    /// A record of JSON lines after the time of [`InputParts::late`](crate::InputParts::late), and its file and
     /// position, escaped for display.
-    Late(Box<Record>, String),
+    Late(Box<VisitRecord>, String),
     /// A query, in JSON lines.
-    Question(Question),
+    Question(InputQuery),
     /// A record, or a part of a file, that cannot be read, with the error.
-    Broken(Broken),
+    Broken(BrokenRecord),
     /// A record that is not a visit to a page, with its kind, for counts.
     Passed(&'static str),
     /// An epoch: its name and its options. Older epochs come first.
     Epoch(String, EpochOptions),
     /// A line of an export that is not a record.
-    Export(Line),
+    Export(ExportLine),
     /// A source that cannot be read by design, with the alternative to read.
-    Refused(Broken),
+    Refused(BrokenRecord),
 }
 
 /// The information of an archive's header about a record.
-pub(super) struct Captured {
+pub(super) struct CaptureHeader {
     /// The URL of the page.
     pub(super) url: String,
     /// The time of the capture, in milliseconds since 1970.
     pub(super) time: i64,
     /// The declared digest.
-    pub(super) declared: Option<Declared>,
+    pub(super) declared: Option<DeclaredDigest>,
     /// The way in which the archive truncated the content.
-    pub(super) truncated: Truncated,
+    pub(super) truncated: Truncation,
 }
 
 /// Whether an archive kept only a part of the content, and the kind of truncation
 /// (`WARC-Truncated`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Truncated {
+pub(super) enum Truncation {
     /// The content is not truncated.
     #[default]
     No,
@@ -205,19 +207,19 @@ pub(super) enum Truncated {
 
 /// The reason why the current record cannot be returned.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum RecordFault {
     /// The record is invalid; the next record begins after it.
     Record(String),
     /// The start of the next record is unknown.
     Lost(String),
 }
 
-impl Fault {
+impl RecordFault {
     /// Adds the URL of the record to the reason.
-    pub(super) fn with_url(self, url: Option<&str>) -> Fault {
+    pub(super) fn with_url(self, url: Option<&str>) -> RecordFault {
         match self {
-            Fault::Record(why) => Fault::Record(with_url(url, &why)),
-            Fault::Lost(why) => Fault::Lost(with_url(url, &why)),
+            RecordFault::Record(why) => RecordFault::Record(with_url(url, &why)),
+            RecordFault::Lost(why) => RecordFault::Lost(with_url(url, &why)),
         }
     }
 }
@@ -227,9 +229,9 @@ pub(super) fn with_url(url: Option<&str>, why: &str) -> String {
     url.map_or_else(|| why.to_owned(), |url| format!("{}: {why}", escape(url)))
 }
 
-impl From<io::Error> for Fault {
+impl From<io::Error> for RecordFault {
     /// After a failed read, the position in the file is unknown.
     fn from(error: io::Error) -> Self {
-        Fault::Lost(escape(&error.to_string()))
+        RecordFault::Lost(escape(&error.to_string()))
     }
 }

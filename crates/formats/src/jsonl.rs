@@ -4,30 +4,32 @@ use std::sync::Arc;
 
 use simkeep::EpochOptions;
 
-use super::chunk::Unread;
+use super::chunk::LazyRecord;
 use super::epoch::{epoch_name, options};
-use super::keys::Keys;
-use super::lines::{Lines, has_key, without_mark};
+use super::keys::DocumentKeys;
+use super::lines::{LineBlock, has_key, without_mark};
 use super::not_json::not_json;
-use super::object::{Object, Value};
+use super::object::{FieldValue, LineObject};
 use super::surrogates::with_whole_characters;
 use super::visit::record;
-use super::{Ask, Broken, Item, Question, Record, escape, export, time, url};
+use super::{
+    BrokenRecord, InputQuery, InputQueryKind, SourceItem, VisitRecord, escape, export, time, url,
+};
 
 /// Lines of JSON, optionally with custom keys.
 pub(super) struct JsonLines {
-    pub(super) lines: Lines,
-    pub(super) keys: Option<Arc<Keys>>,
+    pub(super) lines: LineBlock,
+    pub(super) keys: Option<Arc<DocumentKeys>>,
     /// Records after this time are returned with their position.
     pub(super) late: Option<i64>,
 }
 
-impl Unread for JsonLines {
+impl LazyRecord for JsonLines {
     fn bytes(&self) -> usize {
         self.lines.bytes()
     }
 
-    fn read(self: Box<Self>, each: &mut dyn FnMut(Item)) {
+    fn read(self: Box<Self>, each: &mut dyn FnMut(SourceItem)) {
         read(&self.lines, (self.keys.as_deref(), self.late), each);
     }
 }
@@ -56,7 +58,11 @@ impl Unread for JsonLines {
 /// is a query. If a key occurs twice, the first is used. Other keys are ignored.
 ///
 /// With custom keys, a line has a text under those keys.
-fn read(lines: &Lines, (keys, late): (Option<&Keys>, Option<i64>), each: &mut dyn FnMut(Item)) {
+fn read(
+    lines: &LineBlock,
+    (keys, late): (Option<&DocumentKeys>, Option<i64>),
+    each: &mut dyn FnMut(SourceItem),
+) {
     if lines.is_of_export() {
         return export::read(lines, each);
     }
@@ -72,25 +78,25 @@ fn read(lines: &Lines, (keys, late): (Option<&Keys>, Option<i64>), each: &mut dy
             Err(why) => Err(why.to_owned()),
         };
         each(match item {
-            Ok(Item::Record(record)) if late.is_some_and(|late| record.time > late) => {
-                Item::Late(Box::new(record), lines.at(number))
+            Ok(SourceItem::Record(record)) if late.is_some_and(|late| record.time > late) => {
+                SourceItem::Late(Box::new(record), lines.at(number))
             }
             Ok(item) => item,
-            Err(why) => Item::Broken(Broken { at: lines.at(number), why }),
+            Err(why) => SourceItem::Broken(BrokenRecord { at: lines.at(number), why }),
         });
     }
 }
 
 /// Parses a line: a record, a query, or the name of an epoch.
-fn item(line: &[u8], at: impl Fn() -> String) -> Result<Item, String> {
+fn item(line: &[u8], at: impl Fn() -> String) -> Result<SourceItem, String> {
     let line = &*with_whole_characters(line);
-    let object: Object = serde_json::from_slice(line).map_err(|e| not_json(&e))?;
+    let object: LineObject = serde_json::from_slice(line).map_err(|e| not_json(&e))?;
     if let (Some(ask), None) = (&object.ask, &object.t) {
         let (url, ask) = question(object.url, ask)?;
-        return Ok(Item::Question(Question { url, ask, at: at() }));
+        return Ok(SourceItem::Question(InputQuery { url, ask, at: at() }));
     }
-    if let (None, None, Some(Value::Text(name))) = (&object.url, &object.t, &object.epoch) {
-        return Ok(Item::Epoch(epoch_name(name)?, described(&object)?));
+    if let (None, None, Some(FieldValue::Text(name))) = (&object.url, &object.t, &object.epoch) {
+        return Ok(SourceItem::Epoch(epoch_name(name)?, described(&object)?));
     }
     if object.url.is_none() && object.has_others && has_key(line, "simkeep") {
         return Err("a line of an export, whose first line is not at the head of the file".into());
@@ -98,14 +104,14 @@ fn item(line: &[u8], at: impl Fn() -> String) -> Result<Item, String> {
     if object.url.is_none() {
         return Err(without_url(line));
     }
-    let is_interim = matches!(object.status, Some(Value::Whole(100..=199)));
+    let is_interim = matches!(object.status, Some(FieldValue::Whole(100..=199)));
     if is_interim && object.seen.is_none() && object.fingerprint.is_none() {
-        return Ok(Item::Passed("interim response"));
+        return Ok(SourceItem::Passed("interim response"));
     }
     let mut record = record(object)?;
-    let Record { time, modified, .. } = &mut record;
+    let VisitRecord { time, modified, .. } = &mut record;
     *modified = modified.filter(|modified| time::is_modified_by_day(*modified, *time));
-    Ok(Item::Record(record))
+    Ok(SourceItem::Record(record))
 }
 
 /// Returns the reason for a line without `url`, with the keys that may be meant.
@@ -142,29 +148,32 @@ fn like_url(key: &str, value: &serde_json::Value) -> Option<bool> {
 }
 
 /// Parses a query and its page.
-fn question(page: Option<Value<'_>>, ask: &Value<'_>) -> Result<(String, Ask), String> {
-    let Some(Value::Text(page)) = page else {
+fn question(
+    page: Option<FieldValue<'_>>,
+    ask: &FieldValue<'_>,
+) -> Result<(String, InputQueryKind), String> {
+    let Some(FieldValue::Text(page)) = page else {
         return Err("\"url\" is missing or no string".into());
     };
     url::check(&page).map_err(|why| format!("{}: {why}", escape(&page)))?;
-    let asked = if let Value::Text(text) = ask { Ask::parse(text) } else { None };
+    let asked = if let FieldValue::Text(text) = ask { InputQueryKind::parse(text) } else { None };
     let ask = asked.ok_or("\"ask\" must be \"near\", \"history\" or \"latest\"")?;
     Ok((page.into_owned(), ask))
 }
 
 /// Parses the options of an epoch.
-fn described(object: &Object<'_>) -> Result<EpochOptions, String> {
+fn described(object: &LineObject<'_>) -> Result<EpochOptions, String> {
     let role = match &object.role {
-        None | Some(Value::Null) => None,
-        Some(Value::Text(role)) => Some(&**role),
+        None | Some(FieldValue::Null) => None,
+        Some(FieldValue::Text(role)) => Some(&**role),
         Some(_) => Some(""),
     };
-    let bits = |value: &Option<Value<'_>>| match value {
-        Some(Value::Whole(bits)) => u64::try_from(*bits).unwrap_or(u64::MAX),
+    let bits = |value: &Option<FieldValue<'_>>| match value {
+        Some(FieldValue::Whole(bits)) => u64::try_from(*bits).unwrap_or(u64::MAX),
         _ => u64::MAX,
     };
     let bands = match (&object.minor, &object.moderate) {
-        (None | Some(Value::Null), None | Some(Value::Null)) => None,
+        (None | Some(FieldValue::Null), None | Some(FieldValue::Null)) => None,
         (minor, moderate) => Some((bits(minor), bits(moderate))),
     };
     options(role, bands)
@@ -175,20 +184,20 @@ mod tests {
     use super::super::gzip::tests::gz;
     use super::super::lines::LineCutter;
     use super::super::stream::tests::stream;
-    use super::super::{Payload, digest};
+    use super::super::{RecordPayload, digest};
     use super::*;
     use proptest::prelude::*;
     use simkeep::fingerprint::Document;
     use simkeep::{Digest, FetchFailure, Weight};
 
-    fn read(line: &str) -> Result<Record, String> {
+    fn read(line: &str) -> Result<VisitRecord, String> {
         match item(line.as_bytes(), String::new)? {
-            Item::Record(record) => Ok(record),
+            SourceItem::Record(record) => Ok(record),
             other => Err(format!("{other:?}")),
         }
     }
 
-    fn payload(line: &str) -> Payload {
+    fn payload(line: &str) -> RecordPayload {
         read(line).unwrap().payload
     }
 
@@ -196,10 +205,10 @@ mod tests {
     fn text_is_read_with_its_digest() {
         let record =
             read(r#"{"k":"start","url":"http://a/","t":1.5,"text":"a\u00e9\n","text":"b"}"#);
-        let expected = Record {
+        let expected = VisitRecord {
             url: "http://a/".into(),
             time: 1500,
-            payload: Payload::Text(Box::new(Document::new("aé\n"))),
+            payload: RecordPayload::Text(Box::new(Document::new("aé\n"))),
             digest: Some(digest::of("aé\n".as_bytes())),
             claim: None,
             status: None,
@@ -217,10 +226,10 @@ mod tests {
             r#"{"t":"1970-01-01T00:00:01Z","digest":"000102030405060708090a0b0c0d0e0f","status":404,
                "fingerprint":"00000000000000fF","epoch":"mine","url":"x:"}"#,
         );
-        let expected = Record {
+        let expected = VisitRecord {
             url: "x:".into(),
             time: 1000,
-            payload: Payload::Ready { fingerprint: Some(255) },
+            payload: RecordPayload::Ready { fingerprint: Some(255) },
             digest: Some(Digest([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])),
             claim: None,
             status: Some(404),
@@ -236,9 +245,9 @@ mod tests {
     fn null_fingerprint_needs_an_epoch() {
         let with = |rest: &str| read(&format!(r#"{{"url":"x:","t":1,"fingerprint":null{rest}}}"#));
         let none = with(r#","epoch":"e","status":404"#).unwrap();
-        assert_eq!(none.payload, Payload::Ready { fingerprint: None });
+        assert_eq!(none.payload, RecordPayload::Ready { fingerprint: None });
         let restated = with(r#","seen":"restated","epoch":"e""#).unwrap();
-        assert_eq!(restated.payload, Payload::Restated { fingerprint: None });
+        assert_eq!(restated.payload, RecordPayload::Restated { fingerprint: None });
         assert!(with(r#","seen":"restated""#).unwrap_err().contains("restated content needs"));
         assert!(with("").unwrap_err().contains("neither"));
     }
@@ -260,14 +269,17 @@ mod tests {
             ("null", None),
         ] {
             let record = with(&format!(r#""seen":"gone","weight":{value}"#)).unwrap();
-            assert_eq!(record.payload, Payload::Gone);
+            assert_eq!(record.payload, RecordPayload::Gone);
             assert_eq!(record.weight, expected.map(Weight::from), "{value}");
         }
         // A weight alone is not a visit.
         let alone = with(r#""weight":2.5"#).unwrap();
-        assert_eq!((alone.payload, alone.weight), (Payload::Properties, Some(Weight::from(2.5))));
+        assert_eq!(
+            (alone.payload, alone.weight),
+            (RecordPayload::Properties, Some(Weight::from(2.5)))
+        );
         let with_status = with(r#""weight":2.5,"status":404"#).unwrap();
-        assert_eq!(with_status.payload, Payload::Gone);
+        assert_eq!(with_status.payload, RecordPayload::Gone);
         assert!(with(r#""weight":2.5,"status":200"#).unwrap_err().contains("neither"));
         for value in ["0", "-0.0", "-1", "\"2\"", "[]", "true"] {
             let why = with(&format!(r#""text":"a","weight":{value}"#)).unwrap_err();
@@ -303,18 +315,18 @@ mod tests {
             [("0", Some(0)), ("7", Some(7)), ("4294967295", Some(u32::MAX)), ("null", None)]
         {
             let record = with(&format!(r#""seen":"gone","class":{value}"#)).unwrap();
-            assert_eq!((record.payload, record.class), (Payload::Gone, expected), "{value}");
+            assert_eq!((record.payload, record.class), (RecordPayload::Gone, expected), "{value}");
         }
         // A class alone is not a visit. Neither is a class with a weight.
         let alone = with(r#""class":0"#).unwrap();
         assert_eq!(
             (alone.payload, alone.class, alone.weight),
-            (Payload::Properties, Some(0), None)
+            (RecordPayload::Properties, Some(0), None)
         );
         let both = with(r#""class":3,"weight":2"#).unwrap();
-        assert_eq!((both.payload, both.class), (Payload::Properties, Some(3)));
+        assert_eq!((both.payload, both.class), (RecordPayload::Properties, Some(3)));
         assert_eq!(both.weight, Some(Weight::from(2.0)));
-        assert_eq!(with(r#""class":1,"status":404"#).unwrap().payload, Payload::Gone);
+        assert_eq!(with(r#""class":1,"status":404"#).unwrap().payload, RecordPayload::Gone);
         for value in ["-1", "4294967296", "1.0", "1e3", "\"1\"", "\"none\"", "[]", "true", "1e300"]
         {
             let why = with(&format!(r#""text":"a","class":{value}"#)).unwrap_err();
@@ -328,21 +340,21 @@ mod tests {
     #[test]
     fn line_without_content_gives_the_kind_of_visit() {
         let with = |rest: &str| payload(&format!(r#"{{"url":"x:","t":-1,{rest}}}"#));
-        assert_eq!(with(r#""seen":"not-modified""#), Payload::NotModified);
-        assert_eq!(with(r#""seen":"gone","status":200"#), Payload::Gone);
-        let failed = |failure| Payload::Failed(failure);
+        assert_eq!(with(r#""seen":"not-modified""#), RecordPayload::NotModified);
+        assert_eq!(with(r#""seen":"gone","status":200"#), RecordPayload::Gone);
+        let failed = |failure| RecordPayload::Failed(failure);
         assert_eq!(with(r#""seen":"failed","text":null"#), failed(FetchFailure::NoResponse));
         assert_eq!(with(r#""seen":"failed","status":503"#), failed(FetchFailure::ServerError));
-        assert_eq!(with(r#""status":304,"fingerprint":null"#), Payload::NotModified);
-        assert_eq!(with(r#""status":410"#), Payload::Gone);
+        assert_eq!(with(r#""status":304,"fingerprint":null"#), RecordPayload::NotModified);
+        assert_eq!(with(r#""status":410"#), RecordPayload::Gone);
         assert_eq!(with(r#""status":500"#), failed(FetchFailure::ServerError));
-        assert_eq!(with(r#""status":404,"text":"Not found""#), Payload::Gone);
+        assert_eq!(with(r#""status":404,"text":"Not found""#), RecordPayload::Gone);
         assert_eq!(with(r#""status":403,"text":"Go away""#), failed(FetchFailure::ClientError));
         assert_eq!(with(r#""status":301,"text":"moved""#), failed(FetchFailure::NoTarget));
         assert_eq!(with(r#""status":206,"text":"a part""#), failed(FetchFailure::Partial));
         assert_eq!(with(r#""status":204,"text":"""#), failed(FetchFailure::NoContent));
-        assert_eq!(with(r#""status":304,"text":"old""#), Payload::NotModified);
-        assert_eq!(with(r#""seen":"gone","text":"sorry""#), Payload::Gone);
+        assert_eq!(with(r#""status":304,"text":"old""#), RecordPayload::NotModified);
+        assert_eq!(with(r#""seen":"gone","text":"sorry""#), RecordPayload::Gone);
     }
 
     #[test]
@@ -360,7 +372,7 @@ mod tests {
             let record = with(rest).unwrap();
             assert_eq!(
                 (record.payload, record.digest),
-                (Payload::Redirect, Some(digest)),
+                (RecordPayload::Redirect, Some(digest)),
                 "{rest}"
             );
         }
@@ -371,10 +383,10 @@ mod tests {
             r#""seen":"redirect","digest":"000102030405060708090a0b0c0d0e0f""#,
         ] {
             let payload = with(rest).unwrap().payload;
-            assert_eq!(payload, Payload::Failed(FetchFailure::NoTarget), "{rest}");
+            assert_eq!(payload, RecordPayload::Failed(FetchFailure::NoTarget), "{rest}");
         }
         // A target has no effect on other responses.
-        assert_eq!(with(r#""status":404,"to":"/y""#).unwrap().payload, Payload::Gone);
+        assert_eq!(with(r#""status":404,"to":"/y""#).unwrap().payload, RecordPayload::Gone);
     }
 
     #[test]
@@ -383,7 +395,7 @@ mod tests {
         let digest = r#","digest":"000102030405060708090a0b0c0d0e0f""#;
         for rest in [r#","seen":"content""#, r#","status":200"#, r#","fingerprint":null"#] {
             let record = with(&format!("{rest}{digest}")).unwrap();
-            assert_eq!(record.payload, Payload::Binary, "{rest}");
+            assert_eq!(record.payload, RecordPayload::Binary, "{rest}");
             assert_eq!(record.digest.map(|digest| digest.0[1]), Some(1));
             assert!(with(rest).unwrap_err().contains("neither"), "{rest}");
         }
@@ -392,16 +404,22 @@ mod tests {
 
     #[test]
     fn line_may_be_a_question() {
-        for (key, ask) in [("near", Ask::Near), ("history", Ask::History), ("latest", Ask::Latest)]
-        {
+        for (key, ask) in [
+            ("near", InputQueryKind::Near),
+            ("history", InputQueryKind::History),
+            ("latest", InputQueryKind::Latest),
+        ] {
             let line = format!(r#"{{"ask":"{key}","url":"x:","k":3}}"#);
             let asked = item(line.as_bytes(), || "here".into()).unwrap();
-            let question = Question { url: "x:".into(), ask, at: "here".into() };
-            assert_eq!(asked, Item::Question(question), "{key}");
+            let question = InputQuery { url: "x:".into(), ask, at: "here".into() };
+            assert_eq!(asked, SourceItem::Question(question), "{key}");
             assert_eq!(ask.key(), key);
         }
         // A line that is also a record stays a record.
-        assert_eq!(payload(r#"{"url":"x:","t":1,"seen":"gone","ask":"near"}"#), Payload::Gone);
+        assert_eq!(
+            payload(r#"{"url":"x:","t":1,"seen":"gone","ask":"near"}"#),
+            RecordPayload::Gone
+        );
     }
 
     #[test]
@@ -454,7 +472,9 @@ mod tests {
                 .for_each(|lines| super::read(&lines, (None, None), &mut |i| items.push(i)));
             let at: Vec<&str> = items
                 .iter()
-                .filter_map(|i| if let Item::Broken(b) = i { Some(b.at.as_str()) } else { None })
+                .filter_map(
+                    |i| if let SourceItem::Broken(b) = i { Some(b.at.as_str()) } else { None },
+                )
                 .collect();
             assert_eq!((items.len(), at), (5, vec!["test, line 3", "test, line 5"]));
         }

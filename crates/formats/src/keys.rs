@@ -9,9 +9,9 @@ use simkeep::Digest;
 use simkeep::fingerprint::Document;
 
 use super::not_json::not_json;
-use super::object::Value;
+use super::object::FieldValue;
 use super::surrogates::with_whole_characters;
-use super::{Item, Payload, Record, digest, escape, url};
+use super::{RecordPayload, SourceItem, VisitRecord, digest, escape, url};
 
 /// The limit for the depth of a key.
 const DEPTH_MAX: usize = 16;
@@ -21,9 +21,9 @@ const KEY_BYTES_MAX: usize = 1024;
 /// The path of a value in an object: a key, or keys with dots between them for nested objects, for
 /// example `metadata.date`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Key(Box<str>);
+pub struct KeyPath(Box<str>);
 
-impl Key {
+impl KeyPath {
     /// Returns the key as text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -35,17 +35,17 @@ impl Key {
     }
 }
 
-impl FromStr for Key {
+impl FromStr for KeyPath {
     type Err = String;
 
-    fn from_str(key: &str) -> Result<Key, String> {
+    fn from_str(key: &str) -> Result<KeyPath, String> {
         if key.split('.').any(str::is_empty) {
             return Err("a key, or keys with dots between them, such as metadata.date".to_owned());
         }
         if key.len() > KEY_BYTES_MAX || key.split('.').count() > DEPTH_MAX {
             return Err(format!("at most {DEPTH_MAX} keys, of {KEY_BYTES_MAX} bytes in all"));
         }
-        Ok(Key(key.into()))
+        Ok(KeyPath(key.into()))
     }
 }
 
@@ -62,76 +62,78 @@ impl FromStr for Key {
 /// # let path = folder.path().join("corpus.jsonl");
 /// # let line = r#"{"id":4711,"text":"Some words.","metadata":{"date":"2004-02-29"}}"#;
 /// # std::fs::write(&path, line)?;
-/// let mut keys = Keys::default();
+/// let mut keys = DocumentKeys::default();
 /// keys.url = "id".parse()?;
 /// keys.time = "metadata.date".parse()?;
-/// for chunk in Input::new([Source::Path(path)]).keys(keys).flatten() {
+/// for chunk in InputParts::new([InputSource::Path(path)]).keys(keys).flatten() {
 ///     chunk.items(|item| {
-///         assert!(matches!(item, Item::Record(record) if record.url == "4711"));
+///         assert!(matches!(item, SourceItem::Record(record) if record.url == "4711"));
 ///     });
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Keys {
+pub struct DocumentKeys {
     /// The key of the name. Default: `url`.
-    pub url: Key,
+    pub url: KeyPath,
     /// The key of the text. Default: `text`.
-    pub text: Key,
+    pub text: KeyPath,
     /// The key of the time. Default: `t`.
-    pub time: Key,
+    pub time: KeyPath,
     /// The time of texts without a time, in milliseconds since 1970. If `None`, texts without a
     /// time are broken.
     pub at: Option<i64>,
 }
 
-impl Default for Keys {
+impl Default for DocumentKeys {
     fn default() -> Self {
-        let key = |key: &str| Key(key.into());
-        Keys { url: key("url"), text: key("text"), time: key("t"), at: None }
+        let key = |key: &str| KeyPath(key.into());
+        DocumentKeys { url: key("url"), text: key("text"), time: key("t"), at: None }
     }
 }
 
-impl Keys {
+impl DocumentKeys {
     /// Returns keys for documents without times, each with an `id` and a `text`.
-    pub fn of_documents() -> Keys {
-        Keys { url: Key("id".into()), at: Some(0), ..Keys::default() }
+    pub fn of_documents() -> DocumentKeys {
+        DocumentKeys { url: KeyPath("id".into()), at: Some(0), ..DocumentKeys::default() }
     }
 
     /// Parses a line.
-    pub(super) fn item(&self, line: &[u8]) -> Result<Item, String> {
+    pub(super) fn item(&self, line: &[u8]) -> Result<SourceItem, String> {
         let keys = [&self.url, &self.text, &self.time].map(|key| Some(key.as_str()));
         let line = &*with_whole_characters(line);
-        let [url, text, time] = sought(line, keys)?;
+        let [url, text, time] = find_values(line, keys)?;
         let time = match time {
-            None | Some(Value::Null) => Ok(None),
+            None | Some(FieldValue::Null) => Ok(None),
             Some(time) => time.time(self.time.as_str()).map(Some),
         };
-        self.record(url, text, time).map(Item::Record)
+        self.record(url, text, time).map(SourceItem::Record)
     }
 
     /// Returns the name and the text of the document in a line.
-    pub(super) fn name<'l>(&self, line: &'l [u8]) -> Result<Name<'l>, String> {
+    pub(super) fn name<'l>(&self, line: &'l [u8]) -> Result<NamedText<'l>, String> {
         let keys = [Some(self.url.as_str()), Some(self.text.as_str()), None];
         match with_whole_characters(line) {
             Cow::Borrowed(line) => {
-                let [page, text, _] = sought(line, keys)?;
-                Ok(Name::new(self.page(page)?, text))
+                let [page, text, _] = find_values(line, keys)?;
+                Ok(NamedText::new(self.page(page)?, text))
             }
             Cow::Owned(line) => {
-                let [page, text, _] = sought(&line, keys)?;
-                Ok(Name::new(self.page(page)?, text).into_owned())
+                let [page, text, _] = find_values(&line, keys)?;
+                Ok(NamedText::new(self.page(page)?, text).into_owned())
             }
         }
     }
 
     /// Returns the URL of the page that this value names.
-    pub(super) fn page<'v>(&self, value: Option<Value<'v>>) -> Result<Cow<'v, str>, String> {
+    pub(super) fn page<'v>(&self, value: Option<FieldValue<'v>>) -> Result<Cow<'v, str>, String> {
         let page = match value {
-            Some(Value::Text(page)) => page,
-            Some(Value::Whole(number)) => number.to_string().into(),
-            None | Some(Value::Null) => return Err(format!("{:?} is missing", self.url.as_str())),
+            Some(FieldValue::Text(page)) => page,
+            Some(FieldValue::Whole(number)) => number.to_string().into(),
+            None | Some(FieldValue::Null) => {
+                return Err(format!("{:?} is missing", self.url.as_str()));
+            }
             Some(_) => {
                 let key = self.url.as_str();
                 return Err(format!("{key:?} must be a string or a whole number"));
@@ -144,10 +146,10 @@ impl Keys {
     /// Returns the record with these values.
     pub(super) fn record(
         &self,
-        page: Option<Value<'_>>,
-        text: Option<Value<'_>>,
+        page: Option<FieldValue<'_>>,
+        text: Option<FieldValue<'_>>,
         time: Result<Option<i64>, String>,
-    ) -> Result<Record, String> {
+    ) -> Result<VisitRecord, String> {
         let page = self.page(page)?.into_owned();
         let named = |why: String| format!("{}: {why}", escape(&page));
         let time = time.map_err(named)?.or(self.at);
@@ -155,36 +157,47 @@ impl Keys {
             format!("{:?} is missing: name the time with --time-key or --at", self.time.as_str())
         };
         let time = time.ok_or_else(missing).map_err(named)?;
-        let Some(Value::Text(text)) = text else {
+        let Some(FieldValue::Text(text)) = text else {
             return Err(named(format!("{:?} is missing or no string", self.text.as_str())));
         };
         let digest = Some(digest::of(text.as_bytes()));
-        let payload = Payload::Text(Box::new(Document::new(text)));
+        let payload = RecordPayload::Text(Box::new(Document::new(text)));
         let (claim, status, modified) = (None, None, None);
         let (url, weight, class, epoch) = (page, None, None, None);
-        Ok(Record { url, time, payload, digest, claim, status, modified, weight, class, epoch })
+        Ok(VisitRecord {
+            url,
+            time,
+            payload,
+            digest,
+            claim,
+            status,
+            modified,
+            weight,
+            class,
+            epoch,
+        })
     }
 }
 
 /// The name of a document, and the document's text.
 #[derive(Debug, PartialEq)]
-pub struct Name<'a> {
+pub struct NamedText<'a> {
     /// The URL of the document in a store.
     pub url: Cow<'a, str>,
     text: Option<Cow<'a, str>>,
 }
 
-impl<'a> Name<'a> {
-    pub(super) fn new(url: Cow<'a, str>, text: Option<Value<'a>>) -> Name<'a> {
+impl<'a> NamedText<'a> {
+    pub(super) fn new(url: Cow<'a, str>, text: Option<FieldValue<'a>>) -> NamedText<'a> {
         let text =
-            text.and_then(|text| if let Value::Text(text) = text { Some(text) } else { None });
-        Name { url, text }
+            text.and_then(|text| if let FieldValue::Text(text) = text { Some(text) } else { None });
+        NamedText { url, text }
     }
 
     /// Converts to an owned name.
-    pub(super) fn into_owned(self) -> Name<'static> {
+    pub(super) fn into_owned(self) -> NamedText<'static> {
         let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
-        Name { url: owned(self.url), text: self.text.map(owned) }
+        NamedText { url: owned(self.url), text: self.text.map(owned) }
     }
 
     /// Returns the text of the document, if the line has a text.
@@ -200,24 +213,27 @@ impl<'a> Name<'a> {
 }
 
 /// Returns the values under some keys of a line.
-fn sought<'l>(line: &'l [u8], keys: [Option<&str>; 3]) -> Result<[Option<Value<'l>>; 3], String> {
+fn find_values<'l>(
+    line: &'l [u8],
+    keys: [Option<&str>; 3],
+) -> Result<[Option<FieldValue<'l>>; 3], String> {
     let mut found = [const { None }; 3];
     let mut json = serde_json::Deserializer::from_slice(line);
-    let sought = Sought { keys, found: &mut found, is_whole: true };
+    let sought = KeySearch { keys, found: &mut found, is_whole: true };
     let read = sought.deserialize(&mut json).and_then(|()| json.end());
     read.map_err(|e| not_json(&e))?;
     Ok(found)
 }
 
 /// A search in a value: the rest of each key, empty for the value itself, and the values found.
-struct Sought<'k, 'f, 'de> {
+struct KeySearch<'k, 'f, 'de> {
     keys: [Option<&'k str>; 3],
-    found: &'f mut [Option<Value<'de>>; 3],
+    found: &'f mut [Option<FieldValue<'de>>; 3],
     /// Whether the searched value is the value of a whole line.
     is_whole: bool,
 }
 
-impl<'de> Sought<'_, '_, 'de> {
+impl<'de> KeySearch<'_, '_, 'de> {
     /// Returns the rest of the keys within the value of `key`; `None` if `key` is the first part of
     /// none of the keys.
     fn within<'k>(
@@ -237,7 +253,7 @@ impl<'de> Sought<'_, '_, 'de> {
     }
 
     /// Stores the value that was found.
-    fn put(&mut self, value: impl Fn() -> Value<'de>) {
+    fn put(&mut self, value: impl Fn() -> FieldValue<'de>) {
         for (found, key) in self.found.iter_mut().zip(self.keys) {
             if key == Some("") && found.is_none() {
                 *found = Some(value());
@@ -246,7 +262,7 @@ impl<'de> Sought<'_, '_, 'de> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Sought<'_, '_, 'de> {
+impl<'de> DeserializeSeed<'de> for KeySearch<'_, '_, 'de> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -258,53 +274,53 @@ impl<'de> DeserializeSeed<'de> for Sought<'_, '_, 'de> {
     }
 }
 
-impl<'de> Visitor<'de> for Sought<'_, '_, 'de> {
+impl<'de> Visitor<'de> for KeySearch<'_, '_, 'de> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.is_whole { "an object" } else { "a value" })
     }
     fn visit_unit<E>(mut self) -> Result<(), E> {
-        self.put(|| Value::Null);
+        self.put(|| FieldValue::Null);
         Ok(())
     }
     fn visit_bool<E>(mut self, _: bool) -> Result<(), E> {
-        self.put(|| Value::Other);
+        self.put(|| FieldValue::Other);
         Ok(())
     }
     fn visit_i64<E>(mut self, number: i64) -> Result<(), E> {
-        self.put(|| Value::Whole(number));
+        self.put(|| FieldValue::Whole(number));
         Ok(())
     }
     fn visit_u64<E>(mut self, number: u64) -> Result<(), E> {
-        self.put(|| Value::of(number));
+        self.put(|| FieldValue::of(number));
         Ok(())
     }
     fn visit_f64<E>(mut self, number: f64) -> Result<(), E> {
-        self.put(|| Value::Decimal(number));
+        self.put(|| FieldValue::Decimal(number));
         Ok(())
     }
     fn visit_borrowed_str<E>(mut self, text: &'de str) -> Result<(), E> {
-        self.put(|| Value::Text(text.into()));
+        self.put(|| FieldValue::Text(text.into()));
         Ok(())
     }
     fn visit_str<E>(mut self, text: &str) -> Result<(), E> {
-        self.put(|| Value::Text(text.to_owned().into()));
+        self.put(|| FieldValue::Text(text.to_owned().into()));
         Ok(())
     }
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
-        self.put(|| Value::Other);
+        self.put(|| FieldValue::Other);
         while seq.next_element::<IgnoredAny>()?.is_some() {}
         Ok(())
     }
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        self.put(|| Value::Other);
+        self.put(|| FieldValue::Other);
         let keys = self.keys;
-        while let Some(Value::Text(key)) = map.next_key()? {
+        while let Some(FieldValue::Text(key)) = map.next_key()? {
             match Self::within(&keys, &self, &key) {
                 Some(keys) => {
                     let found = &mut *self.found;
-                    map.next_value_seed(Sought { keys, found, is_whole: false })?;
+                    map.next_value_seed(KeySearch { keys, found, is_whole: false })?;
                 }
                 None => {
                     map.next_value::<IgnoredAny>()?;
@@ -320,14 +336,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn keys(url: &str, text: &str, time: &str, at: Option<i64>) -> Keys {
+    fn keys(url: &str, text: &str, time: &str, at: Option<i64>) -> DocumentKeys {
         let key = |key: &str| key.parse().unwrap();
-        Keys { url: key(url), text: key(text), time: key(time), at }
+        DocumentKeys { url: key(url), text: key(text), time: key(time), at }
     }
 
-    fn read(keys: &Keys, line: &str) -> Result<(String, i64), String> {
+    fn read(keys: &DocumentKeys, line: &str) -> Result<(String, i64), String> {
         match keys.item(line.as_bytes())? {
-            Item::Record(Record { url, time, .. }) => Ok((url, time)),
+            SourceItem::Record(VisitRecord { url, time, .. }) => Ok((url, time)),
             other => Err(format!("{other:?}")),
         }
     }
@@ -393,12 +409,12 @@ mod tests {
     #[test]
     fn empty_and_too_deep_keys_are_refused() {
         for key in ["", ".", "a.", ".a", "a..b"] {
-            assert!(key.parse::<Key>().is_err(), "{key}");
+            assert!(key.parse::<KeyPath>().is_err(), "{key}");
         }
-        assert!("a.".repeat(15).to_owned().parse::<Key>().is_err());
-        assert!(vec!["a"; 16].join(".").parse::<Key>().is_ok());
-        assert!(vec!["a"; 17].join(".").parse::<Key>().is_err());
-        assert!("a".repeat(1025).parse::<Key>().is_err());
+        assert!("a.".repeat(15).to_owned().parse::<KeyPath>().is_err());
+        assert!(vec!["a"; 16].join(".").parse::<KeyPath>().is_ok());
+        assert!(vec!["a"; 17].join(".").parse::<KeyPath>().is_err());
+        assert!("a".repeat(1025).parse::<KeyPath>().is_err());
     }
 
     #[test]

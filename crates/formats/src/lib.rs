@@ -1,8 +1,8 @@
 //! Reads pages from web archives, JSON lines and folders, for [simkeep].
 //!
-//! [`Input`] reads WARC, WET and ARC archives, JSON lines, and plain files, alone or in folders,
-//! uncompressed or compressed with gzip or zstd. [`Input`] detects the format of a file from the
-//! file's content, and returns [`Item`]s. A [`Record`] is one visit to one page, with its time, its
+//! [`InputParts`] reads WARC, WET and ARC archives, JSON lines, and plain files, alone or in folders,
+//! uncompressed or compressed with gzip or zstd. [`InputParts`] detects the format of a file from the
+//! file's content, and returns [`Item`]s. A [`VisitRecord`] is one visit to one page, with its time, its
 //! status, its digest, and the text to fingerprint. HTML in any encoding is reduced to its visible
 //! text.
 //!
@@ -14,7 +14,7 @@
 //! # let line = r#"{"url":"https://example.com/","t":"2024-05-01","text":"Some words."}"#;
 //! # std::fs::write(&path, line)?;
 //! let mut urls = Vec::new();
-//! for chunk in Input::new([Source::Path(path)]).flatten() {
+//! for chunk in InputParts::new([InputSource::Path(path)]).flatten() {
 //!     chunk.items(|item| match item {
 //!         Item::Record(record) => urls.push(record.url),
 //!         Item::Broken(broken) => eprintln!("{}: {}", broken.at, broken.why),
@@ -29,15 +29,15 @@
 //!
 //! # Two steps
 //!
-//! Reading has two steps, so that threads can share it. The first step *cuts*: [`Input`] processes
-//! its sources in order and returns a [`Part`] for each archive, and for each run of pages. A part
-//! is decompressed and cut into [`Chunk`]s of some records each. Only decompression shows where a
+//! Reading has two steps, so that threads can share it. The first step *cuts*: [`InputParts`] processes
+//! its sources in order and returns a [`SourceChunks`] for each archive, and for each run of pages. A part
+//! is decompressed and cut into [`SourceChunk`]s of some records each. Only decompression shows where a
 //! record ends, so one thread cuts a part. The second step *reads* the records of a chunk
-//! ([`Chunk::items`]). Reading a chunk is independent of earlier chunks, so any thread can do it.
+//! ([`SourceChunk::items`]). Reading a chunk is independent of earlier chunks, so any thread can do it.
 //!
 //! # Other JSON formats
 //!
-//! [`Keys`] maps the keys of other JSON formats, or the columns of Parquet files. Reading Parquet
+//! [`DocumentKeys`] maps the keys of other JSON formats, or the columns of Parquet files. Reading Parquet
 //! requires the feature `parquet`.
 //!
 //! [`raw`] returns the lines of a corpus byte by byte, with the name of each document, to copy
@@ -51,7 +51,7 @@
 //!
 //! # Whole stores
 //!
-//! [`export`] writes a store as JSON lines, which [`Input`] reads like other JSON lines.
+//! [`export`] writes a store as JSON lines, which [`InputParts`] reads like other JSON lines.
 //!
 //! # When to visit again
 //!
@@ -110,24 +110,26 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use simkeep::fingerprint::Document;
 
-use archive::Cutter;
+use archive::ArchiveCutter;
 use archive::warc::Warc;
-pub use chunk::Chunk;
-use chunk::Cut;
-pub use digest::{Declared, of as digest, of_file as digest_of_file};
+use chunk::RecordCut;
+pub use chunk::SourceChunk;
+pub use digest::{DeclaredDigest, of as digest, of_file as digest_of_file};
 use escape::escape;
-use item::Fault;
-pub use item::{Ask, Broken, Claim, Item, Payload, Question, Record};
-use item::{Captured, Truncated};
+use item::RecordFault;
+pub use item::{
+    BrokenRecord, DigestClaim, InputQuery, InputQueryKind, RecordPayload, SourceItem, VisitRecord,
+};
+use item::{CaptureHeader, Truncation};
 use jsonl::JsonLines;
-pub use keys::{Key, Keys};
+pub use keys::{DocumentKeys, KeyPath};
 use lines::LineCutter;
-use page::Page;
-use sniff::Kind;
-use stream::Stream;
+use page::PageFile;
+use sniff::FileKind;
+use stream::SourceStream;
 pub use surrogates::with_whole_characters;
 use url::Schemes;
-use walk::{Except, Walk, broken};
+use walk::{ExcludedFolder, FolderWalk, broken};
 pub use zstandard::ZstdWindow;
 
 /// The maximum number of decompressed bytes of a record, and of a body that is compressed within
@@ -176,41 +178,41 @@ pub fn document(path: &Path, document: &[u8]) -> Option<Document> {
 
 /// Whether [`document`] reads these bytes as HTML, by the extension of the name or by the content.
 pub fn is_html(path: &Path, document: &[u8]) -> bool {
-    page::kind(path) == content::Kind::Html || content::is_html(document)
+    page::kind(path) == content::ContentKind::Html || content::is_html(document)
 }
 
 /// A source to read.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Source {
+pub enum InputSource {
     /// Standard input.
     Stdin,
     /// A file or a folder.
     Path(PathBuf),
 }
 
-impl Source {
+impl InputSource {
     /// Returns the source of a command-line argument: `-` is standard input.
-    pub fn from_argument(argument: &OsStr) -> Source {
-        if argument == "-" { Source::Stdin } else { Source::Path(argument.into()) }
+    pub fn from_argument(argument: &OsStr) -> InputSource {
+        if argument == "-" { InputSource::Stdin } else { InputSource::Path(argument.into()) }
     }
 
     /// Whether the source is neither a file nor a folder, so that reading may have to wait for
     /// data.
     fn is_live(&self) -> bool {
         match self {
-            Source::Stdin => !stdin_is_file(),
-            Source::Path(path) => path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir()),
+            InputSource::Stdin => !stdin_is_file(),
+            InputSource::Path(path) => path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir()),
         }
     }
 
-    /// Returns the number of bytes to read, as counted by [`Input::progress`]; `None` if the number
+    /// Returns the number of bytes to read, as counted by [`InputParts::progress`]; `None` if the number
     /// is unknown. The call visits every file of a folder, so it may take a while.
     pub fn bytes(&self) -> Option<u64> {
-        let Source::Path(path) = self else { return None };
+        let InputSource::Path(path) = self else { return None };
         let metadata = path.metadata().ok()?;
         if metadata.is_dir() {
-            let files = Walk::new(path).ok()?.filter_map(Result::ok);
+            let files = FolderWalk::new(path).ok()?.filter_map(Result::ok);
             Some(files.filter_map(|file| Some(file.metadata().ok()?.len())).sum())
         } else {
             metadata.is_file().then_some(metadata.len())
@@ -225,7 +227,7 @@ fn stdin_is_file() -> bool {
 }
 
 /// Chunks to be read in order: the chunks of one archive, or of some pages.
-pub type Part = Box<dyn Iterator<Item = Chunk> + Send>;
+pub type SourceChunks = Box<dyn Iterator<Item = SourceChunk> + Send>;
 
 /// Reads the records of a stream that is not a file: an archive or JSON lines. `live` means that
 /// reading may have to wait for data. If the start of the stream is broken, `expected` determines
@@ -241,16 +243,20 @@ pub fn part(
     progress: Arc<AtomicU64>,
     zstd_window: ZstdWindow,
     live: bool,
-) -> Result<Part, Broken> {
-    let stream = Stream::unpacked(name, bytes, progress, zstd_window);
-    part_of(stream.map_err(|e| broken(Path::new(name), &e))?.live(live), expected, Reads::default())
+) -> Result<SourceChunks, BrokenRecord> {
+    let stream = SourceStream::unpacked(name, bytes, progress, zstd_window);
+    part_of(
+        stream.map_err(|e| broken(Path::new(name), &e))?.live(live),
+        expected,
+        ReadOptions::default(),
+    )
 }
 
 /// The options for reading the records of a source.
 #[derive(Clone, Default)]
-struct Reads {
+struct ReadOptions {
     /// Custom keys, for JSON lines and Parquet files in other formats.
-    keys: Option<Arc<Keys>>,
+    keys: Option<Arc<DocumentKeys>>,
     /// The URL schemes of pages, for web archives.
     schemes: Arc<Schemes>,
     /// For JSON lines: records after this time are returned with their position.
@@ -258,48 +264,54 @@ struct Reads {
 }
 
 /// Reads the records of a stream that is not a file.
-fn part_of(mut stream: Stream, expected: &str, reads: Reads) -> Result<Part, Broken> {
+fn part_of(
+    mut stream: SourceStream,
+    expected: &str,
+    reads: ReadOptions,
+) -> Result<SourceChunks, BrokenRecord> {
     let kind = sniff::kind(&mut stream, Some(OsStr::new(expected)));
     // A stream has no URL, so it cannot be a page.
-    if kind == Kind::Page || (kind == Kind::JsonLines && content::is_binary(stream.seen())) {
+    if kind == FileKind::Page || (kind == FileKind::JsonLines && content::is_binary(stream.seen()))
+    {
         let why = "neither JSON lines nor a web archive; name a file to read it as a page";
-        return Err(Broken { at: stream.name().to_string(), why: why.into() });
+        return Err(BrokenRecord { at: stream.name().to_string(), why: why.into() });
     }
     Ok(archive(kind, stream, reads))
 }
 
 /// Returns a part that reports a source as not readable.
-fn refused(stream: &Stream, why: &str) -> Part {
-    let refused = Broken { at: stream.name().to_string(), why: why.to_owned() };
-    Box::new(std::iter::once(Chunk::of(Cut::Clear(Item::Refused(refused)))))
+fn refused(stream: &SourceStream, why: &str) -> SourceChunks {
+    let refused = BrokenRecord { at: stream.name().to_string(), why: why.to_owned() };
+    Box::new(std::iter::once(SourceChunk::of(RecordCut::Clear(SourceItem::Refused(refused)))))
 }
 
-fn archive(kind: Kind, stream: Stream, reads: Reads) -> Part {
+fn archive(kind: FileKind, stream: SourceStream, reads: ReadOptions) -> SourceChunks {
     match kind {
-        Kind::Index => {
+        FileKind::Index => {
             let why = "a CDXJ index, which has no text; read its WARC files instead";
             refused(&stream, why)
         }
-        Kind::CsvExport => {
+        FileKind::CsvExport => {
             let why = "a CSV export, which cannot be read back; export JSON lines instead \
                        (simkeep export -o FILE.jsonl), and read them with simkeep load";
             refused(&stream, why)
         }
-        Kind::Parquet if cfg!(feature = "parquet") => {
+        FileKind::Parquet if cfg!(feature = "parquet") => {
             refused(&stream, "a Parquet file that is packed or in a pipe; name it, unpacked")
         }
-        Kind::Parquet => {
+        FileKind::Parquet => {
             let why =
                 "a Parquet file; simkeep reads those if it is built with `--features parquet`";
             refused(&stream, why)
         }
-        Kind::Warc => Box::new(Cutter::<Warc>::new(stream, reads.schemes)),
-        Kind::Arc => Box::new(Cutter::<archive::arc::Arc>::new(stream, reads.schemes)),
+        FileKind::Warc => Box::new(ArchiveCutter::<Warc>::new(stream, reads.schemes)),
+        FileKind::Arc => Box::new(ArchiveCutter::<archive::arc::Arc>::new(stream, reads.schemes)),
         // This function is never called for a page, since a page is not an archive.
-        Kind::JsonLines | Kind::Page => {
-            let Reads { keys, late, .. } = reads;
-            let chunk =
-                move |lines| Chunk::of(Cut::unread(JsonLines { lines, keys: keys.clone(), late }));
+        FileKind::JsonLines | FileKind::Page => {
+            let ReadOptions { keys, late, .. } = reads;
+            let chunk = move |lines| {
+                SourceChunk::of(RecordCut::unread(JsonLines { lines, keys: keys.clone(), late }))
+            };
             Box::new(LineCutter::new(stream).map(chunk))
         }
     }
@@ -307,40 +319,40 @@ fn archive(kind: Kind, stream: Stream, reads: Reads) -> Part {
 
 /// All parts of some sources, in order. The same files always give the same parts.
 ///
-/// A source that cannot be opened becomes an [`Item::Broken`], and the next source is read.
-pub struct Input {
-    sources: VecDeque<Source>,
+/// A source that cannot be opened becomes an [`Item::BrokenRecord`], and the next source is read.
+pub struct InputParts {
+    sources: VecDeque<InputSource>,
     /// A folder that is skipped within other folders.
-    except: Option<Except>,
+    except: Option<ExcludedFolder>,
     zstd_window: ZstdWindow,
-    reads: Reads,
+    reads: ReadOptions,
     /// The folder that is being walked.
-    walk: Option<Walk>,
+    walk: Option<FolderWalk>,
     /// Pages that come before `next`.
-    pages: Chunk,
+    pages: SourceChunk,
     /// The next archive.
-    next: Option<Part>,
+    next: Option<SourceChunks>,
     progress: Arc<AtomicU64>,
     walk_failed: Arc<AtomicBool>,
 }
 
 /// An opened file.
-enum Opened {
-    Archive(Part),
+enum OpenedSource {
+    Archive(SourceChunks),
     /// A page, or the reason why it cannot be read.
-    Cut(Cut),
+    Cut(RecordCut),
 }
 
-impl Input {
+impl InputParts {
     /// Creates an input of these sources. Opens no source yet.
-    pub fn new(sources: impl IntoIterator<Item = Source>) -> Input {
-        Input {
+    pub fn new(sources: impl IntoIterator<Item = InputSource>) -> InputParts {
+        InputParts {
             sources: sources.into_iter().collect(),
             except: None,
             zstd_window: ZstdWindow::default(),
-            reads: Reads::default(),
+            reads: ReadOptions::default(),
             walk: None,
-            pages: Chunk::default(),
+            pages: SourceChunk::default(),
             next: None,
             progress: Arc::default(),
             walk_failed: Arc::default(),
@@ -348,31 +360,31 @@ impl Input {
     }
 
     /// Skips this folder if it lies within a folder that is read.
-    pub fn except(mut self, folder: &Path) -> Input {
-        self.except = Some(Except::new(folder));
+    pub fn except(mut self, folder: &Path) -> InputParts {
+        self.except = Some(ExcludedFolder::new(folder));
         self
     }
 
     /// Allows zstd frames with windows up to this size.
-    pub fn zstd_window(self, zstd_window: ZstdWindow) -> Input {
-        Input { zstd_window, ..self }
+    pub fn zstd_window(self, zstd_window: ZstdWindow) -> InputParts {
+        InputParts { zstd_window, ..self }
     }
 
     /// Reads JSON lines, except exports, and Parquet files with custom keys.
-    pub fn keys(mut self, keys: Keys) -> Input {
+    pub fn keys(mut self, keys: DocumentKeys) -> InputParts {
         self.reads.keys = Some(Arc::new(keys));
         self
     }
 
     /// Treats records of web archives with these URL schemes as pages, in addition to `http`,
     /// `https` and `file`.
-    pub fn schemes(mut self, schemes: impl IntoIterator<Item = String>) -> Input {
+    pub fn schemes(mut self, schemes: impl IntoIterator<Item = String>) -> InputParts {
         Arc::make_mut(&mut self.reads.schemes).add(schemes);
         self
     }
 
-    /// Returns records of JSON lines after this time, in milliseconds since 1970, as [`Item::Late`].
-    pub fn late(mut self, time: Option<i64>) -> Input {
+    /// Returns records of JSON lines after this time, in milliseconds since 1970, as [`SourceItem::Late`].
+    pub fn late(mut self, time: Option<i64>) -> InputParts {
         self.reads.late = time;
         self
     }
@@ -391,97 +403,101 @@ impl Input {
 
     /// Whether the current source is not a file, so that reading may have to wait for data.
     pub fn is_live(&self) -> bool {
-        self.sources.iter().any(Source::is_live)
+        self.sources.iter().any(InputSource::is_live)
     }
 
     /// Opens a source, or begins to walk a folder.
-    fn open(&mut self, source: Source) -> Result<Option<Opened>, Broken> {
+    fn open(&mut self, source: InputSource) -> Result<Option<OpenedSource>, BrokenRecord> {
         let live = source.is_live();
         match source {
-            Source::Stdin => {
+            InputSource::Stdin => {
                 let (name, stdin) = ("standard input", Box::new(io::stdin()));
-                let stream = Stream::unpacked(name, stdin, self.progress(), self.zstd_window);
+                let stream = SourceStream::unpacked(name, stdin, self.progress(), self.zstd_window);
                 let stream = stream.map_err(|e| broken(Path::new(name), &e))?.live(live);
                 let part = part_of(stream, ".jsonl", self.reads.clone())?;
-                Ok(Some(Opened::Archive(part)))
+                Ok(Some(OpenedSource::Archive(part)))
             }
-            Source::Path(path) if path.is_dir() => {
-                self.walk = Some(Walk::new(&path)?.except(self.except.clone()));
+            InputSource::Path(path) if path.is_dir() => {
+                self.walk = Some(FolderWalk::new(&path)?.except(self.except.clone()));
                 Ok(None)
             }
-            Source::Path(path) => {
+            InputSource::Path(path) => {
                 let file = File::open(&path).map_err(|e| broken(&path, &e))?;
                 let metadata = file.metadata().map_err(|e| broken(&path, &e))?;
                 let name = path.to_string_lossy();
                 let stream = self.unpacked(&name, file).map_err(|e| broken(&path, &e))?;
                 let mut stream = stream.live(live);
                 Ok(Some(match sniff::kind(&mut stream, path.file_name()) {
-                    Kind::Page => Opened::Cut(Cut::unread(Page::opened(path, metadata, stream))),
+                    FileKind::Page => OpenedSource::Cut(RecordCut::unread(PageFile::opened(
+                        path, metadata, stream,
+                    ))),
                     #[cfg(feature = "parquet")]
-                    Kind::Parquet if metadata.is_file() => Opened::Archive(self.parquet(&path)?),
-                    kind => Opened::Archive(archive(kind, stream, self.reads.clone())),
+                    FileKind::Parquet if metadata.is_file() => {
+                        OpenedSource::Archive(self.parquet(&path)?)
+                    }
+                    kind => OpenedSource::Archive(archive(kind, stream, self.reads.clone())),
                 }))
             }
         }
     }
 
-    fn unpacked(&self, name: &str, file: File) -> io::Result<Stream> {
-        Stream::unpacked(name, Box::new(file), self.progress(), self.zstd_window)
+    fn unpacked(&self, name: &str, file: File) -> io::Result<SourceStream> {
+        SourceStream::unpacked(name, Box::new(file), self.progress(), self.zstd_window)
     }
 
     #[cfg(feature = "parquet")]
-    fn parquet(&self, path: &Path) -> Result<Part, Broken> {
+    fn parquet(&self, path: &Path) -> Result<SourceChunks, BrokenRecord> {
         parquet::open(path, self.reads.keys.clone().unwrap_or_default(), self.progress())
     }
 
     /// Opens a file in a folder.
-    fn open_within(&self, path: PathBuf) -> Result<Opened, Broken> {
+    fn open_within(&self, path: PathBuf) -> Result<OpenedSource, BrokenRecord> {
         if let Some(promised) = path.file_name().and_then(sniff::by_name) {
             let file = File::open(&path).map_err(|e| broken(&path, &e))?;
             let name = path.to_string_lossy();
             let mut stream = self.unpacked(&name, file).map_err(|e| broken(&path, &e))?;
             if sniff::kind(&mut stream, path.file_name()) == promised
-                && (promised != Kind::JsonLines
+                && (promised != FileKind::JsonLines
                     || sniff::holds_records(&mut stream, self.reads.keys.as_deref()))
             {
                 match promised {
                     #[cfg(feature = "parquet")]
-                    Kind::Parquet => return Ok(Opened::Archive(self.parquet(&path)?)),
+                    FileKind::Parquet => return Ok(OpenedSource::Archive(self.parquet(&path)?)),
                     // Parquet files in folders cannot be read, but the rest of the folder is still
                     // read.
                     #[cfg(not(feature = "parquet"))]
-                    Kind::Parquet => {}
+                    FileKind::Parquet => {}
                     _ => {
                         let reads = self.reads.clone();
-                        return Ok(Opened::Archive(archive(promised, stream, reads)));
+                        return Ok(OpenedSource::Archive(archive(promised, stream, reads)));
                     }
                 }
             }
         }
-        Ok(Opened::Cut(Cut::unread(Page::plain(path, self.progress()))))
+        Ok(OpenedSource::Cut(RecordCut::unread(PageFile::plain(path, self.progress()))))
     }
 
     /// Returns the collected pages.
-    fn take_pages(&mut self) -> Part {
+    fn take_pages(&mut self) -> SourceChunks {
         Box::new(std::iter::once(std::mem::take(&mut self.pages)))
     }
 }
 
-impl Iterator for Input {
-    type Item = Part;
+impl Iterator for InputParts {
+    type Item = SourceChunks;
 
-    fn next(&mut self) -> Option<Part> {
+    fn next(&mut self) -> Option<SourceChunks> {
         if let Some(part) = self.next.take() {
             return Some(part);
         }
         while !self.pages.is_full() {
             let opened = match self.walk.as_mut().and_then(Iterator::next) {
-                Some(Ok(path)) => self.open_within(path).map(Some).map_err(Item::Broken),
-                Some(Err(skipped)) => Err(Item::from(skipped)),
+                Some(Ok(path)) => self.open_within(path).map(Some).map_err(SourceItem::Broken),
+                Some(Err(skipped)) => Err(SourceItem::from(skipped)),
                 None => {
                     self.walk = None;
                     match self.sources.pop_front() {
-                        Some(source) => self.open(source).map_err(Item::Broken),
+                        Some(source) => self.open(source).map_err(SourceItem::Broken),
                         None if self.pages.is_empty() => return None,
                         None => break,
                     }
@@ -489,14 +505,16 @@ impl Iterator for Input {
             };
             match opened {
                 Ok(None) => {}
-                Ok(Some(Opened::Cut(cut))) => self.pages.push(cut),
+                Ok(Some(OpenedSource::Cut(cut))) => self.pages.push(cut),
                 Err(item) => {
-                    let is_broken = matches!(item, Item::Broken(_));
+                    let is_broken = matches!(item, SourceItem::Broken(_));
                     self.walk_failed.fetch_or(is_broken, Ordering::Relaxed);
-                    self.pages.push(Cut::Clear(item));
+                    self.pages.push(RecordCut::Clear(item));
                 }
-                Ok(Some(Opened::Archive(part))) if self.pages.is_empty() => return Some(part),
-                Ok(Some(Opened::Archive(part))) => {
+                Ok(Some(OpenedSource::Archive(part))) if self.pages.is_empty() => {
+                    return Some(part);
+                }
+                Ok(Some(OpenedSource::Archive(part))) => {
                     self.next = Some(part);
                     break;
                 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::chunk::CHUNK_BYTES;
-use super::stream::Stream;
-use super::{RECORD_BYTES_MAX, Source, ZstdWindow, escape, export};
+use super::stream::SourceStream;
+use super::{InputSource, RECORD_BYTES_MAX, ZstdWindow, escape, export};
 
 /// Opens a file of lines, which may be compressed; `-` is standard input. Reads the first bytes of
 /// the file. Lines of a pipe are returned as soon as they arrive.
@@ -15,32 +15,32 @@ use super::{RECORD_BYTES_MAX, Source, ZstdWindow, escape, export};
 ///
 /// Returns a message for the user if the file cannot be read.
 pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<LineCutter, String> {
-    let stream = Stream::open(path, zstd_window);
+    let stream = SourceStream::open(path, zstd_window);
     let stream = stream.map_err(|e| format!("cannot read {}: {e}", path.display()))?;
-    Ok(LineCutter::new(stream.live(Source::from_argument(path.as_os_str()).is_live())))
+    Ok(LineCutter::new(stream.live(InputSource::from_argument(path.as_os_str()).is_live())))
 }
 
 /// Some whole lines of a stream.
-pub struct Lines {
+pub struct LineBlock {
     name: Arc<str>,
     /// The number of the first line.
     first: u64,
     bytes: Vec<u8>,
     /// The reason why the next line after these lines cannot be read.
     fault: Option<String>,
-    of: Of,
+    kind: LineFileKind,
 }
 
 /// The kind of file that lines are from.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Of {
+enum LineFileKind {
     Anything,
     Export,
     /// The end of an export's file, without lines.
     Ended,
 }
 
-impl Lines {
+impl LineBlock {
     /// Returns the bytes of memory that the lines take.
     pub fn bytes(&self) -> usize {
         self.bytes.len()
@@ -58,13 +58,13 @@ impl Lines {
 
     /// Whether the lines belong to an export.
     pub(super) fn is_of_export(&self) -> bool {
-        self.of != Of::Anything
+        self.kind != LineFileKind::Anything
     }
 
     /// If these lines mark the end of an export's file, returns the number of lines in the file
     /// plus one.
     pub(super) fn export_has_ended(&self) -> Option<u64> {
-        (self.of == Of::Ended).then_some(self.first)
+        (self.kind == LineFileKind::Ended).then_some(self.first)
     }
 
     /// Returns the number of the line within which the stream ends, if the stream ends after these
@@ -85,20 +85,26 @@ impl Lines {
 /// If a compressed part is damaged, the current line is lost, and the next line begins where the
 /// stream continues.
 pub struct LineCutter {
-    stream: Stream,
+    stream: SourceStream,
     /// The beginning of an unfinished line.
     begun: Vec<u8>,
     /// The number of the next line.
     number: u64,
     line_bytes_max: usize,
     /// The kind of file that the next line is from.
-    of: Of,
+    kind: LineFileKind,
 }
 
 impl LineCutter {
-    pub(super) fn new(stream: Stream) -> LineCutter {
+    pub(super) fn new(stream: SourceStream) -> LineCutter {
         let line_bytes_max = usize::try_from(RECORD_BYTES_MAX).unwrap_or(usize::MAX);
-        LineCutter { stream, begun: Vec::new(), number: 1, line_bytes_max, of: Of::Anything }
+        LineCutter {
+            stream,
+            begun: Vec::new(),
+            number: 1,
+            line_bytes_max,
+            kind: LineFileKind::Anything,
+        }
     }
 
     /// Skips the rest of a line that is too long, and returns the error.
@@ -122,9 +128,9 @@ impl LineCutter {
 }
 
 impl Iterator for LineCutter {
-    type Item = Lines;
+    type Item = LineBlock;
 
-    fn next(&mut self) -> Option<Lines> {
+    fn next(&mut self) -> Option<LineBlock> {
         let mut bytes = std::mem::take(&mut self.begun);
         bytes.reserve(CHUNK_BYTES);
         // The end of the last whole line.
@@ -164,16 +170,16 @@ impl Iterator for LineCutter {
         }
         self.begun = bytes.split_off(whole);
         if bytes.is_empty() && fault.is_none() {
-            if self.of != Of::Export {
+            if self.kind != LineFileKind::Export {
                 return None;
             }
-            self.of = Of::Ended;
-            return Some(Lines {
+            self.kind = LineFileKind::Ended;
+            return Some(LineBlock {
                 name: self.stream.name(),
                 first: self.number,
                 bytes,
                 fault,
-                of: self.of,
+                kind: self.kind,
             });
         }
         let first = self.number;
@@ -181,9 +187,9 @@ impl Iterator for LineCutter {
         let open = !bytes.is_empty() && bytes.last() != Some(&b'\n');
         self.number += ends as u64 + u64::from(open) + u64::from(fault.is_some());
         if first == 1 && lines_begin_export(&bytes) {
-            self.of = Of::Export;
+            self.kind = LineFileKind::Export;
         }
-        Some(Lines { name: self.stream.name(), first, bytes, fault, of: self.of })
+        Some(LineBlock { name: self.stream.name(), first, bytes, fault, kind: self.kind })
     }
 }
 
@@ -212,7 +218,7 @@ mod tests {
     fn read(bytes: &str, line_bytes_max: usize) -> Vec<(u64, Option<String>)> {
         let cutter = LineCutter { line_bytes_max, ..LineCutter::new(stream(bytes)) };
         let text = |line: &[u8]| String::from_utf8(line.to_vec()).unwrap();
-        let each = |lines: Lines| {
+        let each = |lines: LineBlock| {
             lines.each().map(|(number, line)| (number, line.ok().map(text))).collect::<Vec<_>>()
         };
         cutter.flat_map(each).collect()

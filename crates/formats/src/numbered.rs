@@ -1,32 +1,32 @@
 //! Lines of bounded length, one by one, with their numbers.
 
-use super::stream::{Line, Stream};
-use super::{Broken, escape};
+use super::stream::{LineEnd, SourceStream};
+use super::{BrokenRecord, escape};
 
 /// The maximum number of bytes of a line. A URL with every character escaped is shorter.
 const LINE_BYTES_MAX: usize = 64 << 10;
 
 /// The lines of a stream that are not blank.
 pub(super) struct NumberedLines {
-    stream: Stream,
+    stream: SourceStream,
     line: Vec<u8>,
     number: u64,
 }
 
 impl NumberedLines {
-    pub(super) fn new(stream: Stream) -> NumberedLines {
+    pub(super) fn new(stream: SourceStream) -> NumberedLines {
         NumberedLines { stream, line: Vec::new(), number: 0 }
     }
 
     /// Reads the next line; `false` at the end.
-    pub(super) fn advance(&mut self) -> Result<bool, Broken> {
+    pub(super) fn advance(&mut self) -> Result<bool, BrokenRecord> {
         loop {
             self.number += 1;
             match self.stream.line(&mut self.line, LINE_BYTES_MAX) {
-                Ok(Line::End) => return Ok(false),
-                Ok(Line::Whole) if self.text().is_empty() => {}
-                Ok(Line::Whole) => return Ok(true),
-                Ok(Line::TooLong) => {
+                Ok(LineEnd::End) => return Ok(false),
+                Ok(LineEnd::Whole) if self.text().is_empty() => {}
+                Ok(LineEnd::Whole) => return Ok(true),
+                Ok(LineEnd::TooLong) => {
                     return Err(self.broken(format!("it is longer than {LINE_BYTES_MAX} bytes")));
                 }
                 Err(error) => return Err(self.broken(escape(&error.to_string()))),
@@ -46,13 +46,13 @@ impl NumberedLines {
     }
 
     /// Builds an error about the current line; `why` must be escaped for display.
-    pub(super) fn broken(&self, why: String) -> Broken {
+    pub(super) fn broken(&self, why: String) -> BrokenRecord {
         self.broken_at(self.number, why)
     }
 
     /// Builds an error about the line with this number.
-    pub(super) fn broken_at(&self, number: u64, why: String) -> Broken {
-        Broken { at: format!("{}, line {number}", self.stream.name()), why }
+    pub(super) fn broken_at(&self, number: u64, why: String) -> BrokenRecord {
+        BrokenRecord { at: format!("{}, line {number}", self.stream.name()), why }
     }
 }
 

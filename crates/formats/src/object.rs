@@ -9,30 +9,30 @@ use super::time;
 
 /// The values of the relevant keys.
 #[derive(Default)]
-pub(super) struct Object<'a> {
-    pub(super) url: Option<Value<'a>>,
-    pub(super) t: Option<Value<'a>>,
-    pub(super) text: Option<Value<'a>>,
-    pub(super) fingerprint: Option<Value<'a>>,
-    pub(super) digest: Option<Value<'a>>,
-    pub(super) status: Option<Value<'a>>,
-    pub(super) seen: Option<Value<'a>>,
-    pub(super) to: Option<Value<'a>>,
-    pub(super) epoch: Option<Value<'a>>,
-    pub(super) role: Option<Value<'a>>,
-    pub(super) minor: Option<Value<'a>>,
-    pub(super) moderate: Option<Value<'a>>,
-    pub(super) modified: Option<Value<'a>>,
-    pub(super) weight: Option<Value<'a>>,
-    pub(super) class: Option<Value<'a>>,
-    pub(super) ask: Option<Value<'a>>,
+pub(super) struct LineObject<'a> {
+    pub(super) url: Option<FieldValue<'a>>,
+    pub(super) t: Option<FieldValue<'a>>,
+    pub(super) text: Option<FieldValue<'a>>,
+    pub(super) fingerprint: Option<FieldValue<'a>>,
+    pub(super) digest: Option<FieldValue<'a>>,
+    pub(super) status: Option<FieldValue<'a>>,
+    pub(super) seen: Option<FieldValue<'a>>,
+    pub(super) to: Option<FieldValue<'a>>,
+    pub(super) epoch: Option<FieldValue<'a>>,
+    pub(super) role: Option<FieldValue<'a>>,
+    pub(super) minor: Option<FieldValue<'a>>,
+    pub(super) moderate: Option<FieldValue<'a>>,
+    pub(super) modified: Option<FieldValue<'a>>,
+    pub(super) weight: Option<FieldValue<'a>>,
+    pub(super) class: Option<FieldValue<'a>>,
+    pub(super) ask: Option<FieldValue<'a>>,
     /// Whether the object has other keys.
     pub(super) has_others: bool,
 }
 
 /// A value. Irrelevant values of any size are skipped, and not kept.
 #[derive(PartialEq)]
-pub(super) enum Value<'a> {
+pub(super) enum FieldValue<'a> {
     Null,
     Text(Cow<'a, str>),
     Whole(i64),
@@ -40,23 +40,23 @@ pub(super) enum Value<'a> {
     Other,
 }
 
-impl Value<'_> {
+impl FieldValue<'_> {
     /// Creates a number without a sign.
     pub(super) fn of(number: u64) -> Self {
-        i64::try_from(number).map_or(Value::Decimal(number as f64), Value::Whole)
+        i64::try_from(number).map_or(FieldValue::Decimal(number as f64), FieldValue::Whole)
     }
 
     /// Returns the time that the value represents under a key.
     pub(super) fn time(&self, key: &str) -> Result<i64, String> {
         let time = match self {
-            Value::Whole(number) => time::number(*number),
-            Value::Decimal(number) => time::decimal(*number),
-            Value::Text(text) => time::parse(text),
-            Value::Null | Value::Other => None,
+            FieldValue::Whole(number) => time::number(*number),
+            FieldValue::Decimal(number) => time::decimal(*number),
+            FieldValue::Text(text) => time::parse(text),
+            FieldValue::Null | FieldValue::Other => None,
         };
         // Today in milliseconds is beyond the year 9999 in seconds.
         let is_ms = |number: &i64| (1_000_000_000_000..1_000_000_000_000_000).contains(number);
-        if matches!(self, Value::Whole(number) if time.is_none() && is_ms(number)) {
+        if matches!(self, FieldValue::Whole(number) if time.is_none() && is_ms(number)) {
             return Err(format!("\"{key}\" looks like milliseconds: divide it by 1000"));
         }
         let forms = "must be seconds since 1970, a date such as 20240501 or RFC 3339, in the years 1 to 9999";
@@ -64,19 +64,19 @@ impl Value<'_> {
     }
 }
 
-impl<'de> Deserialize<'de> for Object<'de> {
+impl<'de> Deserialize<'de> for LineObject<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Fields;
         impl<'de> Visitor<'de> for Fields {
-            type Value = Object<'de>;
+            type Value = LineObject<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
-                let mut object = Object::default();
-                while let Some(Value::Text(key)) = map.next_key()? {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LineObject<'de>, A::Error> {
+                let mut object = LineObject::default();
+                while let Some(FieldValue::Text(key)) = map.next_key()? {
                     let field = match &*key {
                         "url" => &mut object.url,
                         "t" => &mut object.t,
@@ -113,43 +113,43 @@ impl<'de> Deserialize<'de> for Object<'de> {
     }
 }
 
-impl<'de> Deserialize<'de> for Value<'de> {
+impl<'de> Deserialize<'de> for FieldValue<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Any;
         impl<'de> Visitor<'de> for Any {
-            type Value = Value<'de>;
+            type Value = FieldValue<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a value")
             }
             fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(Value::Null)
+                Ok(FieldValue::Null)
             }
             fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-                Ok(Value::Other)
+                Ok(FieldValue::Other)
             }
             fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
-                Ok(Value::Whole(number))
+                Ok(FieldValue::Whole(number))
             }
             fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-                Ok(Value::of(number))
+                Ok(FieldValue::of(number))
             }
             fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
-                Ok(Value::Decimal(number))
+                Ok(FieldValue::Decimal(number))
             }
             fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Value::Text(Cow::Borrowed(text)))
+                Ok(FieldValue::Text(Cow::Borrowed(text)))
             }
             fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Value::Text(Cow::Owned(text.into())))
+                Ok(FieldValue::Text(Cow::Owned(text.into())))
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
                 while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Value::Other)
+                Ok(FieldValue::Other)
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Value::Other)
+                Ok(FieldValue::Other)
             }
         }
         deserializer.deserialize_any(Any)

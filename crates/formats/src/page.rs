@@ -9,15 +9,18 @@ use std::time::UNIX_EPOCH;
 
 use simkeep::Digest;
 
-use super::chunk::Unread;
-use super::content::{self, Charset, Kind, SNIFFED_BYTES};
-use super::stream::Stream;
+use super::chunk::LazyRecord;
+use super::content::{self, Charset, ContentKind, SNIFFED_BYTES};
+use super::stream::SourceStream;
 use super::walk::broken;
 use super::window::BUFFER_BYTES;
-use super::{Broken, Fault, Item, Payload, RECORD_BYTES_MAX, Record, digest, time, url};
+use super::{
+    BrokenRecord, RECORD_BYTES_MAX, RecordFault, RecordPayload, SourceItem, VisitRecord, digest,
+    time, url,
+};
 
 /// An unread file that is a page.
-pub(super) struct Page {
+pub(super) struct PageFile {
     path: PathBuf,
     /// The size of the file on disk, compressed or not.
     size: u64,
@@ -29,25 +32,25 @@ enum PageContent {
     /// The unopened file, with the progress counter.
     File(Arc<AtomicU64>),
     /// A stream that was opened to read its start, and that may be compressed.
-    Opened(Metadata, Box<Stream>),
+    Opened(Metadata, Box<SourceStream>),
 }
 
-impl Page {
+impl PageFile {
     /// Creates a page from an uncompressed file, which is opened when it is read.
-    pub(super) fn plain(path: PathBuf, progress: Arc<AtomicU64>) -> Page {
+    pub(super) fn plain(path: PathBuf, progress: Arc<AtomicU64>) -> PageFile {
         // A file without metadata cannot be read, either.
         let size = path.metadata().map_or(0, |metadata| metadata.len());
-        Page { path, size, content: PageContent::File(progress) }
+        PageFile { path, size, content: PageContent::File(progress) }
     }
 
     /// Creates a page from an opened file.
-    pub(super) fn opened(path: PathBuf, metadata: Metadata, stream: Stream) -> Page {
+    pub(super) fn opened(path: PathBuf, metadata: Metadata, stream: SourceStream) -> PageFile {
         let size = metadata.len();
-        Page { path, size, content: PageContent::Opened(metadata, Box::new(stream)) }
+        PageFile { path, size, content: PageContent::Opened(metadata, Box::new(stream)) }
     }
 }
 
-impl Unread for Page {
+impl LazyRecord for PageFile {
     /// Returns the bytes of memory that the page takes while it is read; for an open file also
     /// before. The number is high for an open file, so that few files are open at once.
     fn bytes(&self) -> usize {
@@ -58,7 +61,7 @@ impl Unread for Page {
         }
     }
 
-    fn read(self: Box<Self>, each: &mut dyn FnMut(Item)) {
+    fn read(self: Box<Self>, each: &mut dyn FnMut(SourceItem)) {
         each(read(*self));
     }
 }
@@ -66,7 +69,7 @@ impl Unread for Page {
 /// Reads a file as a page: its URL is `file://` and the absolute path, and the time of its visit is
 /// the time of its last modification. HTML, detected by extension or content, is reduced to its
 /// visible text.
-fn read(Page { path, content, .. }: Page) -> Item {
+fn read(PageFile { path, content, .. }: PageFile) -> SourceItem {
     let (metadata, mut stream) = match content {
         PageContent::Opened(metadata, stream) => (metadata, *stream),
         PageContent::File(progress) => {
@@ -74,46 +77,54 @@ fn read(Page { path, content, .. }: Page) -> Item {
             match opened {
                 Ok((metadata, file)) => {
                     let name = path.to_string_lossy();
-                    (metadata, Stream::plain(&name, Box::new(file), progress))
+                    (metadata, SourceStream::plain(&name, Box::new(file), progress))
                 }
-                Err(error) => return Item::Broken(broken(&path, &error)),
+                Err(error) => return SourceItem::Broken(broken(&path, &error)),
             }
         }
     };
     match page(&path, &metadata, &mut stream) {
         Ok(item) => item,
-        Err(Fault::Record(why) | Fault::Lost(why)) => {
-            Item::Broken(Broken { at: stream.name().to_string(), why })
+        Err(RecordFault::Record(why) | RecordFault::Lost(why)) => {
+            SourceItem::Broken(BrokenRecord { at: stream.name().to_string(), why })
         }
     }
 }
 
-fn page(path: &Path, metadata: &Metadata, stream: &mut Stream) -> Result<Item, Fault> {
+fn page(
+    path: &Path,
+    metadata: &Metadata,
+    stream: &mut SourceStream,
+) -> Result<SourceItem, RecordFault> {
     let is_binary = content::is_binary(stream.look_ahead(SNIFFED_BYTES));
     let url = url(path)?;
-    url::check(&url).map_err(Fault::Record)?;
-    let time = modified(metadata)
-        .ok_or_else(|| Fault::Record("the modification time is unknown or out of range".into()))?;
+    url::check(&url).map_err(RecordFault::Record)?;
+    let time = modified(metadata).ok_or_else(|| {
+        RecordFault::Record("the modification time is unknown or out of range".into())
+    })?;
     let (payload, digest) =
-        if is_binary { (Payload::BinaryFile, None) } else { held(path, stream)? };
+        if is_binary { (RecordPayload::BinaryFile, None) } else { held(path, stream)? };
     let (claim, status, modified) = (None, None, None);
     let (weight, class, epoch) = (None, None, None);
     let record =
-        Record { url, time, payload, digest, claim, status, modified, weight, class, epoch };
-    Ok(Item::Record(record))
+        VisitRecord { url, time, payload, digest, claim, status, modified, weight, class, epoch };
+    Ok(SourceItem::Record(record))
 }
 
 /// Returns the text of a file with its digest, or a binary payload if the file is not text.
-fn held(path: &Path, stream: &mut Stream) -> Result<(Payload, Option<Digest>), Fault> {
+fn held(
+    path: &Path,
+    stream: &mut SourceStream,
+) -> Result<(RecordPayload, Option<Digest>), RecordFault> {
     let mut bytes = Vec::new();
     stream.take(RECORD_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > RECORD_BYTES_MAX {
         let limit = RECORD_BYTES_MAX >> 20;
-        return Err(Fault::Record(format!("the file has more than {limit} MiB")));
+        return Err(RecordFault::Record(format!("the file has more than {limit} MiB")));
     }
     Ok(match content::document(&bytes, kind(path), Charset::default()) {
-        Some(document) => (Payload::File(Box::new(document)), Some(digest::of(&bytes))),
-        None => (Payload::BinaryFile, None),
+        Some(document) => (RecordPayload::File(Box::new(document)), Some(digest::of(&bytes))),
+        None => (RecordPayload::BinaryFile, None),
     })
 }
 
@@ -125,10 +136,10 @@ pub(super) fn url(path: &Path) -> std::io::Result<String> {
 }
 
 /// Returns the kind of a document by the extension of its name.
-pub(super) fn kind(path: &Path) -> Kind {
+pub(super) fn kind(path: &Path) -> ContentKind {
     let ending = path.extension().unwrap_or_default();
     let is_html = ["html", "htm", "xhtml"].iter().any(|known| ending.eq_ignore_ascii_case(known));
-    if is_html { Kind::Html } else { Kind::Unsaid }
+    if is_html { ContentKind::Html } else { ContentKind::Unsaid }
 }
 
 /// Returns the absolute path. `..` is resolved like the operating system resolves it; symbolic

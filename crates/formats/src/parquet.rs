@@ -5,28 +5,28 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use simkeep_parquet::{Documents, TEXT_BYTES_MAX, Value as Cell};
+use simkeep_parquet::{CellValue as Cell, DocumentRows, TEXT_BYTES_MAX};
 
-use super::chunk::{Chunk, Cut, Unread};
-use super::keys::{Keys, Name};
-use super::object::Value;
-use super::{Broken, Item, Part, escape, time};
+use super::chunk::{LazyRecord, RecordCut, SourceChunk};
+use super::keys::{DocumentKeys, NamedText};
+use super::object::FieldValue;
+use super::{BrokenRecord, SourceChunks, SourceItem, escape, time};
 
 /// A row that was cut from its file.
 pub(super) struct ParquetRow {
     name: Arc<str>,
     number: u64,
     cells: [Cell; 3],
-    keys: Arc<Keys>,
+    keys: Arc<DocumentKeys>,
 }
 
-impl Unread for ParquetRow {
+impl LazyRecord for ParquetRow {
     fn bytes(&self) -> usize {
         let text = |cell: &Cell| if let Cell::Text(text) = cell { text.len() } else { 0 };
         self.cells.iter().map(text).sum()
     }
 
-    fn read(self: Box<Self>, each: &mut dyn FnMut(Item)) {
+    fn read(self: Box<Self>, each: &mut dyn FnMut(SourceItem)) {
         let ParquetRow { name, number, cells, keys } = *self;
         let [url, text, time] = cells;
         let record = match text {
@@ -34,33 +34,40 @@ impl Unread for ParquetRow {
             text => keys.record(value(url), value(text), time_of(time, &keys)),
         };
         let at = || format!("{name}, row {number}");
-        each(record.map_or_else(|why| Item::Broken(Broken { at: at(), why }), Item::Record));
+        each(record.map_or_else(
+            |why| SourceItem::Broken(BrokenRecord { at: at(), why }),
+            SourceItem::Record,
+        ));
     }
 }
 
 /// Returns the name of the document in a row, from its cells for the URL and the text.
-pub(super) fn name(keys: &Keys, url: Cell, text: Cell) -> Result<Name<'static>, String> {
+pub(super) fn name(
+    keys: &DocumentKeys,
+    url: Cell,
+    text: Cell,
+) -> Result<NamedText<'static>, String> {
     if text == Cell::TooLong {
         return Err(too_long());
     }
-    Ok(Name::new(keys.page(value(url))?, value(text)))
+    Ok(NamedText::new(keys.page(value(url))?, value(text)))
 }
 
 fn too_long() -> String {
     format!("the text is longer than {} MiB", TEXT_BYTES_MAX >> 20)
 }
 
-fn value(cell: Cell) -> Option<Value<'static>> {
+fn value(cell: Cell) -> Option<FieldValue<'static>> {
     match cell {
         Cell::Null => None,
-        Cell::Text(text) => Some(Value::Text(text.into())),
-        Cell::Whole(number) => Some(Value::Whole(number)),
-        Cell::Decimal(number) => Some(Value::Decimal(number)),
-        _ => Some(Value::Other),
+        Cell::Text(text) => Some(FieldValue::Text(text.into())),
+        Cell::Whole(number) => Some(FieldValue::Whole(number)),
+        Cell::Decimal(number) => Some(FieldValue::Decimal(number)),
+        _ => Some(FieldValue::Other),
     }
 }
 
-fn time_of(cell: Cell, keys: &Keys) -> Result<Option<i64>, String> {
+fn time_of(cell: Cell, keys: &DocumentKeys) -> Result<Option<i64>, String> {
     let key = keys.time.as_str();
     match cell {
         Cell::Null => Ok(None),
@@ -68,15 +75,15 @@ fn time_of(cell: Cell, keys: &Keys) -> Result<Option<i64>, String> {
             let ms = time::checked(ms);
             ms.map(Some).ok_or_else(|| format!("{key:?} is not in the years 1 to 9999"))
         }
-        other => value(other).unwrap_or(Value::Null).time(key).map(Some),
+        other => value(other).unwrap_or(FieldValue::Null).time(key).map(Some),
     }
 }
 
 /// The rows of a file, in chunks.
-struct Rows {
-    documents: Documents,
+struct ParquetRows {
+    documents: DocumentRows,
     name: Arc<str>,
-    keys: Arc<Keys>,
+    keys: Arc<DocumentKeys>,
     /// The next rows, and the number of the first of them.
     rows: std::vec::IntoIter<[Cell; 3]>,
     number: u64,
@@ -85,13 +92,17 @@ struct Rows {
 }
 
 /// Opens the texts of a file.
-pub(super) fn open(path: &Path, keys: Arc<Keys>, progress: Arc<AtomicU64>) -> Result<Part, Broken> {
+pub(super) fn open(
+    path: &Path,
+    keys: Arc<DocumentKeys>,
+    progress: Arc<AtomicU64>,
+) -> Result<SourceChunks, BrokenRecord> {
     let name: Arc<str> = escape(&path.to_string_lossy()).into();
-    let broken = |why: String| Broken { at: name.to_string(), why: escape(&why) };
+    let broken = |why: String| BrokenRecord { at: name.to_string(), why: escape(&why) };
     let file = File::open(path).map_err(|e| broken(e.to_string()))?;
     let bytes = file.metadata().map_err(|e| broken(e.to_string()))?.len();
-    let columns = [&keys.url, &keys.text, &keys.time].map(super::keys::Key::as_str);
-    let documents = Documents::open(file, columns).map_err(broken)?;
+    let columns = [&keys.url, &keys.text, &keys.time].map(super::keys::KeyPath::as_str);
+    let documents = DocumentRows::open(file, columns).map_err(broken)?;
     for (column, key) in columns.iter().enumerate().take(2) {
         if !documents.has(column) {
             let there = documents.names().join(", ");
@@ -103,23 +114,26 @@ pub(super) fn open(path: &Path, keys: Arc<Keys>, progress: Arc<AtomicU64>) -> Re
         return Err(broken(why));
     }
     let (rows, number) = (Vec::new().into_iter(), 1);
-    Ok(Box::new(Rows { documents, name, keys, rows, number, bytes, progress }))
+    Ok(Box::new(ParquetRows { documents, name, keys, rows, number, bytes, progress }))
 }
 
-impl Rows {
-    fn next_cut(&mut self) -> Option<Cut> {
+impl ParquetRows {
+    fn next_cut(&mut self) -> Option<RecordCut> {
         loop {
             if let Some(cells) = self.rows.next() {
                 let (name, keys) = (Arc::clone(&self.name), Arc::clone(&self.keys));
                 let number = self.number;
                 self.number += 1;
-                return Some(Cut::unread(ParquetRow { name, number, cells, keys }));
+                return Some(RecordCut::unread(ParquetRow { name, number, cells, keys }));
             }
             match self.documents.next() {
                 Some(Ok(rows)) => self.rows = rows.into_iter(),
                 Some(Err(why)) => {
                     let at = format!("{}, row {}", self.name, self.number);
-                    return Some(Cut::Clear(Item::Broken(Broken { at, why: escape(&why) })));
+                    return Some(RecordCut::Clear(SourceItem::Broken(BrokenRecord {
+                        at,
+                        why: escape(&why),
+                    })));
                 }
                 None => {
                     // The bytes of the file are counted at its end, since the metadata do not tell
@@ -133,10 +147,10 @@ impl Rows {
     }
 }
 
-impl Iterator for Rows {
-    type Item = Chunk;
+impl Iterator for ParquetRows {
+    type Item = SourceChunk;
 
-    fn next(&mut self) -> Option<Chunk> {
-        Chunk::gather(false, || self.next_cut())
+    fn next(&mut self) -> Option<SourceChunk> {
+        SourceChunk::gather(false, || self.next_cut())
     }
 }

@@ -8,23 +8,23 @@ use std::sync::atomic::AtomicU64;
 
 use memchr::memchr;
 
-pub use super::compression::Packing;
-use super::keys::Keys;
-pub use super::keys::Name;
+pub use super::compression::FileCompression;
+use super::keys::DocumentKeys;
+pub use super::keys::NamedText;
 use super::lines::{has_key, without_mark};
-use super::sniff::{self, Kind};
-use super::stream::Stream;
+use super::sniff::{self, FileKind};
+use super::stream::SourceStream;
 use super::{RECORD_BYTES_MAX, ZstdWindow, escape, export};
 
 /// A file of a corpus.
-pub enum Corpus {
+pub enum CorpusFile {
     /// JSON lines.
     Lines(Box<RawLines>),
     /// A Parquet file.
     Parquet,
 }
 
-impl Corpus {
+impl CorpusFile {
     /// Opens a file, and detects its format from its content. `progress` counts the bytes read.
     ///
     /// # Errors
@@ -35,22 +35,22 @@ impl Corpus {
         path: &Path,
         zstd_window: ZstdWindow,
         progress: Arc<AtomicU64>,
-    ) -> Result<Corpus, String> {
+    ) -> Result<CorpusFile, String> {
         let message = |e: io::Error| e.to_string();
         let file = File::open(path).map_err(message)?;
         let name = path.to_string_lossy();
-        let stream = Stream::unpacked(&name, Box::new(file), progress, zstd_window);
+        let stream = SourceStream::unpacked(&name, Box::new(file), progress, zstd_window);
         let mut stream = stream.map_err(message)?;
         match (sniff::kind(&mut stream, path.file_name()), stream.packing()) {
-            (Kind::Parquet, Packing::Plain) => Ok(Corpus::Parquet),
-            (Kind::Parquet, _) => Err("a Parquet file that is packed: unpack it".to_owned()),
-            (Kind::JsonLines, _) if begins_export(&mut stream) => {
+            (FileKind::Parquet, FileCompression::Plain) => Ok(CorpusFile::Parquet),
+            (FileKind::Parquet, _) => Err("a Parquet file that is packed: unpack it".to_owned()),
+            (FileKind::JsonLines, _) if begins_export(&mut stream) => {
                 Err("an export of a store, and no corpus".to_owned())
             }
-            (Kind::JsonLines, _) => Ok(Corpus::Lines(Box::new(RawLines::new(stream)))),
+            (FileKind::JsonLines, _) => Ok(CorpusFile::Lines(Box::new(RawLines::new(stream)))),
             // An empty file counts as JSON lines.
-            (Kind::Page, _) if stream.look_ahead(1).is_empty() => {
-                Ok(Corpus::Lines(Box::new(RawLines::new(stream))))
+            (FileKind::Page, _) if stream.look_ahead(1).is_empty() => {
+                Ok(CorpusFile::Lines(Box::new(RawLines::new(stream))))
             }
             _ => Err("neither JSON lines nor a Parquet file".to_owned()),
         }
@@ -58,7 +58,7 @@ impl Corpus {
 }
 
 /// Whether the first line of the stream begins an export.
-fn begins_export(stream: &mut Stream) -> bool {
+fn begins_export(stream: &mut SourceStream) -> bool {
     let start = stream.look_ahead(export::HEAD_BYTES_MAX);
     let first = start.split(|&b| b == b'\n').next().unwrap_or_default();
     export::is_head(without_mark(first))
@@ -68,7 +68,7 @@ fn begins_export(stream: &mut Stream) -> bool {
 ///
 /// Unlike in [`lines`](super::lines), a damaged compressed part ends the file.
 pub struct RawLines {
-    stream: Stream,
+    stream: SourceStream,
     /// A line that is not contiguous in the stream.
     held: Vec<u8>,
     /// The number of bytes of the stream in the last line.
@@ -90,13 +90,13 @@ pub enum RawLine<'a> {
 }
 
 impl RawLines {
-    fn new(stream: Stream) -> RawLines {
+    fn new(stream: SourceStream) -> RawLines {
         let line_bytes_max = usize::try_from(RECORD_BYTES_MAX).unwrap_or(usize::MAX);
         RawLines { stream, held: Vec::new(), taken: 0, goes_on: false, line_bytes_max }
     }
 
     /// Returns the compression of the file.
-    pub fn packing(&self) -> Packing {
+    pub fn packing(&self) -> FileCompression {
         self.stream.packing()
     }
 
@@ -142,7 +142,7 @@ impl RawLines {
 /// # Errors
 ///
 /// Returns the reason why the line has no name.
-pub fn name<'l>(line: &'l [u8], keys: &Keys) -> Result<Option<Name<'l>>, String> {
+pub fn name<'l>(line: &'l [u8], keys: &DocumentKeys) -> Result<Option<NamedText<'l>>, String> {
     let line = without_mark(line);
     if line.trim_ascii().is_empty() {
         return Ok(None);
@@ -158,10 +158,10 @@ pub fn name<'l>(line: &'l [u8], keys: &Keys) -> Result<Option<Name<'l>>, String>
 /// Returns the reason why the row has no name.
 #[cfg(feature = "parquet")]
 pub fn name_in_row(
-    keys: &Keys,
-    url: simkeep_parquet::Value,
-    text: simkeep_parquet::Value,
-) -> Result<Name<'static>, String> {
+    keys: &DocumentKeys,
+    url: simkeep_parquet::CellValue,
+    text: simkeep_parquet::CellValue,
+) -> Result<NamedText<'static>, String> {
     super::parquet::name(keys, url, text)
 }
 
@@ -254,10 +254,10 @@ mod tests {
 
     #[test]
     fn name_is_the_one_that_loading_uses() {
-        let keys = Keys { url: "meta.id".parse().unwrap(), ..Keys::default() };
-        let name = |line: &str, keys: &Keys| {
+        let keys = DocumentKeys { url: "meta.id".parse().unwrap(), ..DocumentKeys::default() };
+        let name = |line: &str, keys: &DocumentKeys| {
             let name = super::name(line.as_bytes(), keys).map_err(drop)?;
-            let with_text = |name: Name<'_>| (name.url.to_string(), name.text().is_some());
+            let with_text = |name: NamedText<'_>| (name.url.to_string(), name.text().is_some());
             Ok(name.map(with_text))
         };
         for (line, own, foreign) in [
@@ -271,7 +271,7 @@ mod tests {
             ("{\"url\":\"a\"} {}", Err(()), Err(())),
             ("[]", Err(()), Err(())),
         ] {
-            assert_eq!(name(line, &Keys::default()), own, "{line}");
+            assert_eq!(name(line, &DocumentKeys::default()), own, "{line}");
             assert_eq!(name(line, &keys), foreign, "{line}");
         }
     }

@@ -12,9 +12,9 @@ use simkeep::due::{Rule, Rules, RulesError};
 
 use super::not_json::not_json;
 use super::numbered::NumberedLines;
-use super::stream::Stream;
+use super::stream::SourceStream;
 use super::surrogates::with_whole_characters;
-use super::{Broken, ZstdWindow, escape};
+use super::{BrokenRecord, ZstdWindow, escape};
 
 /// Reads the rules in a file of JSON lines, which may be compressed; `-` is standard input.
 ///
@@ -33,9 +33,9 @@ use super::{Broken, ZstdWindow, escape};
 /// Returns an error if the file cannot be read. For an invalid line, the error has the number of
 /// the line, or of both lines, and the problem: an unknown or repeated key, an invalid value, a
 /// `min` above `max`, or a prefix of an earlier line.
-pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Rules, Broken> {
-    let stream = Stream::open(path, zstd_window);
-    rules(stream.map_err(|e| Broken::source(&path.to_string_lossy(), &e))?)
+pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Rules, BrokenRecord> {
+    let stream = SourceStream::open(path, zstd_window);
+    rules(stream.map_err(|e| BrokenRecord::source(&path.to_string_lossy(), &e))?)
 }
 
 /// Reads the rules in JSON lines from a reader. See [`open`].
@@ -62,12 +62,12 @@ pub fn read(
     name: &str,
     bytes: Box<dyn Read + Send>,
     zstd_window: ZstdWindow,
-) -> Result<Rules, Broken> {
-    let stream = Stream::unpacked(name, bytes, Arc::default(), zstd_window);
-    rules(stream.map_err(|e| Broken::source(name, &e))?)
+) -> Result<Rules, BrokenRecord> {
+    let stream = SourceStream::unpacked(name, bytes, Arc::default(), zstd_window);
+    rules(stream.map_err(|e| BrokenRecord::source(name, &e))?)
 }
 
-fn rules(stream: Stream) -> Result<Rules, Broken> {
+fn rules(stream: SourceStream) -> Result<Rules, BrokenRecord> {
     let mut lines = NumberedLines::new(stream);
     let (mut rules, mut numbers) = (Vec::new(), Vec::new());
     while lines.advance()? {
@@ -79,7 +79,7 @@ fn rules(stream: Stream) -> Result<Rules, Broken> {
 
 /// Builds the error, with the numbers of lines instead of the numbers of rules.
 #[expect(clippy::indexing_slicing, reason = "each rule has a line, and rules are counted from 1")]
-fn refused(lines: &NumberedLines, numbers: &[u64], error: RulesError) -> Broken {
+fn refused(lines: &NumberedLines, numbers: &[u64], error: RulesError) -> BrokenRecord {
     match error {
         RulesError::Rule { nth, cause } => lines.broken_at(numbers[nth - 1], cause.to_string()),
         RulesError::Twice { under, first, second } => {
@@ -95,7 +95,7 @@ fn refused(lines: &NumberedLines, numbers: &[u64], error: RulesError) -> Broken 
 /// Parses the rule in a line.
 fn rule(line: &[u8]) -> Result<Rule, String> {
     let line = &*with_whole_characters(line);
-    let Object(pairs) = serde_json::from_slice(line).map_err(|e| not_json(&e))?;
+    let RuleObject(pairs) = serde_json::from_slice(line).map_err(|e| not_json(&e))?;
     let mut rule = Rule::everywhere();
     for (nth, (key, value)) in pairs.iter().enumerate() {
         if pairs.iter().take(nth).any(|(earlier, _)| earlier == key) {
@@ -139,24 +139,24 @@ fn text<T: FromStr<Err: fmt::Display>>(key: &str, value: &Value) -> Result<Optio
 }
 
 /// The keys and values of an object, with duplicates.
-struct Object(Vec<(String, Value)>);
+struct RuleObject(Vec<(String, Value)>);
 
-impl<'de> Deserialize<'de> for Object {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Object, D::Error> {
+impl<'de> Deserialize<'de> for RuleObject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RuleObject, D::Error> {
         struct Pairs;
         impl<'de> Visitor<'de> for Pairs {
-            type Value = Object;
+            type Value = RuleObject;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RuleObject, A::Error> {
                 let mut pairs = Vec::new();
                 while let Some(pair) = map.next_entry()? {
                     pairs.push(pair);
                 }
-                Ok(Object(pairs))
+                Ok(RuleObject(pairs))
             }
         }
         deserializer.deserialize_map(Pairs)
@@ -173,7 +173,7 @@ mod tests {
     fn read(file: impl Into<Vec<u8>>) -> Result<Rules, String> {
         let bytes = Box::new(Cursor::new(file.into()));
         super::read("test", bytes, ZstdWindow::default())
-            .map_err(|Broken { at, why }| format!("{at}: {why}"))
+            .map_err(|BrokenRecord { at, why }| format!("{at}: {why}"))
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
         ] {
             let said = read(format!("{a}\n\n{line}\n{b}\n")).unwrap_err();
             assert!(said.starts_with("test, line 3: ") && said.contains(why), "{line}: {said}");
-            assert!(!said.chars().any(super::super::escape::is_unfit), "{said}");
+            assert!(!said.chars().any(super::super::escape::needs_escape), "{said}");
         }
         let everywhere = read("{}\n{}").unwrap_err();
         assert_eq!(

@@ -3,9 +3,9 @@
 use std::ffi::OsStr;
 
 use super::export;
-use super::keys::Keys;
+use super::keys::DocumentKeys;
 use super::lines::{has_key, without_mark};
-use super::stream::Stream;
+use super::stream::SourceStream;
 
 /// The number of bytes of a file that are examined.
 const SNIFFED_BYTES: usize = 8 << 10;
@@ -15,7 +15,7 @@ const CSV_EXPORT: &[u8] = b"url,time,epoch,fingerprint,digest,status,verdict,";
 
 /// The kinds of files.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum FileKind {
     /// A WARC archive, WET and WAT included.
     Warc,
     /// An ARC archive.
@@ -34,31 +34,35 @@ pub(super) enum Kind {
 
 /// Detects the kind of a file. The content determines the kind. The name is used only if the start
 /// of the content is broken, and for JSON whose lines cannot be detected.
-pub(super) fn kind(stream: &mut Stream, name: Option<&OsStr>) -> Kind {
+pub(super) fn kind(stream: &mut SourceStream, name: Option<&OsStr>) -> FileKind {
     let named = name.and_then(by_name);
     let start = stream.look_ahead_until(SNIFFED_BYTES, has_whole_line);
     let text = text(start);
     if text.starts_with(b"WARC/") {
-        Kind::Warc
+        FileKind::Warc
     } else if text.starts_with(b"filedesc:") {
-        Kind::Arc
+        FileKind::Arc
     } else if text.starts_with(b"{") {
         // A whole line must be a complete object, or be too long for a check. An object spread over
         // many lines is a document.
         let whole = text.contains(&b'\n') || start.len() < SNIFFED_BYTES;
         let line = text.split(|&b| b == b'\n').next().unwrap_or(text).trim_ascii_end();
         let spread = whole && (!line.ends_with(b"}") || line.len() < 3);
-        if spread && named != Some(Kind::JsonLines) { Kind::Page } else { Kind::JsonLines }
+        if spread && named != Some(FileKind::JsonLines) {
+            FileKind::Page
+        } else {
+            FileKind::JsonLines
+        }
     } else if start.starts_with(b"PAR1") {
-        Kind::Parquet
+        FileKind::Parquet
     } else if is_index(text) {
-        Kind::Index
+        FileKind::Index
     } else if text.starts_with(CSV_EXPORT) {
-        Kind::CsvExport
+        FileKind::CsvExport
     } else if start.is_empty() || !super::content::is_html(start) {
-        named.unwrap_or(Kind::Page)
+        named.unwrap_or(FileKind::Page)
     } else {
-        Kind::Page
+        FileKind::Page
     }
 }
 
@@ -85,7 +89,7 @@ fn is_index(text: &[u8]) -> bool {
 
 /// Whether JSON lines look like records, or have the custom keys. JSON in folders often has other
 /// content.
-pub(super) fn holds_records(stream: &mut Stream, keys: Option<&Keys>) -> bool {
+pub(super) fn holds_records(stream: &mut SourceStream, keys: Option<&DocumentKeys>) -> bool {
     let start = stream.look_ahead(SNIFFED_BYTES);
     let line = start.split(|&b| b == b'\n').next().unwrap_or_default();
     let sought = keys.map_or(["url", "t"], |keys| [keys.url.first(), keys.text.first()]);
@@ -93,19 +97,19 @@ pub(super) fn holds_records(stream: &mut Stream, keys: Option<&Keys>) -> bool {
 }
 
 /// Returns the kind of file that a name indicates.
-pub(super) fn by_name(name: &OsStr) -> Option<Kind> {
+pub(super) fn by_name(name: &OsStr) -> Option<FileKind> {
     let name = name.to_str()?.to_ascii_lowercase();
     let packed = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end));
     let name = packed.unwrap_or(&name);
     let ends = |endings: &[&str]| endings.iter().any(|end| name.ends_with(end));
     if ends(&[".warc", ".wet", ".wat"]) {
-        Some(Kind::Warc)
+        Some(FileKind::Warc)
     } else if ends(&[".arc"]) {
-        Some(Kind::Arc)
+        Some(FileKind::Arc)
     } else if ends(&[".jsonl", ".ndjson"]) {
-        Some(Kind::JsonLines)
+        Some(FileKind::JsonLines)
     } else if ends(&[".parquet"]) {
-        Some(Kind::Parquet)
+        Some(FileKind::Parquet)
     } else {
         None
     }
@@ -126,16 +130,17 @@ mod tests {
             }
         }
         for (line, expected) in [
-            ("{\"url\":1}\n", Kind::JsonLines),
-            ("\u{feff}\r\n {\"a\":{}}\r\n", Kind::JsonLines),
-            ("{\"a\n", Kind::JsonLines),
-            ("broken\n", Kind::JsonLines),
-            ("<!DOCTYPE html>\n", Kind::Page),
-            ("WARC/1.1\r\n", Kind::Warc),
+            ("{\"url\":1}\n", FileKind::JsonLines),
+            ("\u{feff}\r\n {\"a\":{}}\r\n", FileKind::JsonLines),
+            ("{\"a\n", FileKind::JsonLines),
+            ("broken\n", FileKind::JsonLines),
+            ("<!DOCTYPE html>\n", FileKind::Page),
+            ("WARC/1.1\r\n", FileKind::Warc),
         ] {
             let read = Box::new(std::io::Read::chain(line.as_bytes(), Waits));
             let window = super::super::ZstdWindow::default();
-            let stream = Stream::unpacked("-", read, std::sync::Arc::default(), window).unwrap();
+            let stream =
+                SourceStream::unpacked("-", read, std::sync::Arc::default(), window).unwrap();
             let name = OsStr::new(".jsonl");
             assert_eq!(kind(&mut stream.live(true), Some(name)), expected, "{line}");
         }
@@ -145,20 +150,20 @@ mod tests {
     fn kind_follows_from_the_content() {
         let long = format!("{{\"text\":\"{}", " ".repeat(SNIFFED_BYTES));
         for (bytes, expected) in [
-            ("WARC/1.0\r\n", Kind::Warc),
-            ("\r\n WARC/1.1\r\n", Kind::Warc),
-            ("filedesc://x", Kind::Arc),
-            ("\u{feff} {\"url\":1}\n{}", Kind::JsonLines),
-            ("{\"url\":1}", Kind::JsonLines),
-            (&long, Kind::JsonLines),
-            ("{\n  \"name\": \"x\"\n}\n", Kind::Page),
-            ("{}\n", Kind::Page),
-            ("com,example)/ 20240110000000 {\"url\":\"x:\"}\n", Kind::Index),
-            ("com,example)/ 2024011000000 {}\n", Kind::Page),
-            ("com,example)/ 20240110000000 x\n", Kind::Page),
-            ("PAR1\0", Kind::Parquet),
-            ("text", Kind::Page),
-            ("", Kind::Page),
+            ("WARC/1.0\r\n", FileKind::Warc),
+            ("\r\n WARC/1.1\r\n", FileKind::Warc),
+            ("filedesc://x", FileKind::Arc),
+            ("\u{feff} {\"url\":1}\n{}", FileKind::JsonLines),
+            ("{\"url\":1}", FileKind::JsonLines),
+            (&long, FileKind::JsonLines),
+            ("{\n  \"name\": \"x\"\n}\n", FileKind::Page),
+            ("{}\n", FileKind::Page),
+            ("com,example)/ 20240110000000 {\"url\":\"x:\"}\n", FileKind::Index),
+            ("com,example)/ 2024011000000 {}\n", FileKind::Page),
+            ("com,example)/ 20240110000000 x\n", FileKind::Page),
+            ("PAR1\0", FileKind::Parquet),
+            ("text", FileKind::Page),
+            ("", FileKind::Page),
         ] {
             assert_eq!(kind(&mut stream(bytes), None), expected, "{bytes}");
             assert_eq!(kind(&mut stream(gz(bytes.as_bytes())), None), expected, "{bytes}");
@@ -168,12 +173,12 @@ mod tests {
     #[test]
     fn file_name_decides_if_the_start_is_broken() {
         let named = |bytes: &str, name: &str| kind(&mut stream(bytes), Some(OsStr::new(name)));
-        assert_eq!(named("?WARC/1.0", "x.warc"), Kind::Warc);
-        assert_eq!(named("{\n", "x.JSONL"), Kind::JsonLines);
-        assert_eq!(named("?", "x.arc.gz"), Kind::Arc);
-        assert_eq!(named("WARC/1.0", "x.txt"), Kind::Warc);
-        assert_eq!(named("<!doctype html>", "x.warc"), Kind::Page);
-        assert_eq!(by_name(OsStr::new("x.warc.wet.gz")), Some(Kind::Warc));
+        assert_eq!(named("?WARC/1.0", "x.warc"), FileKind::Warc);
+        assert_eq!(named("{\n", "x.JSONL"), FileKind::JsonLines);
+        assert_eq!(named("?", "x.arc.gz"), FileKind::Arc);
+        assert_eq!(named("WARC/1.0", "x.txt"), FileKind::Warc);
+        assert_eq!(named("<!doctype html>", "x.warc"), FileKind::Page);
+        assert_eq!(by_name(OsStr::new("x.warc.wet.gz")), Some(FileKind::Warc));
         assert_eq!(by_name(OsStr::new("x.gz")), None);
     }
 }

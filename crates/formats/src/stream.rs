@@ -7,21 +7,21 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use super::compression::Packing;
-use super::compression::Unpacked;
+use super::compression::Decompressed;
+use super::compression::FileCompression;
 use super::escape;
-use super::window::Window;
+use super::window::RewindReader;
 use super::zstandard::ZstdWindow;
 
 /// The decompressed bytes of one source.
 ///
-/// After an error the stream may continue, but not at the position of the error. See [`Unpacked`].
-pub(super) struct Stream {
+/// After an error the stream may continue, but not at the position of the error. See [`Decompressed`].
+pub(super) struct SourceStream {
     /// The name of the source, escaped for display.
     name: Arc<str>,
     /// Whether reading may have to wait for data.
     live: bool,
-    unpacked: Unpacked,
+    unpacked: Decompressed,
     /// Bytes that were examined and not yet consumed, which are returned first.
     ahead: Vec<u8>,
     ahead_consumed: usize,
@@ -37,7 +37,7 @@ pub(super) struct Stream {
 
 /// The end of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Line {
+pub(super) enum LineEnd {
     /// A line end, or the end of the stream.
     Whole,
     /// The line was longer than the limit; the rest of the line has been skipped.
@@ -46,22 +46,25 @@ pub(super) enum Line {
     End,
 }
 
-impl Stream {
+impl SourceStream {
     /// Reads a source that may be compressed. The name may be any text.
     pub(super) fn unpacked(
         name: &str,
         file: Box<dyn Read + Send>,
         progress: Arc<AtomicU64>,
         zstd_window: ZstdWindow,
-    ) -> io::Result<Stream> {
-        Ok(Stream::new(name, Unpacked::new(Window::new(file, progress), zstd_window)?))
+    ) -> io::Result<SourceStream> {
+        Ok(SourceStream::new(
+            name,
+            Decompressed::new(RewindReader::new(file, progress), zstd_window)?,
+        ))
     }
 
     /// Opens a file that may be compressed; `-` is standard input.
-    pub(super) fn open(path: &Path, zstd_window: ZstdWindow) -> io::Result<Stream> {
+    pub(super) fn open(path: &Path, zstd_window: ZstdWindow) -> io::Result<SourceStream> {
         let bytes: Box<dyn Read + Send> =
             if path == "-" { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
-        Stream::unpacked(&path.to_string_lossy(), bytes, Arc::default(), zstd_window)
+        SourceStream::unpacked(&path.to_string_lossy(), bytes, Arc::default(), zstd_window)
     }
 
     /// Reads a source without decompression.
@@ -69,12 +72,12 @@ impl Stream {
         name: &str,
         file: Box<dyn Read + Send>,
         progress: Arc<AtomicU64>,
-    ) -> Stream {
-        Stream::new(name, Unpacked::Plain(Window::new(file, progress)))
+    ) -> SourceStream {
+        SourceStream::new(name, Decompressed::Plain(RewindReader::new(file, progress)))
     }
 
-    fn new(name: &str, unpacked: Unpacked) -> Stream {
-        Stream {
+    fn new(name: &str, unpacked: Decompressed) -> SourceStream {
+        SourceStream {
             name: escape(name).into(),
             live: false,
             unpacked,
@@ -93,16 +96,16 @@ impl Stream {
         self,
         bytes_max: u64,
         zstd_window: ZstdWindow,
-    ) -> io::Result<Stream> {
+    ) -> io::Result<SourceStream> {
         let name = self.name();
-        let stream = Stream::unpacked("", Box::new(self), Arc::default(), zstd_window)?;
-        let limited = Limited { stream, left: bytes_max, bytes_max };
-        Ok(Stream { name, ..Stream::plain("", Box::new(limited), Arc::default()) })
+        let stream = SourceStream::unpacked("", Box::new(self), Arc::default(), zstd_window)?;
+        let limited = LimitedStream { stream, left: bytes_max, bytes_max };
+        Ok(SourceStream { name, ..SourceStream::plain("", Box::new(limited), Arc::default()) })
     }
 
     /// Sets whether reading may have to wait for data.
-    pub(super) fn live(self, live: bool) -> Stream {
-        Stream { live, ..self }
+    pub(super) fn live(self, live: bool) -> SourceStream {
+        SourceStream { live, ..self }
     }
 
     /// Whether reading may have to wait for data.
@@ -111,11 +114,11 @@ impl Stream {
     }
 
     /// Returns the compression of the source.
-    pub(super) fn packing(&self) -> Packing {
+    pub(super) fn packing(&self) -> FileCompression {
         match self.unpacked {
-            Unpacked::Plain(_) => Packing::Plain,
-            Unpacked::Gzip(_) => Packing::Gzip,
-            Unpacked::Zstandard(_) => Packing::Zstd,
+            Decompressed::Plain(_) => FileCompression::Plain,
+            Decompressed::Gzip(_) => FileCompression::Gzip,
+            Decompressed::Zstandard(_) => FileCompression::Zstd,
         }
     }
 
@@ -166,7 +169,7 @@ impl Stream {
 
     /// Skips line ends, and checks whether the compressed part of the bytes before them is sound.
     /// The checksum of a part is at its end. Damage to a later part is not reported yet.
-    pub(super) fn settle(&mut self) -> io::Result<()> {
+    pub(super) fn check_part_end(&mut self) -> io::Result<()> {
         let part = self.shown_part;
         loop {
             match self.show() {
@@ -204,18 +207,18 @@ impl Stream {
     }
 
     /// Returns the place of the next byte, for a message.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> StreamPosition {
         let part = if self.ahead_consumed < self.ahead.len() {
             self.ahead_part
         } else {
             self.unpacked.part()
         };
-        Place { offset: self.offset, part }
+        StreamPosition { offset: self.offset, part }
     }
 
     /// Returns a place of this stream for display.
-    pub(super) fn at(&self, place: Place) -> At {
-        At { name: self.name(), place }
+    pub(super) fn at(&self, place: StreamPosition) -> SourcePosition {
+        SourcePosition { name: self.name(), place }
     }
 
     /// Returns the stream's name, escaped for display.
@@ -225,7 +228,7 @@ impl Stream {
 
     /// Reads the next line, without its end (LF or CR LF), into `line`. If the line is longer than
     /// `max` bytes, the rest of the line is skipped.
-    pub(super) fn line(&mut self, line: &mut Vec<u8>, max: usize) -> io::Result<Line> {
+    pub(super) fn line(&mut self, line: &mut Vec<u8>, max: usize) -> io::Result<LineEnd> {
         line.clear();
         let (mut any, mut too_long) = (false, false);
         loop {
@@ -249,16 +252,16 @@ impl Stream {
             line.pop();
         }
         Ok(match (any, too_long) {
-            (false, _) => Line::End,
-            (true, true) => Line::TooLong,
-            (true, false) => Line::Whole,
+            (false, _) => LineEnd::End,
+            (true, true) => LineEnd::TooLong,
+            (true, false) => LineEnd::Whole,
         })
     }
 }
 
 /// A place in a stream.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct StreamPosition {
     /// The offset in the decompressed bytes.
     offset: u64,
     /// The start of the compressed part in the file.
@@ -267,14 +270,14 @@ pub(super) struct Place {
 
 /// A place in a named stream.
 #[derive(Clone, Debug)]
-pub(super) struct At {
+pub(super) struct SourcePosition {
     name: Arc<str>,
-    place: Place,
+    place: StreamPosition,
 }
 
-impl fmt::Display for At {
+impl fmt::Display for SourcePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Place { offset, part } = self.place;
+        let StreamPosition { offset, part } = self.place;
         write!(f, "{}, byte {offset}", self.name)?;
         match part {
             None => Ok(()),
@@ -283,7 +286,7 @@ impl fmt::Display for At {
     }
 }
 
-impl Read for Stream {
+impl Read for SourceStream {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let read = self.fill_buf()?.read(out)?;
         self.consume(read);
@@ -291,7 +294,7 @@ impl Read for Stream {
     }
 }
 
-impl BufRead for Stream {
+impl BufRead for SourceStream {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.show().map_err(|(error, _)| error)
     }
@@ -307,13 +310,13 @@ impl BufRead for Stream {
 }
 
 /// A stream that is limited to a number of bytes.
-struct Limited {
-    stream: Stream,
+struct LimitedStream {
+    stream: SourceStream,
     left: u64,
     bytes_max: u64,
 }
 
-impl Read for Limited {
+impl Read for LimitedStream {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let bytes = self.stream.fill_buf()?;
         if self.left == 0 && !bytes.is_empty() {
@@ -335,9 +338,9 @@ pub(super) mod tests {
     use super::*;
 
     /// Creates a stream over these bytes.
-    pub(in super::super) fn stream(bytes: impl Into<Vec<u8>>) -> Stream {
+    pub(in super::super) fn stream(bytes: impl Into<Vec<u8>>) -> SourceStream {
         let bytes = Box::new(io::Cursor::new(bytes.into()));
-        Stream::unpacked("test", bytes, Arc::default(), ZstdWindow::default()).unwrap()
+        SourceStream::unpacked("test", bytes, Arc::default(), ZstdWindow::default()).unwrap()
     }
 
     #[test]
@@ -347,16 +350,16 @@ pub(super) mod tests {
         let mut all = Vec::new();
         loop {
             match stream.line(&mut line, 6).unwrap() {
-                Line::End => break,
+                LineEnd::End => break,
                 kind => all.push((kind, String::from_utf8(line.clone()).unwrap())),
             }
         }
         let expected = [
-            (Line::Whole, "one"),
-            (Line::Whole, "two"),
-            (Line::Whole, ""),
-            (Line::TooLong, "longer"),
-            (Line::Whole, "last"),
+            (LineEnd::Whole, "one"),
+            (LineEnd::Whole, "two"),
+            (LineEnd::Whole, ""),
+            (LineEnd::TooLong, "longer"),
+            (LineEnd::Whole, "last"),
         ];
         assert_eq!(all, expected.map(|(kind, text)| (kind, text.to_string())));
     }

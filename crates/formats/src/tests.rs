@@ -10,8 +10,8 @@ use super::chunk::tests::items;
 use super::gzip::tests::gz;
 use super::*;
 
-fn read(path: &Path) -> Vec<Item> {
-    items(Input::new([Source::Path(path.into())]).flatten())
+fn read(path: &Path) -> Vec<SourceItem> {
+    items(InputParts::new([InputSource::Path(path.into())]).flatten())
 }
 
 #[test]
@@ -36,18 +36,22 @@ fn folder_files_are_pages_and_archives_are_opened() {
     let shown: Vec<String> = items
         .iter()
         .map(|item| match item {
-            Item::Record(Record {
+            SourceItem::Record(VisitRecord {
                 url,
                 time,
-                payload: Payload::Text(document) | Payload::File(document),
+                payload: RecordPayload::Text(document) | RecordPayload::File(document),
                 ..
             }) => {
                 let text = document.text();
                 format!("{} {time} {text}", url.strip_prefix(&base).unwrap_or(url))
             }
-            Item::Record(Record { payload: Payload::BinaryFile, .. }) => "passed binary".to_owned(),
-            Item::Passed(kind) => format!("passed {kind}"),
-            Item::Epoch(name, terms) => format!("epoch {name} {} {:?}", terms.role, terms.bands),
+            SourceItem::Record(VisitRecord { payload: RecordPayload::BinaryFile, .. }) => {
+                "passed binary".to_owned()
+            }
+            SourceItem::Passed(kind) => format!("passed {kind}"),
+            SourceItem::Epoch(name, terms) => {
+                format!("epoch {name} {} {:?}", terms.role, terms.bands)
+            }
             other => format!("{other:?}"),
         })
         .collect();
@@ -61,7 +65,7 @@ fn folder_files_are_pages_and_archives_are_opened() {
     assert!(shown[7].contains("no record begins here"), "{}", shown[7]);
     assert!(shown[8].starts_with("/j.jsonl 1500 {"), "{}", shown[8]);
     assert_eq!(shown.len(), 9);
-    let Item::Record(record) = &items[0] else { panic!() };
+    let SourceItem::Record(record) = &items[0] else { panic!() };
     assert_eq!(record.digest, Some(digest::of(b"<p>one<p>two")));
 }
 
@@ -70,17 +74,19 @@ fn named_files_are_read_by_their_content() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x");
     fs::write(&path, gz(b"{\"url\":\"x:\",\"t\":1,\"text\":\"line\"}\n")).unwrap();
-    let input = Input::new([Source::Path(path.clone())]);
+    let input = InputParts::new([InputSource::Path(path.clone())]);
     let progress = input.progress();
-    assert!(matches!(&items(input.flatten())[..], [Item::Record(record)] if record.url == "x:"));
-    assert_eq!(Some(progress.load(Ordering::Relaxed)), Source::Path(path.clone()).bytes());
-    fs::write(&path, "plain").unwrap();
-    assert!(matches!(&read(&path)[..], [Item::Record(r)] if r.url.starts_with("file:///")));
     assert!(
-        matches!(&read(&folder.path().join("none\x1b"))[..], [Item::Broken(b)] if b.at.ends_with("none\\u{1b}"))
+        matches!(&items(input.flatten())[..], [SourceItem::Record(record)] if record.url == "x:")
+    );
+    assert_eq!(Some(progress.load(Ordering::Relaxed)), InputSource::Path(path.clone()).bytes());
+    fs::write(&path, "plain").unwrap();
+    assert!(matches!(&read(&path)[..], [SourceItem::Record(r)] if r.url.starts_with("file:///")));
+    assert!(
+        matches!(&read(&folder.path().join("none\x1b"))[..], [SourceItem::Broken(b)] if b.at.ends_with("none\\u{1b}"))
     );
     fs::write(&path, [gz(b"page")[..12].to_vec(), vec![]].concat()).unwrap();
-    assert!(matches!(&read(&path)[..], [Item::Broken(_)]));
+    assert!(matches!(&read(&path)[..], [SourceItem::Broken(_)]));
 }
 
 #[test]
@@ -89,7 +95,7 @@ fn oversized_page_is_broken() {
     let path = folder.path().join("long");
     let bytes = vec![b'x'; usize::try_from(RECORD_BYTES_MAX).unwrap() + 1];
     fs::write(&path, gz(&bytes)).unwrap();
-    assert!(matches!(&read(&path)[..], [Item::Broken(b)] if b.why.contains("64 MiB")));
+    assert!(matches!(&read(&path)[..], [SourceItem::Broken(b)] if b.why.contains("64 MiB")));
 }
 
 /// Returns a data folder next to the project, if it exists.
@@ -108,26 +114,29 @@ fn contents(path: &Path) -> (Vec<String>, usize) {
     let (mut records, mut broken) = (Vec::new(), 0);
     for item in read(path) {
         match item {
-            Item::Record(record) => {
+            SourceItem::Record(record) => {
                 let kind = match &record.payload {
-                    Payload::Text(document) | Payload::File(document)
+                    RecordPayload::Text(document) | RecordPayload::File(document)
                         if !document.text().is_empty() =>
                     {
                         "text"
                     }
-                    Payload::Revisit { .. } => "revisit",
-                    Payload::NotModified => "same",
-                    Payload::Binary => "binary",
-                    Payload::Redirect => "redirect",
-                    Payload::Failed(failure) => failure.key(),
+                    RecordPayload::Revisit { .. } => "revisit",
+                    RecordPayload::NotModified => "same",
+                    RecordPayload::Binary => "binary",
+                    RecordPayload::Redirect => "redirect",
+                    RecordPayload::Failed(failure) => failure.key(),
                     _ => "other",
                 };
                 let digest = record.digest.map(|d| d.to_string()).unwrap_or_default();
                 records.push(format!("{kind} {} {}", digest.get(..8).unwrap_or("-"), record.url));
             }
-            Item::Broken(_) => broken += 1,
-            Item::Passed(_) | Item::Epoch(..) => {}
-            Item::Export(_) | Item::Refused(_) | Item::Question(_) => {}
+            SourceItem::Broken(_) => broken += 1,
+            SourceItem::Passed(_) | SourceItem::Epoch(..) => {}
+            SourceItem::Export(_)
+            | SourceItem::Refused(_)
+            | SourceItem::Question(_)
+            | SourceItem::Late(..) => {}
         }
     }
     (records, broken)
@@ -225,12 +234,16 @@ fn real_json_lines_are_read_completely() {
     let mut kinds = BTreeMap::new();
     for item in read(&path) {
         let kind = match item {
-            Item::Record(Record {
-                payload: Payload::Text(_) | Payload::File(_),
+            SourceItem::Record(VisitRecord {
+                payload: RecordPayload::Text(_) | RecordPayload::File(_),
                 status: None,
                 ..
             }) => "text",
-            Item::Record(Record { payload: Payload::Gone, status: Some(410), .. }) => "gone",
+            SourceItem::Record(VisitRecord {
+                payload: RecordPayload::Gone,
+                status: Some(410),
+                ..
+            }) => "gone",
             _ => "other",
         };
         *kinds.entry(kind).or_insert(0) += 1;

@@ -78,12 +78,12 @@ fn rfc3339(text: &str) -> Option<i64> {
         _ => return None,
     };
     let ms = checked(milliseconds(DateTime::from_parts(date, time)) - east * 60_000)?;
-    if is_leap { leap(ms) } else { Some(ms) }
+    if is_leap { leap_second_time(ms) } else { Some(ms) }
 }
 
 /// Returns the time of a leap second: the last millisecond of the second before it, since a leap
 /// second has no number. `None` unless a month ends with the leap second in UTC.
-fn leap(before: i64) -> Option<i64> {
+fn leap_second_time(before: i64) -> Option<i64> {
     let last = before.div_euclid(1000) * 1000 + 999;
     let next = EPOCH.checked_add(SignedDuration::from_millis(last + 1)).ok()?;
     (next == next.date().first_of_month().to_datetime(Time::midnight())).then_some(last)
@@ -138,11 +138,11 @@ pub(super) fn captured(
 ) -> Result<i64, String> {
     let shown = super::escape(text);
     let time = read(text).ok_or_else(|| format!("{field} is \"{shown}\""))?;
-    of_the_web(time).ok_or_else(|| format!("{field} is \"{shown}\", before 1990"))
+    if_web_era(time).ok_or_else(|| format!("{field} is \"{shown}\", before 1990"))
 }
 
 /// Returns the time if it is not before the beginning of the web.
-pub(super) fn of_the_web(ms: i64) -> Option<i64> {
+pub(super) fn if_web_era(ms: i64) -> Option<i64> {
     (ms >= WEB_BEGAN).then_some(ms)
 }
 
@@ -166,7 +166,7 @@ pub(super) fn is_modified_by_day(modified: i64, visit: i64) -> bool {
 /// Two-digit years are 1970 to 2069. `None` if the text has other words than the name of a day and
 /// the zone of HTTP, and for a time before 1990.
 pub(super) fn http(text: &str) -> Option<i64> {
-    http_date(text).and_then(of_the_web)
+    http_date(text).and_then(if_web_era)
 }
 
 fn http_date(text: &str) -> Option<i64> {

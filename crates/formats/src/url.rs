@@ -59,44 +59,44 @@ impl Schemes {
 
 /// The method of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Method {
+pub(super) enum RequestMethod {
     Get,
     Head,
     Post,
     Other,
 }
 
-impl Method {
+impl RequestMethod {
     /// Parses a method, which is case-sensitive (RFC 9110, 9.1).
-    fn of(name: &str) -> Method {
+    fn of(name: &str) -> RequestMethod {
         match name {
-            "GET" => Method::Get,
-            "HEAD" => Method::Head,
-            "POST" => Method::Post,
-            _ => Method::Other,
+            "GET" => RequestMethod::Get,
+            "HEAD" => RequestMethod::Head,
+            "POST" => RequestMethod::Post,
+            _ => RequestMethod::Other,
         }
     }
 
     /// Returns the method in the first line of a request (RFC 9112, 3); `None` if the bytes are not
     /// a request.
-    pub(super) fn of_request(start: &[u8]) -> Option<Method> {
+    pub(super) fn of_request(start: &[u8]) -> Option<RequestMethod> {
         let name = start.trim_ascii_start().split(|b| b.is_ascii_whitespace()).next()?;
         let is_token = |b: &u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(b);
         let name = Some(name).filter(|name| !name.is_empty() && name.iter().all(is_token))?;
-        std::str::from_utf8(name).ok().map(Method::of)
+        std::str::from_utf8(name).ok().map(RequestMethod::of)
     }
 
     /// Returns the method in a URL of an archive. For requests other than GET, pywb and related
     /// tools write the method into the URL: `?__wb_method=POST&__wb_post_data=...`.
-    pub(super) fn in_url(url: &str) -> Option<Method> {
+    pub(super) fn in_url(url: &str) -> Option<RequestMethod> {
         let (_, query) = url.split_once('?')?;
         let mut method = None;
         for parameter in query.split(['&', '?', '#']) {
             match parameter.split_once('=') {
                 Some(("__wb_method", name)) => {
-                    return Some(Method::of(&name.to_ascii_uppercase()));
+                    return Some(RequestMethod::of(&name.to_ascii_uppercase()));
                 }
-                Some(("__wb_post_data", _)) => method = Some(Method::Post),
+                Some(("__wb_post_data", _)) => method = Some(RequestMethod::Post),
                 _ => {}
             }
         }
@@ -106,10 +106,10 @@ impl Method {
     /// Returns the reason why a response to this method is not a visit, for counts; `None` for GET.
     pub(super) fn passed(self) -> Option<&'static str> {
         match self {
-            Method::Get => None,
-            Method::Head => Some("answer to HEAD"),
-            Method::Post => Some("answer to POST"),
-            Method::Other => Some("answer to another method"),
+            RequestMethod::Get => None,
+            RequestMethod::Head => Some("answer to HEAD"),
+            RequestMethod::Post => Some("answer to POST"),
+            RequestMethod::Other => Some("answer to another method"),
         }
     }
 }
@@ -192,26 +192,26 @@ mod tests {
     #[test]
     fn methods_are_read_from_requests_and_urls() {
         for (start, method) in [
-            (&b"GET / HTTP/1.1"[..], Some(Method::Get)),
-            (b"\r\nHEAD / HTTP/1.1", Some(Method::Head)),
-            (b"POST", Some(Method::Post)),
-            (b"PROPFIND /", Some(Method::Other)),
-            (b"get / HTTP/1.1", Some(Method::Other)),
+            (&b"GET / HTTP/1.1"[..], Some(RequestMethod::Get)),
+            (b"\r\nHEAD / HTTP/1.1", Some(RequestMethod::Head)),
+            (b"POST", Some(RequestMethod::Post)),
+            (b"PROPFIND /", Some(RequestMethod::Other)),
+            (b"get / HTTP/1.1", Some(RequestMethod::Other)),
             (b"", None),
             (b"\0\x01", None),
         ] {
-            assert_eq!(Method::of_request(start), method, "{start:?}");
+            assert_eq!(RequestMethod::of_request(start), method, "{start:?}");
         }
         for (url, method) in [
-            ("http://a/?__wb_method=POST&__wb_post_data=x", Some(Method::Post)),
-            ("http://a/?x=1&__wb_method=put", Some(Method::Other)),
-            ("http://a/?__wb_post_data=x", Some(Method::Post)),
-            ("http://a/?__wb_method=HEAD", Some(Method::Head)),
-            ("http://a/?__wb_method=GET&q=1", Some(Method::Get)),
+            ("http://a/?__wb_method=POST&__wb_post_data=x", Some(RequestMethod::Post)),
+            ("http://a/?x=1&__wb_method=put", Some(RequestMethod::Other)),
+            ("http://a/?__wb_post_data=x", Some(RequestMethod::Post)),
+            ("http://a/?__wb_method=HEAD", Some(RequestMethod::Head)),
+            ("http://a/?__wb_method=GET&q=1", Some(RequestMethod::Get)),
             ("http://a/__wb_method=POST", None),
             ("http://a/?x__wb_method=POST", None),
         ] {
-            assert_eq!(Method::in_url(url), method, "{url}");
+            assert_eq!(RequestMethod::in_url(url), method, "{url}");
         }
     }
 

@@ -6,37 +6,37 @@ use simkeep::fingerprint::Document;
 use simkeep::{Digest, FetchFailure, Response, ResponseMeaning, Weight};
 
 use super::epoch::epoch_name;
-use super::object::{Object, Value};
-use super::{Payload, Record, digest, escape, url};
+use super::object::{FieldValue, LineObject};
+use super::{RecordPayload, VisitRecord, digest, escape, url};
 
 /// The reason for a line without a time.
 const WITHOUT_TIME: &str =
     "\"t\" is missing: add the time of the visit, or name its key with --time-key";
 
 /// Parses the record in a line.
-pub(super) fn record(object: Object<'_>) -> Result<Record, String> {
-    let Some(Value::Text(page)) = object.url else {
+pub(super) fn record(object: LineObject<'_>) -> Result<VisitRecord, String> {
+    let Some(FieldValue::Text(page)) = object.url else {
         return Err("\"url\" must be a string".into());
     };
     let named = |why: String| format!("{}: {why}", escape(&page));
     url::check(&page).map_err(named)?;
     let time = match object.t {
-        None | Some(Value::Null) => Err(WITHOUT_TIME.to_owned()),
+        None | Some(FieldValue::Null) => Err(WITHOUT_TIME.to_owned()),
         Some(time) => time.time("t"),
     };
     let time = time.map_err(named)?;
-    let modified = object.modified.filter(|value| *value != Value::Null);
+    let modified = object.modified.filter(|value| *value != FieldValue::Null);
     let modified = modified.map(|value| value.time("modified"));
     let modified = modified.transpose().map_err(named)?;
     let weight = weight(object.weight).map_err(named)?;
     let class = class(object.class).map_err(named)?;
     let status = status(object.status).map_err(named)?;
     let epoch = match object.epoch {
-        Some(Value::Text(name)) => Some(epoch_name(&name).map_err(named)?.into()),
+        Some(FieldValue::Text(name)) => Some(epoch_name(&name).map_err(named)?.into()),
         _ => None,
     };
     let fields = LineFields {
-        text: object.text.filter(|text| matches!(text, Value::Text(_))),
+        text: object.text.filter(|text| matches!(text, FieldValue::Text(_))),
         fingerprint: object.fingerprint,
         digest: object.digest,
         seen: object.seen,
@@ -46,7 +46,7 @@ pub(super) fn record(object: Object<'_>) -> Result<Record, String> {
         is_given: weight.is_some() || class.is_some(),
     };
     let (payload, digest) = fields.payload(&page).map_err(named)?;
-    if let Payload::Restated { .. } = payload {
+    if let RecordPayload::Restated { .. } = payload {
         for (key, is_there) in [("weight", weight.is_some()), ("class", class.is_some())] {
             if is_there {
                 return Err(named(format!("restated content has no \"{key}\"")));
@@ -54,35 +54,37 @@ pub(super) fn record(object: Object<'_>) -> Result<Record, String> {
         }
     }
     let (url, claim) = (page.into_owned(), None);
-    Ok(Record { url, time, payload, digest, claim, status, modified, weight, class, epoch })
+    Ok(VisitRecord { url, time, payload, digest, claim, status, modified, weight, class, epoch })
 }
 
 /// The fields of a line about the result of a visit.
 struct LineFields<'a> {
-    text: Option<Value<'a>>,
-    fingerprint: Option<Value<'a>>,
-    digest: Option<Value<'a>>,
-    seen: Option<Value<'a>>,
-    to: Option<Value<'a>>,
+    text: Option<FieldValue<'a>>,
+    fingerprint: Option<FieldValue<'a>>,
+    digest: Option<FieldValue<'a>>,
+    seen: Option<FieldValue<'a>>,
+    to: Option<FieldValue<'a>>,
     status: Option<u16>,
     has_epoch: bool,
     /// Whether the line sets a weight or a class.
     is_given: bool,
 }
 
-type Found = Result<(Payload, Option<Digest>), String>;
+type PayloadResult = Result<(RecordPayload, Option<Digest>), String>;
 
 impl LineFields<'_> {
     /// Returns the result of the visit, and its digest. A fingerprint takes precedence over all
     /// other keys, since exports have fingerprints. `seen` comes next, then the status.
-    fn payload(self, page: &str) -> Found {
+    fn payload(self, page: &str) -> PayloadResult {
         match &self.fingerprint {
             // A null fingerprint with an epoch means content without a fingerprint, for any status.
-            Some(Value::Null) if self.has_epoch && self.seen.is_none() && self.text.is_none() => {
+            Some(FieldValue::Null)
+                if self.has_epoch && self.seen.is_none() && self.text.is_none() =>
+            {
                 return self.ready(None);
             }
-            None | Some(Value::Null) => {}
-            Some(Value::Text(digits)) => {
+            None | Some(FieldValue::Null) => {}
+            Some(FieldValue::Text(digits)) => {
                 let plain = digits.len() == 16 && digits.bytes().all(|b| b.is_ascii_hexdigit());
                 let fingerprint = plain.then(|| u64::from_str_radix(digits, 16).ok()).flatten();
                 let fingerprint =
@@ -94,24 +96,24 @@ impl LineFields<'_> {
             }
         }
         let seen = match &self.seen {
-            Some(Value::Text(seen)) => Some(seen.clone()),
-            None | Some(Value::Null) => None,
+            Some(FieldValue::Text(seen)) => Some(seen.clone()),
+            None | Some(FieldValue::Null) => None,
             // No value of `seen`: the reason lists all of them.
             Some(_) => Some("".into()),
         };
         match seen {
-            Some(seen) => self.by_word(&seen, page),
+            Some(seen) => self.payload_by_seen(&seen, page),
             None => self.by_status(page),
         }
     }
 
-    fn by_word(self, seen: &str, page: &str) -> Found {
+    fn payload_by_seen(self, seen: &str, page: &str) -> PayloadResult {
         match seen {
             "content" => self.content(),
             "redirect" => self.redirect(page),
-            "not-modified" => Ok((Payload::NotModified, self.digest()?)),
-            "gone" => Ok((Payload::Gone, None)),
-            "failed" => Ok((Payload::Failed(self.failure()), None)),
+            "not-modified" => Ok((RecordPayload::NotModified, self.digest()?)),
+            "gone" => Ok((RecordPayload::Gone, None)),
+            "failed" => Ok((RecordPayload::Failed(self.failure()), None)),
             "restated" if self.fingerprint.is_some() => self.ready(None),
             "restated" => Err("restated content needs a \"fingerprint\"".into()),
             _ => Err("\"seen\" must be \"content\", \"redirect\", \"not-modified\", \"gone\", \"failed\" \
@@ -120,12 +122,12 @@ impl LineFields<'_> {
         }
     }
 
-    fn by_status(self, page: &str) -> Found {
+    fn by_status(self, page: &str) -> PayloadResult {
         match self.meaning() {
-            Some(ResponseMeaning::NotModified) => Ok((Payload::NotModified, self.digest()?)),
-            Some(ResponseMeaning::Gone) => Ok((Payload::Gone, None)),
+            Some(ResponseMeaning::NotModified) => Ok((RecordPayload::NotModified, self.digest()?)),
+            Some(ResponseMeaning::Gone) => Ok((RecordPayload::Gone, None)),
             Some(ResponseMeaning::Redirect) => self.redirect(page),
-            Some(ResponseMeaning::Failed(failure)) => Ok((Payload::Failed(failure), None)),
+            Some(ResponseMeaning::Failed(failure)) => Ok((RecordPayload::Failed(failure), None)),
             Some(ResponseMeaning::Interim) => {
                 Err("\"status\" is that of an interim response".into())
             }
@@ -135,7 +137,7 @@ impl LineFields<'_> {
 
     fn meaning(&self) -> Option<ResponseMeaning> {
         let location = match &self.to {
-            Some(Value::Text(to)) => Some(&**to),
+            Some(FieldValue::Text(to)) => Some(&**to),
             _ => None,
         };
         let response = |status| Response { status, location, ..Response::default() };
@@ -151,19 +153,19 @@ impl LineFields<'_> {
     }
 
     /// Returns the content of a line: a text, or content without a fingerprint.
-    fn content(self) -> Found {
-        if let Some(Value::Text(text)) = self.text {
+    fn content(self) -> PayloadResult {
+        if let Some(FieldValue::Text(text)) = self.text {
             let digest = digest::of(text.as_bytes());
-            return Ok((Payload::Text(Box::new(Document::new(text))), Some(digest)));
+            return Ok((RecordPayload::Text(Box::new(Document::new(text))), Some(digest)));
         }
         let digest = self.digest()?;
         // The line declares content without a fingerprint, which its digest identifies.
         let is_declared =
             self.fingerprint.is_some() || self.seen.is_some() || self.status.is_some();
         match digest {
-            Some(_) if is_declared => Ok((Payload::Binary, digest)),
+            Some(_) if is_declared => Ok((RecordPayload::Binary, digest)),
             _ if self.is_given && self.seen.is_none() && self.status.is_none() => {
-                Ok((Payload::Properties, None))
+                Ok((RecordPayload::Properties, None))
             }
             _ => {
                 Err("neither \"text\" nor \"fingerprint\"; without content the line needs \"seen\""
@@ -173,35 +175,35 @@ impl LineFields<'_> {
     }
 
     /// Returns content that was fingerprinted before, or content without a fingerprint.
-    fn ready(self, fingerprint: Option<u64>) -> Found {
-        let is_restated = self.seen == Some(Value::Text(Cow::Borrowed("restated")));
+    fn ready(self, fingerprint: Option<u64>) -> PayloadResult {
+        let is_restated = self.seen == Some(FieldValue::Text(Cow::Borrowed("restated")));
         let payload = match (is_restated, self.has_epoch) {
-            (false, _) => Payload::Ready { fingerprint },
-            (true, true) => Payload::Restated { fingerprint },
+            (false, _) => RecordPayload::Ready { fingerprint },
+            (true, true) => RecordPayload::Restated { fingerprint },
             (true, false) => return Err("restated content needs an \"epoch\"".into()),
         };
         Ok((payload, self.digest()?))
     }
 
     /// Returns a redirect, from its target or from the digest that identifies the target.
-    fn redirect(self, page: &str) -> Found {
+    fn redirect(self, page: &str) -> PayloadResult {
         let digest = match &self.to {
-            Some(Value::Text(to)) if !to.trim_ascii().is_empty() => Digest::redirect(page, to),
-            None | Some(Value::Null | Value::Text(_)) => {
+            Some(FieldValue::Text(to)) if !to.trim_ascii().is_empty() => Digest::redirect(page, to),
+            None | Some(FieldValue::Null | FieldValue::Text(_)) => {
                 match self.digest()?.filter(Digest::is_redirect) {
                     Some(digest) => digest,
-                    None => return Ok((Payload::Failed(FetchFailure::NoTarget), None)),
+                    None => return Ok((RecordPayload::Failed(FetchFailure::NoTarget), None)),
                 }
             }
             Some(_) => return Err("\"to\" is not a text".into()),
         };
-        Ok((Payload::Redirect, Some(digest)))
+        Ok((RecordPayload::Redirect, Some(digest)))
     }
 
     fn digest(&self) -> Result<Option<Digest>, String> {
         let digest = match &self.digest {
-            None | Some(Value::Null) => return Ok(None),
-            Some(Value::Text(text)) => digest::hexadecimal(text),
+            None | Some(FieldValue::Null) => return Ok(None),
+            Some(FieldValue::Text(text)) => digest::hexadecimal(text),
             Some(_) => None,
         };
         digest.map(Some).ok_or_else(|| "\"digest\" must be 32 hexadecimal digits".into())
@@ -209,21 +211,21 @@ impl LineFields<'_> {
 }
 
 /// Parses a status.
-fn status(value: Option<Value<'_>>) -> Result<Option<u16>, String> {
+fn status(value: Option<FieldValue<'_>>) -> Result<Option<u16>, String> {
     let status = match value {
-        None | Some(Value::Null) => return Ok(None),
-        Some(Value::Whole(status)) => u16::try_from(status).ok(),
+        None | Some(FieldValue::Null) => return Ok(None),
+        Some(FieldValue::Whole(status)) => u16::try_from(status).ok(),
         Some(_) => None,
     };
     status.map(Some).ok_or_else(|| "\"status\" is not a status code".into())
 }
 
 /// Parses a weight.
-fn weight(value: Option<Value<'_>>) -> Result<Option<Weight>, String> {
+fn weight(value: Option<FieldValue<'_>>) -> Result<Option<Weight>, String> {
     let weight = match value {
-        None | Some(Value::Null) => return Ok(None),
-        Some(Value::Whole(weight)) => weight as f64,
-        Some(Value::Decimal(weight)) => weight,
+        None | Some(FieldValue::Null) => return Ok(None),
+        Some(FieldValue::Whole(weight)) => weight as f64,
+        Some(FieldValue::Decimal(weight)) => weight,
         Some(_) => f64::NAN,
     };
     let weight = Some(Weight::from(weight)).filter(|weight| weight.is_sound());
@@ -231,10 +233,10 @@ fn weight(value: Option<Value<'_>>) -> Result<Option<Weight>, String> {
 }
 
 /// Parses a class.
-fn class(value: Option<Value<'_>>) -> Result<Option<u32>, String> {
+fn class(value: Option<FieldValue<'_>>) -> Result<Option<u32>, String> {
     let class = match value {
-        None | Some(Value::Null) => return Ok(None),
-        Some(Value::Whole(class)) => u32::try_from(class).ok(),
+        None | Some(FieldValue::Null) => return Ok(None),
+        Some(FieldValue::Whole(class)) => u32::try_from(class).ok(),
         Some(_) => None,
     };
     let why = || format!("\"class\" must be a whole number from 0 to {}", u32::MAX);

@@ -5,29 +5,29 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, IntoIter, WalkDir};
 
-use super::{Broken, Item};
+use super::{BrokenRecord, SourceItem};
 
 /// Walks a folder recursively in byte order of names. A folder is walked at the position of its
 /// name. Symbolic links are not followed, so the walk ends. Takes memory for the names in the
 /// folders on the path to the current file.
-pub(super) struct Walk {
+pub(super) struct FolderWalk {
     entries: IntoIter,
     /// A folder that is skipped.
-    except: Option<Except>,
+    except: Option<ExcludedFolder>,
 }
 
 /// A folder that is skipped if it lies within a walked folder. The folder may be created during the
 /// walk.
 #[derive(Clone, Debug)]
-pub(super) struct Except {
+pub(super) struct ExcludedFolder {
     folder: PathBuf,
     /// The canonical path of the folder, once the folder exists.
     canonical: Option<PathBuf>,
 }
 
-impl Except {
-    pub(super) fn new(folder: &Path) -> Except {
-        Except { folder: folder.to_owned(), canonical: None }
+impl ExcludedFolder {
+    pub(super) fn new(folder: &Path) -> ExcludedFolder {
+        ExcludedFolder { folder: folder.to_owned(), canonical: None }
     }
 
     /// Whether an existing folder is the skipped folder.
@@ -42,21 +42,21 @@ impl Except {
     }
 }
 
-impl Walk {
+impl FolderWalk {
     /// Creates a walk of `folder`, which may itself be a symbolic link.
-    pub(super) fn new(folder: &Path) -> Result<Walk, Broken> {
+    pub(super) fn new(folder: &Path) -> Result<FolderWalk, BrokenRecord> {
         // An unreadable folder is reported at once, not as an unreadable part of the walk.
         std::fs::read_dir(folder).map_err(|e| broken(folder, &e))?;
         let entries = WalkDir::new(folder).min_depth(1).sort_by_file_name().into_iter();
-        Ok(Walk { entries, except: None })
+        Ok(FolderWalk { entries, except: None })
     }
 
     /// Skips the content of a folder.
-    pub(super) fn except(self, except: Option<Except>) -> Walk {
-        Walk { except, ..self }
+    pub(super) fn except(self, except: Option<ExcludedFolder>) -> FolderWalk {
+        FolderWalk { except, ..self }
     }
 
-    fn visit(&mut self, entry: DirEntry) -> Result<Option<PathBuf>, Skipped> {
+    fn visit(&mut self, entry: DirEntry) -> Result<Option<PathBuf>, SkippedEntry> {
         let kind = entry.file_type();
         if kind.is_dir() {
             if self.except.as_mut().is_some_and(|except| except.is(entry.path())) {
@@ -66,17 +66,17 @@ impl Walk {
         } else if kind.is_file() {
             Ok(Some(entry.into_path()))
         } else if kind.is_symlink() {
-            Err(Skipped::Passed("symbolic link"))
+            Err(SkippedEntry::Passed("symbolic link"))
         } else {
-            Err(Skipped::Passed("special file"))
+            Err(SkippedEntry::Passed("special file"))
         }
     }
 }
 
-impl Iterator for Walk {
-    type Item = Result<PathBuf, Skipped>;
+impl Iterator for FolderWalk {
+    type Item = Result<PathBuf, SkippedEntry>;
 
-    fn next(&mut self) -> Option<Result<PathBuf, Skipped>> {
+    fn next(&mut self) -> Option<Result<PathBuf, SkippedEntry>> {
         loop {
             let found = match self.entries.next()? {
                 Ok(entry) => self.visit(entry),
@@ -96,28 +96,28 @@ impl Iterator for Walk {
 }
 
 /// Builds the error for a file or folder that cannot be read.
-pub(super) fn broken(path: &Path, error: &std::io::Error) -> Broken {
-    Broken::source(&path.to_string_lossy(), error)
+pub(super) fn broken(path: &Path, error: &std::io::Error) -> BrokenRecord {
+    BrokenRecord::source(&path.to_string_lossy(), error)
 }
 
 /// An entry of a folder that is not a file to read.
-pub(super) enum Skipped {
-    Broken(Broken),
+pub(super) enum SkippedEntry {
+    Broken(BrokenRecord),
     /// The entry has another kind.
     Passed(&'static str),
 }
 
-impl From<Broken> for Skipped {
-    fn from(broken: Broken) -> Skipped {
-        Skipped::Broken(broken)
+impl From<BrokenRecord> for SkippedEntry {
+    fn from(broken: BrokenRecord) -> SkippedEntry {
+        SkippedEntry::Broken(broken)
     }
 }
 
-impl From<Skipped> for Item {
-    fn from(skipped: Skipped) -> Item {
+impl From<SkippedEntry> for SourceItem {
+    fn from(skipped: SkippedEntry) -> SourceItem {
         match skipped {
-            Skipped::Broken(broken) => Item::Broken(broken),
-            Skipped::Passed(kind) => Item::Passed(kind),
+            SkippedEntry::Broken(broken) => SourceItem::Broken(broken),
+            SkippedEntry::Passed(kind) => SourceItem::Passed(kind),
         }
     }
 }
@@ -139,7 +139,7 @@ mod tests {
         fs::create_dir(folder.path().join("empty")).unwrap();
         std::os::unix::fs::symlink(folder.path(), folder.path().join("b/loop")).unwrap();
         let expected = ["a.txt", "b/10", "b/2", "(passed)", "b.d", "c"];
-        let found: Vec<String> = Walk::new(folder.path())
+        let found: Vec<String> = FolderWalk::new(folder.path())
             .unwrap()
             .map(|found| match found {
                 Ok(path) => path.strip_prefix(folder.path()).unwrap().to_str().unwrap().into(),
@@ -147,6 +147,6 @@ mod tests {
             })
             .collect();
         assert_eq!(found, expected);
-        assert!(Walk::new(&folder.path().join("none")).is_err());
+        assert!(FolderWalk::new(&folder.path().join("none")).is_err());
     }
 }

@@ -11,7 +11,7 @@ pub(super) const BUFFER_BYTES: usize = 4 * KEPT_BYTES;
 
 /// A buffered reader that tracks its offset and updates a progress counter. The reader can go back
 /// to bytes still in its buffer, to find the next intact part after a damaged part.
-pub(super) struct Window {
+pub(super) struct RewindReader {
     inner: Box<dyn Read + Send>,
     progress: Arc<AtomicU64>,
     buffer: Box<[u8]>,
@@ -25,10 +25,10 @@ pub(super) struct Window {
     ended: bool,
 }
 
-impl Window {
-    pub(super) fn new(inner: Box<dyn Read + Send>, progress: Arc<AtomicU64>) -> Window {
+impl RewindReader {
+    pub(super) fn new(inner: Box<dyn Read + Send>, progress: Arc<AtomicU64>) -> RewindReader {
         let buffer = vec![0; BUFFER_BYTES].into_boxed_slice();
-        Window { inner, progress, buffer, held: 0, start: 0, position: 0, ended: false }
+        RewindReader { inner, progress, buffer, held: 0, start: 0, position: 0, ended: false }
     }
 
     /// Returns the offset of the next byte.
@@ -47,7 +47,7 @@ impl Window {
 
     /// Goes back to `offset`, or as far as the buffer allows. Goes forward at most to the end of
     /// the buffer.
-    pub(super) fn go_to(&mut self, offset: u64) {
+    pub(super) fn rewind_to(&mut self, offset: u64) {
         let within = usize::try_from(offset.saturating_sub(self.start)).unwrap_or(usize::MAX);
         self.position = within.min(self.held);
     }
@@ -106,7 +106,7 @@ impl Window {
     }
 }
 
-impl Read for Window {
+impl Read for RewindReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let read = self.fill_buf()?.read(out)?;
         self.consume(read);
@@ -114,7 +114,7 @@ impl Read for Window {
     }
 }
 
-impl BufRead for Window {
+impl BufRead for RewindReader {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.rest().is_empty() && !self.ended {
             self.read_more()?;
@@ -131,8 +131,8 @@ impl BufRead for Window {
 mod tests {
     use super::*;
 
-    fn window(bytes: Vec<u8>) -> Window {
-        Window::new(Box::new(io::Cursor::new(bytes)), Arc::default())
+    fn window(bytes: Vec<u8>) -> RewindReader {
+        RewindReader::new(Box::new(io::Cursor::new(bytes)), Arc::default())
     }
 
     #[test]
@@ -151,10 +151,10 @@ mod tests {
         let bytes: Vec<u8> = (0..1_000_000u32).map(|i| (i % 251) as u8).collect();
         let mut window = window(bytes.clone());
         io::copy(&mut (&mut window).take(700_000), &mut io::sink()).unwrap();
-        window.go_to(690_000);
+        window.rewind_to(690_000);
         assert_eq!(window.offset(), 690_000);
         assert_eq!(window.peek(100).unwrap(), &bytes[690_000..690_100]);
-        window.go_to(0);
+        window.rewind_to(0);
         assert!(window.offset() <= 700_000 - KEPT_BYTES as u64);
         let offset = usize::try_from(window.offset()).unwrap();
         assert_eq!(window.peek(1).unwrap()[0], bytes[offset]);

@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
-use super::window::Window;
+use super::window::RewindReader;
 
 const OUT_BYTES: usize = 128 << 10;
 /// The largest dictionary that an archive may contain.
@@ -72,7 +72,7 @@ pub(super) fn is_start(bytes: &[u8]) -> bool {
 /// Decompresses frame after frame. After a damaged frame, continues with the next frame that is
 /// found.
 pub(super) struct Zstandard {
-    file: Window,
+    file: RewindReader,
     allowed: ZstdWindow,
     decoder: Decoder<'static>,
     /// The dictionary of a web archive from its first frame, decompressed.
@@ -87,7 +87,7 @@ pub(super) struct Zstandard {
 }
 
 impl Zstandard {
-    pub(super) fn new(file: Window, allowed: ZstdWindow) -> io::Result<Zstandard> {
+    pub(super) fn new(file: RewindReader, allowed: ZstdWindow) -> io::Result<Zstandard> {
         Ok(Zstandard {
             file,
             allowed,
@@ -212,24 +212,26 @@ impl Zstandard {
 
     fn damage(&mut self, cause: &io::Error) -> io::Error {
         let from = self.frame;
-        self.lose(&format!("damaged zstd frame at byte {from} of the packed file ({cause})"))
+        self.skip_damaged(&format!(
+            "damaged zstd frame at byte {from} of the packed file ({cause})"
+        ))
     }
 
     /// Builds the error for a frame that needs more memory than allowed.
     fn too_wide(&mut self, bytes: u64) -> io::Error {
         let (from, mib, allowed) =
             (self.frame, bytes.div_ceil(1 << 20), self.allowed.bytes() >> 20);
-        self.lose(&format!(
+        self.skip_damaged(&format!(
             "the zstd frame at byte {from} of the packed file takes a window of {mib} MiB, and {allowed} \
              are allowed: see --zstd-window"
         ))
     }
 
     /// Searches for the next frame, and returns an error about the lost part.
-    fn lose(&mut self, what: &str) -> io::Error {
+    fn skip_damaged(&mut self, what: &str) -> io::Error {
         let reached = self.file.offset();
         // The search starts after the start of the damaged part in any case, so that reading ends.
-        self.file.go_to(self.searched.max(self.frame + 1));
+        self.file.rewind_to(self.searched.max(self.frame + 1));
         self.searched = reached;
         self.within = false;
         self.out.clear();
@@ -258,7 +260,7 @@ fn invalid(why: &str) -> io::Error {
 }
 
 /// Skips bytes, and returns the number of them that are missing from the file.
-fn skip(file: &mut Window, mut count: u64) -> io::Result<u64> {
+fn skip(file: &mut RewindReader, mut count: u64) -> io::Result<u64> {
     while count > 0 {
         let held = file.fill_buf()?.len();
         if held == 0 {
@@ -283,7 +285,7 @@ mod tests {
     }
 
     fn unpack_within(allowed: ZstdWindow, bytes: Vec<u8>) -> (Vec<u8>, Vec<String>) {
-        let window = Window::new(Box::new(io::Cursor::new(bytes)), Arc::default());
+        let window = RewindReader::new(Box::new(io::Cursor::new(bytes)), Arc::default());
         let mut zstd = Zstandard::new(window, allowed).unwrap();
         let (mut out, mut errors) = (Vec::new(), Vec::new());
         loop {

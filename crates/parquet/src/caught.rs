@@ -5,12 +5,14 @@ use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 thread_local! {
-    /// Whether a panic of this thread is returned as an error, so the hook must not report it.
+    /// Whether a panic of this thread is returned as an error, so the panic hook must not report
+    /// it.
     static IS_ANSWER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs work on a file, and returns a panic as an error. After a panic, no state that the work left
-/// behind may be used. The program's panic hook does not see such a panic, but sees all others.
+/// Runs `work`, and returns its result; a panic becomes an error. State that `work` changed must
+/// not be used after a panic. The program's panic hook does not see panics of `work`, but sees all
+/// other panics.
 pub(super) fn caught<T, E: From<String>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -1,4 +1,4 @@
-//! A table of clusters.
+//! Clusters as a table.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedRowGroupWriter;
 
-use super::write::{Column, Group, Table};
+use super::write::{ColumnValues, ParquetWriter, RowGroup};
 
 const SCHEMA: &str = "
 message simkeep {
@@ -20,33 +20,32 @@ message simkeep {
 /// A cluster.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClusterRow<'a> {
-    /// The page that leads it.
+    /// The URL of the leader of the cluster.
     pub leader: &'a str,
     /// The fingerprint of the leader.
     pub fingerprint: u64,
-    /// The time when the leader was first seen with its content in force, in milliseconds since
-    /// 1970.
+    /// The time when the leader's current content was first seen, in milliseconds since 1970.
     pub first_seen: i64,
-    /// The number of pages, including the leader.
+    /// The number of pages in the cluster.
     pub size: u64,
-    /// The greatest distance of a page from the leader, in bits.
+    /// The largest distance of a page in the cluster from the leader, in bits.
     pub max_distance: u32,
 }
 
 /// A table of clusters that is being written.
-pub type ClusterWriter<W> = Table<W, Clusters>;
+pub type ClusterWriter<W> = ParquetWriter<W, ClusterColumns>;
 
-/// The rows of a row group.
+/// The rows of a group.
 #[derive(Default)]
-pub struct Clusters {
-    leaders: Column<ByteArray>,
-    fingerprints: Column<i64>,
-    first_seen: Column<i64>,
-    sizes: Column<i64>,
-    max_distance: Column<i32>,
+pub struct ClusterColumns {
+    leaders: ColumnValues<ByteArray>,
+    fingerprints: ColumnValues<i64>,
+    first_seen: ColumnValues<i64>,
+    sizes: ColumnValues<i64>,
+    max_distance: ColumnValues<i32>,
 }
 
-impl Group for Clusters {
+impl RowGroup for ClusterColumns {
     type Row<'a> = ClusterRow<'a>;
     const SCHEMA: &str = SCHEMA;
 

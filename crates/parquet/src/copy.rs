@@ -1,4 +1,4 @@
-//! Copies a file from other software, without some of its rows, or with two additional columns.
+//! Copies a file in an external format without some of its rows, or with two more columns.
 
 use std::fmt;
 use std::fs::File;
@@ -20,9 +20,9 @@ use parquet::schema::types::{ColumnDescriptor, Type, TypePtr};
 
 use super::caught::caught;
 use super::read::open;
-use super::write::{CREATED_BY, Column, io_error};
+use super::write::{CREATED_BY, ColumnValues, io_error};
 
-/// The number of rows that are copied at a time.
+/// The number of rows copied at a time.
 const BATCH_ROWS: usize = 256;
 
 /// The names of the columns for marks.
@@ -34,95 +34,97 @@ message marks {
     OPTIONAL INT32 distance (INTEGER(8, false));
 }";
 
-/// The key of the Arrow schema, which readers use and which fixes the number of columns.
+/// The metadata key of the Arrow schema, which states the number of columns.
 const ARROW_SCHEMA: &str = "ARROW:schema";
 
-/// Copies a file, one row group at a time: all columns of any type with equal values, and the
-/// metadata of the file. Columns keep their compression; the encodings of values are chosen anew.
+/// A copy of a Parquet file, made one row group at a time. The copy has all columns, of any type,
+/// with equal values, and the metadata of the file. The compression of columns is kept; the
+/// encoding of values is chosen anew.
 ///
-/// Takes the memory of one uncompressed page of a column, and of a dictionary.
+/// Takes the memory of an uncompressed page of one column, and of a dictionary.
 ///
 /// ```
 /// use simkeep_parquet::{Choice, Copying, Documents, Row, Value, Writer};
 ///
 /// # let dir = tempfile::tempdir()?;
 /// # let path = dir.path().join("visits.parquet");
-/// let mut writer = Writer::new(std::fs::File::create(&path)?)?;
+/// let mut writer = VisitWriter::new(std::fs::InputFile::create(&path)?)?;
 /// for url in ["a", "b", "c"] {
-///     writer.row(&Row { url, verdict: "new", ..Row::default() })?;
+///     writer.row(&Row { url, verdict: "new", ..VisitRow::default() })?;
 /// }
 /// writer.end()?;
 ///
 /// let to = dir.path().join("fewer.parquet");
-/// let (from, file) = (std::fs::File::open(&path)?, std::fs::File::create(&to)?);
-/// let mut copying = Copying::begin(from, file, false)?;
+/// let (from, file) = (std::fs::InputFile::open(&path)?, std::fs::InputFile::create(&to)?);
+/// let mut copying = FilteringCopy::begin(from, file, false)?;
 /// while let Some(rows) = copying.rows()? {
 ///     assert_eq!(rows, 3);
-///     copying.group(Choice::Keep(&[true, false, true]))?;
+///     copying.group(GroupEdit::Keep(&[true, false, true]))?;
 /// }
 /// copying.end()?;
 ///
-/// let documents = Documents::open(std::fs::File::open(&to)?, ["url", "verdict", "time"])?;
+/// let documents = DocumentRows::open(std::fs::InputFile::open(&to)?, ["url", "verdict", "time"])?;
 /// let rows = documents.collect::<Result<Vec<_>, _>>()?.concat();
 /// assert_eq!(rows.len(), 2);
-/// assert_eq!(rows[1][0], Value::Text("c".into()));
+/// assert_eq!(rows[1][0], CellValue::Text("c".into()));
 /// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
-pub struct Copying<W: Write + Send> {
+pub struct FilteringCopy<W: Write + Send> {
     reader: SerializedFileReader<File>,
     writer: SerializedFileWriter<W>,
     next_group: usize,
     has_marks: bool,
 }
 
-/// The treatment of the rows of a group.
+/// The action for each row of a row group.
 #[derive(Clone, Copy, Debug)]
-pub enum Choice<'a> {
-    /// Keeps the rows with `true`.
+pub enum GroupEdit<'a> {
+    /// Keeps the rows for which the element is `true`.
     Keep(&'a [bool]),
-    /// Keeps all rows and marks some of them. Only for a copy with marks.
-    Mark(&'a [Option<Mark>]),
+    /// Keeps all rows, and marks rows with `Some`. For a copy with columns for marks.
+    Mark(&'a [Option<DuplicateMark>]),
 }
 
 /// The values of a row in the columns [`MARKS`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mark {
-    /// The document of which the row is a duplicate.
+pub struct DuplicateMark {
+    /// The name of the document that the row duplicates.
     pub duplicate_of: String,
-    /// The number of bits in which the two fingerprints differ.
+    /// The distance between the two documents, in bits.
     pub distance: u32,
 }
 
-/// The reason why a file is not copied.
+/// The reason why a copy failed.
 #[derive(Debug)]
 pub enum CopyError {
-    /// The source is damaged, or of an unsupported kind.
+    /// The file to copy is damaged, or has an unsupported type.
     Read(String),
     /// The copy cannot be written.
     Write(io::Error),
 }
 
-impl<W: Write + Send> Copying<W> {
-    /// Begins a copy, with columns for marks if `has_marks` is set. Reads the metadata of the file.
+impl<W: Write + Send> FilteringCopy<W> {
+    /// Begins a copy of `from`, with columns for marks if `has_marks` is true. Reads the metadata
+    /// of `from`.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, if it has a column named as one of [`MARKS`] and `has_marks` is
-    /// set, or if the copy cannot be written.
-    pub fn begin(from: File, to: W, has_marks: bool) -> Result<Copying<W>, CopyError> {
+    /// Returns an error if `from` cannot be read, or if the copy cannot be written. With
+    /// `has_marks`, returns an error if `from` has a column with a name in [`MARKS`].
+    pub fn begin(from: File, to: W, has_marks: bool) -> Result<FilteringCopy<W>, CopyError> {
         let reader = open(from)?;
         let schema = reader.metadata().file_metadata().schema_descr().root_schema_ptr();
         let schema = if has_marks { with_marks(&schema)? } else { schema };
         let properties = Arc::new(properties(reader.metadata(), has_marks));
         let writer = SerializedFileWriter::new(to, schema, properties).map_err(cannot_write)?;
-        Ok(Copying { reader, writer, next_group: 0, has_marks })
+        Ok(FilteringCopy { reader, writer, next_group: 0, has_marks })
     }
 
-    /// The number of rows in the next group; `None` if all groups were copied.
+    /// Returns the number of rows of the next row group; `None` if all groups were copied.
     ///
     /// # Errors
     ///
-    /// If the number is out of range.
+    /// Returns an error if the number of rows is invalid.
     pub fn rows(&self) -> Result<Option<usize>, CopyError> {
         let metadata = self.reader.metadata();
         let Some(group) = metadata.row_groups().get(self.next_group) else { return Ok(None) };
@@ -131,25 +133,26 @@ impl<W: Write + Send> Copying<W> {
         read.map(Some).map_err(|_| CopyError::Read(format!("a row group of {rows} rows")))
     }
 
-    /// Copies the next group, with a choice for each of its rows.
+    /// Copies the next row group. `choice` has an element for each of its rows.
     ///
     /// # Errors
     ///
-    /// If the group cannot be read or written, if the number of choices differs from the number of
-    /// rows, or if there are marks for a copy without columns for them.
-    pub fn group(&mut self, choice: Choice<'_>) -> Result<(), CopyError> {
+    /// Returns an error if the group cannot be read or written, if the number of rows differs from
+    /// the number of elements in `choice`, or if `choice` has marks and the copy has no columns for
+    /// marks, or the reverse.
+    pub fn group(&mut self, choice: GroupEdit<'_>) -> Result<(), CopyError> {
         let misfit = || CopyError::Read("a row group has other rows than it says".to_owned());
         let (count, is_marked) = match choice {
-            Choice::Keep(kept) => (kept.len(), false),
-            Choice::Mark(marks) => (marks.len(), true),
+            GroupEdit::Keep(kept) => (kept.len(), false),
+            GroupEdit::Mark(marks) => (marks.len(), true),
         };
         if self.rows()? != Some(count) || is_marked != self.has_marks {
             return Err(misfit());
         }
         let all;
         let kept = match choice {
-            Choice::Keep(kept) => kept,
-            Choice::Mark(marks) => {
+            GroupEdit::Keep(kept) => kept,
+            GroupEdit::Mark(marks) => {
                 all = vec![true; marks.len()];
                 &all[..]
             }
@@ -159,7 +162,7 @@ impl<W: Write + Send> Copying<W> {
         Ok(())
     }
 
-    fn columns(&mut self, kept: &[bool], choice: Choice<'_>) -> Result<(), CopyError> {
+    fn columns(&mut self, kept: &[bool], choice: GroupEdit<'_>) -> Result<(), CopyError> {
         if !kept.contains(&true) {
             return Ok(());
         }
@@ -170,17 +173,17 @@ impl<W: Write + Send> Copying<W> {
             let reader = group.get_column_reader(column).map_err(cannot_read)?;
             copy(reader, &schema.column(column), kept, &mut to)?;
         }
-        if let Choice::Mark(marks) = choice {
+        if let GroupEdit::Mark(marks) = choice {
             write_marks(marks, &mut to).map_err(cannot_write)?;
         }
         to.close().map(drop).map_err(cannot_write)
     }
 
-    /// Completes the file with its metadata.
+    /// Writes the metadata at the end of the copy.
     ///
     /// # Errors
     ///
-    /// If not all groups were copied, or the metadata cannot be written.
+    /// Returns an error if a row group was not copied, or if the metadata cannot be written.
     pub fn end(self) -> Result<(), CopyError> {
         if self.rows()?.is_some() {
             return Err(CopyError::Read("row groups are left".to_owned()));
@@ -189,7 +192,7 @@ impl<W: Write + Send> Copying<W> {
     }
 }
 
-/// The schema with the columns for marks appended.
+/// Returns the schema with the columns for marks appended.
 fn with_marks(schema: &TypePtr) -> Result<TypePtr, CopyError> {
     let is_there = |name: &&&str| schema.get_fields().iter().any(|field| field.name() == **name);
     if let Some(name) = MARKS.iter().find(is_there) {
@@ -201,7 +204,7 @@ fn with_marks(schema: &TypePtr) -> Result<TypePtr, CopyError> {
     root.map(Arc::new).map_err(cannot_read)
 }
 
-/// The properties for writing a copy of a file.
+/// Returns writer properties that match the file `of`.
 fn properties(of: &ParquetMetaData, has_marks: bool) -> WriterProperties {
     let said = of.file_metadata().key_value_metadata().cloned().map(|mut said| {
         said.retain(|pair| !has_marks || pair.key != ARROW_SCHEMA);
@@ -220,7 +223,7 @@ fn properties(of: &ParquetMetaData, has_marks: bool) -> WriterProperties {
     properties.build()
 }
 
-/// Copies a column as the next column of the group.
+/// Copies a column to the next column of the copy.
 fn copy<W: Write + Send>(
     reader: ColumnReader,
     of: &ColumnDescriptor,
@@ -254,8 +257,8 @@ fn typed<D: DataType, W: Write + Send>(
     let (has_defined, has_repeated) = (of.max_def_level() > 0, of.max_rep_level() > 0);
     for kept in kept.chunks(BATCH_ROWS) {
         let mut batch =
-            Batch::<D> { values: Vec::new(), defined: Vec::new(), repeated: Vec::new() };
-        let Batch { values, defined, repeated } = &mut batch;
+            LeveledValues::<D> { values: Vec::new(), defined: Vec::new(), repeated: Vec::new() };
+        let LeveledValues { values, defined, repeated } = &mut batch;
         let read = reader.read_records(kept.len(), Some(defined), Some(repeated), values);
         let (rows, ..) = read.map_err(cannot_read)?;
         if rows != kept.len() {
@@ -265,7 +268,7 @@ fn typed<D: DataType, W: Write + Send>(
         if kept.contains(&false) {
             batch = batch.of(kept, of)?;
         }
-        let Batch { values, defined, repeated } = &batch;
+        let LeveledValues { values, defined, repeated } = &batch;
         let defined = has_defined.then_some(&defined[..]);
         let repeated = has_repeated.then_some(&repeated[..]);
         writer.write_batch(values, defined, repeated).map_err(cannot_write)?;
@@ -273,24 +276,25 @@ fn typed<D: DataType, W: Write + Send>(
     next.close().map_err(cannot_write)
 }
 
-/// The values of some rows: the present values, and the levels that describe their structure.
-struct Batch<D: DataType> {
+/// The values of some rows without nulls, and the levels of all values.
+struct LeveledValues<D: DataType> {
     values: Vec<D::T>,
     defined: Vec<i16>,
     repeated: Vec<i16>,
 }
 
-impl<D: DataType> Batch<D> {
-    /// The values of the kept rows.
-    fn of(self, kept: &[bool], of: &ColumnDescriptor) -> Result<Batch<D>, CopyError> {
+impl<D: DataType> LeveledValues<D> {
+    /// Returns the values and levels of the kept rows.
+    fn of(self, kept: &[bool], of: &ColumnDescriptor) -> Result<LeveledValues<D>, CopyError> {
         let misfit = || CopyError::Read("values and levels do not agree".to_owned());
         let (deepest, has_repeated) = (of.max_def_level(), of.max_rep_level() > 0);
-        let Batch { values, defined, repeated } = self;
+        let LeveledValues { values, defined, repeated } = self;
         let levels = if deepest > 0 { defined.len() } else { values.len() };
         let mut values = values.into_iter();
         let mut rows = kept.iter();
         let mut is_kept = false;
-        let mut batch = Batch { values: Vec::new(), defined: Vec::new(), repeated: Vec::new() };
+        let mut batch =
+            LeveledValues { values: Vec::new(), defined: Vec::new(), repeated: Vec::new() };
         for at in 0..levels {
             let level = if has_repeated { *repeated.get(at).ok_or_else(misfit)? } else { 0 };
             if level == 0 {
@@ -315,10 +319,10 @@ impl<D: DataType> Batch<D> {
 }
 
 fn write_marks<W: Write + Send>(
-    marks: &[Option<Mark>],
+    marks: &[Option<DuplicateMark>],
     to: &mut SerializedRowGroupWriter<'_, W>,
 ) -> Result<(), ParquetError> {
-    let (mut of, mut distances) = (Column::default(), Column::default());
+    let (mut of, mut distances) = (ColumnValues::default(), ColumnValues::default());
     for mark in marks {
         of.push(mark.as_ref().map(|mark| ByteArray::from(mark.duplicate_of.as_str())));
         distances.push(mark.as_ref().map(|mark| mark.distance.cast_signed()));

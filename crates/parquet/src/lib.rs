@@ -1,26 +1,26 @@
-//! Parquet files, as [simkeep](https://docs.rs/simkeep) writes and reads them.
+//! Writes and reads Parquet files for [simkeep](https://docs.rs/simkeep).
 //!
-//! A [`Table`] is written one row group at a time: [`Writer`] writes visits, [`PlanWriter`] writes
-//! dropped documents, [`ClusterWriter`] writes clusters, and [`MemberWriter`] writes the pages of
-//! clusters. [`Documents`] reads three columns of a file from other software: the name of a text,
-//! the text, and its time. [`Copying`] copies all columns of such a file, without some of its rows.
+//! A [`ParquetWriter`] is written one row group at a time. [`VisitWriter`] writes visits, [`PlanWriter`] dropped
+//! documents, [`ClusterWriter`] clusters, and [`MemberWriter`] the pages in clusters. [`DocumentRows`]
+//! reads three columns of an external file: the name, the text and the time of each document.
+//! [`FilteringCopy`] copies all columns of an external file without some of its rows.
 //!
 //! ```
 //! use simkeep_parquet::{Documents, Row, Value, Writer};
 //!
 //! # let dir = tempfile::tempdir()?;
 //! # let path = dir.path().join("visits.parquet");
-//! let mut writer = Writer::new(std::fs::File::create(&path)?)?;
+//! let mut writer = VisitWriter::new(std::fs::InputFile::create(&path)?)?;
 //! let url = "https://example.com/";
-//! writer.row(&Row { url, time: 1_500, verdict: "new", ..Row::default() })?;
+//! writer.row(&Row { url, time: 1_500, verdict: "new", ..VisitRow::default() })?;
 //! writer.end()?;
 //!
-//! let documents = Documents::open(std::fs::File::open(&path)?, ["url", "verdict", "time"])?;
+//! let documents = DocumentRows::open(std::fs::InputFile::open(&path)?, ["url", "verdict", "time"])?;
 //! let rows: Vec<_> = documents.collect::<Result<Vec<_>, _>>()?.concat();
 //! let [url, verdict, time] = &rows[0];
-//! assert_eq!(*url, Value::Text("https://example.com/".into()));
-//! assert_eq!(*verdict, Value::Text("new".into()));
-//! assert_eq!(*time, Value::Milliseconds(1_500));
+//! assert_eq!(*url, CellValue::Text("https://example.com/".into()));
+//! assert_eq!(*verdict, CellValue::Text("new".into()));
+//! assert_eq!(*time, CellValue::Milliseconds(1_500));
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 
@@ -38,10 +38,10 @@ mod write;
 mod tests;
 
 pub use clusters::{ClusterRow, ClusterWriter};
-pub use column::Value;
-pub use copy::{Choice, CopyError, Copying, MARKS, Mark};
+pub use column::CellValue;
+pub use copy::{CopyError, DuplicateMark, FilteringCopy, GroupEdit, MARKS};
 pub use members::{MemberRow, MemberWriter};
 pub use plan::{PlanRow, PlanWriter};
-pub use read::{Documents, METADATA_BYTES_MAX, TEXT_BYTES_MAX};
-pub use visits::{Row, Writer};
-pub use write::Table;
+pub use read::{DocumentRows, METADATA_BYTES_MAX, TEXT_BYTES_MAX};
+pub use visits::{VisitRow, VisitWriter};
+pub use write::ParquetWriter;

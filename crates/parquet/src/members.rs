@@ -1,4 +1,4 @@
-//! A table of pages in clusters.
+//! Pages in their clusters, as a table.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedRowGroupWriter;
 
-use super::write::{Column, Group, Table};
+use super::write::{ColumnValues, ParquetWriter, RowGroup};
 
 const SCHEMA: &str = "
 message simkeep {
@@ -18,38 +18,38 @@ message simkeep {
     REQUIRED INT64 size (INTEGER(64, false));
 }";
 
-/// A page in a cluster.
+/// A page in its cluster.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MemberRow<'a> {
     /// The page.
     pub url: &'a str,
-    /// Its fingerprint.
+    /// The fingerprint of the page.
     pub fingerprint: u64,
-    /// The class of the page, if it has one.
+    /// The class of the page.
     pub class: Option<u32>,
-    /// The number of bits in which it differs from its leader.
+    /// The distance of the page from its leader, in bits.
     pub distance: u32,
-    /// The page that leads its cluster, perhaps itself.
+    /// The URL of the leader of the cluster, which may be the page itself.
     pub leader: &'a str,
     /// The number of pages in the cluster.
     pub size: u64,
 }
 
 /// A table of pages in clusters that is being written.
-pub type MemberWriter<W> = Table<W, Members>;
+pub type MemberWriter<W> = ParquetWriter<W, MemberColumns>;
 
-/// The rows of a row group.
+/// The rows of a group.
 #[derive(Default)]
-pub struct Members {
-    urls: Column<ByteArray>,
-    fingerprints: Column<i64>,
-    classes: Column<i32>,
-    distances: Column<i32>,
-    leaders: Column<ByteArray>,
-    sizes: Column<i64>,
+pub struct MemberColumns {
+    urls: ColumnValues<ByteArray>,
+    fingerprints: ColumnValues<i64>,
+    classes: ColumnValues<i32>,
+    distances: ColumnValues<i32>,
+    leaders: ColumnValues<ByteArray>,
+    sizes: ColumnValues<i64>,
 }
 
-impl Group for Members {
+impl RowGroup for MemberColumns {
     type Row<'a> = MemberRow<'a>;
     const SCHEMA: &str = SCHEMA;
 

@@ -1,4 +1,4 @@
-//! A table of dropped documents, each with the document that is kept in its place.
+//! A table of dropped documents, each with the document that is kept for it.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64T
 use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedRowGroupWriter;
 
-use super::write::{Column, Group, Table};
+use super::write::{ColumnValues, ParquetWriter, RowGroup};
 
 const SCHEMA: &str = "
 message simkeep {
@@ -19,18 +19,18 @@ message simkeep {
     REQUIRED INT64 fingerprint (INTEGER(64, false));
 }";
 
-/// A dropped document.
+/// A document that is dropped.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlanRow<'a> {
-    /// The document.
+    /// The URL of the document.
     pub url: &'a str,
-    /// The document that is kept in its place.
+    /// The URL of the document that is kept instead.
     pub kept: &'a str,
-    /// The number of bits in which the two fingerprints differ.
+    /// The distance between both documents, in bits.
     pub distance: u32,
-    /// The resemblance of the two texts, from 0 to 1, if they were compared.
+    /// The resemblance of the texts of both documents, if the texts were compared.
     pub resemblance: Option<f64>,
-    /// The evidence that the two are alike.
+    /// The reason why the documents are duplicates.
     pub reason: &'a str,
     /// The number of documents in the cluster.
     pub size: u64,
@@ -39,21 +39,21 @@ pub struct PlanRow<'a> {
 }
 
 /// A plan that is being written.
-pub type PlanWriter<W> = Table<W, Plan>;
+pub type PlanWriter<W> = ParquetWriter<W, PlanColumns>;
 
-/// The rows of a row group.
+/// The rows of a group.
 #[derive(Default)]
-pub struct Plan {
-    urls: Column<ByteArray>,
-    kept: Column<ByteArray>,
-    distances: Column<i32>,
-    resemblances: Column<f64>,
-    reasons: Column<ByteArray>,
-    sizes: Column<i64>,
-    fingerprints: Column<i64>,
+pub struct PlanColumns {
+    urls: ColumnValues<ByteArray>,
+    kept: ColumnValues<ByteArray>,
+    distances: ColumnValues<i32>,
+    resemblances: ColumnValues<f64>,
+    reasons: ColumnValues<ByteArray>,
+    sizes: ColumnValues<i64>,
+    fingerprints: ColumnValues<i64>,
 }
 
-impl Group for Plan {
+impl RowGroup for PlanColumns {
     type Row<'a> = PlanRow<'a>;
     const SCHEMA: &str = SCHEMA;
 

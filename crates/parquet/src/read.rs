@@ -1,7 +1,7 @@
-//! Reads three columns of a file from other software.
+//! Reads three columns of an external Parquet file.
 //!
-//! The sizes that a file declares are checked against its length before the `parquet` crate reads
-//! it. If the crate fails or panics on a damaged file, the result is an error.
+//! The sizes in a file's metadata are compared with the size of the file before the `parquet` crate
+//! uses them. For a damaged file, reading returns an error, even if the crate panics.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -10,45 +10,45 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 
 use super::caught::caught;
-use super::column::{Column, Value, is_of_use};
+use super::column::{CellValue, ColumnCursor, is_supported_type};
 
-/// The maximum size of the metadata in bytes: enough for some hundred thousand column chunks.
+/// The largest metadata that is read, in bytes: enough for some hundred thousand column chunks.
 pub const METADATA_BYTES_MAX: u64 = 16 << 20;
-/// The maximum size of a text in bytes.
+/// The longest text that is read, in bytes.
 pub const TEXT_BYTES_MAX: usize = 64 << 20;
 
-/// The number of rows that are read at a time.
+/// The number of rows read at a time.
 const BATCH_ROWS: usize = 64;
-/// The magic bytes at both ends of a file.
+/// The magic number at both ends of a file.
 const MAGIC: &[u8] = b"PAR1";
-/// The maximum number of columns that a message lists.
+/// The maximum number of columns that a message names.
 const NAMED: usize = 20;
 
-/// Iterates over batches of rows of a file, each row with the values of three columns. Ends after
-/// an error.
+/// The rows of a file, several at a time, each with the values of three columns. The iterator ends
+/// after an error.
 ///
-/// Takes the memory of one uncompressed page of each column: usually 1 MiB, and as much as the file
-/// declares, up to 2 GiB, in a malicious one.
-pub struct Documents {
+/// Takes the memory of an uncompressed page of each column: usually 1 MiB. A malicious file can
+/// declare pages of up to 2 GiB.
+pub struct DocumentRows {
     reader: SerializedFileReader<File>,
     columns: [Option<usize>; 3],
     /// The index of the next row group.
     next_group: usize,
-    /// The columns of the current row group. `left` is the number of its remaining rows.
-    group: [Option<Column>; 3],
+    /// The columns of the current row group, and its number of rows still to be read.
+    group: [Option<ColumnCursor>; 3],
     left: usize,
     row: u64,
 }
 
-impl Documents {
-    /// Opens a file and finds the columns with these names: keys separated by dots, as in
+impl DocumentRows {
+    /// Opens a file, and finds the columns with these names: keys separated by dots, for example
     /// `metadata.date`. Reads the metadata of the file. A missing column has no values.
     ///
     /// # Errors
     ///
-    /// Why the file cannot be read: it is not a Parquet file, it is damaged, or a column is a list
-    /// or of an unsupported type.
-    pub fn open(file: File, columns: [&str; 3]) -> Result<Documents, String> {
+    /// Returns the reason why the file cannot be read: it is not a Parquet file or is damaged, or a
+    /// column is a list or has an unsupported type.
+    pub fn open(file: File, columns: [&str; 3]) -> Result<DocumentRows, String> {
         let reader = open(file)?;
         let schema = reader.metadata().file_metadata().schema_descr();
         let mut found = [None; 3];
@@ -59,33 +59,33 @@ impl Documents {
             if column.max_rep_level() > 0 {
                 return Err(format!("the column {name} has lists"));
             }
-            if !is_of_use(column.physical_type()) {
+            if !is_supported_type(column.physical_type()) {
                 return Err(format!("the column {name} has neither texts nor numbers"));
             }
         }
         let group = [const { None }; 3];
-        Ok(Documents { reader, columns: found, next_group: 0, group, left: 0, row: 0 })
+        Ok(DocumentRows { reader, columns: found, next_group: 0, group, left: 0, row: 0 })
     }
 
-    /// Whether the column with this index, among the three, exists.
+    /// Whether the file has the column with this index among the three.
     pub fn has(&self, column: usize) -> bool {
         self.columns.get(column).is_some_and(Option::is_some)
     }
 
-    /// The names of the first columns of the file, at most 20.
+    /// Returns the names of the columns of the file; only the first names if there are many.
     pub fn names(&self) -> Vec<String> {
         let schema = self.reader.metadata().file_metadata().schema_descr();
         schema.columns().iter().take(NAMED).map(|column| column.path().string()).collect()
     }
 
-    /// The number of the next row, counted from 1.
+    /// Returns the number of the next row, counted from 1.
     pub fn row(&self) -> u64 {
         self.row + 1
     }
 
-    fn next_rows(&mut self) -> Result<Option<Vec<[Value; 3]>>, String> {
-        // The declared number of rows is trusted only as far as values follow. Without columns there
-        // are none.
+    fn next_rows(&mut self) -> Result<Option<Vec<[CellValue; 3]>>, String> {
+        // Without any of the three columns, the row counts of the file cannot be checked, so no
+        // rows are returned.
         if self.columns.iter().all(Option::is_none) {
             return Ok(None);
         }
@@ -99,14 +99,14 @@ impl Documents {
             for (open, column) in self.group.iter_mut().zip(self.columns) {
                 let Some(column) = column else { continue };
                 let reader = group.get_column_reader(column).map_err(|e| e.to_string())?;
-                *open = Some(Column::new(reader, &schema.column(column)));
+                *open = Some(ColumnCursor::new(reader, &schema.column(column)));
             }
             let rows = group.metadata().num_rows();
             self.left = usize::try_from(rows).map_err(|_| format!("a row group of {rows} rows"))?;
             self.next_group += 1;
         }
         let count = self.left.min(BATCH_ROWS);
-        let mut rows = vec![[const { Value::Null }; 3]; count];
+        let mut rows = vec![[const { CellValue::Null }; 3]; count];
         for (nth, column) in self.group.iter_mut().enumerate() {
             let Some(column) = column else { continue };
             let values = column.read(count).map_err(|e| e.to_string())?;
@@ -123,8 +123,8 @@ impl Documents {
     }
 }
 
-impl Iterator for Documents {
-    type Item = Result<Vec<[Value; 3]>, String>;
+impl Iterator for DocumentRows {
+    type Item = Result<Vec<[CellValue; 3]>, String>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let next = caught(|| self.next_rows());
@@ -135,7 +135,7 @@ impl Iterator for Documents {
     }
 }
 
-/// Opens a file, if its declared sizes are possible.
+/// Opens a file, and checks that the sizes in its metadata are possible.
 pub(super) fn open(mut file: File) -> Result<SerializedFileReader<File>, String> {
     let bytes = check_end(&mut file)?;
     let reader = caught(|| SerializedFileReader::new(file).map_err(|e| e.to_string()))?;
@@ -143,7 +143,8 @@ pub(super) fn open(mut file: File) -> Result<SerializedFileReader<File>, String>
     Ok(reader)
 }
 
-/// Checks that a file begins and ends as a Parquet file does. Returns its length in bytes.
+/// Checks the magic numbers and the metadata length of a Parquet file, and returns the length of
+/// the file.
 fn check_end(file: &mut File) -> Result<u64, String> {
     let cannot = |e: std::io::Error| e.to_string();
     let mut start = [0; 4];
@@ -169,7 +170,7 @@ fn check_end(file: &mut File) -> Result<u64, String> {
     Ok(bytes)
 }
 
-/// Checks that the declared positions and sizes of the columns are possible.
+/// Checks that the columns in the metadata of a file are possible.
 fn check(metadata: &ParquetMetaData, bytes: u64) -> Result<(), String> {
     let is_within = |column: &ColumnChunkMetaData| {
         let dictionary = column.dictionary_page_offset();

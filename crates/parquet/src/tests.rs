@@ -27,9 +27,9 @@ fn test_rows(count: u32) -> Vec<TestRow> {
 
 fn written(rows: &[TestRow]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let mut writer = Writer::new(&mut bytes).unwrap();
+    let mut writer = VisitWriter::new(&mut bytes).unwrap();
     for (url, time, epoch, fingerprint, digest, status, distance) in rows {
-        let row = Row {
+        let row = VisitRow {
             url,
             time: *time,
             epoch: epoch.as_deref(),
@@ -47,18 +47,18 @@ fn written(rows: &[TestRow]) -> Vec<u8> {
     bytes
 }
 
-fn opened(bytes: &[u8], columns: [&str; 3]) -> Result<Documents, String> {
+fn opened(bytes: &[u8], columns: [&str; 3]) -> Result<DocumentRows, String> {
     let mut file = tempfile::tempfile().unwrap();
     std::io::Write::write_all(&mut file, bytes).unwrap();
-    Documents::open(file, columns)
+    DocumentRows::open(file, columns)
 }
 
-fn read(bytes: &[u8], columns: [&str; 3]) -> Result<Vec<[Value; 3]>, String> {
+fn read(bytes: &[u8], columns: [&str; 3]) -> Result<Vec<[CellValue; 3]>, String> {
     let rows: Result<Vec<_>, _> = opened(bytes, columns)?.collect();
     Ok(rows?.concat())
 }
 
-/// A class for some times, which uses all bits.
+/// Returns a class for some times. The classes use all bits.
 fn class_of(time: i64) -> Option<u32> {
     let low = u32::try_from(time & 0xffff).unwrap();
     time.is_positive().then_some(low ^ u32::MAX)
@@ -68,19 +68,19 @@ fn class_of(time: i64) -> Option<u32> {
 fn written_rows_are_read_across_row_groups() {
     let expected = test_rows(300_000);
     let bytes = written(&expected);
-    let text = |text: &Option<String>| text.clone().map_or(Value::Null, Value::Text);
-    let whole = |number: Option<i64>| number.map_or(Value::Null, Value::Whole);
+    let text = |text: &Option<String>| text.clone().map_or(CellValue::Null, CellValue::Text);
+    let whole = |number: Option<i64>| number.map_or(CellValue::Null, CellValue::Whole);
     let rows = read(&bytes, ["url", "epoch", "time"]).unwrap();
     assert_eq!(rows.len(), expected.len());
     for (row, source) in rows.iter().zip(&expected) {
         let values =
-            [Value::Text(source.0.clone()), text(&source.2), Value::Milliseconds(source.1)];
+            [CellValue::Text(source.0.clone()), text(&source.2), CellValue::Milliseconds(source.1)];
         assert_eq!(*row, values);
     }
     let rows = read(&bytes, ["fingerprint", "status", "distance"]).unwrap();
     for (row, source) in rows.iter().zip(&expected) {
         let fingerprint = match source.3 {
-            Some(great) if i64::try_from(great).is_err() => Value::Text(great.to_string()),
+            Some(great) if i64::try_from(great).is_err() => CellValue::Text(great.to_string()),
             other => whole(other.map(u64::cast_signed)),
         };
         let values = [fingerprint, whole(source.5.map(i64::from)), whole(source.6.map(i64::from))];
@@ -127,10 +127,10 @@ fn empty_table_is_valid() {
 fn long_urls_end_a_row_group_early() {
     use parquet::file::reader::FileReader as _;
     let mut bytes = Vec::new();
-    let mut writer = Writer::new(&mut bytes).unwrap();
+    let mut writer = VisitWriter::new(&mut bytes).unwrap();
     for n in 0..20_000 {
         let url = format!("{n}{}", "x".repeat(8000));
-        writer.row(&Row { url: &url, verdict: "new", ..Row::default() }).unwrap();
+        writer.row(&VisitRow { url: &url, verdict: "new", ..VisitRow::default() }).unwrap();
     }
     writer.end().unwrap();
     let file = parquet::file::reader::SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
@@ -147,7 +147,7 @@ fn missing_and_unsuitable_columns_are_reported() {
     assert!(why.contains("digest"), "{why}");
 }
 
-/// A damaged file is refused, or some of it is read, in little time and memory.
+/// A damaged file is refused, or a part of it is read. Reading takes little time and memory.
 #[test]
 fn damaged_or_truncated_file_is_harmless() {
     let expected = test_rows(300);
@@ -160,7 +160,7 @@ fn damaged_or_truncated_file_is_harmless() {
             damaged[at] = to;
             seen += 1;
             match read(&damaged, columns) {
-                // Whatever it declares, no more rows are read than there are values.
+                // For any declared number of rows, no more rows are read than there are values.
                 Ok(rows) => assert!(rows.len() <= expected.len()),
                 Err(why) => {
                     assert!(!why.is_empty());
@@ -182,5 +182,5 @@ fn impossible_sizes_are_refused() {
     bytes[len - 8..len - 4].copy_from_slice(&u32::MAX.to_le_bytes());
     assert!(read(&bytes, ["url", "text", "time"]).unwrap_err().contains("4294967295"));
     let nothing: File = tempfile::tempfile().unwrap();
-    assert!(Documents::open(nothing, ["url", "text", "time"]).is_err());
+    assert!(DocumentRows::open(nothing, ["url", "text", "time"]).is_err());
 }

@@ -1,4 +1,4 @@
-//! A table of visits.
+//! Visits as a table.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -13,7 +13,7 @@ use parquet::file::properties::WriterPropertiesBuilder;
 use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::ColumnPath;
 
-use super::write::{Column, Group, Table};
+use super::write::{ColumnValues, ParquetWriter, RowGroup};
 
 const SCHEMA: &str = "
 message simkeep {
@@ -31,53 +31,53 @@ message simkeep {
 
 /// An entry of a page's history.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Row<'a> {
-    /// The page.
+pub struct VisitRow<'a> {
+    /// The URL of the page.
     pub url: &'a str,
     /// The time of the entry, in milliseconds since 1970.
     pub time: i64,
-    /// The name of the fingerprint's epoch, if there is one.
+    /// The name of the fingerprint's epoch.
     pub epoch: Option<&'a str>,
-    /// The fingerprint, if there is one.
+    /// The fingerprint.
     pub fingerprint: Option<u64>,
-    /// The digest of the content, if there is one.
+    /// The digest of the content.
     pub digest: Option<[u8; 16]>,
-    /// The HTTP status code, if known.
+    /// The HTTP status.
     pub status: Option<u16>,
-    /// The verdict of the visit, or the kind of another entry.
+    /// The verdict on the visit.
     pub verdict: &'a str,
-    /// The number of bits that differ from the previous version, if known.
+    /// The distance from the previous version, in bits.
     pub distance: Option<u32>,
-    /// The weight (importance) of the page from then on, if the entry sets it.
+    /// The weight of the page from the time of the entry on.
     pub weight: Option<f64>,
-    /// The class of the page from then on, if the entry sets it.
+    /// The class of the page from the time of the entry on.
     pub class: Option<u32>,
 }
 
 /// A table of visits that is being written.
-pub type Writer<W> = Table<W, Visits>;
+pub type VisitWriter<W> = ParquetWriter<W, VisitColumns>;
 
-/// The rows of a row group.
+/// The rows of a group.
 #[derive(Default)]
-pub struct Visits {
+pub struct VisitColumns {
     /// The URL of the last row.
     url: String,
-    /// Frequent texts, which are shared.
+    /// The values of columns with few distinct texts.
     names: HashMap<String, ByteArray>,
-    urls: Column<ByteArray>,
-    times: Column<i64>,
-    epochs: Column<ByteArray>,
-    fingerprints: Column<i64>,
-    digests: Column<FixedLenByteArray>,
-    statuses: Column<i32>,
-    verdicts: Column<ByteArray>,
-    distances: Column<i32>,
-    weights: Column<f64>,
-    classes: Column<i32>,
+    urls: ColumnValues<ByteArray>,
+    times: ColumnValues<i64>,
+    epochs: ColumnValues<ByteArray>,
+    fingerprints: ColumnValues<i64>,
+    digests: ColumnValues<FixedLenByteArray>,
+    statuses: ColumnValues<i32>,
+    verdicts: ColumnValues<ByteArray>,
+    distances: ColumnValues<i32>,
+    weights: ColumnValues<f64>,
+    classes: ColumnValues<i32>,
 }
 
-impl Group for Visits {
-    type Row<'a> = Row<'a>;
+impl RowGroup for VisitColumns {
+    type Row<'a> = VisitRow<'a>;
     const SCHEMA: &str = SCHEMA;
 
     fn properties(builder: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
@@ -88,9 +88,9 @@ impl Group for Visits {
             .set_column_dictionary_enabled(column("digest"), false)
     }
 
-    fn push(&mut self, row: &Row<'_>) -> usize {
-        let Row { url, time, epoch, fingerprint, digest, .. } = *row;
-        let Row { status, verdict, distance, weight, class, .. } = *row;
+    fn push(&mut self, row: &VisitRow<'_>) -> usize {
+        let VisitRow { url, time, epoch, fingerprint, digest, .. } = *row;
+        let VisitRow { status, verdict, distance, weight, class, .. } = *row;
         let (url, url_bytes) = match self.urls.values.last() {
             Some(last) if self.url == url => (last.clone(), 0),
             _ => {

@@ -1,4 +1,4 @@
-//! Writes tables, one row group at a time.
+//! Tables, written a row group at a time.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -11,80 +11,80 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
-/// The maximum number of rows in a row group.
+/// The number of rows in a group.
 const GROUP_ROWS: usize = 128 << 10;
-/// The bytes of URLs that end a row group early, since a malicious server can make URLs of 8 KiB
+/// The number of bytes of URLs at which a group ends early, since an attacker may use URLs of 8 KiB
 /// each.
 const GROUP_URL_BYTES: usize = 64 << 20;
 
-/// The name of the program that writes a file.
+/// The name and version of the program, for the metadata of a file.
 pub(super) const CREATED_BY: &str = concat!("simkeep ", env!("CARGO_PKG_VERSION"));
 
-/// The rows of a row group, for one kind of table.
-pub trait Group: Default {
-    /// A row.
+/// The buffered rows of a row group, for one kind of table.
+pub trait RowGroup: Default {
+    /// The type of a row.
     type Row<'a>;
-    /// The columns.
+    /// The schema of the columns.
     const SCHEMA: &str;
-    /// Adds the properties of columns that only this kind of table has.
+    /// Sets writer properties for the columns that only this kind of table has.
     fn properties(builder: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
         builder
     }
-    /// Adds a row. Returns the number of bytes of its URLs.
+    /// Adds a row. Returns the number of bytes of the row's URLs.
     fn push(&mut self, row: &Self::Row<'_>) -> usize;
     /// Writes the columns, in the order of the schema.
     ///
     /// # Errors
     ///
-    /// The errors of the underlying writer.
+    /// Returns the errors of the underlying writer.
     fn write<W: Write + Send>(
         &self,
         to: &mut SerializedRowGroupWriter<'_, W>,
     ) -> Result<(), ParquetError>;
 }
 
-/// A table that is being written. It takes the memory of a row group: 131,072 rows, or fewer rows
-/// whose URLs have 64 MiB.
-pub struct Table<W: Write + Send, G: Group> {
+/// A table that is being written. A table takes the memory of a row group: 131,072 rows, or fewer
+/// rows with 64 MiB of URLs.
+pub struct ParquetWriter<W: Write + Send, G: RowGroup> {
     file: SerializedFileWriter<W>,
-    /// The rows of the current row group, their number, and the bytes of their URLs.
+    /// The rows of the next group, their number, and the number of bytes of their URLs.
     group: G,
     rows: usize,
     url_bytes: usize,
 }
 
-/// The values of a column, and a definition level for each row.
-pub(super) struct Column<T> {
+/// The values of a column, and a level for each row: 1 if the row has a value, otherwise 0.
+pub(super) struct ColumnValues<T> {
     pub(super) values: Vec<T>,
     levels: Vec<i16>,
 }
 
-impl<W: Write + Send, G: Group> Table<W, G> {
+impl<W: Write + Send, G: RowGroup> ParquetWriter<W, G> {
     /// Begins a table.
     ///
     /// # Errors
     ///
-    /// The errors of `to`.
-    pub fn new(to: W) -> io::Result<Table<W, G>> {
+    /// Returns the errors of `to`.
+    pub fn new(to: W) -> io::Result<ParquetWriter<W, G>> {
         let schema = Arc::new(parse_message_type(G::SCHEMA).map_err(io_error)?);
         let column = |name: &str| ColumnPath::from(name);
         let properties = WriterProperties::builder()
             .set_created_by(CREATED_BY.to_owned())
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            // Most tables list URLs in order, so each URL begins like the one before it.
+            // Most tables are in order of URLs, so each URL shares a prefix with the previous URL.
             .set_column_dictionary_enabled(column("url"), false)
             .set_column_encoding(column("url"), Encoding::DELTA_BYTE_ARRAY)
             .set_column_dictionary_enabled(column("fingerprint"), false);
         let properties = Arc::new(G::properties(properties).build());
         let file = SerializedFileWriter::new(to, schema, properties).map_err(io_error)?;
-        Ok(Table { file, group: G::default(), rows: 0, url_bytes: 0 })
+        Ok(ParquetWriter { file, group: G::default(), rows: 0, url_bytes: 0 })
     }
 
-    /// Adds a row. Writes the row group if it is full.
+    /// Adds a row; writes the group if the row completes it.
     ///
     /// # Errors
     ///
-    /// The errors of the underlying writer.
+    /// Returns the errors of the underlying writer.
     pub fn row(&mut self, row: &G::Row<'_>) -> io::Result<()> {
         self.rows += 1;
         self.url_bytes += self.group.push(row);
@@ -94,11 +94,11 @@ impl<W: Write + Send, G: Group> Table<W, G> {
         Ok(())
     }
 
-    /// Writes the last row group and the metadata.
+    /// Writes the remaining rows, and the metadata at the end of the file.
     ///
     /// # Errors
     ///
-    /// The errors of the underlying writer.
+    /// Returns the errors of the underlying writer.
     pub fn end(mut self) -> io::Result<()> {
         if self.rows > 0 {
             self.write_group()?;
@@ -115,32 +115,32 @@ impl<W: Write + Send, G: Group> Table<W, G> {
     }
 }
 
-impl<T> Default for Column<T> {
+impl<T> Default for ColumnValues<T> {
     fn default() -> Self {
-        Column { values: Vec::new(), levels: Vec::new() }
+        ColumnValues { values: Vec::new(), levels: Vec::new() }
     }
 }
 
-impl<T> Column<T> {
+impl<T> ColumnValues<T> {
     pub(super) fn push(&mut self, value: Option<T>) {
         self.levels.push(i16::from(value.is_some()));
         self.values.extend(value);
     }
 
-    /// Writes the values as the next column, which has this type.
+    /// Writes this column as the next column of the group. `D` is its type.
     pub(super) fn write<D: DataType<T = T>, W: Write + Send>(
         &self,
         group: &mut SerializedRowGroupWriter<'_, W>,
     ) -> Result<(), ParquetError> {
         let next = group.next_column()?;
         let mut next = next.ok_or_else(|| ParquetError::General("no such column".to_owned()))?;
-        // For a column that always has a value, the writer ignores the levels.
+        // The writer ignores the levels of a column that always has a value.
         next.typed::<D>().write_batch(&self.values, Some(&self.levels), None)?;
         next.close()
     }
 }
 
-/// Returns the I/O error of the underlying writer, if the error is one; otherwise wraps the error.
+/// Returns the I/O error of the underlying writer, or wraps another error.
 pub(super) fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {

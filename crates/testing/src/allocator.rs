@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The system's allocator with a count of allocated bytes.
-pub struct Counting;
+pub struct CountingAllocator;
 
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
@@ -18,7 +18,7 @@ fn take(bytes: usize) {
 
 #[expect(unsafe_code, reason = "an allocator is unsafe; this one only counts")]
 // SAFETY: every call goes unchanged to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         take(layout.size());
         // SAFETY: the caller upholds the contract.
@@ -46,19 +46,19 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 /// Locks out other tests, so that only this test is measured.
-pub fn alone() -> MutexGuard<'static, ()> {
+pub fn lock_measurement() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The number of bytes that are allocated now.
-pub fn taken() -> usize {
+pub fn allocated_bytes() -> usize {
     TAKEN.load(Relaxed)
 }
 
 /// Runs a function, and returns the maximum number of bytes allocated at once beyond the initial
 /// ones.
-pub fn most_taken<T>(run: impl FnOnce() -> T) -> (T, usize) {
+pub fn peak_allocated_bytes<T>(run: impl FnOnce() -> T) -> (T, usize) {
     let before = TAKEN.load(Relaxed);
     MOST.store(before, Relaxed);
     let done = run();

@@ -6,13 +6,15 @@ use std::collections::BTreeMap;
 use simkeep::recrawl::Change;
 use simkeep::{Changes, Content, Entry, Epoch, Seen, Time, Visit};
 
-use super::fold::{Known, Roles, distance, gone, last_version, remembered, same_digest};
+use super::fold::{
+    DatedContent, EpochRoles, distance, gone, last_version, returnable_contents, same_digest,
+};
 
 const DAY: f64 = 86_400_000.0;
 
 /// The result of comparing a visit with the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum NaiveChange {
     Unchanged,
     Changed(Option<u32>),
     Returned(Option<u32>),
@@ -20,24 +22,24 @@ pub enum Found {
 
 /// A visit and the one before it, with the result of their comparison.
 #[derive(Clone, Copy, Debug)]
-pub struct Compared {
+pub struct NaiveComparison {
     pub before: i64,
     pub now: i64,
-    pub found: Found,
+    pub found: NaiveChange,
     /// The time when the page was last modified, according to the later visit; `None` if unknown.
     pub modified: Option<i64>,
 }
 
-impl Compared {
+impl NaiveComparison {
     /// The time of the change, if known: after the earlier visit, and well before the later one.
     fn dated(&self) -> Option<i64> {
-        let modified = self.modified.filter(|_| matches!(self.found, Found::Changed(_)))?;
+        let modified = self.modified.filter(|_| matches!(self.found, NaiveChange::Changed(_)))?;
         (modified > self.before && self.now - modified > 2_000).then_some(modified)
     }
 }
 
 /// All comparisons that are evidence, in order.
-pub(super) fn comparisons(entries: &[Entry], roles: &Roles) -> Vec<Compared> {
+pub(super) fn comparisons(entries: &[Entry], roles: &EpochRoles) -> Vec<NaiveComparison> {
     let worked = |entry: &Entry| entry.visit().copied().filter(|v| v.seen != Seen::Failed);
     let mut all = Vec::new();
     for (at, visit) in entries.iter().enumerate().filter_map(|(at, e)| Some((at, worked(e)?))) {
@@ -50,7 +52,7 @@ pub(super) fn comparisons(entries: &[Entry], roles: &Roles) -> Vec<Compared> {
             .then(|| compare(before, &visit, also.collect(), roles))
             .flatten();
         let (before, now, modified) = (last.time, visit.time, visit.modified);
-        let compared = |found| Compared {
+        let compared = |found| NaiveComparison {
             before: before.as_ms(),
             now: now.as_ms(),
             found,
@@ -62,9 +64,14 @@ pub(super) fn comparisons(entries: &[Entry], roles: &Roles) -> Vec<Compared> {
 }
 
 /// Compares a visit with the entries before it: a row of the table in the documentation.
-fn compare(before: &[Entry], visit: &Visit, also: Vec<Content>, roles: &Roles) -> Option<Found> {
-    use Found::{Changed, Returned, Unchanged};
-    let known = remembered(before);
+fn compare(
+    before: &[Entry],
+    visit: &Visit,
+    also: Vec<Content>,
+    roles: &EpochRoles,
+) -> Option<NaiveChange> {
+    use NaiveChange::{Changed, Returned, Unchanged};
+    let known = returnable_contents(before);
     let last = last_version(&known, before);
     match (gone(before), visit.seen) {
         (_, Seen::Failed) => None,
@@ -85,7 +92,7 @@ fn compare(before: &[Entry], visit: &Visit, also: Vec<Content>, roles: &Roles) -
             // A redirect differs from anything else.
             let redirects = last.iter().any(|k| k.content.is_redirect() || content.is_redirect());
             let by = distances(&last, &now).pop_last();
-            let bare = |k: &Known| {
+            let bare = |k: &DatedContent| {
                 let now = now.get(&k.content.epoch);
                 k.content.fingerprint.is_none() && now.is_some_and(|c| c.fingerprint.is_none())
             };
@@ -107,10 +114,15 @@ fn compare(before: &[Entry], visit: &Visit, also: Vec<Content>, roles: &Roles) -
 }
 
 /// Whether a visit after these entries sees content that is far from all known versions.
-pub(super) fn is_novel(before: &[Entry], visit: &Visit, also: &[Content], roles: &Roles) -> bool {
+pub(super) fn is_novel(
+    before: &[Entry],
+    visit: &Visit,
+    also: &[Content],
+    roles: &EpochRoles,
+) -> bool {
     let Seen::Content(content) = visit.seen else { return false };
     let now = by_epoch(content, also.to_vec(), roles);
-    let known = remembered(before);
+    let known = returnable_contents(before);
     let mut version = last_version(&known, before);
     version.retain(|_| !gone(before));
     // The distance to the content in force is that of the newest epoch.
@@ -124,14 +136,18 @@ pub(super) fn is_novel(before: &[Entry], visit: &Visit, also: &[Content], roles:
 
 /// The contents of a visit that detect changes, by epoch. A restated content replaces the one that
 /// the visit saw.
-fn by_epoch(content: Content, mut also: Vec<Content>, roles: &Roles) -> BTreeMap<Epoch, Content> {
+fn by_epoch(
+    content: Content,
+    mut also: Vec<Content>,
+    roles: &EpochRoles,
+) -> BTreeMap<Epoch, Content> {
     also.sort_by_key(|c| c.fingerprint);
     let all = std::iter::once(content).chain(also);
-    all.filter(|c| roles.of(c.epoch).tells_change()).map(|c| (c.epoch, c)).collect()
+    all.filter(|c| roles.of(c.epoch).detects_changes()).map(|c| (c.epoch, c)).collect()
 }
 
-fn distances(version: &[Known], now: &BTreeMap<Epoch, Content>) -> BTreeMap<Epoch, u32> {
-    let of = |k: &Known| {
+fn distances(version: &[DatedContent], now: &BTreeMap<Epoch, Content>) -> BTreeMap<Epoch, u32> {
+    let of = |k: &DatedContent| {
         let now = now.get(&k.content.epoch)?;
         Some((k.content.epoch, distance(&k.content, now)?))
     };
@@ -140,10 +156,10 @@ fn distances(version: &[Known], now: &BTreeMap<Epoch, Content>) -> BTreeMap<Epoc
 
 /// Whether a remembered content equals the seen content, or differs by a minor change.
 fn is_like(
-    known: &Known,
+    known: &DatedContent,
     content: &Content,
     now: &BTreeMap<Epoch, Content>,
-    roles: &Roles,
+    roles: &EpochRoles,
 ) -> bool {
     let epoch = known.content.epoch;
     let by = now.get(&epoch).and_then(|now| distance(&known.content, now));
@@ -152,18 +168,18 @@ fn is_like(
 
 /// A comparison to count: the kind of change with the days since a dated change, and the interval
 /// in days.
-type Counted = (Change, f64);
+type CountedComparison = (Change, f64);
 
 /// Checks sums against the comparisons that they summarize. From 128 comparisons on, half of them
 /// are dropped now and then, so only values that are not sums are checked.
-pub fn check_sums(changes: &Changes, all: &[Compared]) {
-    let last = all.iter().rev().find(|c| c.found != Found::Unchanged);
+pub fn check_sums(changes: &Changes, all: &[NaiveComparison]) {
+    let last = all.iter().rev().find(|c| c.found != NaiveChange::Unchanged);
     let last = last.map(|c| match c.found {
-        Found::Changed(by) | Found::Returned(by) => (c.dated().unwrap_or(c.now), by),
-        Found::Unchanged => unreachable!("it was left out"),
+        NaiveChange::Changed(by) | NaiveChange::Returned(by) => (c.dated().unwrap_or(c.now), by),
+        NaiveChange::Unchanged => unreachable!("it was left out"),
     });
     assert_eq!(changes.last_change().map(|last| (last.time.as_ms(), last.distance)), last);
-    let bits = all.iter().map(|c| c.found != Found::Unchanged);
+    let bits = all.iter().map(|c| c.found != NaiveChange::Unchanged);
     let found = changes.recent(ms(0), ms(0)).changes();
     if all.len() >= 128 {
         let counted = 64 + (all.len() - 64) % 64;
@@ -172,12 +188,12 @@ pub fn check_sums(changes: &Changes, all: &[Compared]) {
         return;
     }
     assert!(found.eq(bits.skip(all.len().saturating_sub(64))));
-    let count = |is: fn(Found) -> bool| all.iter().filter(|c| is(c.found)).count() as u32;
+    let count = |is: fn(NaiveChange) -> bool| all.iter().filter(|c| is(c.found)).count() as u32;
     assert_eq!(changes.comparisons() as usize, all.len());
-    assert_eq!(changes.changes(), count(|f| matches!(f, Found::Changed(_))));
-    assert_eq!(changes.returns(), count(|f| matches!(f, Found::Returned(_))));
+    assert_eq!(changes.changes(), count(|f| matches!(f, NaiveChange::Changed(_))));
+    assert_eq!(changes.returns(), count(|f| matches!(f, NaiveChange::Returned(_))));
     assert_eq!(changes.dated() as usize, all.iter().filter(|c| c.dated().is_some()).count());
-    let unchanged = all.iter().filter(|c| c.found == Found::Unchanged);
+    let unchanged = all.iter().filter(|c| c.found == NaiveChange::Unchanged);
     let unchanged: i64 = unchanged.map(|c| c.now - c.before).sum();
     assert_eq!(changes.unchanged_ms(), unchanged.unsigned_abs());
     let expected = counted(all);
@@ -196,7 +212,7 @@ pub fn check_sums(changes: &Changes, all: &[Compared]) {
 
 /// Comparisons of mean length, each with the number of comparisons that it counts for: one for
 /// unchanged intervals, and others by length.
-fn counted(all: &[Compared]) -> Vec<(Counted, f64)> {
+fn counted(all: &[NaiveComparison]) -> Vec<(CountedComparison, f64)> {
     /// The upper bounds of the intervals of each length, in milliseconds.
     const BELOW: [i64; 8] =
         [1 << 22, 1 << 24, 1 << 26, 1 << 28, 1 << 30, 1 << 32, 1 << 34, i64::MAX];
@@ -210,10 +226,10 @@ fn counted(all: &[Compared]) -> Vec<(Counted, f64)> {
         let interval = c.now - c.before;
         let length = || 2 + BELOW.iter().position(|below| interval < *below).unwrap();
         let (group, times) = match c.found {
-            Found::Unchanged => (0, 1.0),
-            Found::Changed(_) if c.dated().is_some() => (1, 1.0),
-            Found::Changed(_) => (length(), 1.0),
-            Found::Returned(_) => (length(), 0.25),
+            NaiveChange::Unchanged => (0, 1.0),
+            NaiveChange::Changed(_) if c.dated().is_some() => (1, 1.0),
+            NaiveChange::Changed(_) => (length(), 1.0),
+            NaiveChange::Returned(_) => (length(), 0.25),
         };
         let ago = c.dated().map_or(0.0, |then| (c.now - then) as f64 / DAY);
         groups.entry(group).or_default().push((interval as f64 / DAY, ago, times));

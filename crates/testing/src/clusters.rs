@@ -4,16 +4,16 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use simkeep::cluster::{ClusteredPage, Rule};
+use simkeep::cluster::{ClusteredPage, RankingRule};
 use simkeep::{Content, Entry, Epoch, Seen, Snapshot, Visit, Weight};
 
 use super::fold::{class, since};
-use super::pages::Place;
+use super::pages::SurtPosition;
 use crate::ms;
 
 /// A page with a version in force.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct RankCandidate {
     pub url: String,
     pub fingerprint: u64,
     /// The time when its version in force was first seen, in milliseconds since 1970.
@@ -24,7 +24,7 @@ pub struct Known {
 }
 
 /// The pages of a view with a version in force, now or at a time, in an epoch.
-pub fn known(view: &Snapshot, epoch: Epoch, at: Option<i64>) -> Vec<Known> {
+pub fn known(view: &Snapshot, epoch: Epoch, at: Option<i64>) -> Vec<RankCandidate> {
     let mut pages: BTreeMap<Arc<str>, Vec<Entry>> = BTreeMap::new();
     for item in view.observations(None) {
         let (url, entry) = item.unwrap();
@@ -33,13 +33,13 @@ pub fn known(view: &Snapshot, epoch: Epoch, at: Option<i64>) -> Vec<Known> {
     let known = |(url, entries): (&Arc<str>, &Vec<Entry>)| {
         let until = entries.iter().filter(|entry| at.is_none_or(|at| entry.time() <= ms(at)));
         let until: Vec<Entry> = until.copied().collect();
-        known_of(url, &until, epoch).map(|known| Known { class: class(entries), ..known })
+        known_of(url, &until, epoch).map(|known| RankCandidate { class: class(entries), ..known })
     };
     pages.iter().filter_map(known).collect()
 }
 
 /// The state of a page with these entries, without its class.
-fn known_of(url: &str, entries: &[Entry], epoch: Epoch) -> Option<Known> {
+fn known_of(url: &str, entries: &[Entry], epoch: Epoch) -> Option<RankCandidate> {
     let visits: Vec<&Visit> = entries.iter().filter_map(Entry::visit).collect();
     let settled = visits.iter().filter(|visit| visit.seen != Seen::Failed).max()?;
     let last = visits.iter().filter(|visit| visit.seen.content().is_some()).max()?;
@@ -64,12 +64,12 @@ fn known_of(url: &str, entries: &[Entry], epoch: Epoch) -> Option<Known> {
     let since = since(entries, &contents)?;
     let weighed = entries.iter().filter(|entry| entry.weight().is_some());
     let weight = weighed.max().and_then(Entry::weight).unwrap_or_default();
-    Some(Known { url: url.to_owned(), fingerprint, since, weight, class: None })
+    Some(RankCandidate { url: url.to_owned(), fingerprint, since, weight, class: None })
 }
 
 /// A page in a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct MemberPage {
     pub url: String,
     pub fingerprint: u64,
     pub class: Option<u32>,
@@ -79,9 +79,9 @@ pub struct Found {
     pub pages: u64,
 }
 
-impl From<&ClusteredPage> for Found {
-    fn from(page: &ClusteredPage) -> Found {
-        Found {
+impl From<&ClusteredPage> for MemberPage {
+    fn from(page: &ClusteredPage) -> MemberPage {
+        MemberPage {
             url: page.url.to_string(),
             fingerprint: page.fingerprint,
             class: page.class,
@@ -94,43 +94,43 @@ impl From<&ClusteredPage> for Found {
 }
 
 /// Pages in clusters, in order of rank.
-pub struct Clusters(Vec<Found>);
+pub struct NaiveClusters(Vec<MemberPage>);
 
-impl Clusters {
+impl NaiveClusters {
     /// Clusters pages by their fingerprints.
-    pub fn of(pages: Vec<Known>, k: u32, rules: &[Rule]) -> Clusters {
-        let apart = |leader: &Known, page: &Known| {
+    pub fn of(pages: Vec<RankCandidate>, k: u32, rules: &[RankingRule]) -> NaiveClusters {
+        let apart = |leader: &RankCandidate, page: &RankCandidate| {
             let distance = (leader.fingerprint ^ page.fingerprint).count_ones();
             (distance <= k).then_some(distance)
         };
         // Pages with equal fingerprints are in the cluster of the first of them.
-        Clusters::by(pages, rules, apart, |page| page.fingerprint)
+        NaiveClusters::by(pages, rules, apart, |page| page.fingerprint)
     }
 
     /// Clusters pages. `apart` returns the distance of a page to a leader if the page is near.
     /// Pages with equal keys by `alike` are in the cluster of the first of them.
     pub fn by<A: Ord>(
-        mut pages: Vec<Known>,
-        rules: &[Rule],
-        apart: impl Fn(&Known, &Known) -> Option<u32>,
-        alike: impl Fn(&Known) -> A,
-    ) -> Clusters {
-        let key = |page: &Known, rule: Rule| match rule {
-            Rule::FirstSeen => page.since,
-            Rule::Newest => -page.since,
-            Rule::ShortestUrl => page.url.len() as i64,
-            Rule::Https => i64::from(!page.url.to_ascii_lowercase().starts_with("https:")),
-            Rule::Weight => -i64::from(page.weight.get().to_bits()),
+        mut pages: Vec<RankCandidate>,
+        rules: &[RankingRule],
+        apart: impl Fn(&RankCandidate, &RankCandidate) -> Option<u32>,
+        alike: impl Fn(&RankCandidate) -> A,
+    ) -> NaiveClusters {
+        let key = |page: &RankCandidate, rule: RankingRule| match rule {
+            RankingRule::FirstSeen => page.since,
+            RankingRule::Newest => -page.since,
+            RankingRule::ShortestUrl => page.url.len() as i64,
+            RankingRule::Https => i64::from(!page.url.to_ascii_lowercase().starts_with("https:")),
+            RankingRule::Weight => -i64::from(page.weight.get().to_bits()),
             other => panic!("{other:?} is a rule that this does not know"),
         };
         pages.sort_by_cached_key(|page| {
             let keys: Vec<i64> = rules.iter().map(|rule| key(page, *rule)).collect();
-            (keys, Place::of(&page.url))
+            (keys, SurtPosition::of(&page.url))
         });
-        let mut leaders: Vec<&Known> = Vec::new();
+        let mut leaders: Vec<&RankCandidate> = Vec::new();
         let mut found = Vec::new();
         let mut sizes: BTreeMap<&str, u64> = BTreeMap::new();
-        let mut of_alike: BTreeMap<A, &Known> = BTreeMap::new();
+        let mut of_alike: BTreeMap<A, &RankCandidate> = BTreeMap::new();
         for page in &pages {
             // Of equally near leaders, the first one counts.
             let near = leaders.iter().filter_map(|leader| Some((apart(leader, page)?, *leader)));
@@ -142,7 +142,7 @@ impl Clusters {
                 })
             });
             *sizes.entry(&leader.url).or_default() += 1;
-            found.push(Found {
+            found.push(MemberPage {
                 url: page.url.clone(),
                 fingerprint: page.fingerprint,
                 class: page.class,
@@ -155,24 +155,24 @@ impl Clusters {
         for page in &mut found {
             page.pages = sizes[page.leader.as_str()];
         }
-        Clusters(found)
+        NaiveClusters(found)
     }
 
     /// The pages in SURT order.
-    pub fn by_page(&self) -> Vec<Found> {
+    pub fn by_page(&self) -> Vec<MemberPage> {
         let mut pages = self.0.clone();
-        pages.sort_by_cached_key(|page| Place::of(&page.url));
+        pages.sort_by_cached_key(|page| SurtPosition::of(&page.url));
         pages
     }
 
     /// The largest cluster first; in each, the leader, then the others by distance and in SURT
     /// order.
-    pub fn by_cluster(&self) -> Vec<Found> {
+    pub fn by_cluster(&self) -> Vec<MemberPage> {
         let rank = |url: &str| self.0.iter().position(|page| page.url == url).unwrap();
         let mut pages = self.0.clone();
         pages.sort_by_cached_key(|page| {
             let follows = page.url != page.leader;
-            let place = Place::of(&page.url);
+            let place = SurtPosition::of(&page.url);
             (Reverse(page.pages), rank(&page.leader), follows, page.distance, place)
         });
         pages

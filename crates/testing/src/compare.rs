@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use simkeep::query::Stale;
+use simkeep::query::StalePages;
 use simkeep::{
     Changes, Matches, OperationResult, Outcome, Query, Reader, Result, Snapshot, Stats, Store,
     Versions,
@@ -11,10 +11,10 @@ use simkeep::{
 
 use super::changes::check_sums;
 use super::due::{check_due, some_time};
-use super::expected::{self, Near, Page};
+use super::expected::{self, ExpectedNear, ExpectedPage};
 use super::fold::with_verdicts;
 use super::model::Model;
-use super::pages::{PREFIXES, Place, URLS};
+use super::pages::{PREFIXES, SurtPosition, URLS};
 use crate::ms;
 
 /// All contents of a view, as a model.
@@ -42,7 +42,7 @@ where
 
 /// Checks the matches of a search. If the list is exactly as long as the limit, the store may
 /// report that there are more.
-pub fn check_matches(found: &Matches, all: &[Near], limit: usize) {
+pub fn check_matches(found: &Matches, all: &[ExpectedNear], limit: usize) {
     let whole = check_cut(&found.near, all, limit);
     if !whole || all.len() < limit {
         assert_eq!(found.complete, whole, "{found:#?} of {all:#?}");
@@ -51,7 +51,7 @@ pub fn check_matches(found: &Matches, all: &[Near], limit: usize) {
 
 /// Checks a search that may have ended early because there was too much to examine. It must report
 /// that, and must have chosen among the pages at the last distance.
-fn check_ended(found: &Matches, all: &[Near], limit: usize) {
+fn check_ended(found: &Matches, all: &[ExpectedNear], limit: usize) {
     let last = found.near.last().map_or(0, |near| near.distance);
     let nearer = all.partition_point(|near| near.distance < last);
     let within = all.partition_point(|near| near.distance <= last);
@@ -65,9 +65,9 @@ fn check_ended(found: &Matches, all: &[Near], limit: usize) {
 }
 
 /// Checks that no page is missing within the distance that a result claims.
-fn check_within(found: &Matches, all: &[Near], k: u32) {
+fn check_within(found: &Matches, all: &[ExpectedNear], k: u32) {
     let within = all.partition_point(|near| Some(near.distance) <= found.within);
-    let named: Vec<Near> = found.near.iter().take(within).map(Near::from).collect();
+    let named: Vec<ExpectedNear> = found.near.iter().take(within).map(ExpectedNear::from).collect();
     assert_eq!(named, all[..within], "{found:#?}");
     assert!(found.within <= Some(k.min(64)));
     assert!(!found.complete || found.within == Some(k.min(64)), "{found:#?}");
@@ -85,22 +85,22 @@ pub fn check_search(view: &Snapshot, model: &Model, query: &Query) {
     }
 }
 
-pub fn check_answer(found: &OperationResult, expected: &expected::OperationResult, limit: usize) {
+pub fn check_answer(found: &OperationResult, expected: &expected::ExpectedResult, limit: usize) {
     match (found, expected) {
-        (OperationResult::Observed(found), expected::OperationResult::Observed(expected)) => {
+        (OperationResult::Observed(found), expected::ExpectedResult::Observed(expected)) => {
             check_outcome(found, expected, limit);
         }
-        (OperationResult::Restated(found), expected::OperationResult::Restated(expected)) => {
+        (OperationResult::Restated(found), expected::ExpectedResult::Restated(expected)) => {
             assert_eq!(found, expected);
         }
-        (OperationResult::PropertySet(found), expected::OperationResult::PropertySet(expected)) => {
+        (OperationResult::PropertySet(found), expected::ExpectedResult::PropertySet(expected)) => {
             assert_eq!(found, expected);
         }
         _ => panic!("{found:?} is no answer of the kind of {expected:?}"),
     }
 }
 
-pub fn check_outcome(found: &Outcome, expected: &expected::Outcome, limit: usize) {
+pub fn check_outcome(found: &Outcome, expected: &expected::ExpectedOutcome, limit: usize) {
     assert_eq!((found.verdict, found.also), (expected.verdict, expected.also));
     let worth = (found.novel, found.priority);
     assert_eq!(worth, (expected.novel, expected.priority), "{:?}", found.verdict);
@@ -114,10 +114,10 @@ pub fn check_outcome(found: &Outcome, expected: &expected::Outcome, limit: usize
 
 /// Checks the original: the named page that was first seen with its content, if that was before the
 /// page itself; of pages seen at one time, the first in SURT order.
-fn check_original(found: &Outcome, expected: &expected::Outcome) {
+fn check_original(found: &Outcome, expected: &expected::ExpectedOutcome) {
     let copies = found.copies.iter().map(|copy| (copy.first, &copy.url, 0));
     let near = found.near.iter().map(|near| (near.first, &near.url, near.distance));
-    let first = copies.chain(near).min_by_key(|(first, url, _)| (*first, Place::of(url)));
+    let first = copies.chain(near).min_by_key(|(first, url, _)| (*first, SurtPosition::of(url)));
     let original = found.original.as_ref();
     match first {
         Some((first, ..)) if first > ms(expected.since) => assert_eq!(original, None),
@@ -133,7 +133,7 @@ fn check_original(found: &Outcome, expected: &expected::Outcome) {
 
 pub fn check_page(view: &Snapshot, model: &Model, url: &str) {
     assert_eq!(with_verdicts(&view.history(url).unwrap()), model.history(url), "history of {url}");
-    let latest = view.latest(url).unwrap().map(Page::from);
+    let latest = view.latest(url).unwrap().map(ExpectedPage::from);
     assert_eq!(latest, model.latest(url), "{url} as it stands");
     let entries = model.entries_of(url);
     if let Some(page) = view.latest(url).unwrap() {
@@ -162,7 +162,7 @@ pub fn check_scan(view: &Snapshot, model: &Model, prefix: Option<usize>) {
         let changes = Changes::of(&model.entries_of(&page.url), view.epochs());
         assert_eq!(page.changes, changes, "how {} changes", page.url);
     });
-    let pages: Result<Vec<_>> = pages.map(|page| page.map(Page::from)).collect();
+    let pages: Result<Vec<_>> = pages.map(|page| page.map(ExpectedPage::from)).collect();
     let expected = model.scan(|url| under.is_none_or(|u| u.covers(url)));
     assert_eq!(pages.unwrap(), expected, "under {:?}", under.map(|u| u.text));
 }
@@ -201,7 +201,7 @@ fn check_stale(view: &Snapshot, model: &Model) {
         .flat_map(|epoch| [None].into_iter().chain(URLS.map(Some)).map(move |after| (epoch, after)))
     {
         let found =
-            Stale::of(view, epoch, after).map(|page| page.map(|p| (p.url, p.time, p.content)));
+            StalePages::of(view, epoch, after).map(|page| page.map(|p| (p.url, p.time, p.content)));
         let found = found.collect::<Result<Vec<_>>>().unwrap();
         let expected = model.stale(epoch, after);
         let expected: Vec<_> =

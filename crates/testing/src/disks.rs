@@ -6,34 +6,34 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use simkeep::disk::{
-    Access, Dir, Disk, DiskFile, DiskLayer, Linkable, Lock, Locked, Map, Name, OpKind, SimDisk,
-    apart,
+    Access, Dir, Disk, DiskFile, DiskLayer, FileMap, FileName, LinkSource, LockMode, LockOutcome,
+    OpKind, SimDisk, without_held_locks,
 };
 
-type Hook = dyn Fn(OpKind, Option<Name>) + Send + Sync;
+type DiskHook = dyn Fn(OpKind, Option<FileName>) + Send + Sync;
 
 /// A wrapper of a disk that calls a hook before each operation that changes the disk, each map and
 /// each lock; optionally also before each open and each read.
 #[derive(Clone)]
 pub struct HookDisk {
     disk: Arc<dyn Disk>,
-    hook: Arc<Hook>,
+    hook: Arc<DiskHook>,
     reads: bool,
 }
 
 impl HookDisk {
     pub fn new(
         disk: Arc<dyn Disk>,
-        hook: impl Fn(OpKind, Option<Name>) + Send + Sync + 'static,
+        hook: impl Fn(OpKind, Option<FileName>) + Send + Sync + 'static,
     ) -> HookDisk {
-        let hook = move |kind, name| apart(|| hook(kind, name));
+        let hook = move |kind, name| without_held_locks(|| hook(kind, name));
         HookDisk { disk, hook: Arc::new(hook), reads: false }
     }
 
     /// Calls the hook before each open and each read, too.
     pub fn with_reads(
         disk: Arc<dyn Disk>,
-        hook: impl Fn(OpKind, Option<Name>) + Send + Sync + 'static,
+        hook: impl Fn(OpKind, Option<FileName>) + Send + Sync + 'static,
     ) -> HookDisk {
         HookDisk { reads: true, ..HookDisk::new(disk, hook) }
     }
@@ -50,7 +50,7 @@ impl DiskLayer for HookDisk {
         &*self.disk
     }
 
-    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
+    fn open(&self, name: FileName, access: Access) -> io::Result<Box<dyn DiskFile>> {
         if access == Access::Create || self.reads {
             (self.hook)(OpKind::Open(access), Some(name));
         }
@@ -58,19 +58,19 @@ impl DiskLayer for HookDisk {
         let (hook, reads) = (Arc::clone(&self.hook), self.reads);
         Ok(Box::new(HookFile { file, name, hook, reads }))
     }
-    fn map(&self, name: Name) -> io::Result<Map> {
+    fn map(&self, name: FileName) -> io::Result<FileMap> {
         (self.hook)(OpKind::Map, Some(name));
         self.disk.map(name)
     }
-    fn rename(&self, from: Name, to: Name) -> io::Result<()> {
+    fn rename(&self, from: FileName, to: FileName) -> io::Result<()> {
         (self.hook)(OpKind::Rename(to), Some(from));
         self.disk.rename(from, to)
     }
-    fn remove(&self, name: Name) -> io::Result<()> {
+    fn remove(&self, name: FileName) -> io::Result<()> {
         (self.hook)(OpKind::Remove, Some(name));
         self.disk.remove(name)
     }
-    fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
+    fn link(&self, file: &LinkSource, name: FileName) -> io::Result<()> {
         (self.hook)(OpKind::Link, Some(name));
         self.disk.link(file, name)
     }
@@ -78,7 +78,7 @@ impl DiskLayer for HookDisk {
         (self.hook)(OpKind::SyncDir(dir), None);
         self.disk.sync_dir(dir)
     }
-    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
+    fn lock(&self, name: FileName, kind: LockMode) -> io::Result<LockOutcome> {
         (self.hook)(OpKind::Lock, Some(name));
         self.disk.lock(name, kind)
     }
@@ -86,8 +86,8 @@ impl DiskLayer for HookDisk {
 
 struct HookFile {
     file: Box<dyn DiskFile>,
-    name: Name,
-    hook: Arc<Hook>,
+    name: FileName,
+    hook: Arc<DiskHook>,
     reads: bool,
 }
 
@@ -123,14 +123,14 @@ impl DiskFile for HookFile {
 
 /// A disk whose catalog differs at each read, as if a writer were too fast to be followed. A reader
 /// falls back to the published state. Changes a byte without a meaning.
-pub fn restless(disk: &SimDisk) -> Arc<dyn Disk> {
+pub fn changing_catalog_disk(disk: &SimDisk) -> Arc<dyn Disk> {
     const PADDING: u64 = 40;
     let under = disk.clone();
     Arc::new(HookDisk::with_reads(Arc::new(disk.clone()), move |kind, name| {
-        if kind != OpKind::Read || name != Some(Name::Catalog) {
+        if kind != OpKind::Read || name != Some(FileName::Catalog) {
             return;
         }
-        let file = under.open(Name::Catalog, Access::Write).unwrap();
+        let file = under.open(FileName::Catalog, Access::Write).unwrap();
         let mut byte = [0];
         if file.read_at(PADDING, &mut byte).is_ok() {
             file.write_at(PADDING, &[!byte[0]]).unwrap();
@@ -144,11 +144,11 @@ pub struct Gate {
     state: Arc<(Mutex<GateState>, Condvar)>,
 }
 
-type Stops = fn(OpKind, Option<Name>) -> bool;
+type GateFilter = fn(OpKind, Option<FileName>) -> bool;
 
 #[derive(Default)]
 struct GateState {
-    stops: Option<Stops>,
+    stops: Option<GateFilter>,
     waiting: usize,
 }
 
@@ -162,7 +162,7 @@ impl Gate {
         HookDisk::new(disk, move |kind, name| gate.pass(kind, name))
     }
 
-    fn pass(&self, kind: OpKind, name: Option<Name>) {
+    fn pass(&self, kind: OpKind, name: Option<FileName>) {
         let (state, changed) = &*self.state;
         let mut state = state.lock().unwrap();
         while state.stops.is_some_and(|stops| stops(kind, name)) {
@@ -174,7 +174,7 @@ impl Gate {
     }
 
     /// Makes these operations wait from now on.
-    pub fn close(&self, stops: Stops) {
+    pub fn close(&self, stops: GateFilter) {
         self.state.0.lock().unwrap().stops = Some(stops);
     }
 

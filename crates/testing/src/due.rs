@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use simkeep::due::{Decision, Due, Learned, Plan, Reason};
-use simkeep::recrawl::{self, Belief, Change, Index, Likelihood, Policy, Prior};
+use simkeep::due::{Decision, Due, LearnedPriors, Plan, Reason};
+use simkeep::recrawl::{self, Belief, Change, Likelihood, Policy, Prior, PriorityIndex};
 use simkeep::{Changes, Entry, Page, Query, Result, Seen, Snapshot};
 
-use super::leaders::Leaders;
+use super::leaders::NaiveLeaders;
 use super::model::Model;
-use super::pages::{PREFIXES, Place};
+use super::pages::{PREFIXES, SurtPosition};
 use crate::{TIME_MIN, ms};
 
 const DAY: i64 = 86_400_000;
@@ -17,9 +17,9 @@ const DAY: i64 = 86_400_000;
 const LARGEST: u64 = 365 * 86_400;
 
 /// The policies, each with the index of the value of a visit if it uses one.
-const POLICIES: [(&str, Option<Index>); 7] = [
-    ("value", Some(Index::Value)),
-    ("harmonic", Some(Index::Harmonic)),
+const POLICIES: [(&str, Option<PriorityIndex>); 7] = [
+    ("value", Some(PriorityIndex::Value)),
+    ("harmonic", Some(PriorityIndex::Harmonic)),
     ("uniform", None),
     ("fixed:7d", None),
     ("thesis", None),
@@ -29,7 +29,7 @@ const POLICIES: [(&str, Option<Index>); 7] = [
 
 /// The input of a page's score.
 #[derive(Debug)]
-struct Standing {
+struct ScoringInput {
     /// The seconds since the last visit; `None` while the page is left alone after failures.
     seconds: Option<u64>,
     gone: bool,
@@ -51,8 +51,8 @@ fn in_steps(seconds: u64) -> u64 {
     (seconds + step / 2) / step * step
 }
 
-impl Standing {
-    fn of<'e>(entries: impl Iterator<Item = &'e Entry>, now: i64) -> Option<Standing> {
+impl ScoringInput {
+    fn of<'e>(entries: impl Iterator<Item = &'e Entry>, now: i64) -> Option<ScoringInput> {
         let entries: Vec<&Entry> = entries.collect();
         let weighed = entries.iter().filter_map(|entry| Some((entry.time(), entry.weight()?)));
         let weight = weighed.max().map_or(1.0, |(_, weight)| rounded(weight.get()));
@@ -70,11 +70,17 @@ impl Standing {
             Some(since)
         };
         let gone = settled.is_some_and(|visit| visit.seen == Seen::Gone);
-        Some(Standing { seconds, gone, weight })
+        Some(ScoringInput { seconds, gone, weight })
     }
 
     /// Checks the score of the policy, as far as it can be computed exactly.
-    fn check_value(&self, page: &Decision, policy: &str, index: Option<Index>, unlearned: bool) {
+    fn check_value(
+        &self,
+        page: &Decision,
+        policy: &str,
+        index: Option<PriorityIndex>,
+        unlearned: bool,
+    ) {
         let days = self.seconds.unwrap_or(0) as f64 / 86_400.0;
         let of_led = if page.near.is_some() { 0.25 } else { 1.0 };
         let weight = self.weight * of_led * if self.gone { 0.125 } else { 1.0 };
@@ -107,15 +113,15 @@ impl Standing {
 
 /// Checks the due pages by several policies, prefixes and budgets. `lot` selects some of them.
 pub fn check_due(view: &Snapshot, model: &Model, now: i64, mut lot: usize) {
-    let places: BTreeMap<&str, (&Place, Standing)> = model
+    let places: BTreeMap<&str, (&SurtPosition, ScoringInput)> = model
         .pages()
         .filter_map(|(place, entries)| {
-            Some((place.url.as_str(), (place, Standing::of(entries.iter(), now)?)))
+            Some((place.url.as_str(), (place, ScoringInput::of(entries.iter(), now)?)))
         })
         .collect();
-    let leaders = Leaders::of(view);
+    let leaders = NaiveLeaders::of(view);
     // Nothing is learned from fewer pages.
-    let unlearned = Learned::of(view).unwrap().pages() < 20;
+    let unlearned = LearnedPriors::of(view).unwrap().pages() < 20;
     let other = POLICIES[1 + lot / 7 % (POLICIES.len() - 1)];
     for (policy, index) in [POLICIES[0], other] {
         let like = Due::new(ms(now), usize::MAX).policy(policy.parse::<Policy>().unwrap());
@@ -125,7 +131,7 @@ pub fn check_due(view: &Snapshot, model: &Model, now: i64, mut lot: usize) {
         let values: BTreeMap<&str, f64> =
             all.iter().map(|page| (page.page.url.as_str(), page.value)).collect();
         expected.sort_by(|(a, (place_a, of_a)), (b, (place_b, of_b))| {
-            let overdue = |of: &Standing| of.seconds.filter(|seconds| *seconds >= LARGEST);
+            let overdue = |of: &ScoringInput| of.seconds.filter(|seconds| *seconds >= LARGEST);
             let value = |url: &str| values.get(url).copied().unwrap_or(-1.0);
             let by_value = match overdue(of_a).or(overdue(of_b)) {
                 None => value(b).total_cmp(&value(a)),
@@ -174,7 +180,7 @@ fn check_some(
     view: &Snapshot,
     like: &Due,
     all: &[&str],
-    places: &BTreeMap<&str, (&Place, Standing)>,
+    places: &BTreeMap<&str, (&SurtPosition, ScoringInput)>,
     lot: usize,
 ) {
     let budget = [0, 1, 2, 5, usize::MAX][lot % 5];

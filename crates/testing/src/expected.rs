@@ -4,54 +4,61 @@ use simkeep::{Content, PropertyOutcome, RestateOutcome, Time, Verdict, Visit, We
 
 /// Another page near a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Near {
+pub struct ExpectedNear {
     pub url: String,
     pub distance: u32,
     pub fingerprint: u64,
 }
 
-impl From<&simkeep::Near> for Near {
-    fn from(near: &simkeep::Near) -> Near {
-        Near { url: near.url.clone(), distance: near.distance, fingerprint: near.fingerprint }
+impl From<&simkeep::NearMatch> for ExpectedNear {
+    fn from(near: &simkeep::NearMatch) -> ExpectedNear {
+        ExpectedNear {
+            url: near.url.clone(),
+            distance: near.distance,
+            fingerprint: near.fingerprint,
+        }
     }
 }
 
 /// Another page near the content of a visit, and when it was first seen with its content in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NearDuplicate {
-    pub near: Near,
+pub struct ExpectedDuplicate {
+    pub near: ExpectedNear,
     pub first: i64,
 }
 
-impl From<&simkeep::NearDuplicate> for NearDuplicate {
-    fn from(of: &simkeep::NearDuplicate) -> NearDuplicate {
+impl From<&simkeep::NearDuplicate> for ExpectedDuplicate {
+    fn from(of: &simkeep::NearDuplicate) -> ExpectedDuplicate {
         let (url, distance, fingerprint) = (of.url.clone(), of.distance, of.fingerprint);
-        NearDuplicate { near: Near { url, distance, fingerprint }, first: of.first.as_ms() }
+        ExpectedDuplicate {
+            near: ExpectedNear { url, distance, fingerprint },
+            first: of.first.as_ms(),
+        }
     }
 }
 
 /// Another page with the same digest, and when it was first seen with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExactCopy {
+pub struct ExpectedCopy {
     pub url: String,
     pub first: i64,
 }
 
-impl From<&simkeep::ExactCopy> for ExactCopy {
-    fn from(copy: &simkeep::ExactCopy) -> ExactCopy {
-        ExactCopy { url: copy.url.clone(), first: copy.first.as_ms() }
+impl From<&simkeep::ExactCopy> for ExpectedCopy {
+    fn from(copy: &simkeep::ExactCopy) -> ExpectedCopy {
+        ExpectedCopy { url: copy.url.clone(), first: copy.first.as_ms() }
     }
 }
 
 /// The outcome of an observation, with all copies and near pages.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct ExpectedOutcome {
     pub verdict: Verdict,
     pub novel: bool,
     pub priority: f64,
     pub also: bool,
-    pub copies: Vec<ExactCopy>,
-    pub near: Vec<NearDuplicate>,
+    pub copies: Vec<ExpectedCopy>,
+    pub near: Vec<ExpectedDuplicate>,
     /// The time when the page was first seen with the content of the visit, in milliseconds since
     /// 1970.
     pub since: i64,
@@ -59,15 +66,15 @@ pub struct Outcome {
 
 /// The result of an operation.
 #[derive(Clone, Debug, PartialEq)]
-pub enum OperationResult {
-    Observed(Outcome),
+pub enum ExpectedResult {
+    Observed(ExpectedOutcome),
     Restated(RestateOutcome),
     PropertySet(PropertyOutcome),
 }
 
 /// The state of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct ExpectedPage {
     pub url: String,
     pub visits: u64,
     pub first: i64,
@@ -82,9 +89,9 @@ pub struct Page {
     pub class: Option<u32>,
 }
 
-impl From<simkeep::Page> for Page {
-    fn from(page: simkeep::Page) -> Page {
-        Page {
+impl From<simkeep::Page> for ExpectedPage {
+    fn from(page: simkeep::Page) -> ExpectedPage {
+        ExpectedPage {
             visits: page.visits,
             first: page.first.as_ms(),
             last: page.last,

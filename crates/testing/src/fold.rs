@@ -16,9 +16,9 @@ const CONTENTS: usize = 64;
 /// The options of epochs. Epochs without an entry have both roles, and the bands of fingerprints
 /// made elsewhere.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Roles(pub(super) BTreeMap<Epoch, EpochOptions>);
+pub(super) struct EpochRoles(pub(super) BTreeMap<Epoch, EpochOptions>);
 
-impl Roles {
+impl EpochRoles {
     pub(super) fn of(&self, epoch: Epoch) -> Role {
         self.0.get(&epoch).copied().unwrap_or_default().role
     }
@@ -30,7 +30,7 @@ impl Roles {
 
     /// The content of the newest epoch that detects changes, or else of the newest epoch.
     pub(super) fn in_force(&self, contents: &[Content]) -> Option<Content> {
-        let key = |c: &&Content| (self.of(c.epoch).tells_change(), c.epoch);
+        let key = |c: &&Content| (self.of(c.epoch).detects_changes(), c.epoch);
         contents.iter().max_by_key(key).copied()
     }
 }
@@ -56,33 +56,33 @@ pub(super) fn gone(entries: &[Entry]) -> bool {
 
 /// A content, when it was last seen, and whether it was restated.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(super) struct DatedContent {
     pub(super) content: Content,
     time: i64,
     restated: bool,
 }
 
-impl Known {
+impl DatedContent {
     fn rank(&self) -> (Epoch, bool, Option<u64>) {
         (self.content.epoch, self.restated, self.content.fingerprint)
     }
 
-    pub(super) fn is_with(&self, other: &Known) -> bool {
+    pub(super) fn is_with(&self, other: &DatedContent) -> bool {
         (self.time, self.content.digest) == (other.time, other.content.digest)
     }
 }
 
 /// The distinct contents, the last seen first. Contents of the same time are in order of digest,
 /// epoch, whether they were restated, and fingerprint.
-pub(super) fn contents(entries: &[Entry]) -> Vec<Known> {
-    let mut contents: Vec<Known> = Vec::new();
+pub(super) fn contents(entries: &[Entry]) -> Vec<DatedContent> {
+    let mut contents: Vec<DatedContent> = Vec::new();
     for entry in entries.iter().rev() {
         let Some(content) = entry.content() else { continue };
         let (time, restated) = (entry.time(), entry.is_restated());
         match contents.iter_mut().find(|known| known.content == content) {
             Some(known) if known.time == time.as_ms() => known.restated |= restated,
             Some(_) => {}
-            None => contents.push(Known { content, time: time.as_ms(), restated }),
+            None => contents.push(DatedContent { content, time: time.as_ms(), restated }),
         }
     }
     contents.sort_by_key(|k| (k.time, k.content.digest, k.rank()));
@@ -92,10 +92,11 @@ pub(super) fn contents(entries: &[Entry]) -> Vec<Known> {
 
 /// The contents of the versions that a page can return to, one for each version and epoch. A
 /// restated content is preferred to a seen one.
-pub(super) fn remembered(entries: &[Entry]) -> Vec<Known> {
+pub(super) fn returnable_contents(entries: &[Entry]) -> Vec<DatedContent> {
     let mut known = contents(entries);
     known.truncate(CONTENTS);
-    let of_epoch = |upto: &[Known], epoch| upto.iter().filter(|k| k.content.epoch == epoch).count();
+    let of_epoch =
+        |upto: &[DatedContent], epoch| upto.iter().filter(|k| k.content.epoch == epoch).count();
     let full =
         (0..known.len()).find(|i| of_epoch(&known[..=*i], known[*i].content.epoch) == WINDOW);
     if let Some(last) = full.map(|last| known[last]) {
@@ -104,7 +105,7 @@ pub(super) fn remembered(entries: &[Entry]) -> Vec<Known> {
     }
     let all = known.clone();
     known.retain(|one| {
-        let better = |other: &Known| {
+        let better = |other: &DatedContent| {
             other.is_with(one)
                 && other.content.epoch == one.content.epoch
                 && other.rank() > one.rank()
@@ -112,22 +113,22 @@ pub(super) fn remembered(entries: &[Entry]) -> Vec<Known> {
         !all.iter().any(better)
     });
     // Contents with equal digests are one version.
-    let version = |k: &Known| k.content.digest.ok_or(k.time);
-    let versions = |upto: &[Known]| upto.iter().map(version).collect::<BTreeSet<_>>().len();
+    let version = |k: &DatedContent| k.content.digest.ok_or(k.time);
+    let versions = |upto: &[DatedContent]| upto.iter().map(version).collect::<BTreeSet<_>>().len();
     let last = (0..known.len()).find(|last| versions(&known[..=*last]) > WINDOW);
     known.truncate(last.unwrap_or(known.len()));
     known
 }
 
 /// The contents of the last seen version: those of its time and digest.
-pub(super) fn last_version(known: &[Known], entries: &[Entry]) -> Vec<Known> {
+pub(super) fn last_version(known: &[DatedContent], entries: &[Entry]) -> Vec<DatedContent> {
     let first = contents(entries).first().copied();
     known.iter().filter(|k| first.is_some_and(|first| k.is_with(&first))).copied().collect()
 }
 
 /// The content in force, one for each epoch, the newest epoch first; and when it was last seen.
 pub(super) fn in_force(entries: &[Entry]) -> (Vec<Content>, Option<i64>) {
-    let mut version = last_version(&remembered(entries), entries);
+    let mut version = last_version(&returnable_contents(entries), entries);
     version.retain(|_| !gone(entries));
     version.sort_by_key(|k| std::cmp::Reverse(k.rank()));
     let seen = version.first().map(|k| k.time);
@@ -157,18 +158,18 @@ pub(super) fn class(entries: &[Entry]) -> Option<u32> {
 }
 
 /// The verdict of a visit after these entries, if all epochs have both roles.
-pub fn judge(before: &[Entry], visit: &Visit) -> Verdict {
-    judge_by(before, visit, &[], &Roles::default())
+pub fn verdict_of(before: &[Entry], visit: &Visit) -> Verdict {
+    verdict_with_restatement(before, visit, &[], &EpochRoles::default())
 }
 
 /// The verdict of a visit after these entries, if its content was restated as `also`.
-pub(super) fn judge_by(
+pub(super) fn verdict_with_restatement(
     before: &[Entry],
     visit: &Visit,
     also: &[Content],
-    roles: &Roles,
+    roles: &EpochRoles,
 ) -> Verdict {
-    let known = remembered(before);
+    let known = returnable_contents(before);
     let version = last_version(&known, before);
     let is_gone = gone(before);
     let last = contents(before).first().map(|known| known.time);
@@ -179,7 +180,7 @@ pub(super) fn judge_by(
         (Seen::Content(_), None) => Verdict::New,
         (Seen::NotModified { .. }, Some(to)) if is_gone => {
             let of = version.iter().map(|k| k.content.epoch);
-            let epoch = of.filter(|epoch| roles.of(*epoch).tells_change()).max();
+            let epoch = of.filter(|epoch| roles.of(*epoch).detects_changes()).max();
             Verdict::Reverted {
                 to: ms(to),
                 distance: epoch.map(|epoch| Distance { bits: 0, epoch }),
@@ -193,9 +194,10 @@ pub(super) fn judge_by(
             for content in [*content].into_iter().chain(also) {
                 all.insert(content.epoch, content);
             }
-            all.retain(|epoch, _| roles.of(*epoch).tells_change());
-            let by_digest = |k: &&Known| same_digest(&k.content, content);
-            let by_fingerprint = |k: &&Known| all.values().any(|c| same_fingerprint(&k.content, c));
+            all.retain(|epoch, _| roles.of(*epoch).detects_changes());
+            let by_digest = |k: &&DatedContent| same_digest(&k.content, content);
+            let by_fingerprint =
+                |k: &&DatedContent| all.values().any(|c| same_fingerprint(&k.content, c));
             if !is_gone && version.iter().any(|k| by_digest(&k)) {
                 return Verdict::Same(SameBy::Digest);
             }
@@ -209,8 +211,9 @@ pub(super) fn judge_by(
             }
             let distance =
                 distances.last().map(|(epoch, bits)| Distance { bits: *bits, epoch: *epoch });
-            let is_last = |k: &&Known| version.iter().any(|last| last.is_with(k));
-            let known: Vec<&Known> = known.iter().filter(|k| is_gone || !is_last(k)).collect();
+            let is_last = |k: &&DatedContent| version.iter().any(|last| last.is_with(k));
+            let known: Vec<&DatedContent> =
+                known.iter().filter(|k| is_gone || !is_last(k)).collect();
             let earlier = known.iter().find(|k| by_digest(k));
             let earlier = earlier.or_else(|| known.iter().find(|k| by_fingerprint(k)));
             match earlier {
@@ -222,21 +225,21 @@ pub(super) fn judge_by(
 }
 
 /// Entries, each visit with its verdict.
-pub type History = Vec<(Entry, Option<Verdict>)>;
+pub type VerdictHistory = Vec<(Entry, Option<Verdict>)>;
 
 /// The entries of a history with their verdicts, without the meanings of distances, which the model
 /// lacks.
-pub fn with_verdicts(history: &[HistoryEntry]) -> History {
+pub fn with_verdicts(history: &[HistoryEntry]) -> VerdictHistory {
     let verdict = |entry: &HistoryEntry| entry.visit().map(|(_, verdict)| verdict);
     history.iter().map(|entry| (entry.entry(), verdict(entry))).collect()
 }
 
 /// The entries with their verdicts, if all epochs have both roles.
-pub fn history(entries: &[Entry]) -> History {
-    history_by(entries, &Roles::default())
+pub fn history(entries: &[Entry]) -> VerdictHistory {
+    history_by(entries, &EpochRoles::default())
 }
 
-pub(super) fn history_by(entries: &[Entry], roles: &Roles) -> History {
+pub(super) fn history_by(entries: &[Entry], roles: &EpochRoles) -> VerdictHistory {
     let entry = |i: usize| match entries[i] {
         Entry::Restated(_) | Entry::Property(_) => (entries[i], None),
         Entry::Visit(visit) => {
@@ -247,7 +250,7 @@ pub(super) fn history_by(entries: &[Entry], roles: &Roles) -> History {
                 .filter(|entry| (entry.time(), entry.digest()) == of)
                 .filter_map(Entry::content)
                 .collect();
-            (entries[i], Some(judge_by(&entries[..i], &visit, &also, roles)))
+            (entries[i], Some(verdict_with_restatement(&entries[..i], &visit, &also, roles)))
         }
     };
     (0..entries.len()).map(entry).collect()

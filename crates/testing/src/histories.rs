@@ -11,10 +11,10 @@ use simkeep::fingerprint::{Fingerprinter, Recipe};
 use crate::choice;
 
 /// The visits of a page: the time in milliseconds since 1970, and the fingerprint.
-pub type History = Vec<(i64, u64)>;
+pub type VisitTimeline = Vec<(i64, u64)>;
 
 /// The histories of `pages` pages in no particular order, and whether they are real.
-pub fn histories(pages: usize) -> (Vec<History>, bool) {
+pub fn histories(pages: usize) -> (Vec<VisitTimeline>, bool) {
     if let Some(mut real) = real() {
         real.retain(|history| !history.is_empty());
         real.truncate(pages);
@@ -23,18 +23,18 @@ pub fn histories(pages: usize) -> (Vec<History>, bool) {
         }
     }
     eprintln!("histories of real pages are not available, so histories are generated");
-    (made_up(pages), false)
+    (generated_histories(pages), false)
 }
 
 /// The histories of terms and policies of web services.
-fn real() -> Option<Vec<History>> {
+fn real() -> Option<Vec<VisitTimeline>> {
     let path = "../../../shared/data/ota-contrib.jsonl.zst";
     let file = File::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).ok()?;
     let mut decoder = zstd::Decoder::new(file).unwrap();
     decoder.window_log_max(27).unwrap();
     let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT).unwrap();
     let mut pages: HashMap<String, usize> = HashMap::new();
-    let mut histories: Vec<History> = Vec::new();
+    let mut histories: Vec<VisitTimeline> = Vec::new();
     for line in BufReader::new(decoder).lines() {
         let record: Value = serde_json::from_str(&line.unwrap()).unwrap();
         let of = pages.entry(record["url"].as_str().unwrap().to_owned());
@@ -52,13 +52,13 @@ fn real() -> Option<Vec<History>> {
 }
 
 /// Pages that change a few times in three years.
-fn made_up(pages: usize) -> Vec<History> {
+fn generated_histories(pages: usize) -> Vec<VisitTimeline> {
     const DAY: i64 = 86_400_000;
     const END: i64 = 1_700_000_000_000;
     let mut choose = choice(7);
     let mut history = |_| {
         let mut time = END - 1000 * DAY;
-        let mut visits = History::new();
+        let mut visits = VisitTimeline::new();
         while time < END {
             visits.push((time, choose(u64::MAX)));
             time += DAY * i64::try_from(1 + choose(300)).unwrap();

@@ -9,7 +9,7 @@ use simkeep::{Content, EpochInfo, Page, Snapshot};
 const NEAREST: usize = 16;
 
 /// A page, with its place in SURT order.
-struct Known {
+struct SurtPage {
     page: Page,
     place: usize,
     /// The time when its content in force was first seen, in milliseconds since 1970.
@@ -17,15 +17,15 @@ struct Known {
 }
 
 /// The pages of a view, and their leaders.
-pub struct Leaders {
-    pages: Vec<Known>,
+pub struct NaiveLeaders {
+    pages: Vec<SurtPage>,
     epochs: Vec<EpochInfo>,
     distances: Vec<u32>,
 }
 
-impl Leaders {
+impl NaiveLeaders {
     /// Reads the pages of a view.
-    pub fn of(view: &Snapshot) -> Leaders {
+    pub fn of(view: &Snapshot) -> NaiveLeaders {
         let mut seen: BTreeMap<Arc<str>, Vec<(i64, Content)>> = BTreeMap::new();
         for item in view.observations(None) {
             let (url, entry) = item.unwrap();
@@ -47,12 +47,12 @@ impl Leaders {
             // Not before its first visit.
             let since =
                 seen.map(|(time, _)| *time).min().map_or(i64::MAX, |t| t.max(page.first.as_ms()));
-            Known { page, place, since }
+            SurtPage { page, place, since }
         };
         let pages = view.scan(None).enumerate().map(known).collect();
         let distance = |info: &EpochInfo| view.near_distance(info.epoch);
         let distances = view.epochs().iter().map(distance).collect();
-        Leaders { pages, epochs: view.epochs().to_vec(), distances }
+        NaiveLeaders { pages, epochs: view.epochs().to_vec(), distances }
     }
 
     /// The pages, in SURT order.
@@ -69,7 +69,7 @@ impl Leaders {
         };
         let mut contents: Vec<&Content> = own.page.contents.iter().filter(sought).collect();
         contents.sort_by_key(|content| std::cmp::Reverse(content.epoch));
-        let earliest = |some: &[(u32, &Known)]| {
+        let earliest = |some: &[(u32, &SurtPage)]| {
             let places = some.iter().map(|(_, known)| (known.since, known.place));
             places.min().map(|(_, place)| &self.pages[place])
         };
@@ -98,7 +98,7 @@ impl Leaders {
     }
 
     /// The distance to the content in force of another page, if that page is near.
-    fn distance(&self, other: &Known, from: &Content, unless: Option<&Content>) -> Option<u32> {
+    fn distance(&self, other: &SurtPage, from: &Content, unless: Option<&Content>) -> Option<u32> {
         let contents = &other.page.contents;
         let is_newer =
             |content: &Content| unless.is_some_and(|newest| newest.epoch == content.epoch);

@@ -67,7 +67,7 @@ pub fn in_repository(path: &str) -> PathBuf {
 
 /// The path of real data next to this repository, for a long test. Returns `None` and prints the
 /// reason if the data are missing or the depth is below half of the usual depth.
-pub fn beside(path: &str) -> Option<PathBuf> {
+pub fn real_data_path(path: &str) -> Option<PathBuf> {
     let path = in_repository("../shared/data").join(path);
     let is_shallow = depth::up_to(100) < 50;
     if is_shallow || !path.exists() {
@@ -119,19 +119,19 @@ pub fn command(tests: &str) -> String {
 }
 
 /// Prints the command to reproduce a failure, if it is dropped during a panic.
-pub struct Again(pub String);
+pub struct RerunHint(pub String);
 
 /// Creates the guard for the current test, with the variables that select its cases.
-pub fn again() -> Again {
+pub fn rerun_hint() -> RerunHint {
     // The harness names its threads after their tests, if there is more than one thread.
     let thread = std::thread::current();
     let test = thread.name().filter(|name| *name != "main").unwrap_or_default();
     let variables = std::env::vars().filter(|(variable, _)| variable.starts_with("SIMKEEP_"));
     let variables: String = variables.map(|(name, value)| format!("{name}={value} ")).collect();
-    Again(variables + &command(test))
+    RerunHint(variables + &command(test))
 }
 
-impl Drop for Again {
+impl Drop for RerunHint {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("to see it again: {}", self.0);

@@ -3,7 +3,7 @@
 use simkeep::load::LoadOptions;
 use simkeep::{Content, Epoch, Seen, Store, Visit};
 
-use crate::histories::{History, histories};
+use crate::histories::{VisitTimeline, histories};
 use crate::{choice, ms};
 
 const DAY: i64 = 86_400_000;
@@ -103,7 +103,7 @@ fn header(page: usize) -> u64 {
 
 fn see(
     url: &str,
-    history: &History,
+    history: &VisitTimeline,
     now: i64,
     seen: impl Fn(i64, u64) -> (i64, u64),
     visits: &mut Vec<(String, i64, u64)>,

@@ -9,20 +9,22 @@ use simkeep::{
     Seen, Verdict, Versions, Visit,
 };
 
-use super::changes::{Compared, comparisons, is_novel};
-use super::expected::{ExactCopy, Near, NearDuplicate, OperationResult, Outcome, Page};
-use super::fold::{
-    History, Roles, class as class_of, content_modified, contents, gone, history_by, in_force,
-    judge_by, same_digest, since, version_at, weight as weight_of,
+use super::changes::{NaiveComparison, comparisons, is_novel};
+use super::expected::{
+    ExpectedCopy, ExpectedDuplicate, ExpectedNear, ExpectedOutcome, ExpectedPage, ExpectedResult,
 };
-use super::pages::{PREFIXES, Place};
+use super::fold::{
+    EpochRoles, VerdictHistory, class as class_of, content_modified, contents, gone, history_by,
+    in_force, same_digest, since, verdict_with_restatement, version_at, weight as weight_of,
+};
+use super::pages::{PREFIXES, SurtPosition};
 use crate::ms;
 
 /// All entries of all pages, in SURT order of the pages and in order of the entries.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
-    pages: BTreeMap<Place, BTreeSet<Entry>>,
-    roles: Roles,
+    pages: BTreeMap<SurtPosition, BTreeSet<Entry>>,
+    roles: EpochRoles,
 }
 
 impl PartialEq for Model {
@@ -35,18 +37,21 @@ impl Eq for Model {}
 
 impl Model {
     pub fn entries_of(&self, url: &str) -> Vec<Entry> {
-        self.pages.get(&Place::of(url)).map(|v| v.iter().copied().collect()).unwrap_or_default()
+        self.pages
+            .get(&SurtPosition::of(url))
+            .map(|v| v.iter().copied().collect())
+            .unwrap_or_default()
     }
 
     /// Applies an operation. Returns the result that the store should return.
-    pub fn request(&mut self, request: &Operation<'_>, near_distance: u32) -> OperationResult {
+    pub fn request(&mut self, request: &Operation<'_>, near_distance: u32) -> ExpectedResult {
         match request {
             Operation::Observe(observation) => {
-                OperationResult::Observed(self.observe(observation, near_distance))
+                ExpectedResult::Observed(self.observe(observation, near_distance))
             }
-            Operation::Restate(restatement) => OperationResult::Restated(self.restate(restatement)),
+            Operation::Restate(restatement) => ExpectedResult::Restated(self.restate(restatement)),
             Operation::SetProperty(update) => {
-                OperationResult::PropertySet(self.set_property(update))
+                ExpectedResult::PropertySet(self.set_property(update))
             }
         }
     }
@@ -85,7 +90,11 @@ impl Model {
 
     /// Applies an observation. Returns the result that the store should return, with all copies and
     /// near pages.
-    pub fn observe(&mut self, observation: &Observation<'_>, near_distance: u32) -> Outcome {
+    pub fn observe(
+        &mut self,
+        observation: &Observation<'_>,
+        near_distance: u32,
+    ) -> ExpectedOutcome {
         let Observation { url, visit, also, .. } = *observation;
         let before = self.entries_of(url);
         let restated = also.zip(visit.seen.content()).map(|((fingerprint, epoch), content)| {
@@ -96,7 +105,7 @@ impl Model {
         let verdict = match last {
             _ if before.contains(&Entry::Visit(visit)) => Verdict::Known,
             Some(last) if visit < *last => Verdict::OutOfOrder,
-            _ => judge_by(&before, &visit, also.as_slice(), &self.roles),
+            _ => verdict_with_restatement(&before, &visit, also.as_slice(), &self.roles),
         };
         self.insert(url, visit.into());
         self.insert_given(observation);
@@ -122,11 +131,11 @@ impl Model {
             self.others((url, content), unless, near_distance, &mut copies, &mut near);
         }
         copies.sort();
-        near.sort_by_key(|near| (near.distance, Place::of(&near.url), near.fingerprint));
-        let first = |near: Near| {
+        near.sort_by_key(|near| (near.distance, SurtPosition::of(&near.url), near.fingerprint));
+        let first = |near: ExpectedNear| {
             let entries = self.entries_of(&near.url);
             let first = since(&entries, &in_force(&entries).0).expect("it has it in force");
-            NearDuplicate { first, near }
+            ExpectedDuplicate { first, near }
         };
         let near = near.into_iter().map(first).collect();
         let own: Vec<Content> = visit.seen.content().copied().into_iter().chain(also).collect();
@@ -136,9 +145,9 @@ impl Model {
             before.max(first.map_or(visit.time, |first| first.min(visit.time)))
         });
         let also = restated.is_some_and(|restated| self.state(url, restated));
-        let copy = |(first, place): (i64, Place)| ExactCopy { url: place.url, first };
+        let copy = |(first, place): (i64, SurtPosition)| ExpectedCopy { url: place.url, first };
         let copies = copies.into_iter().map(copy).collect();
-        Outcome { verdict, novel, priority, also, copies, near, since: since.as_ms() }
+        ExpectedOutcome { verdict, novel, priority, also, copies, near, since: since.as_ms() }
     }
 
     /// Adds the properties that come with a visit.
@@ -203,8 +212,8 @@ impl Model {
         (url, content): (&str, &Content),
         unless: Option<Epoch>,
         within: u32,
-        copies: &mut Vec<(i64, Place)>,
-        near: &mut Vec<Near>,
+        copies: &mut Vec<(i64, SurtPosition)>,
+        near: &mut Vec<ExpectedNear>,
     ) {
         let Some(fingerprint) = content.fingerprint else { return };
         let query = Query::new(fingerprint, within).epoch(content.epoch);
@@ -217,7 +226,10 @@ impl Model {
             let is_copy = found.distance == 0
                 && contents.first().is_some_and(|other| same_digest(other, content));
             if is_copy {
-                copies.push((first_seen_with(&entries, content.digest), Place::of(&found.url)));
+                copies.push((
+                    first_seen_with(&entries, content.digest),
+                    SurtPosition::of(&found.url),
+                ));
             } else {
                 near.push(found);
             }
@@ -232,7 +244,7 @@ impl Model {
     }
 
     /// All results of a query with an epoch. Ignores the limit.
-    pub fn search(&self, query: &Query) -> Vec<Near> {
+    pub fn search(&self, query: &Query) -> Vec<ExpectedNear> {
         let epoch = query.epoch.expect("the model knows no newest epoch");
         let mut found = Vec::new();
         let under = query.under.as_ref().map(|prefix| {
@@ -244,7 +256,7 @@ impl Model {
                 continue;
             }
             let entries: Vec<Entry> = entries.iter().copied().collect();
-            if query.classes.as_ref().is_some_and(|classes| !classes.have(class_of(&entries))) {
+            if query.classes.as_ref().is_some_and(|classes| !classes.contains(class_of(&entries))) {
                 continue;
             }
             let until =
@@ -274,7 +286,7 @@ impl Model {
             }
         }
         found.sort();
-        let near = |(distance, place, fingerprint): (u32, &Place, u64)| Near {
+        let near = |(distance, place, fingerprint): (u32, &SurtPosition, u64)| ExpectedNear {
             url: place.url.clone(),
             distance,
             fingerprint,
@@ -282,7 +294,7 @@ impl Model {
         found.into_iter().map(near).collect()
     }
 
-    pub fn history(&self, url: &str) -> History {
+    pub fn history(&self, url: &str) -> VerdictHistory {
         history_by(&self.entries_of(url), &self.roles)
     }
 
@@ -298,7 +310,7 @@ impl Model {
     }
 
     /// All comparisons of a page's visits that are evidence, in order.
-    pub fn comparisons(&self, url: &str) -> Vec<Compared> {
+    pub fn comparisons(&self, url: &str) -> Vec<NaiveComparison> {
         comparisons(&self.entries_of(url), &self.roles)
     }
 
@@ -311,12 +323,12 @@ impl Model {
         })
     }
 
-    pub fn latest(&self, url: &str) -> Option<Page> {
+    pub fn latest(&self, url: &str) -> Option<ExpectedPage> {
         let entries = self.entries_of(url);
         let visits: Vec<&Visit> = entries.iter().filter_map(Entry::visit).collect();
         let (first, last) = (visits.first()?, visits.last()?);
         let (contents, content_seen) = in_force(&entries);
-        Some(Page {
+        Some(ExpectedPage {
             url: url.to_owned(),
             visits: visits.len() as u64,
             first: first.time.as_ms(),
@@ -334,11 +346,11 @@ impl Model {
     /// Pages whose version in force has a fingerprint, but none of this epoch, after the page
     /// `after`.
     pub fn stale(&self, epoch: Epoch, after: Option<&str>) -> Vec<(String, i64, Content)> {
-        let after = after.map(Place::of);
+        let after = after.map(SurtPosition::of);
         let pages = self.pages.keys().filter(|place| Some(*place) > after.as_ref());
         let pages = pages.filter_map(|place| self.latest(&place.url));
         let stale = pages.filter(|page| page.contents.iter().all(|c| c.epoch != epoch));
-        let with_content = |page: Page| {
+        let with_content = |page: ExpectedPage| {
             let content = page.contents.iter().find(|c| c.fingerprint.is_some())?;
             Some((page.url, page.content_seen?, *content))
         };
@@ -346,7 +358,7 @@ impl Model {
     }
 
     /// The pages whose URLs satisfy `covers`, in SURT order.
-    pub fn scan(&self, covers: impl Fn(&str) -> bool) -> Vec<Page> {
+    pub fn scan(&self, covers: impl Fn(&str) -> bool) -> Vec<ExpectedPage> {
         let urls = self.pages.keys().map(|place| place.url.as_str()).filter(|url| covers(url));
         urls.filter_map(|url| self.latest(url)).collect()
     }
@@ -369,18 +381,18 @@ impl Model {
     }
 
     /// Every page with its entries.
-    pub fn pages(&self) -> impl Iterator<Item = (&Place, &BTreeSet<Entry>)> {
+    pub fn pages(&self) -> impl Iterator<Item = (&SurtPosition, &BTreeSet<Entry>)> {
         self.pages.iter()
     }
 
     /// Whether a page has exactly this entry.
-    pub fn has(&self, place: &Place, entry: &Entry) -> bool {
+    pub fn has(&self, place: &SurtPosition, entry: &Entry) -> bool {
         self.pages.get(place).is_some_and(|entries| entries.contains(entry))
     }
 
     /// Adds an entry that was read from a store.
     pub fn insert(&mut self, url: &str, entry: Entry) {
-        self.pages.entry(Place::of(url)).or_default().insert(entry);
+        self.pages.entry(SurtPosition::of(url)).or_default().insert(entry);
     }
 
     /// Every fingerprint of an epoch that any page ever had.

@@ -24,7 +24,7 @@ pub const URLS: [&str; 16] = [
 /// The position of a page in SURT order: pages without a host last, then host labels from the
 /// right, port, path, scheme, and finally the URL itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct SurtPosition {
     hostless: bool,
     labels: Vec<String>,
     port: String,
@@ -54,15 +54,15 @@ fn parts(url: &str) -> Option<(&str, &str, &str, &str)> {
     (!host.is_empty()).then_some((scheme, host, port, path))
 }
 
-impl Place {
+impl SurtPosition {
     /// The host, or the scheme of a URL without a host.
     pub fn host(&self) -> (bool, &[String]) {
         (self.hostless, &self.labels)
     }
 
-    pub fn of(url: &str) -> Place {
+    pub fn of(url: &str) -> SurtPosition {
         match parts(url) {
-            Some((scheme, host, port, path)) => Place {
+            Some((scheme, host, port, path)) => SurtPosition {
                 hostless: false,
                 labels: host.rsplit('.').map(str::to_owned).collect(),
                 port: port.to_owned(),
@@ -72,7 +72,7 @@ impl Place {
             },
             None => {
                 let (scheme, rest) = url.split_once(':').unwrap_or((url, ""));
-                Place {
+                SurtPosition {
                     hostless: true,
                     labels: vec![scheme.to_owned()],
                     port: String::new(),
@@ -86,12 +86,12 @@ impl Place {
 }
 
 /// A prefix as text, and the test whether a URL is under it.
-pub struct Under {
+pub struct TestPrefix {
     pub text: &'static str,
     covers: fn(&str) -> bool,
 }
 
-impl Under {
+impl TestPrefix {
     pub fn covers(&self, url: &str) -> bool {
         (self.covers)(url)
     }
@@ -118,17 +118,20 @@ pub fn in_path(url: &str, at: &str, of: &str) -> bool {
         })
 }
 
-pub const PREFIXES: [Under; 12] = [
-    Under { text: "example.com/docs", covers: |url| in_path(url, "example.com", "/docs") },
-    Under { text: "example.com/docs/", covers: |url| in_path(url, "example.com", "/docs/") },
-    Under { text: "example.com", covers: |url| in_domain(url, "example.com") },
-    Under { text: "example.com/", covers: |url| in_path(url, "example.com", "/") },
-    Under { text: "example.com:8080", covers: |url| in_path(url, "example.com:8080", "/") },
-    Under { text: "www.example.com", covers: |url| in_domain(url, "www.example.com") },
-    Under { text: "example.community", covers: |url| in_domain(url, "example.community") },
-    Under { text: "com", covers: |url| in_domain(url, "com") },
-    Under { text: "example.org/a", covers: |url| in_path(url, "example.org", "/a") },
-    Under { text: "nowhere.example", covers: |_| false },
-    Under { text: "urn:isbn", covers: |url| url == "urn:isbn" || url.starts_with("urn:isbn:") },
-    Under { text: "file:///home", covers: |url| url.starts_with("file:///home/") },
+pub const PREFIXES: [TestPrefix; 12] = [
+    TestPrefix { text: "example.com/docs", covers: |url| in_path(url, "example.com", "/docs") },
+    TestPrefix { text: "example.com/docs/", covers: |url| in_path(url, "example.com", "/docs/") },
+    TestPrefix { text: "example.com", covers: |url| in_domain(url, "example.com") },
+    TestPrefix { text: "example.com/", covers: |url| in_path(url, "example.com", "/") },
+    TestPrefix { text: "example.com:8080", covers: |url| in_path(url, "example.com:8080", "/") },
+    TestPrefix { text: "www.example.com", covers: |url| in_domain(url, "www.example.com") },
+    TestPrefix { text: "example.community", covers: |url| in_domain(url, "example.community") },
+    TestPrefix { text: "com", covers: |url| in_domain(url, "com") },
+    TestPrefix { text: "example.org/a", covers: |url| in_path(url, "example.org", "/a") },
+    TestPrefix { text: "nowhere.example", covers: |_| false },
+    TestPrefix {
+        text: "urn:isbn",
+        covers: |url| url == "urn:isbn" || url.starts_with("urn:isbn:"),
+    },
+    TestPrefix { text: "file:///home", covers: |url| url.starts_with("file:///home/") },
 ];

@@ -11,18 +11,18 @@ use metrics::{
 
 /// Keeps all recorded metrics. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct Recording {
-    metrics: Arc<Mutex<BTreeMap<String, Arc<Metric>>>>,
+pub struct MetricsRecording {
+    metrics: Arc<Mutex<BTreeMap<String, Arc<RecordedMetric>>>>,
     described: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
 #[derive(Debug, Default)]
-struct Metric {
+struct RecordedMetric {
     /// The count of a counter, the bits of a gauge's value, or the number of values of a histogram.
     number: AtomicU64,
 }
 
-impl CounterFn for Metric {
+impl CounterFn for RecordedMetric {
     fn increment(&self, value: u64) {
         self.number.fetch_add(value, Ordering::Relaxed);
     }
@@ -32,7 +32,7 @@ impl CounterFn for Metric {
     }
 }
 
-impl GaugeFn for Metric {
+impl GaugeFn for RecordedMetric {
     fn increment(&self, value: f64) {
         GaugeFn::increment(&self.number, value);
     }
@@ -46,15 +46,15 @@ impl GaugeFn for Metric {
     }
 }
 
-impl HistogramFn for Metric {
+impl HistogramFn for RecordedMetric {
     fn record(&self, value: f64) {
         assert!(value >= 0.0, "a duration is no {value}");
         self.number.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-impl Recording {
-    fn metric(&self, key: &Key) -> Arc<Metric> {
+impl MetricsRecording {
+    fn metric(&self, key: &Key) -> Arc<RecordedMetric> {
         let labels = key.labels().map(|label| format!("{}={}", label.key(), label.value()));
         let labels = Vec::from_iter(labels).join(",");
         let name = format!("{}{{{labels}}}", key.name());
@@ -86,7 +86,7 @@ impl Recording {
     }
 }
 
-impl Recorder for Recording {
+impl Recorder for MetricsRecording {
     fn describe_counter(&self, name: KeyName, _: Option<Unit>, description: SharedString) {
         self.describe(&name, &description);
     }

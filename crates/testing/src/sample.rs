@@ -1,6 +1,6 @@
 //! A small store with everything that can be damaged, and its files.
 
-use simkeep::disk::{Name, SimDisk};
+use simkeep::disk::{FileName, SimDisk};
 use simkeep::{Operation, Progress, Scope, Store};
 
 use super::model::Model;
@@ -43,7 +43,7 @@ pub fn sample(store: &Store) -> Model {
 }
 
 /// The files of a sample store that was killed, and its model.
-pub fn killed_sample() -> (Vec<(Name, Vec<u8>)>, Model) {
+pub fn killed_sample() -> (Vec<(FileName, Vec<u8>)>, Model) {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let model = sample(&store);
@@ -52,26 +52,26 @@ pub fn killed_sample() -> (Vec<(Name, Vec<u8>)>, Model) {
 }
 
 /// The files of a sample store that was closed, and its model.
-pub fn closed_sample() -> (Vec<(Name, Vec<u8>)>, Model) {
+pub fn closed_sample() -> (Vec<(FileName, Vec<u8>)>, Model) {
     let (files, model) = killed_sample();
     let disk = SimDisk::of(files);
     open(&disk, small()).close().unwrap();
     (disk.contents(), model)
 }
 
-pub fn file(files: &[(Name, Vec<u8>)], name: Name) -> &[u8] {
+pub fn file(files: &[(FileName, Vec<u8>)], name: FileName) -> &[u8] {
     &files.iter().find(|(other, _)| *other == name).unwrap().1
 }
 
 /// A disk with these files, with the content of one of them replaced.
-pub fn with(files: &[(Name, Vec<u8>)], name: Name, content: Vec<u8>) -> SimDisk {
+pub fn with(files: &[(FileName, Vec<u8>)], name: FileName, content: Vec<u8>) -> SimDisk {
     let others = files.iter().filter(|(other, _)| *other != name).cloned();
     SimDisk::of(others.chain([(name, content)]))
 }
 
-pub fn segments(files: &[(Name, Vec<u8>)]) -> Vec<Name> {
+pub fn segments(files: &[(FileName, Vec<u8>)]) -> Vec<FileName> {
     let names = files.iter().map(|(name, _)| *name);
-    let segments: Vec<_> = names.filter(|name| matches!(name, Name::Segment(_))).collect();
+    let segments: Vec<_> = names.filter(|name| matches!(name, FileName::Segment(_))).collect();
     assert_eq!(segments.len(), 2);
     segments
 }

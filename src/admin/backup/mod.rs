@@ -9,13 +9,13 @@ mod target;
 
 use std::sync::Arc;
 
-use self::target::Target;
-use super::copy::{Counts, Placed, Source, newest};
+use self::target::BackupTarget;
+use super::copy::{CopyCounts, CopySource, PlacedFiles, newest};
 use super::verify::{VerifyOptions, verify_files};
 use crate::admin::copy::FileCount;
-use crate::catalog::{Contents, Whole};
+use crate::catalog::{CatalogContents, NewCatalog};
 use crate::disk::{Disk, Location};
-use crate::engine::files::Files;
+use crate::engine::files::FileNaming;
 use crate::engine::open::require_apart;
 use crate::engine::settings::settings;
 use crate::engine::store::Store;
@@ -57,10 +57,10 @@ use crate::progress::{Progress, Stage};
 /// # Errors
 ///
 /// For the store: [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`];
-/// [`Error::Locked`] if the store's writer committed too fast for a minute to read a state. For the
+/// [`Error::LockOutcome`] if the store's writer committed too fast for a minute to read a state. For the
 /// target: [`Error::NotAStore`] if the directory contains something else or lies in a store,
 /// [`Error::NotABackup`] if the directory contains a backup of another store, or a backup that was
-/// written to, [`Error::Locked`] if another process writes to the directory. [`Error::Corrupt`] if
+/// written to, [`Error::LockOutcome`] if another process writes to the directory. [`Error::Corrupt`] if
 /// anything in the backup is damaged, [`Error::Cancelled`], [`Error::Io`].
 ///
 /// After an error, an earlier backup is unchanged, and a new backup leaves at most an empty
@@ -123,12 +123,12 @@ impl Store {
 fn backup_disk(
     from: &Arc<dyn Disk>,
     to: &Arc<dyn Disk>,
-    read: &dyn Fn() -> Result<Contents>,
+    read: &dyn Fn() -> Result<CatalogContents>,
     options: BackupOptions,
 ) -> Result<BackedUp> {
     options.progress.start(Stage::Copying, None)?;
-    let source = Source::open(from, read)?;
-    let target = Target::take(to, &source.contents)?;
+    let source = CopySource::open(from, read)?;
+    let target = BackupTarget::take(to, &source.contents)?;
     let made = make(from, &source, &target, &options);
     let (whole, mut done) = made.inspect_err(|_| target.give_up())?;
     done.sequence = source.contents.marked().sequence;
@@ -137,18 +137,18 @@ fn backup_disk(
     Ok(done)
 }
 
-/// Performs all steps of a backup except [`Target::finish`].
+/// Performs all steps of a backup except [`BackupTarget::finish`].
 fn make(
     from: &Arc<dyn Disk>,
-    source: &Source,
-    target: &Target,
+    source: &CopySource,
+    target: &BackupTarget,
     options: &BackupOptions,
-) -> Result<(Whole, BackedUp)> {
+) -> Result<(NewCatalog, BackedUp)> {
     let (to, contents) = (&target.disk, &source.contents);
     let BackupOptions { copy, progress } = options;
-    let mut placed = Placed::place(from, source, (to, Files::Own), *copy, progress)?;
+    let mut placed = PlacedFiles::place(from, source, (to, FileNaming::Store), *copy, progress)?;
     target.sync()?;
-    let whole = Whole::write(to, contents)?;
+    let whole = NewCatalog::write(to, contents)?;
     whole.check(&**to, contents)?;
     let check = || {
         let options = VerifyOptions::default().progress(progress.clone());
@@ -167,7 +167,7 @@ fn make(
         }
         other => other,
     })?;
-    let Counts { kept, linked, copied, not_linked, .. } = placed.counts();
+    let CopyCounts { kept, linked, copied, not_linked, .. } = placed.counts();
     let catalog_bytes = whole.bytes(&**to)?;
     let (pages, visits) = (verified.pages, verified.visits);
     let files = BackedUp { kept, linked, copied, not_linked, ..BackedUp::default() };

@@ -1,11 +1,11 @@
 //! Checks whether a directory contains an earlier state of a store.
 
-use crate::catalog::{Contents, Published, SegmentRow};
+use crate::catalog::{CatalogContents, PublishedState, SegmentRow};
 use crate::page::EpochInfo;
 
 /// The parts of a store's state that show whether another state derives from it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct State<'a> {
+pub(crate) struct StoreLineage<'a> {
     store: u64,
     url_seed: u64,
     /// The last operation.
@@ -18,10 +18,10 @@ pub(crate) struct State<'a> {
     epochs: &'a [EpochInfo],
 }
 
-impl<'a> From<&'a Contents> for State<'a> {
-    fn from(contents: &'a Contents) -> State<'a> {
-        let Contents { settings, segments, epochs, .. } = contents;
-        State {
+impl<'a> From<&'a CatalogContents> for StoreLineage<'a> {
+    fn from(contents: &'a CatalogContents) -> StoreLineage<'a> {
+        let CatalogContents { settings, segments, epochs, .. } = contents;
+        StoreLineage {
             store: settings.store,
             url_seed: settings.url_seed,
             sequence: contents.marked().sequence,
@@ -33,10 +33,10 @@ impl<'a> From<&'a Contents> for State<'a> {
     }
 }
 
-impl<'a> From<&'a Published> for State<'a> {
-    fn from(published: &'a Published) -> State<'a> {
+impl<'a> From<&'a PublishedState> for StoreLineage<'a> {
+    fn from(published: &'a PublishedState) -> StoreLineage<'a> {
         let ids = published.segments.iter().map(|row| row.id.saturating_add(1));
-        State {
+        StoreLineage {
             store: published.store,
             url_seed: published.url_seed,
             sequence: published.last_sequence(),
@@ -48,9 +48,9 @@ impl<'a> From<&'a Published> for State<'a> {
     }
 }
 
-impl State<'_> {
+impl StoreLineage<'_> {
     /// Whether both states belong to one store, or to copies of one store.
-    pub(crate) fn is_of_one_store(&self, other: &State<'_>) -> bool {
+    pub(crate) fn is_of_one_store(&self, other: &StoreLineage<'_>) -> bool {
         (self.store, self.url_seed) == (other.store, other.url_seed)
     }
 
@@ -59,7 +59,7 @@ impl State<'_> {
     ///
     /// Diverged copies of a store are recognized by segments of equal number and different content,
     /// unless merges have hidden them.
-    pub(crate) fn why_not_earlier(&self, of: &State<'_>) -> Option<String> {
+    pub(crate) fn why_not_earlier(&self, of: &StoreLineage<'_>) -> Option<String> {
         if !self.is_of_one_store(of) {
             return Some("it is another store".to_owned());
         }
@@ -113,10 +113,18 @@ mod tests {
         SegmentRow { id, first_sequence, last_sequence, bytes: 4096, checksum }
     }
 
-    fn state(changes: u64, segments: &[SegmentRow]) -> State<'_> {
+    fn state(changes: u64, segments: &[SegmentRow]) -> StoreLineage<'_> {
         let sequence = segments.last().map_or(0, |row| row.last_sequence);
         let next_segment = segments.iter().map(|row| row.id + 1).max().unwrap_or(1);
-        State { store: 3, url_seed: 4, sequence, changes, next_segment, segments, epochs: &[] }
+        StoreLineage {
+            store: 3,
+            url_seed: 4,
+            sequence,
+            changes,
+            next_segment,
+            segments,
+            epochs: &[],
+        }
     }
 
     #[test]
@@ -150,7 +158,7 @@ mod tests {
             let found = there.why_not_earlier(&state(changes, store)).unwrap();
             assert!(found.contains(why), "{found}");
         }
-        let other = State { store: 8, ..there };
+        let other = StoreLineage { store: 8, ..there };
         assert_eq!(there.why_not_earlier(&other).unwrap(), "it is another store");
     }
 
@@ -169,12 +177,12 @@ mod tests {
         let [one, two] = [epoch(0, "one"), epoch(1, "two")];
         let ended = EpochInfo { ended: true, ..one.clone() };
         let there = [one.clone(), two.clone()];
-        let there = State { epochs: &there, ..of(2) };
+        let there = StoreLineage { epochs: &there, ..of(2) };
         let began = [ended, two.clone(), epoch(2, "three")];
-        let later = State { epochs: &began, ..of(2) };
+        let later = StoreLineage { epochs: &began, ..of(2) };
         assert_eq!(there.why_not_earlier(&later), None);
         for other in [&[one.clone()][..], &[one, epoch(1, "other")], &[two]] {
-            let why = there.why_not_earlier(&State { epochs: other, ..of(2) }).unwrap();
+            let why = there.why_not_earlier(&StoreLineage { epochs: other, ..of(2) }).unwrap();
             assert_eq!(why, "its epochs differ from the store's", "{other:?}");
         }
     }

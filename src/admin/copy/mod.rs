@@ -8,9 +8,9 @@ mod earlier;
 mod placed;
 mod source;
 
-pub(crate) use earlier::State;
-pub(crate) use placed::{Counts, Placed, check_whole};
-pub(crate) use source::{Source, newest};
+pub(crate) use earlier::StoreLineage;
+pub(crate) use placed::{CopyCounts, PlacedFiles, check_whole};
+pub(crate) use source::{CopySource, newest};
 
 /// A number of segments and tables of document frequencies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

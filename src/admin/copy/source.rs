@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::catalog::{Catalog, Contents, Locks, Tries, read_beside};
-use crate::disk::{Access, Disk, DiskFile, Lock};
-use crate::engine::files::{Files, Listed, has_table};
+use crate::catalog::{Catalog, CatalogContents, ReadLimit, StoreLocks, read_concurrently};
+use crate::disk::{Access, Disk, DiskFile, LockMode};
+use crate::engine::files::{FileNaming, ListedFile, has_table};
 use crate::engine::open::{require_finished, require_store};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -17,18 +17,18 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// A committed state of a store.
-pub(crate) struct Source {
-    pub(crate) contents: Contents,
+pub(crate) struct CopySource {
+    pub(crate) contents: CatalogContents,
     /// The segments and tables of the state. Open files remain readable if a writer removes them.
-    pub(crate) files: Vec<(Listed, Box<dyn DiskFile>)>,
+    pub(crate) files: Vec<(ListedFile, Box<dyn DiskFile>)>,
 }
 
-impl Source {
+impl CopySource {
     /// Opens the files of the last commit, whose contents `read` returns.
     pub(crate) fn open(
         disk: &Arc<dyn Disk>,
-        read: &dyn Fn() -> Result<Contents>,
-    ) -> Result<Source> {
+        read: &dyn Fn() -> Result<CatalogContents>,
+    ) -> Result<CopySource> {
         let mut missed = None;
         loop {
             let contents = read()?;
@@ -38,7 +38,7 @@ impl Source {
             let is_known = missed.replace(changes) == Some(changes);
             match open_files(disk, &contents, is_known) {
                 Err(e) if e.is_not_found() && !is_known => {}
-                files => return Ok(Source { contents, files: files? }),
+                files => return Ok(CopySource { contents, files: files? }),
             }
         }
     }
@@ -48,16 +48,16 @@ impl Source {
 /// was registered by name only.
 fn open_files(
     disk: &Arc<dyn Disk>,
-    contents: &Contents,
+    contents: &CatalogContents,
     is_known: bool,
-) -> Result<Vec<(Listed, Box<dyn DiskFile>)>> {
-    let segments = contents.segments.iter().map(|row| Listed::Segment(*row));
+) -> Result<Vec<(ListedFile, Box<dyn DiskFile>)>> {
+    let segments = contents.segments.iter().map(|row| ListedFile::Segment(*row));
     let tables = contents.epochs.iter().filter(|info| has_table(info));
     let mut files = Vec::new();
-    for listed in segments.chain(tables.map(|info| Listed::Table(info.clone()))) {
-        let name = Files::Own.of(&listed);
+    for listed in segments.chain(tables.map(|info| ListedFile::Table(info.clone()))) {
+        let name = FileNaming::Store.of(&listed);
         match disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e)) {
-            Err(e) if e.is_not_found() && is_known && matches!(listed, Listed::Table(_)) => {}
+            Err(e) if e.is_not_found() && is_known && matches!(listed, ListedFile::Table(_)) => {}
             file => files.push((listed, file?)),
         }
     }
@@ -65,19 +65,19 @@ fn open_files(
 }
 
 /// Reads the last commit of a store, whether or not another process writes to it.
-pub(crate) fn newest(disk: &Arc<dyn Disk>, progress: &Progress) -> Result<Contents> {
+pub(crate) fn newest(disk: &Arc<dyn Disk>, progress: &Progress) -> Result<CatalogContents> {
     let until = Instant::now() + PATIENCE;
     loop {
         progress.check()?;
         require_store(disk)?;
-        let holder = match Locks::try_take(&**disk, Lock::Shared)? {
+        let holder = match StoreLocks::try_take(&**disk, LockMode::Shared)? {
             Ok(locks) => {
                 let _lock = locks.into_catalog();
                 return Catalog::read_on(&**disk);
             }
             Err(holder) => holder,
         };
-        if let Some(contents) = read_beside(&**disk, [None; 2], &mut Tries::new())? {
+        if let Some(contents) = read_concurrently(&**disk, [None; 2], &mut ReadLimit::new())? {
             return Ok(contents);
         }
         if Instant::now() > until {

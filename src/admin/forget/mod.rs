@@ -3,23 +3,23 @@
 use std::sync::Arc;
 
 use crate::disk::Dir;
-use crate::engine::answer::{Forgotten, Page};
 use crate::engine::compaction::Purge;
-use crate::engine::component::{ComponentId, changing_across};
+use crate::engine::component::{ComponentId, page_with_changes_across};
 use crate::engine::db::Db;
 use crate::engine::delta::page_delta;
 use crate::engine::journal;
-use crate::engine::journal::PageName;
+use crate::engine::journal::JournalPage;
 use crate::engine::live_segment::LiveSegment;
 use crate::engine::lookup::Lookup;
+use crate::engine::results::{Forgotten, Page};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::store::Store;
-use crate::engine::totals::Totals;
+use crate::engine::totals::StoreTotals;
 use crate::engine::view::View;
-use crate::engine::write::admission::Writer;
+use crate::engine::write::admission::WriterState;
 use crate::error::{Error, Result};
 use crate::layout::Delta;
-use crate::page::{Head, PageState, Prefix, Users, surt};
+use crate::page::{PageHead, PageState, Prefix, UserInfoPages, surt};
 use crate::progress::{Progress, Stage};
 use crate::query::page_range::PageRange;
 use crate::query::scan::Scan;
@@ -98,7 +98,7 @@ pub(crate) fn forget(db: &Db, scope: &Scope<'_>) -> Result<Forgotten> {
 /// The pages to forget under one lock.
 struct ForgetBatch<'a> {
     scope: &'a Scope<'a>,
-    users: Option<&'a Users>,
+    users: Option<&'a UserInfoPages>,
     /// The last examined page with user information; `None` at first.
     after: Option<&'a str>,
 }
@@ -106,7 +106,11 @@ struct ForgetBatch<'a> {
 impl ForgetBatch<'_> {
     /// Forgets the pages of one batch. Returns the last examined page if the next batch must
     /// continue after it.
-    fn forget(&self, view: &Arc<View>, writer: &mut Writer) -> Result<(Forgotten, Option<String>)> {
+    fn forget(
+        &self,
+        view: &Arc<View>,
+        writer: &mut WriterState,
+    ) -> Result<(Forgotten, Option<String>)> {
         // If the pages cannot be read, nothing is forgotten.
         let (urls, rest) = match self.users {
             Some(users) => user_pages(view, users, self.after)?,
@@ -129,7 +133,7 @@ impl ForgetBatch<'_> {
 /// [`SCANNED_PAGES`]. Also returns the last examined page, if more pages may follow.
 fn user_pages(
     view: &Arc<View>,
-    users: &Users,
+    users: &UserInfoPages,
     after: Option<&str>,
 ) -> Result<(Vec<String>, Option<String>)> {
     // The snapshot includes everything applied so far, acknowledged or not.
@@ -140,7 +144,8 @@ fn user_pages(
         // Skipping a page that was forgotten before takes as long as examining another page.
         let next = scan.next_with(|scan| {
             let is_known = users.contains(scan.key())
-                && changing_across(|| scan.key(), || scan.parts(), scan.epochs())?.is_some();
+                && page_with_changes_across(|| scan.key(), || scan.parts(), scan.epochs())?
+                    .is_some();
             Ok(Some((scan.url()?.to_owned(), is_known)))
         });
         let Some(page) = next else { break };
@@ -158,9 +163,9 @@ fn user_pages(
 impl Scope<'_> {
     /// The pages with user information that are forgotten with this scope although its prefix does
     /// not cover them.
-    pub(crate) fn users(&self) -> Option<Users> {
+    pub(crate) fn users(&self) -> Option<UserInfoPages> {
         match self {
-            Scope::Prefix(prefix) => prefix.users(),
+            Scope::Prefix(prefix) => prefix.user_info_pages(),
             Scope::Url(_) => None,
         }
     }
@@ -191,7 +196,7 @@ impl Scope<'_> {
     ///
     /// # Errors
     ///
-    /// An item is [`Error::Corrupt`] if its data is damaged, and [`Error::Url`] for a URL that no
+    /// An item is [`Error::Corrupt`] if its data is damaged, and [`Error::FeedUrl`] for a URL that no
     /// page can have.
     pub fn pages(&self, snapshot: &Snapshot) -> impl Iterator<Item = Result<Page>> + use<> {
         let (page, prefix) = match self {
@@ -210,13 +215,13 @@ impl Scope<'_> {
 }
 
 /// The range that contains the pages with user information.
-fn users_range(users: &Users) -> PageRange<'_> {
+fn users_range(users: &UserInfoPages) -> PageRange<'_> {
     let (from, to) = users.range();
     PageRange::all().under(users.domain()).keys(from, to)
 }
 
 /// Hides pages under the write lock. Adds no operation if there is nothing to forget.
-fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<Forgotten> {
+fn apply(view: &Arc<View>, writer: &mut WriterState, scope: &Scope<'_>) -> Result<Forgotten> {
     let active = &view.memtables.active;
     let sequence = writer.next_sequence;
     // The counts of pages and visits in older components may be wrong.
@@ -224,22 +229,22 @@ fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<For
         let what = "they have more pages or visits than can be counted";
         Error::corrupt("segments", 0, what)
     };
-    let check = |known: Option<Delta>| -> Result<(Delta, Totals)> {
+    let check = |known: Option<Delta>| -> Result<(Delta, StoreTotals)> {
         let known = known.filter(|known| active.read().can_lose(*known)).ok_or_else(too_many)?;
-        Ok((known, Totals::from_delta(known).ok_or_else(too_many)?))
+        Ok((known, StoreTotals::from_delta(known).ok_or_else(too_many)?))
     };
     // The snapshot includes everything applied so far, acknowledged or not.
     let now = Snapshot::new(Arc::clone(view), u64::MAX);
     let forgotten = match scope {
         Scope::Url(url) => {
             let lookup = Lookup::new(url, view.seed);
-            let known = view.known(&lookup, u64::MAX)?;
+            let known = view.locate_page(&lookup, u64::MAX)?;
             let Some(head) = &known.head else { return Ok(Forgotten::default()) };
             let (delta, counted) = check(head_counted(head))?;
             let number = active.read().find(lookup.hash, url, u64::MAX);
             let page = match number {
-                Some(number) => PageName::Known(number),
-                None => PageName::New { url, earlier: true, head: &[] },
+                Some(number) => JournalPage::Known(number),
+                None => JournalPage::New { url, earlier: true, head: &[] },
             };
             writer.pending.push(active.journal, sequence, |out| {
                 journal::put_forget_url(out, &page, &counted);
@@ -249,13 +254,13 @@ fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<For
                 Some(number) => number,
                 None => inner.add_page(sequence, url, lookup.hash, true, &[])?,
             };
-            inner.reset(sequence, number, delta)?;
+            inner.forget_page(sequence, number, delta)?;
             Forgotten { pages: 1, visits: counted.visits }
         }
         Scope::Prefix(prefix) => {
             let mut known = Some(Delta::default());
             let mut scan = now.scan(Some(prefix));
-            while let Some(page) = scan.next_changing() {
+            while let Some(page) = scan.next_with_changes() {
                 let (_, page) = page?;
                 known = known.and_then(|known| known.plus(head_counted(&page.head)?));
             }
@@ -266,7 +271,7 @@ fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<For
             writer.pending.push(active.journal, sequence, |out| {
                 journal::put_forget_prefix(out, prefix, &counted);
             })?;
-            active.write().bury(sequence, prefix.clone(), delta)?;
+            active.write().forget_prefix(sequence, prefix.clone(), delta)?;
             Forgotten { pages: counted.pages, visits: counted.visits }
         }
     };
@@ -286,13 +291,13 @@ pub(crate) fn holds(live: &LiveSegment, scope: &Scope<'_>, seed: u64) -> Result<
             if from < live.segment.lower_bound(prefix.range().1)? {
                 return Ok(true);
             }
-            prefix.users().map_or(Ok(false), |users| holds_user(live, &users))
+            prefix.user_info_pages().map_or(Ok(false), |users| holds_user(live, &users))
         }
     }
 }
 
 /// Whether a segment has a page with the user information of `users`.
-fn holds_user(live: &LiveSegment, users: &Users) -> Result<bool> {
+fn holds_user(live: &LiveSegment, users: &UserInfoPages) -> Result<bool> {
     let (first, past) = users.range();
     let from = live.segment.lower_bound(first)?;
     let mut cursor = PageCursor::new(Arc::clone(&live.segment), from)?;
@@ -305,7 +310,7 @@ fn holds_user(live: &LiveSegment, users: &Users) -> Result<bool> {
 }
 
 /// The contribution of a page with this head to the totals.
-fn head_counted(head: &Head) -> Option<Delta> {
+fn head_counted(head: &PageHead) -> Option<Delta> {
     let visits = i64::try_from(head.visits).ok()?;
     Some(page_delta(PageState::of(Some(head)), visits))
 }
@@ -345,7 +350,7 @@ pub(crate) fn purge(db: &Db, scope: &Scope<'_>, progress: &Progress) -> Result<F
                     return Ok(false);
                 }
                 let lookup = Lookup::new(url, view.seed);
-                Ok(view.known(&lookup, u64::MAX)?.head.is_none()
+                Ok(view.locate_page(&lookup, u64::MAX)?.head.is_none()
                     || view.forgotten(&lookup, u64::MAX, id)?)
             };
             let purge = Purge { done: &done, hidden: &keep };

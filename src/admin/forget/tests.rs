@@ -4,7 +4,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::disk::{Name, SimDisk};
+use crate::disk::{FileName, SimDisk};
 use crate::engine::options::{Durability, Options};
 use crate::engine::store::Store;
 use crate::page::Observation;
@@ -68,7 +68,7 @@ fn pages_with_users_are_found_behind_many_others() {
     let ours = ["http://example.com/a", "http://a@example.com/a", "http://z@example.com/a"];
     ours.iter().for_each(|url| observe(&store, url));
     store.seal().unwrap();
-    let users = Prefix::parse("example.com/a").unwrap().users().unwrap();
+    let users = Prefix::parse("example.com/a").unwrap().user_info_pages().unwrap();
     let (found, rest) = user_pages(&view(&store), &users, None).unwrap();
     assert_eq!((found.as_slice(), rest.is_some()), (&[ours[1].to_owned()][..], true));
     let scope = Scope::Prefix(Prefix::parse("example.com/a").unwrap());
@@ -113,7 +113,7 @@ fn nothing_is_forgotten_if_user_pages_cannot_be_read() {
     store.seal().unwrap();
     store.close().unwrap();
     let files = disk.contents();
-    let segment = files.iter().position(|(name, _)| matches!(name, Name::Segment(_))).unwrap();
+    let segment = files.iter().position(|(name, _)| matches!(name, FileName::Segment(_))).unwrap();
     let scope = Scope::Prefix(Prefix::parse("example.com/a").unwrap());
     let under = |store: &Store| {
         let Scope::Prefix(prefix) = &scope else { unreachable!() };

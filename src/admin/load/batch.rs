@@ -4,18 +4,18 @@ use std::iter::repeat_with;
 use std::mem::take;
 use std::ops::Range;
 
-use super::epochs::Settled;
-use super::runs::{Joined, Merge, sort_tail};
+use super::epochs::ResolvedEpochs;
+use super::runs::{MergedPages, RunMerge, sort_tail};
 use crate::bug::{Bug, OrBug, ensure};
 use crate::engine::lookup::Lookup;
 use crate::engine::view::View;
 use crate::error::Result;
 use crate::layout::PackedRow;
 use crate::page::{
-    Changes, Entry, EpochInfo, InForce, PageHistory, PageState, Restated, in_force_on,
+    Changes, Entry, EpochInfo, InForceContents, PageHistory, PageState, Restated, in_force_on,
     restated_digest,
 };
-use crate::segment::{Row, count_visits, host_slot_of, put_carried, url_hash};
+use crate::segment::{ScheduleRow, count_visits, host_slot_of, put_carried, url_hash};
 
 /// The maximum number of pages in a batch.
 const BATCH_PAGES: usize = 2048;
@@ -26,15 +26,15 @@ const BATCH_ENTRIES: usize = 8 << 10;
 
 /// Pages that are ready to be written.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
-    pages: Vec<Ready>,
-    joined: Joined,
+pub(super) struct LoadBatch {
+    pages: Vec<LoadPage>,
+    joined: MergedPages,
     heads: Vec<u8>,
 }
 
 /// A page of a batch.
 #[derive(Debug)]
-pub(super) struct Ready {
+pub(super) struct LoadPage {
     url: Range<usize>,
     pub(super) hash: u64,
     /// The number of the slot of the page's host.
@@ -47,14 +47,14 @@ pub(super) struct Ready {
     pub(super) changes: Changes,
     /// The page's input to the schedule.
     pub(super) row: PackedRow,
-    pub(super) in_force: InForce,
+    pub(super) in_force: InForceContents,
     /// Whether any segment has the page.
     pub(super) earlier: bool,
     /// The states of the page before and after the load.
     pub(super) states: (PageState, PageState),
 }
 
-impl Batch {
+impl LoadBatch {
     pub(super) fn clear(&mut self) {
         self.pages.clear();
         self.joined.clear();
@@ -68,26 +68,26 @@ impl Batch {
     }
 
     /// The number of entries that were read for these pages.
-    pub(super) fn taken(&self) -> u64 {
-        self.joined.taken
+    pub(super) fn entries_read(&self) -> u64 {
+        self.joined.entries_read
     }
 
-    pub(super) fn pages(&self) -> impl Iterator<Item = &Ready> {
+    pub(super) fn pages(&self) -> impl Iterator<Item = &LoadPage> {
         self.pages.iter()
     }
 
-    pub(super) fn url(&self, page: &Ready) -> Result<&str, Bug> {
+    pub(super) fn url(&self, page: &LoadPage) -> Result<&str, Bug> {
         text(self.joined.urls.get(page.url.clone()))
     }
 
     /// The entries of a page that are new to the store.
-    pub(super) fn entries(&self, page: &Ready) -> Result<&[Entry], Bug> {
+    pub(super) fn entries(&self, page: &LoadPage) -> Result<&[Entry], Bug> {
         let entries = self.joined.entries.get(page.entries.clone());
         entries.or_bug("a page's entries lie among those of its batch")
     }
 
     /// The head of a page in the store, packed.
-    pub(super) fn before(&self, page: &Ready) -> Result<&[u8], Bug> {
+    pub(super) fn before(&self, page: &LoadPage) -> Result<&[u8], Bug> {
         self.heads.get(page.before.clone()).or_bug("a head lies among those of its batch")
     }
 
@@ -95,9 +95,9 @@ impl Batch {
     /// false after the last page.
     pub(super) fn take(
         &mut self,
-        merge: &mut Merge<'_>,
+        merge: &mut RunMerge<'_>,
         seed: u64,
-        epochs: &Settled,
+        epochs: &ResolvedEpochs,
     ) -> Result<bool> {
         let (url, entries) = (self.joined.urls.len(), self.joined.entries.len());
         if !merge.next(&mut self.joined)? {
@@ -111,7 +111,7 @@ impl Batch {
             sort_tail(&mut self.joined.entries, entries);
         }
         let of = text(self.joined.urls.get(url..))?;
-        self.pages.push(Ready {
+        self.pages.push(LoadPage {
             hash: url_hash(of, seed),
             host: host_slot_of(&self.joined.key, seed),
             url: url..self.joined.urls.len(),
@@ -119,7 +119,7 @@ impl Batch {
             before: 0..0,
             changes: Changes::default(),
             row: PackedRow::default(),
-            in_force: InForce::new(),
+            in_force: InForceContents::new(),
             earlier: false,
             states: (PageState::Unknown, PageState::Unknown),
         });
@@ -128,14 +128,14 @@ impl Batch {
 
     /// Looks up the batch's pages in the segments of a view, drops entries that the store has, and
     /// computes the state of the pages with the remaining entries.
-    pub(super) fn settle(&mut self, view: &View, epochs: &[EpochInfo]) -> Result<()> {
+    pub(super) fn reconcile(&mut self, view: &View, epochs: &[EpochInfo]) -> Result<()> {
         let known = if view.segments.is_empty() { Vec::new() } else { self.known(view)? };
         let is_of_all = known.is_empty() || known.len() == self.pages.len();
         ensure(is_of_all, "each page of a batch is looked up")?;
         let known = known.into_iter().chain(repeat_with(|| None));
         let mut pages = take(&mut self.pages);
         for (page, known) in pages.iter_mut().zip(known) {
-            self.settle_page(page, known, view, epochs)?;
+            self.reconcile_page(page, known, view, epochs)?;
         }
         pages.retain(|page| !page.entries.is_empty());
         self.pages = pages;
@@ -145,18 +145,18 @@ impl Batch {
     /// The histories of the batch's pages in the segments.
     fn known(&self, view: &View) -> Result<Vec<Option<PageHistory>>> {
         let mut known = vec![None; self.pages.len()];
-        let lookup = |page: &Ready| Ok(Lookup::of(self.url(page)?, page.hash));
+        let lookup = |page: &LoadPage| Ok(Lookup::of(self.url(page)?, page.hash));
         let lookups = self.pages.iter().map(lookup).collect::<Result<Vec<_>, Bug>>()?;
-        view.known_in_segments(&lookups, |place, _, course| {
+        view.locate_in_segments(&lookups, |place, _, course| {
             *known.get_mut(place).or_bug("a place is that of a lookup")? = Some(course);
             Ok(())
         })?;
         Ok(known)
     }
 
-    fn settle_page(
+    fn reconcile_page(
         &mut self,
-        page: &mut Ready,
+        page: &mut LoadPage,
         known: Option<PageHistory>,
         view: &View,
         epochs: &[EpochInfo],
@@ -174,7 +174,7 @@ impl Batch {
             (None, Entry::Visit(_)) => true,
             (Some(head), Entry::Visit(visit)) => *visit > head.last || visit.time < head.first,
             (Some(head), Entry::Property(given)) => {
-                Some(*given) > head.properties.like(given.property)
+                Some(*given) > head.properties.of_kind(given.property)
             }
         };
         let mut old = None;
@@ -201,19 +201,19 @@ impl Batch {
             }
         };
         let head = course.head.as_ref();
-        page.row = Row::new(head, &page.changes, count_visits(entries), page.host).pack();
+        page.row = ScheduleRow::new(head, &page.changes, count_visits(entries), page.host).pack();
         page.in_force = in_force_on(head);
         page.states = (before, PageState::of(head));
         Ok(())
     }
 
     /// All entries of a page in the store.
-    fn stored(&self, page: &Ready, view: &View) -> Result<Vec<Entry>> {
+    fn stored(&self, page: &LoadPage, view: &View) -> Result<Vec<Entry>> {
         view.entries(&Lookup::of(self.url(page)?, page.hash), u64::MAX)
     }
 
     /// Replaces a page's entries by the remaining entries.
-    fn replace(&mut self, page: &mut Ready, mut entries: Vec<Entry>) -> Result<(), Bug> {
+    fn replace(&mut self, page: &mut LoadPage, mut entries: Vec<Entry>) -> Result<(), Bug> {
         entries.sort_unstable();
         entries.dedup();
         let is_less = entries.len() <= page.entries.len();

@@ -7,22 +7,22 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::write::Unlisted;
+use super::write::UnlistedFiles;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::EPOCHS_MAX;
-use crate::df::Table;
+use crate::df::FrequencyTable;
 use crate::disk::Disk;
 use crate::engine::epochs::{
-    begun, check_name, check_options, live_number, may_end, next_epoch, of_name, open_table,
+    check_name, check_options, live_number, may_end, new_epoch, next_epoch, of_name, open_table,
     reserved,
 };
-use crate::engine::files::{Files, has_table, table_name, table_of};
+use crate::engine::files::{FileNaming, has_table, table_name, table_of};
 use crate::engine::origin::Origin;
 use crate::engine::snapshot::Snapshot;
-use crate::engine::totals::Totals;
+use crate::engine::totals::StoreTotals;
 use crate::error::{Error, Result};
 use crate::page::{Entry, Epoch, EpochInfo, EpochOptions};
-use crate::sync::{Rank, RankedMutex};
+use crate::sync::{LockRank, RankedMutex};
 
 /// The first epoch count that a load uses; a store never assigns it.
 const FIRST: usize = 1 << 23;
@@ -57,66 +57,68 @@ const _: () = assert!(FIRST >= EPOCHS_MAX);
 /// ```
 #[derive(Clone, Debug)]
 pub struct LoadEpochs {
-    coming: Arc<RankedMutex<Coming>>,
+    requested: Arc<RankedMutex<RequestedEpochs>>,
 }
 
 impl Default for LoadEpochs {
     fn default() -> Self {
-        LoadEpochs { coming: Arc::new(RankedMutex::new(Rank::LoadEpochs, Coming::default())) }
+        LoadEpochs {
+            requested: Arc::new(RankedMutex::new(LockRank::LoadEpochs, RequestedEpochs::default())),
+        }
     }
 }
 
 #[derive(Debug, Default)]
-struct Coming {
+struct RequestedEpochs {
     /// The requested epochs in order of first use.
-    epochs: Vec<Named>,
+    epochs: Vec<RequestedEpoch>,
     places: HashMap<String, usize>,
 }
 
 /// An epoch that was requested by name.
 #[derive(Debug)]
-struct Named {
+struct RequestedEpoch {
     name: String,
     /// The number of the epoch in the load.
     number: Epoch,
     /// The requested options, if observations use the epoch. In this case the store's epoch must
     /// not have ended, nor have other options.
-    asked: Option<EpochOptions>,
+    requested: Option<EpochOptions>,
     /// The description of the epoch in the store from which it is copied.
-    like: Option<Like>,
-    table: Option<Source>,
+    source: Option<SourceEpoch>,
+    table: Option<TableSource>,
 }
 
 /// The description of an epoch in another store.
 #[derive(Clone, Copy, Debug)]
-struct Like {
+struct SourceEpoch {
     options: EpochOptions,
     begun: u64,
     ended: bool,
 }
 
-impl Named {
-    fn new(name: &str, number: Epoch) -> Named {
-        Named { name: name.to_owned(), number, asked: None, like: None, table: None }
+impl RequestedEpoch {
+    fn new(name: &str, number: Epoch) -> RequestedEpoch {
+        RequestedEpoch { name: name.to_owned(), number, requested: None, source: None, table: None }
     }
 
     /// Requests the epoch with the given options.
     fn ask(&mut self, options: EpochOptions) -> Result<()> {
-        check_options(&self.name, *self.asked.get_or_insert(options), options)
+        check_options(&self.name, *self.requested.get_or_insert(options), options)
     }
 
     /// The options of the epoch if it begins with the load.
     fn options(&self) -> EpochOptions {
-        self.asked.or(self.like.map(|like| like.options)).unwrap_or_default()
+        self.requested.or(self.source.map(|like| like.options)).unwrap_or_default()
     }
 }
 
 /// The source of an epoch's table.
 #[derive(Debug)]
-enum Source {
+enum TableSource {
     Origin(Origin),
-    Store(Arc<dyn Disk>, Files, EpochInfo),
-    Table(Arc<Table>),
+    Store(Arc<dyn Disk>, FileNaming, EpochInfo),
+    Table(Arc<FrequencyTable>),
 }
 
 impl LoadEpochs {
@@ -144,7 +146,7 @@ impl LoadEpochs {
         origin.fingerprinter()?;
         self.name(&origin.name(), origin.recipe().mask().leading_zeros(), |named| {
             named.ask(options.into())?;
-            named.table = Some(Source::Origin(origin.clone()));
+            named.table = Some(TableSource::Origin(origin.clone()));
             Ok(())
         })
     }
@@ -161,11 +163,12 @@ impl LoadEpochs {
     pub fn of(&self, other: &Snapshot) -> Result<Vec<Epoch>> {
         let of = |info: &EpochInfo| {
             let reserved = info.epoch.mask().leading_zeros();
-            let epoch = self.like(&info.name, reserved, info.options(), info.begun, info.ended)?;
+            let epoch =
+                self.described(&info.name, reserved, info.options(), info.begun, info.ended)?;
             self.name(&info.name, reserved, |named| {
                 if has_table(info) && named.table.is_none() {
                     let (disk, files) = (Arc::clone(&other.view.disk), other.view.files);
-                    named.table = Some(Source::Store(disk, files, info.clone()));
+                    named.table = Some(TableSource::Store(disk, files, info.clone()));
                 }
                 Ok(())
             })?;
@@ -187,7 +190,7 @@ impl LoadEpochs {
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// let epochs = LoadEpochs::default();
-    /// let old = epochs.like("mine/1", 0, Role::Both, 17, true)?;
+    /// let old = epochs.described("mine/1", 0, Role::Both, 17, true)?;
     /// let seen = [Ok(Observation::content("https://example.com/", Time::from_ms(1_700_000_000_000)?, 4, old))];
     /// let (store, _) = Store::create_from(
     ///     dir.path().join("crawl.simkeep"),
@@ -207,7 +210,7 @@ impl LoadEpochs {
     /// The errors of [`named`](Self::named), and [`Error::InvalidArgument`] for more than 64
     /// reserved bits. If the store has an epoch of this name with other reserved bits, the load
     /// fails.
-    pub fn like(
+    pub fn described(
         &self,
         name: &str,
         reserved: u32,
@@ -220,9 +223,9 @@ impl LoadEpochs {
                 "at most 64 bits of a fingerprint can be reserved",
             ));
         }
-        let like = Like { options: options.into(), begun, ended };
+        let like = SourceEpoch { options: options.into(), begun, ended };
         self.name(name, reserved, |named| {
-            named.like.get_or_insert(like);
+            named.source.get_or_insert(like);
             Ok(())
         })
     }
@@ -234,8 +237,8 @@ impl LoadEpochs {
     ///
     /// [`Error::UnknownEpoch`] if this load did not assign the number, [`Error::InvalidArgument`]
     /// if the epoch's name belongs to another table or to no table.
-    pub fn table(&self, epoch: Epoch, table: Arc<Table>) -> Result<()> {
-        let mut coming = self.coming.lock();
+    pub fn table(&self, epoch: Epoch, table: Arc<FrequencyTable>) -> Result<()> {
+        let mut coming = self.requested.lock();
         let named = place(epoch).and_then(|place| coming.epochs.get_mut(place));
         let named = named.filter(|named| named.number == epoch);
         let named = named.ok_or(Error::UnknownEpoch(epoch.0))?;
@@ -244,7 +247,7 @@ impl LoadEpochs {
                 format!("the epoch {} does not have the table {:016x}", named.name, table.id());
             return Err(Error::InvalidArgument(what));
         }
-        named.table.get_or_insert(Source::Table(table));
+        named.table.get_or_insert(TableSource::Table(table));
         Ok(())
     }
 
@@ -252,9 +255,9 @@ impl LoadEpochs {
         &self,
         name: &str,
         reserved: u32,
-        note: impl FnOnce(&mut Named) -> Result<()>,
+        note: impl FnOnce(&mut RequestedEpoch) -> Result<()>,
     ) -> Result<Epoch> {
-        let Coming { epochs, places } = &mut *self.coming.lock();
+        let RequestedEpochs { epochs, places } = &mut *self.requested.lock();
         let named = match places.get(name).and_then(|place| epochs.get_mut(*place)) {
             Some(named) => named,
             None => {
@@ -263,7 +266,7 @@ impl LoadEpochs {
                 let number = Epoch::new(FIRST + epochs.len(), reserved);
                 let number = number.or_bug("a load's numbers fit after those of a store")?;
                 places.insert(name.to_owned(), epochs.len());
-                epochs.push_mut(Named::new(name, number))
+                epochs.push_mut(RequestedEpoch::new(name, number))
             }
         };
         note(named)?;
@@ -272,7 +275,7 @@ impl LoadEpochs {
 
     /// Whether this load assigned a number.
     pub(super) fn has(&self, epoch: Epoch) -> bool {
-        let coming = self.coming.lock();
+        let coming = self.requested.lock();
         let named = place(epoch).and_then(|place| coming.epochs.get(place));
         named.is_some_and(|named| named.number == epoch)
     }
@@ -286,7 +289,7 @@ fn place(epoch: Epoch) -> Option<usize> {
 /// The epochs of a load with their numbers in the store. While this value exists, nobody else may
 /// register or end an epoch.
 #[derive(Debug)]
-pub(super) struct Settled {
+pub(super) struct ResolvedEpochs {
     /// The number in the store of each requested epoch.
     numbers: Vec<Epoch>,
     /// All epochs of the store after the load.
@@ -296,34 +299,34 @@ pub(super) struct Settled {
     /// The existing epochs that end with the load.
     pub(super) ended: Vec<EpochInfo>,
     /// The tables that were copied.
-    pub(super) tables: Unlisted,
+    pub(super) tables: UnlistedFiles,
 }
 
-impl Settled {
+impl ResolvedEpochs {
     /// Assigns the numbers, and copies the tables; they are durable when this function returns.
     /// `now` is the current state of the store.
     pub(super) fn new(
         disk: &Arc<dyn Disk>,
         now: &Snapshot,
         epochs: &LoadEpochs,
-    ) -> Result<Settled> {
-        let mut settled = Settled {
+    ) -> Result<ResolvedEpochs> {
+        let mut settled = ResolvedEpochs {
             numbers: Vec::new(),
             all: now.epochs().to_vec(),
             begun: Vec::new(),
             ended: Vec::new(),
-            tables: Unlisted::new(disk),
+            tables: UnlistedFiles::new(disk),
         };
-        let coming = epochs.coming.lock();
+        let coming = epochs.requested.lock();
         let named = &coming.epochs[..];
         for named in named {
-            settled.settle(now, named)?;
+            settled.resolve(now, named)?;
         }
         ensure(settled.numbers.len() == named.len(), "each epoch of a load gets a number")?;
         for (named, epoch) in named.iter().zip(&settled.numbers) {
             // An existing epoch without pages ends as well.
-            let ends = named.like.as_ref().is_some_and(|like| like.ended)
-                && named.asked.is_none()
+            let ends = named.source.as_ref().is_some_and(|like| like.ended)
+                && named.requested.is_none()
                 && now.fingerprints(*epoch) == 0
                 && settled
                     .all
@@ -344,9 +347,9 @@ impl Settled {
         Ok(settled)
     }
 
-    fn settle(&mut self, now: &Snapshot, named: &Named) -> Result<()> {
+    fn resolve(&mut self, now: &Snapshot, named: &RequestedEpoch) -> Result<()> {
         if let Some(info) = of_name(&self.all, &named.name) {
-            if let Some(asked) = named.asked {
+            if let Some(asked) = named.requested {
                 live_number(info)?;
                 check_options(&named.name, info.options(), asked)?;
             }
@@ -362,11 +365,11 @@ impl Settled {
         }
         let reserved = named.number.mask().leading_zeros();
         let epoch = next_epoch(self.all.len(), reserved)?;
-        let visits = Totals::of(now)?.visits;
-        let like = named.like;
+        let visits = StoreTotals::of(now)?.visits;
+        let like = named.source;
         let visits = like.filter(|_| visits == 0).map_or(visits, |like| like.begun);
-        let ended = named.asked.is_none() && like.is_some_and(|like| like.ended);
-        let info = EpochInfo { ended, ..begun(epoch, &named.name, visits, named.options())? };
+        let ended = named.requested.is_none() && like.is_some_and(|like| like.ended);
+        let info = EpochInfo { ended, ..new_epoch(epoch, &named.name, visits, named.options())? };
         self.begun.push(info.clone());
         self.all.push(info);
         self.numbers.push(epoch);
@@ -392,18 +395,18 @@ impl Settled {
 /// Copies a table, unless the store's epoch has one.
 fn put_table(
     disk: &Arc<dyn Disk>,
-    source: &Source,
+    source: &TableSource,
     info: &EpochInfo,
-    tables: &mut Unlisted,
+    tables: &mut UnlistedFiles,
 ) -> Result<()> {
     let number = info.epoch.count().into();
-    match (open_table(&**disk, Files::Own, info), source) {
-        (Err(Error::NoTable { .. }), Source::Origin(origin)) => {
+    match (open_table(&**disk, FileNaming::Store, info), source) {
+        (Err(Error::NoTable { .. }), TableSource::Origin(origin)) => {
             let table = origin.frequencies().or_bug("an origin has the table of its name")?;
             table.copy_to(disk, number)?;
         }
-        (Err(Error::NoTable { .. }), Source::Table(table)) => table.copy_to(disk, number)?,
-        (Err(Error::NoTable { .. }), Source::Store(from, files, like)) => {
+        (Err(Error::NoTable { .. }), TableSource::Table(table)) => table.copy_to(disk, number)?,
+        (Err(Error::NoTable { .. }), TableSource::Store(from, files, like)) => {
             match open_table(&**from, *files, like) {
                 Ok(table) => table.copy_to(disk, number)?,
                 // The other store has no table either.

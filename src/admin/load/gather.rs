@@ -3,45 +3,45 @@
 
 use std::sync::Arc;
 
-use super::runs::{RunWriter, Runs, sort_tail};
+use super::runs::{RunWriter, SortedRuns, sort_tail};
 use crate::bug::OrBug;
 use crate::cpu::prefetch;
-use crate::disk::{Disk, Name};
+use crate::disk::{Disk, FileName};
 use crate::error::Result;
 use crate::layout::{Cursor, put_varint};
 use crate::page::{Entry, Operation, surt};
-use crate::segment::{Entries, put_entries};
+use crate::segment::{PackedEntries, put_entries};
 use crate::sort::{Keyed, sort_by_digits};
 use crate::sync::mpsc::{Receiver, Sender, channel};
 
 /// The maximum number of bytes to gather: offsets are 32 bits wide.
 const GATHERED_BYTES_MAX: usize = 3 << 30;
 
-/// The first runs are shorter than the longest run by a factor of 2^`SHORTER`. So the writer starts
+/// The first runs are shorter than the longest run by a factor of 2^`FIRST_RUN_SHIFT`. So the writer starts
 /// early, and few observations are unwritten when the last one arrives.
-const SHORTER: u32 = 3;
+const FIRST_RUN_SHIFT: u32 = 3;
 
 /// The number of runs after which the length of a run doubles.
-const OF_A_LENGTH: u32 = 8;
+const RUNS_PER_LENGTH: u32 = 8;
 
 /// Observations in memory, in order of arrival.
 #[derive(Debug, Default)]
-struct Gathered {
+struct ObservationBuffer {
     /// The concatenated observations: each has its SURT key, the length of its URL, the URL, and
     /// the packed visit.
     bytes: Vec<u8>,
-    places: Vec<ObservationOrder>,
+    places: Vec<BufferedObservation>,
 }
 
 /// The position of an observation, for sorting.
 #[derive(Debug)]
-struct ObservationOrder {
+struct BufferedObservation {
     digit: u64,
     start: u32,
     key_len: u32,
 }
 
-impl Keyed for ObservationOrder {
+impl Keyed for BufferedObservation {
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "the key was put there")]
     fn key<'k>(&self, keys: &'k [u8]) -> &'k [u8] {
@@ -60,7 +60,7 @@ impl Keyed for ObservationOrder {
     }
 }
 
-impl ObservationOrder {
+impl BufferedObservation {
     /// The URL and the packed entry.
     #[expect(
         clippy::indexing_slicing,
@@ -75,7 +75,7 @@ impl ObservationOrder {
     }
 }
 
-impl Gathered {
+impl ObservationBuffer {
     fn bytes_used(&self) -> usize {
         self.bytes.len() + size_of_val(self.places.as_slice())
     }
@@ -87,7 +87,7 @@ impl Gathered {
 
     fn push(&mut self, operation: &Operation<'_>) {
         self.push_entry(operation.url(), &operation.entry());
-        for entry in operation.beside() {
+        for entry in operation.extra_entries() {
             self.push_entry(operation.url(), &entry);
         }
     }
@@ -104,14 +104,14 @@ impl Gathered {
         self.bytes.extend_from_slice(url.as_bytes());
         put_entries(&mut self.bytes, std::slice::from_ref(entry));
         let (start, key_len) = (start as u32, key_len as u32);
-        self.places.push(ObservationOrder { digit: 0, start, key_len });
+        self.places.push(BufferedObservation { digit: 0, start, key_len });
     }
 
     /// Writes all observations as a run. Returns the number of its entries, without duplicates.
     fn write_run(&mut self, runs: &mut RunWriter) -> Result<u64> {
         /// How many entries ahead the memory is prefetched.
         const AHEAD: usize = 8;
-        let Gathered { bytes, places } = self;
+        let ObservationBuffer { bytes, places } = self;
         sort_by_digits(bytes, places, &|a, b| a.parts(bytes).0.cmp(b.parts(bytes).0));
         let (mut entries, mut packed) = (Vec::new(), Vec::new());
         let (mut at, mut written) = (0, 0);
@@ -128,7 +128,7 @@ impl Gathered {
                 if other != url {
                     break;
                 }
-                let entry = Entries::new(Cursor::new(entry), 1).next().flatten();
+                let entry = PackedEntries::new(Cursor::new(entry), 1).next().flatten();
                 entries.push(entry.or_bug("an entry was packed when it came")?);
                 at += 1;
             }
@@ -145,41 +145,41 @@ impl Gathered {
 
 /// Gathers observations. Its other half, the writer, runs on a thread of its own.
 pub(super) struct Gatherer {
-    gathered: Gathered,
+    gathered: ObservationBuffer,
     /// The size of the current run and of the longest run, in bytes.
     bytes: usize,
     bytes_max: usize,
     /// The number of runs that were passed to the writer.
     runs: u32,
-    full: Sender<Gathered>,
-    empty: Receiver<Gathered>,
+    full: Sender<ObservationBuffer>,
+    empty: Receiver<ObservationBuffer>,
 }
 
 /// Writes runs.
-pub(super) struct Writer {
-    full: Receiver<Gathered>,
-    empty: Sender<Gathered>,
+pub(super) struct RunSorter {
+    full: Receiver<ObservationBuffer>,
+    empty: Sender<ObservationBuffer>,
 }
 
 /// Creates both halves, which take `memory_bytes` together.
-pub(super) fn pair(memory_bytes: usize) -> (Gatherer, Writer) {
+pub(super) fn pair(memory_bytes: usize) -> (Gatherer, RunSorter) {
     let (to_writer, full) = channel();
     let (to_gatherer, empty) = channel();
     // The gathered run, the run being written, and some memory for the writing itself.
     let bytes_max = (memory_bytes / 32 * 15).min(GATHERED_BYTES_MAX);
     // The channels pass only two buffers, so no queue grows.
-    let _ = to_gatherer.send(Gathered::default());
-    let gathered = Gathered::default();
-    let bytes = bytes_max >> SHORTER;
+    let _ = to_gatherer.send(ObservationBuffer::default());
+    let gathered = ObservationBuffer::default();
+    let bytes = bytes_max >> FIRST_RUN_SHIFT;
     let gatherer = Gatherer { gathered, bytes, bytes_max, runs: 0, full: to_writer, empty };
-    (gatherer, Writer { full, empty: to_gatherer })
+    (gatherer, RunSorter { full, empty: to_gatherer })
 }
 
 impl Gatherer {
-    /// Adds an observation. An error means that the writer has ended, and [`Writer::run`] returns
+    /// Adds an observation. An error means that the writer has ended, and [`RunSorter::run`] returns
     /// the reason.
     #[inline]
-    pub(super) fn push(&mut self, operation: &Operation<'_>) -> Result<(), Ended> {
+    pub(super) fn push(&mut self, operation: &Operation<'_>) -> Result<(), WriterEnded> {
         if self.gathered.bytes_used() >= self.bytes {
             self.pass_on()?;
         }
@@ -187,29 +187,29 @@ impl Gatherer {
         Ok(())
     }
 
-    fn pass_on(&mut self) -> Result<(), Ended> {
-        let empty = self.empty.recv().map_err(|_| Ended)?;
+    fn pass_on(&mut self) -> Result<(), WriterEnded> {
+        let empty = self.empty.recv().map_err(|_| WriterEnded)?;
         let full = std::mem::replace(&mut self.gathered, empty);
         self.runs += 1;
-        if self.runs.is_multiple_of(OF_A_LENGTH) {
+        if self.runs.is_multiple_of(RUNS_PER_LENGTH) {
             self.bytes = (2 * self.bytes).min(self.bytes_max);
         }
-        self.full.send(full).map_err(|_| Ended)
+        self.full.send(full).map_err(|_| WriterEnded)
     }
 
     /// Passes the remaining observations to the writer.
-    pub(super) fn finish(mut self) -> Result<(), Ended> {
+    pub(super) fn finish(mut self) -> Result<(), WriterEnded> {
         if self.gathered.places.is_empty() { Ok(()) } else { self.pass_on() }
     }
 }
 
 /// The error if the writer has ended.
 #[derive(Debug)]
-pub(super) struct Ended;
+pub(super) struct WriterEnded;
 
-impl Writer {
+impl RunSorter {
     /// Writes runs until the gatherer ends. Returns the runs, and the number of their visits.
-    pub(super) fn run(self, disk: &Arc<dyn Disk>, name: Name) -> Result<(Runs, u64)> {
+    pub(super) fn run(self, disk: &Arc<dyn Disk>, name: FileName) -> Result<(SortedRuns, u64)> {
         let (mut runs, mut visits) = (RunWriter::new(disk, name)?, 0);
         for mut gathered in self.full {
             visits += gathered.write_run(&mut runs)?;

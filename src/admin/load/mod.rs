@@ -22,18 +22,18 @@ mod write;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-use self::epochs::Settled;
-use self::runs::Runs;
-use self::write::{Writing, Written};
+use self::epochs::ResolvedEpochs;
+use self::runs::SortedRuns;
+use self::write::{LoadWriter, WrittenSegments};
 use crate::bug::{OrBug, ensure};
 use crate::catalog::SegmentRow;
-use crate::disk::{Location, Name};
-use crate::engine::clock::Clock;
+use crate::disk::{FileName, Location};
+use crate::engine::clock::FutureVisitCheck;
 use crate::engine::compaction::policy::tier;
 use crate::engine::core::Core;
 use crate::engine::db::Db;
 use crate::engine::epochs::{Epochs, first};
-use crate::engine::lifecycle::{Lifecycle, OnPanic};
+use crate::engine::lifecycle::{Lifecycle, PoisonOnPanic};
 use crate::engine::manifest_check::row;
 use crate::engine::memtables::Memtables;
 use crate::engine::options::Options;
@@ -43,13 +43,13 @@ use crate::engine::view::View;
 use crate::engine::write::validate::{check, of_epochs};
 use crate::engine::{new_segment, open};
 use crate::error::{Error, Result};
-use crate::page::{EpochInfo, known};
+use crate::page::{EpochInfo, find_epoch};
 use crate::progress::{Progress, Stage};
 use crate::search::Resources;
 use crate::sync::thread;
 
 pub use epochs::LoadEpochs;
-pub use options::Observed;
+pub use options::AsOperation;
 pub use options::{LoadOptions, Loaded};
 
 impl Store {
@@ -76,7 +76,7 @@ impl Store {
     /// # Errors
     ///
     /// The errors of [`create`](Store::create) and [`load`](Store::load).
-    pub fn create_from<O: Observed>(
+    pub fn create_from<O: AsOperation>(
         at: impl Into<Location>,
         options: Options,
         observations: impl IntoIterator<Item = Result<O>>,
@@ -135,7 +135,7 @@ impl Store {
     /// a file could not be written, [`Error::Corrupt`] if a page of the store could not be read. In
     /// all these cases nothing is stored, and the store remains usable. If the commit itself fails,
     /// the store is poisoned, as for [`observe`](Store::observe).
-    pub fn load<O: Observed>(
+    pub fn load<O: AsOperation>(
         &self,
         observations: impl IntoIterator<Item = Result<O>>,
         options: LoadOptions,
@@ -180,7 +180,7 @@ const RUN_BYTES: usize = 64 << 10;
 const FAN_IN: std::ops::RangeInclusive<usize> = 4..=256;
 
 /// Loads all observations, or none.
-pub(crate) fn load<O: Observed>(
+pub(crate) fn load<O: AsOperation>(
     db: &Db,
     observations: impl Iterator<Item = Result<O>>,
     options: LoadOptions,
@@ -188,9 +188,9 @@ pub(crate) fn load<O: Observed>(
     let LoadOptions { memory_bytes, segment_pages, epochs, progress } = options;
     options::check(memory_bytes, segment_pages)?;
     let _one = db.loading.lock();
-    let load = Load { db, memory_bytes, segment_pages, epochs: &epochs };
+    let load = BulkLoad { db, memory_bytes, segment_pages, epochs: &epochs };
     progress.start(Stage::Gathering, None)?;
-    let mut watch = Watch::new(&db.core.lifecycle, progress.clone());
+    let mut watch = LoadProgress::new(&db.core.lifecycle, progress.clone());
     watch.report()?;
     let runs = load.gather(observations, &mut watch)?;
     let loaded = load.write(runs, &mut watch)?;
@@ -204,20 +204,20 @@ fn joined<T>(thread: thread::Result<Result<T>>) -> Result<T> {
 }
 
 /// A load in progress.
-struct Load<'s> {
+struct BulkLoad<'s> {
     db: &'s Db,
     memory_bytes: usize,
     segment_pages: u64,
     epochs: &'s LoadEpochs,
 }
 
-impl Load<'_> {
+impl BulkLoad<'_> {
     /// Merges the runs into segments, and makes the segments live.
-    fn write(&self, runs: Option<Runs>, watch: &mut Watch<'_>) -> Result<Loaded> {
+    fn write(&self, runs: Option<SortedRuns>, watch: &mut LoadProgress<'_>) -> Result<Loaded> {
         let Db { core, publisher, registry, admission, sealer, .. } = self.db;
         let Core { disk, options, live, .. } = &**core;
-        let _on_panic = OnPanic::new(&core.lifecycle);
-        let runs = runs.map(|runs| self.lengthen(runs, watch)).transpose()?;
+        let _on_panic = PoisonOnPanic::new(&core.lifecycle);
+        let runs = runs.map(|runs| self.reduce_runs(runs, watch)).transpose()?;
 
         watch.begin(Stage::Writing)?;
         // Epochs neither begin nor end until the load is live.
@@ -227,11 +227,11 @@ impl Load<'_> {
         sealer.seal_all()?;
         core.catalog.check_locks().map_err(|e| core.poison(e))?;
         let (now, sequence) = (live.snapshot(), admission.last_sequence());
-        let settled = Settled::new(disk, &now, self.epochs)?;
+        let settled = ResolvedEpochs::new(disk, &now, self.epochs)?;
         let epochs = Epochs::new(settled.all.clone());
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let resources = Resources { memory_bytes: self.memory_bytes / 4, threads };
-        let writing = Writing {
+        let writing = LoadWriter {
             disk,
             segment_ids: &core.segment_ids,
             sequence,
@@ -241,11 +241,11 @@ impl Load<'_> {
             tier: &|visits| tier(visits, options.memtable_observations, options.merge_fanout),
         };
         let written = match runs {
-            None => Written::nothing(disk, sequence),
+            None => WrittenSegments::nothing(disk, sequence),
             Some(runs) => {
                 let (merger, batches) = write::pair();
                 let written = thread::scope(|scope| {
-                    let writer = self.beside("simkeep-write", scope, || writing.run(batches))?;
+                    let writer = self.spawn("simkeep-write", scope, || writing.run(batches))?;
                     let advance = |visits| watch.advance(visits);
                     let merged = merger.run(&runs, &now.view, &settled, advance);
                     let written = joined(writer.join())?;
@@ -259,20 +259,20 @@ impl Load<'_> {
             // The store had all observations already.
             return Ok(Loaded { observations: watch.observations, ..Loaded::default() });
         }
-        self.list(written, settled, watch)
+        self.commit(written, settled, watch)
     }
 
     /// Gathers, sorts and writes runs. Returns `None` if there were no observations.
-    fn gather<O: Observed>(
+    fn gather<O: AsOperation>(
         &self,
         observations: impl Iterator<Item = Result<O>>,
-        watch: &mut Watch<'_>,
-    ) -> Result<Option<Runs>> {
+        watch: &mut LoadProgress<'_>,
+    ) -> Result<Option<SortedRuns>> {
         let Core { disk, live, .. } = &*self.db.core;
-        let (name, clock) = (self.scratch_name(0), Clock::of(&self.db.core));
+        let (name, clock) = (self.scratch_name(0), FutureVisitCheck::of(&self.db.core));
         let (mut gatherer, writer) = gather::pair(self.memory_bytes);
         let written = thread::scope(|scope| {
-            let writer = self.beside("simkeep-sort", scope, || writer.run(disk, name))?;
+            let writer = self.spawn("simkeep-sort", scope, || writer.run(disk, name))?;
             let mut epochs = Arc::clone(&live.view().epochs);
             let gathered = (|| {
                 for observation in observations {
@@ -283,11 +283,11 @@ impl Load<'_> {
                         clock.check(&operation)?;
                         for epoch in of_epochs(&operation) {
                             let comes = self.epochs.has(epoch);
-                            if !comes && known(&epochs, epoch).is_none() {
+                            if !comes && find_epoch(&epochs, epoch).is_none() {
                                 // The epoch may have been registered since.
                                 epochs = Arc::clone(&live.view().epochs);
                                 let unknown = Error::UnknownEpoch(epoch.0);
-                                known(&epochs, epoch).ok_or(unknown)?;
+                                find_epoch(&epochs, epoch).ok_or(unknown)?;
                             }
                         }
                         Ok(gatherer.push(&operation))
@@ -295,7 +295,7 @@ impl Load<'_> {
                     match observed {
                         Ok(Ok(())) => watch.advance(1)?,
                         // The writer returns the reason.
-                        Ok(Err(gather::Ended)) => return Ok(()),
+                        Ok(Err(gather::WriterEnded)) => return Ok(()),
                         Err(e) => return Err(Error::LoadRejected { nth, cause: Arc::new(e) }),
                     }
                 }
@@ -312,7 +312,7 @@ impl Load<'_> {
     }
 
     /// Starts a thread of a load.
-    fn beside<'scope, T: Send + 'scope>(
+    fn spawn<'scope, T: Send + 'scope>(
         &'scope self,
         name: &str,
         scope: &'scope thread::Scope<'scope, '_>,
@@ -320,14 +320,18 @@ impl Load<'_> {
     ) -> Result<thread::ScopedJoinHandle<'scope, T>> {
         let thread = thread::Builder::new().name(name.to_owned());
         let run = move || {
-            let _on_panic = OnPanic::new(&self.db.core.lifecycle);
+            let _on_panic = PoisonOnPanic::new(&self.db.core.lifecycle);
             run()
         };
         thread.spawn_scoped(scope, run).map_err(|e| Error::io("start a thread for", name, e))
     }
 
     /// Merges runs until they are few enough for a single merge.
-    fn lengthen(&self, mut runs: Runs, watch: &mut Watch<'_>) -> Result<Runs> {
+    fn reduce_runs(
+        &self,
+        mut runs: SortedRuns,
+        watch: &mut LoadProgress<'_>,
+    ) -> Result<SortedRuns> {
         let disk = &self.db.core.disk;
         let fan_in = (self.memory_bytes / RUN_BYTES).clamp(*FAN_IN.start(), *FAN_IN.end());
         let mut level = 0;
@@ -340,19 +344,24 @@ impl Load<'_> {
         Ok(runs)
     }
 
-    fn scratch_name(&self, part: u32) -> Name {
-        Name::Scratch(self.db.core.segment_ids.number(), part)
+    fn scratch_name(&self, part: u32) -> FileName {
+        FileName::Scratch(self.db.core.segment_ids.number(), part)
     }
 
     /// Makes the written segments live, with their epochs, in one transaction.
-    fn list(&self, written: Written, settled: Settled, watch: &Watch<'_>) -> Result<Loaded> {
+    fn commit(
+        &self,
+        written: WrittenSegments,
+        settled: ResolvedEpochs,
+        watch: &LoadProgress<'_>,
+    ) -> Result<Loaded> {
         let Db { core, publisher, registry, admission, .. } = self.db;
         let Core { catalog, segment_ids, live, lifecycle, .. } = &**core;
         let ids = &written.segments;
         let opened =
             ids.iter().map(|id| new_segment::open(core, *id)).collect::<Result<Vec<_>>>()?;
         let rows: Vec<SegmentRow> = opened.iter().map(|live| row(live.segment.frame())).collect();
-        let Settled { all, begun, ended, tables, .. } = settled;
+        let ResolvedEpochs { all, begun, ended, tables, .. } = settled;
         let last = written.sequence;
         let follow = rows.is_sorted_by(|a, b| a.last_sequence + 1 == b.first_sequence);
         let ends = rows.last().is_none_or(|row| row.last_sequence == last);
@@ -378,8 +387,8 @@ impl Load<'_> {
             begun,
         };
         // After this line a list may name the files, even if the commit fails.
-        written.files.listed();
-        tables.listed();
+        written.files.keep();
+        tables.keep();
         let changed: Vec<&EpochInfo> = loaded.begun.iter().chain(&ended).collect();
         catalog.add(&rows, &changed, segment_ids.next()).map_err(|e| core.poison(e))?;
         live.change(|view| {
@@ -411,7 +420,7 @@ impl Load<'_> {
 const REPORT_EVERY: u64 = 1 << 12;
 
 /// Reports the progress of a load, and checks for cancellation.
-struct Watch<'s> {
+struct LoadProgress<'s> {
     lifecycle: &'s Lifecycle,
     progress: Progress,
     stage: Stage,
@@ -423,10 +432,10 @@ struct Watch<'s> {
     unreported: u64,
 }
 
-impl<'s> Watch<'s> {
+impl<'s> LoadProgress<'s> {
     fn new(lifecycle: &'s Lifecycle, progress: Progress) -> Self {
         let stage = Stage::Gathering;
-        Watch { lifecycle, progress, stage, observations: 0, visits: 0, unreported: 0 }
+        LoadProgress { lifecycle, progress, stage, observations: 0, visits: 0, unreported: 0 }
     }
 
     fn begin(&mut self, stage: Stage) -> Result<()> {

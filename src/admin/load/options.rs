@@ -108,42 +108,42 @@ pub struct Loaded {
 /// # Ok(())
 /// # }
 /// ```
-pub trait Observed {
+pub trait AsOperation {
     /// The operation.
     fn operation(&self) -> Operation<'_>;
 }
 
-impl Observed for Operation<'_> {
+impl AsOperation for Operation<'_> {
     fn operation(&self) -> Operation<'_> {
         *self
     }
 }
 
-impl Observed for Observation<'_> {
+impl AsOperation for Observation<'_> {
     fn operation(&self) -> Operation<'_> {
         Operation::Observe(*self)
     }
 }
 
-impl Observed for Restatement<'_> {
+impl AsOperation for Restatement<'_> {
     fn operation(&self) -> Operation<'_> {
         Operation::Restate(*self)
     }
 }
 
-impl Observed for PropertyUpdate<'_> {
+impl AsOperation for PropertyUpdate<'_> {
     fn operation(&self) -> Operation<'_> {
         Operation::SetProperty(*self)
     }
 }
 
-impl<U: AsRef<str>, E: Into<Entry> + Copy> Observed for (U, E) {
+impl<U: AsRef<str>, E: Into<Entry> + Copy> AsOperation for (U, E) {
     fn operation(&self) -> Operation<'_> {
         Operation::of(self.0.as_ref(), self.1.into())
     }
 }
 
-impl<O: Observed + ?Sized> Observed for &O {
+impl<O: AsOperation + ?Sized> AsOperation for &O {
     fn operation(&self) -> Operation<'_> {
         (**self).operation()
     }

@@ -7,17 +7,17 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::bug::ensure;
-use crate::disk::{Disk, Name, Scratch, ScratchMap};
+use crate::disk::{Disk, FileName, ScratchFile, ScratchMap};
 use crate::error::Result;
 use crate::layout::{Cursor, put_varint};
 use crate::page::Entry;
-use crate::segment::{Entries, alike, put_entries};
-use crate::sort::{FrameWriter, Frames, Tournament};
+use crate::segment::{PackedEntries, alike, put_entries};
+use crate::sort::{FrameReader, FrameWriter, Tournament};
 
 /// Runs being written.
 pub(super) struct RunWriter {
-    name: Name,
-    scratch: Scratch,
+    name: FileName,
+    scratch: ScratchFile,
     frames: FrameWriter,
     key: Vec<u8>,
     url: Vec<u8>,
@@ -26,10 +26,10 @@ pub(super) struct RunWriter {
 }
 
 impl RunWriter {
-    pub(super) fn new(disk: &Arc<dyn Disk>, name: Name) -> Result<RunWriter> {
+    pub(super) fn new(disk: &Arc<dyn Disk>, name: FileName) -> Result<RunWriter> {
         Ok(RunWriter {
             name,
-            scratch: Scratch::create(Arc::clone(disk), name)?,
+            scratch: ScratchFile::create(Arc::clone(disk), name)?,
             frames: FrameWriter::default(),
             key: Vec::new(),
             url: Vec::new(),
@@ -75,8 +75,8 @@ impl RunWriter {
     }
 
     /// Maps the runs for reading.
-    pub(super) fn finish(self) -> Result<Runs> {
-        Ok(Runs { name: self.name, map: self.scratch.into_map()?, places: self.places })
+    pub(super) fn finish(self) -> Result<SortedRuns> {
+        Ok(SortedRuns { name: self.name, map: self.scratch.into_map()?, places: self.places })
     }
 }
 
@@ -103,13 +103,13 @@ fn take_after(cursor: &mut Cursor<'_>, last: &mut Vec<u8>) -> Option<()> {
 }
 
 /// Runs for reading.
-pub(super) struct Runs {
-    name: Name,
+pub(super) struct SortedRuns {
+    name: FileName,
     map: ScratchMap,
     places: Vec<Range<u64>>,
 }
 
-impl Runs {
+impl SortedRuns {
     pub(super) fn len(&self) -> usize {
         self.places.len()
     }
@@ -119,19 +119,19 @@ impl Runs {
     pub(super) fn merged(
         self,
         disk: &Arc<dyn Disk>,
-        name: Name,
+        name: FileName,
         fan_in: usize,
         mut watch: impl FnMut(u64) -> Result<()>,
-    ) -> Result<Runs> {
+    ) -> Result<SortedRuns> {
         let mut writer = RunWriter::new(disk, name)?;
-        let (mut page, mut packed) = (Joined::default(), Vec::new());
+        let (mut page, mut packed) = (MergedPages::default(), Vec::new());
         for places in self.places.chunks(fan_in.max(2)) {
-            let mut merge = Merge::new(&self, places)?;
+            let mut merge = RunMerge::new(&self, places)?;
             while merge.next(&mut page)? {
                 packed.clear();
                 put_entries(&mut packed, &page.entries);
                 writer.push(&page.key, &page.urls, page.entries.len(), &packed)?;
-                watch(page.taken)?;
+                watch(page.entries_read)?;
                 page.clear();
             }
             writer.end_run()?;
@@ -140,14 +140,14 @@ impl Runs {
     }
 
     /// A merge of all runs, in order.
-    pub(super) fn merge(&self) -> Result<Merge<'_>> {
-        Merge::new(self, &self.places)
+    pub(super) fn merge(&self) -> Result<RunMerge<'_>> {
+        RunMerge::new(self, &self.places)
     }
 }
 
 /// The entries of one or more pages, each joined from all runs that contain the page.
 #[derive(Debug, Default)]
-pub(super) struct Joined {
+pub(super) struct MergedPages {
     /// The key of the last page.
     pub(super) key: Vec<u8>,
     /// The concatenated URLs.
@@ -155,12 +155,12 @@ pub(super) struct Joined {
     /// The distinct entries, in order for each page.
     pub(super) entries: Vec<Entry>,
     /// The number of entries read, including duplicates.
-    pub(super) taken: u64,
+    pub(super) entries_read: u64,
 }
 
-impl Joined {
+impl MergedPages {
     pub(super) fn clear(&mut self) {
-        let Joined { key, urls, entries, taken } = self;
+        let MergedPages { key, urls, entries, entries_read: taken } = self;
         key.clear();
         urls.clear();
         entries.clear();
@@ -169,28 +169,28 @@ impl Joined {
 }
 
 /// A merge of some runs.
-pub(super) struct Merge<'r> {
+pub(super) struct RunMerge<'r> {
     file: &'r [u8],
-    runs: Vec<Run>,
+    runs: Vec<RunCursor>,
     tournament: Tournament,
 }
 
-impl<'r> Merge<'r> {
-    fn new(all: &'r Runs, places: &[Range<u64>]) -> Result<Merge<'r>> {
+impl<'r> RunMerge<'r> {
+    fn new(all: &'r SortedRuns, places: &[Range<u64>]) -> Result<RunMerge<'r>> {
         let mut runs = Vec::with_capacity(places.len());
         for place in places {
-            let mut run = Run::new(Frames::new(all.name, place.clone()));
+            let mut run = RunCursor::new(FrameReader::new(all.name, place.clone()));
             run.advance(&all.map)?;
             runs.push(run);
         }
         let tournament = Tournament::new(runs.len(), &mut |a, b| before(&runs, a, b));
-        Ok(Merge { file: &all.map, runs, tournament })
+        Ok(RunMerge { file: &all.map, runs, tournament })
     }
 
     /// Adds the next page to `out`. Returns false after the last page.
     #[expect(clippy::indexing_slicing, reason = "URLs are only added to")]
-    pub(super) fn next(&mut self, out: &mut Joined) -> Result<bool> {
-        let Merge { file, runs, tournament } = self;
+    pub(super) fn next(&mut self, out: &mut MergedPages) -> Result<bool> {
+        let RunMerge { file, runs, tournament } = self;
         let (url_start, entries_start) = (out.urls.len(), out.entries.len());
         let mut joined = 0;
         while let Some(run) = runs.get_mut(tournament.winner()).filter(|run| !run.ended) {
@@ -201,7 +201,7 @@ impl<'r> Merge<'r> {
                 break;
             }
             joined += 1;
-            out.taken += run.count as u64;
+            out.entries_read += run.count as u64;
             run.append_entries(file, &mut out.entries)?;
             run.advance(file)?;
             tournament.replay(|a, b| before(runs, a, b));
@@ -228,8 +228,8 @@ pub(super) fn sort_tail(entries: &mut Vec<Entry>, start: usize) {
 }
 
 /// A run at its current page.
-struct Run {
-    frames: Frames,
+struct RunCursor {
+    frames: FrameReader,
     /// The rest of the current frame.
     frame: Range<usize>,
     key: Vec<u8>,
@@ -239,9 +239,9 @@ struct Run {
     ended: bool,
 }
 
-impl Run {
-    fn new(frames: Frames) -> Run {
-        Run {
+impl RunCursor {
+    fn new(frames: FrameReader) -> RunCursor {
+        RunCursor {
             frames,
             frame: 0..0,
             key: Vec::new(),
@@ -280,7 +280,7 @@ impl Run {
     fn append_entries(&self, file: &[u8], out: &mut Vec<Entry>) -> Result<()> {
         let packed = Cursor::new(&file[self.visits.clone()]);
         let damaged = || self.frames.damaged("an entry is not readable as it was written");
-        for entry in Entries::new(packed, self.count) {
+        for entry in PackedEntries::new(packed, self.count) {
             out.push(entry.ok_or_else(damaged)?);
         }
         Ok(())
@@ -288,9 +288,9 @@ impl Run {
 }
 
 #[expect(clippy::indexing_slicing, reason = "as many take part as there are runs")]
-fn before(runs: &[Run], a: usize, b: usize) -> bool {
+fn before(runs: &[RunCursor], a: usize, b: usize) -> bool {
     let (first, second) = (&runs[a], &runs[b]);
-    let place = |run: &Run, number| (run.ended, number);
+    let place = |run: &RunCursor, number| (run.ended, number);
     if first.ended || second.ended {
         return place(first, a) < place(second, b);
     }

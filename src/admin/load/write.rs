@@ -3,46 +3,48 @@
 
 use std::sync::Arc;
 
-use super::batch::{Batch, Ready};
-use super::epochs::Settled;
-use super::runs::Runs;
+use super::batch::{LoadBatch, LoadPage};
+use super::epochs::ResolvedEpochs;
+use super::runs::SortedRuns;
 use crate::bug::OrBug;
-use crate::disk::{Disk, Name};
+use crate::disk::{Disk, FileName};
 use crate::engine::delta::page_delta;
 use crate::engine::new_segment::SegmentIds;
 use crate::engine::view::View;
 use crate::error::Result;
 use crate::layout::Delta;
-use crate::segment::{Layout, Record, SealPage, Sealer, Span, Tombstones, count_visits};
+use crate::segment::{
+    SealPage, SegmentRecord, SegmentSpan, SegmentWriter, TableLayout, Tombstones, count_visits,
+};
 use crate::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// The maximum number of batches between the two threads.
 const BATCHES: usize = 4;
 
-/// A message from the merging to the writing thread. Without [`Message::End`], the writing thread
+/// A message from the merging to the writing thread. Without [`BatchMessage::EpochEndArgs`], the writing thread
 /// must not finish anything.
-enum Message {
-    Batch(Batch),
+enum BatchMessage {
+    Batch(LoadBatch),
     End,
 }
 
 /// The merging half of writing.
 pub(super) struct Merger {
-    batches: SyncSender<Message>,
-    done: Receiver<Batch>,
+    batches: SyncSender<BatchMessage>,
+    done: Receiver<LoadBatch>,
 }
 
 /// The writing half's ends of the channels.
-pub(super) struct Batches {
-    batches: Receiver<Message>,
-    done: SyncSender<Batch>,
+pub(super) struct BatchReceiver {
+    batches: Receiver<BatchMessage>,
+    done: SyncSender<LoadBatch>,
 }
 
 /// Creates the channels between the two halves.
-pub(super) fn pair() -> (Merger, Batches) {
+pub(super) fn pair() -> (Merger, BatchReceiver) {
     let (batches, to_write) = sync_channel(BATCHES);
     let (written, done) = sync_channel(BATCHES + 2);
-    (Merger { batches, done }, Batches { batches: to_write, done: written })
+    (Merger { batches, done }, BatchReceiver { batches: to_write, done: written })
 }
 
 impl Merger {
@@ -51,9 +53,9 @@ impl Merger {
     /// fails, the writing half returns the error, and this call returns without an error.
     pub(super) fn run(
         self,
-        runs: &Runs,
+        runs: &SortedRuns,
         view: &View,
-        epochs: &Settled,
+        epochs: &ResolvedEpochs,
         mut watch: impl FnMut(u64) -> Result<()>,
     ) -> Result<()> {
         let mut merge = runs.merge()?;
@@ -65,15 +67,15 @@ impl Merger {
             while more && !batch.is_full() {
                 more = batch.take(&mut merge, view.seed, epochs)?;
             }
-            batch.settle(view, &epochs.all)?;
-            let taken = batch.taken();
-            if self.batches.send(Message::Batch(batch)).is_err() {
+            batch.reconcile(view, &epochs.all)?;
+            let taken = batch.entries_read();
+            if self.batches.send(BatchMessage::Batch(batch)).is_err() {
                 return Ok(());
             }
             watch(taken)?;
             if !more {
                 // If nobody receives the message, the writing half has failed.
-                let _ = self.batches.send(Message::End);
+                let _ = self.batches.send(BatchMessage::End);
                 return Ok(());
             }
         }
@@ -82,9 +84,9 @@ impl Merger {
 
 /// The written segments.
 #[derive(Debug)]
-pub(super) struct Written {
+pub(super) struct WrittenSegments {
     pub(super) segments: Vec<u64>,
-    pub(super) files: Unlisted,
+    pub(super) files: UnlistedFiles,
     /// The last operation of the last segment.
     pub(super) sequence: u64,
     /// The pages with visits that were new to the store, and the number of these visits.
@@ -101,7 +103,7 @@ pub(super) struct Written {
 }
 
 /// How to write segments.
-pub(super) struct Writing<'d> {
+pub(super) struct LoadWriter<'d> {
     pub(super) disk: &'d Arc<dyn Disk>,
     pub(super) segment_ids: &'d SegmentIds,
     /// The last operation before the load.
@@ -111,15 +113,15 @@ pub(super) struct Writing<'d> {
     pub(super) memory_bytes: usize,
     /// How to build the tables. They reuse the memory of the gathered observations, which is free
     /// when the tables are built.
-    pub(super) layout: Layout,
+    pub(super) layout: TableLayout,
     /// Returns the tier of a segment with the given number of entries.
     pub(super) tier: &'d (dyn Fn(u64) -> u64 + Sync),
 }
 
 /// A segment being written.
-struct Open {
+struct OpenLoadSegment {
     id: u64,
-    sealer: Sealer,
+    sealer: SegmentWriter,
     pages: u64,
     /// The change of the store's totals, without visits.
     delta: Delta,
@@ -130,12 +132,12 @@ struct Open {
     classes: u64,
 }
 
-impl Written {
+impl WrittenSegments {
     /// Returns the result of a load without pages. `sequence` is the last operation before the load.
-    pub(super) fn nothing(disk: &Arc<dyn Disk>, sequence: u64) -> Written {
-        Written {
+    pub(super) fn nothing(disk: &Arc<dyn Disk>, sequence: u64) -> WrittenSegments {
+        WrittenSegments {
             segments: Vec::new(),
-            files: Unlisted::new(disk),
+            files: UnlistedFiles::new(disk),
             sequence,
             pages: 0,
             visits: 0,
@@ -148,13 +150,13 @@ impl Written {
     }
 }
 
-impl Writing<'_> {
-    /// Writes all batches. Returns `None` if [`Message::End`] did not arrive.
-    pub(super) fn run(&self, batches: Batches) -> Result<Option<Written>> {
-        let mut open: Option<Open> = None;
-        let mut written = Written::nothing(self.disk, self.sequence);
+impl LoadWriter<'_> {
+    /// Writes all batches. Returns `None` if [`BatchMessage::EpochEndArgs`] did not arrive.
+    pub(super) fn run(&self, batches: BatchReceiver) -> Result<Option<WrittenSegments>> {
+        let mut open: Option<OpenLoadSegment> = None;
+        let mut written = WrittenSegments::nothing(self.disk, self.sequence);
         for message in batches.batches {
-            let Message::Batch(batch) = message else {
+            let BatchMessage::Batch(batch) = message else {
                 if let Some(open) = open {
                     self.finish(open, &mut written)?;
                 }
@@ -175,25 +177,26 @@ impl Writing<'_> {
         Ok(None)
     }
 
-    fn begin(&self) -> Result<Open> {
+    fn begin(&self) -> Result<OpenLoadSegment> {
         let stamp = self.segment_ids.stamp(&**self.disk);
-        let sealer = Sealer::new(self.disk, stamp, self.memory_bytes / 16 * 15)?;
+        let sealer = SegmentWriter::new(self.disk, stamp, self.memory_bytes / 16 * 15)?;
         let (pages, delta, operations, visits) = (0, Delta::default(), 0, 0);
         let (id, weights, classes) = (stamp.id, 0, 0);
-        Ok(Open { id, sealer, pages, delta, operations, visits, weights, classes })
+        Ok(OpenLoadSegment { id, sealer, pages, delta, operations, visits, weights, classes })
     }
 
-    fn finish(&self, open: Open, written: &mut Written) -> Result<()> {
-        let Open { id, sealer, pages, delta, operations, visits, weights, classes } = open;
+    fn finish(&self, open: OpenLoadSegment, written: &mut WrittenSegments) -> Result<()> {
+        let OpenLoadSegment { id, sealer, pages, delta, operations, visits, weights, classes } =
+            open;
         let delta = Delta { visits: visits.cast_signed(), ..delta };
         let new_pages = u64::try_from(delta.pages).ok().filter(|new| *new <= pages);
         let new_pages = new_pages.filter(|_| pages <= operations);
         let new_pages = new_pages.or_bug("a page of a load has a visit")?;
         let sequences = (written.sequence + 1, written.sequence + operations);
-        let span = Span { sequences, delta, tier: (self.tier)(operations) };
+        let span = SegmentSpan { sequences, delta, tier: (self.tier)(operations) };
         written.bytes += sealer.finish(span, &Tombstones::default(), &self.layout)?;
         written.segments.push(id);
-        written.files.push(Name::Segment(id));
+        written.files.push(FileName::Segment(id));
         written.sequence = sequences.1;
         written.pages += pages;
         written.visits += visits;
@@ -205,11 +208,11 @@ impl Writing<'_> {
     }
 }
 
-impl Open {
-    fn push(&mut self, batch: &Batch, page: &Ready) -> Result<()> {
+impl OpenLoadSegment {
+    fn push(&mut self, batch: &LoadBatch, page: &LoadPage) -> Result<()> {
         let (entries, before) = (batch.entries(page)?, batch.before(page)?);
         let (earlier, changes) = (page.earlier, page.changes);
-        let record = Record { reset: false, earlier, before, entries, changes };
+        let record = SegmentRecord { reset: false, earlier, before, entries, changes };
         let (url, hash, row) = (batch.url(page)?, page.hash, page.row);
         self.sealer.push(SealPage { url, hash, record, row, in_force: page.in_force.clone() })?;
         self.pages += 1;
@@ -227,27 +230,27 @@ impl Open {
 
 /// Complete files that no list names yet. They are removed on drop.
 #[derive(Debug)]
-pub(super) struct Unlisted {
+pub(super) struct UnlistedFiles {
     disk: Arc<dyn Disk>,
-    names: Vec<Name>,
+    names: Vec<FileName>,
 }
 
-impl Unlisted {
-    pub(super) fn new(disk: &Arc<dyn Disk>) -> Unlisted {
-        Unlisted { disk: Arc::clone(disk), names: Vec::new() }
+impl UnlistedFiles {
+    pub(super) fn new(disk: &Arc<dyn Disk>) -> UnlistedFiles {
+        UnlistedFiles { disk: Arc::clone(disk), names: Vec::new() }
     }
 
-    pub(super) fn push(&mut self, name: Name) {
+    pub(super) fn push(&mut self, name: FileName) {
         self.names.push(name);
     }
 
     /// Keeps the files, because a list may now name them.
-    pub(super) fn listed(mut self) {
+    pub(super) fn keep(mut self) {
         self.names.clear();
     }
 }
 
-impl Drop for Unlisted {
+impl Drop for UnlistedFiles {
     fn drop(&mut self) {
         for name in self.names.drain(..) {
             // If the removal fails, the next open finds the file and removes it.

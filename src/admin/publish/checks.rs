@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
-use crate::catalog::Checked;
-use crate::disk::{Disk, Name};
+use crate::catalog::CheckTimes;
+use crate::disk::{Disk, FileName};
 use crate::error::Result;
 
 /// The period in which a file is due once, in milliseconds.
@@ -18,32 +18,36 @@ const DAY: u64 = 24 * 60 * 60 * 1000;
 
 /// The times of the last checks of the files in a directory.
 #[derive(Debug)]
-pub(super) struct Checks {
+pub(super) struct CheckSchedule {
     disk: Arc<dyn Disk>,
     /// The start of the run.
     now: u64,
-    checked: Checked,
+    checked: CheckTimes,
     /// The checks as recorded on the disk.
-    noted: Checked,
+    noted: CheckTimes,
 }
 
-impl Checks {
+impl CheckSchedule {
     /// Reads the record for a store's files. Costs a small read.
-    pub(super) fn read(disk: &Arc<dyn Disk>, store: u64) -> Result<Checks> {
-        let checked = Checked::read(&**disk, store)?;
+    pub(super) fn read(disk: &Arc<dyn Disk>, store: u64) -> Result<CheckSchedule> {
+        let checked = CheckTimes::read(&**disk, store)?;
         // A clock that was never set may be before 1970.
         let now = u64::try_from(disk.clock()).unwrap_or_default();
-        Ok(Checks { disk: Arc::clone(disk), now, noted: checked.clone(), checked })
+        Ok(CheckSchedule { disk: Arc::clone(disk), now, noted: checked.clone(), checked })
     }
 
     /// Whether a file must be read again.
-    pub(super) fn is_due(&self, name: Name) -> bool {
+    pub(super) fn is_due(&self, name: FileName) -> bool {
         self.checked.get(name).is_none_or(|checked| is_due(name, checked, self.now))
     }
 
     /// Records that the files in `read` were checked without damage, and removes the records of
     /// files that no longer exist. Costs two syncs if anything changed.
-    pub(super) fn note(&mut self, read: &[Name], is_there: impl Fn(Name) -> bool) -> Result<()> {
+    pub(super) fn note(
+        &mut self,
+        read: &[FileName],
+        is_there: impl Fn(FileName) -> bool,
+    ) -> Result<()> {
         read.iter().for_each(|name| self.checked.put(*name, self.now));
         self.checked.retain(is_there);
         if self.checked == self.noted {
@@ -54,8 +58,10 @@ impl Checks {
 }
 
 /// Whether a file became due since it was checked.
-fn is_due(name: Name, checked: u64, now: u64) -> bool {
-    let (Name::FixedSegment(file) | Name::FixedDf(file)) = name else { return true };
+fn is_due(name: FileName, checked: u64, now: u64) -> bool {
+    let (FileName::PublishedSegment(file) | FileName::PublishedDf(file)) = name else {
+        return true;
+    };
     // A check recorded by a clock that was far ahead must not prevent checks for years.
     if checked > now.saturating_add(DAY) {
         return true;
@@ -68,17 +74,18 @@ fn is_due(name: Name, checked: u64, now: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::Fixed;
+    use crate::disk::PublishedFileId;
 
-    fn name(checksum: u64) -> Name {
-        Name::FixedSegment(Fixed { store: 3, number: 1, checksum })
+    fn name(checksum: u64) -> FileName {
+        FileName::PublishedSegment(PublishedFileId { store: 3, number: 1, checksum })
     }
 
     /// A run each hour for 90 days.
     #[test]
     fn each_file_is_read_once_in_thirty_days_evenly() {
         const HOUR: u64 = DAY / 24;
-        let names: Vec<Name> = (0..3_000u64).map(|n| name(n * 2_654_435_761 % (1 << 32))).collect();
+        let names: Vec<FileName> =
+            (0..3_000u64).map(|n| name(n * 2_654_435_761 % (1 << 32))).collect();
         let begin = 600 * DAY + 12_345;
         let mut checked = vec![begin; names.len()];
         let mut longest = 0;

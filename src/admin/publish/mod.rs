@@ -13,24 +13,24 @@ mod target;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use self::checks::Checks;
+use self::checks::CheckSchedule;
 use self::named::check_one;
-use self::target::Target;
+use self::target::PublishTarget;
 use super::copy;
-use super::copy::{Counts, FileCount, Placed, Source};
+use super::copy::{CopyCounts, CopySource, FileCount, PlacedFiles};
 use super::forget::{Scope, holds};
-use crate::catalog::{Contents, Generation, Published, SegmentRow, TableRow};
+use crate::catalog::{CatalogContents, Generation, PublishedState, SegmentRow, TableRow};
 use crate::disk::{Access, Dir, Disk, Location};
 use crate::engine::epochs::Epochs;
-use crate::engine::files::{Files, Listed};
+use crate::engine::files::{FileNaming, ListedFile};
 use crate::engine::generations::{self, each, listed, read, some_numbers};
 use crate::engine::live_segment::LiveSegment;
 use crate::engine::open::{require_apart, require_store};
 use crate::engine::store::Store;
 use crate::error::{Error, Result};
-use crate::layout::{Kind, Tag};
+use crate::layout::{SectionKind, SectionTag};
 use crate::progress::{Progress, Stage};
-use crate::segment::Frame;
+use crate::segment::SegmentFrame;
 
 pub use named::{PublishedFile, check_file, files, fingerprints};
 pub use options::{GenerationInfo, Publication, PublishOptions};
@@ -76,10 +76,10 @@ pub use options::{GenerationInfo, Publication, PublishOptions};
 /// # Errors
 ///
 /// For the store: [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`];
-/// [`Error::Locked`] if the store's writer committed too fast for a minute to read a state. For the
+/// [`Error::LockOutcome`] if the store's writer committed too fast for a minute to read a state. For the
 /// target: [`Error::NotAStore`] if the directory contains something else or lies in a store;
 /// [`Error::NotABackup`] if another store is published there, or a newer or diverged copy of this
-/// store; [`Error::Locked`] if another process publishes there. [`Error::Corrupt`] if a file of the
+/// store; [`Error::LockOutcome`] if another process publishes there. [`Error::Corrupt`] if a file of the
 /// store or an existing generation is damaged; [`Error::InvalidOption`], [`Error::Cancelled`],
 /// [`Error::Io`].
 ///
@@ -165,7 +165,7 @@ pub fn generations_with(at: impl Into<Location>, scope: &Scope<'_>) -> Result<Ve
     let mut open: Vec<Arc<LiveSegment>> = Vec::new();
     let all = each(&disk, |generation| {
         let Generation { number, published, .. } = generation;
-        let (files, rows) = (Files::Published(published.store), published.segments.iter());
+        let (files, rows) = (FileNaming::Published(published.store), published.segments.iter());
         let segments = rows.map(|row| {
             let live = LiveSegment::open_row(&disk, files, published.store, row, &open)?;
             Ok(live)
@@ -287,7 +287,7 @@ fn info(generation: &Generation) -> GenerationInfo {
 fn publish_disk(
     from: &Arc<dyn Disk>,
     to: &Arc<dyn Disk>,
-    read: &dyn Fn() -> Result<Contents>,
+    read: &dyn Fn() -> Result<CatalogContents>,
     options: &PublishOptions,
 ) -> Result<Publication> {
     let PublishOptions { keep, grace, copy, check_kept, progress } = options;
@@ -297,18 +297,19 @@ fn publish_disk(
     progress.start(Stage::Copying, None)?;
     // The target is locked before the store is read: otherwise another run could publish a newer
     // state first.
-    let mut target = Target::take(to)?;
-    let source = Source::open(from, read)?;
+    let mut target = PublishTarget::take(to)?;
+    let source = CopySource::open(from, read)?;
     let store = source.contents.settings.store;
     target.require(&source.contents)?;
-    let mut placed = Placed::place(from, &source, (to, Files::Published(store)), *copy, progress)?;
+    let mut placed =
+        PlacedFiles::place(from, &source, (to, FileNaming::Published(store)), *copy, progress)?;
     target.sync(Dir::Files)?;
-    progress.begin(Stage::Checking, progress.of());
-    let mut checks = Checks::read(to, store)?;
+    progress.begin(Stage::Checking, progress.total());
+    let mut checks = CheckSchedule::read(to, store)?;
     let named = target.named();
     let is_due = |name| *check_kept || checks.is_due(name);
     let read = placed.check(|name| named.contains(&name), is_due)?;
-    let Counts { kept, linked, copied, replaced, not_linked } = placed.counts();
+    let CopyCounts { kept, linked, copied, replaced, not_linked } = placed.counts();
 
     // A clock that was never set may be before 1970.
     let since = u64::try_from(to.clock()).unwrap_or_default();
@@ -351,19 +352,20 @@ fn publish_disk(
 /// newest generation, and whether that generation is new.
 fn generate(
     to: &Arc<dyn Disk>,
-    target: &mut Target,
-    source: &Source,
+    target: &mut PublishTarget,
+    source: &CopySource,
     now: SystemTime,
 ) -> Result<(u64, bool)> {
     let mut tables = Vec::new();
     for (listed, file) in &source.files {
-        if let Listed::Table(info) = listed {
-            let bytes = file.size().map_err(|e| Error::io("measure", Files::Own.of(listed), e))?;
+        if let ListedFile::Table(info) = listed {
+            let bytes =
+                file.size().map_err(|e| Error::io("measure", FileNaming::Store.of(listed), e))?;
             tables.push(TableRow { epoch: info.epoch.count(), bytes });
         }
     }
-    let Contents { settings, segments, epochs, .. } = &source.contents;
-    let published = Published {
+    let CatalogContents { settings, segments, epochs, .. } = &source.contents;
+    let published = PublishedState {
         written: now,
         store: settings.store,
         changes: settings.changes,
@@ -393,13 +395,13 @@ fn generate(
 /// segment added after `older`.
 pub(super) fn forgotten(
     disk: &Arc<dyn Disk>,
-    older: &Published,
-    newer: &Published,
+    older: &PublishedState,
+    newer: &PublishedState,
 ) -> Result<Option<bool>> {
     let frame = |row: &SegmentRow| {
-        let name = Files::Published(newer.store).segment(row);
+        let name = FileNaming::Published(newer.store).segment(row);
         let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
-        Frame::read(&*file, name, row.id)
+        SegmentFrame::read(&*file, name, row.id)
     };
     let last = older.last_sequence();
     let mut is_known = true;
@@ -407,7 +409,8 @@ pub(super) fn forgotten(
         let made = frame(row)?;
         let numbers = made.numbers();
         if row.first_sequence > last {
-            if numbers.resets > 0 || made.place(Tag::of(Kind::Tombstones)).bytes() > 0 {
+            if numbers.resets > 0 || made.place(SectionTag::of(SectionKind::Tombstones)).bytes() > 0
+            {
                 return Ok(Some(true));
             }
             continue;

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use crate::admin::copy::check_whole;
 use crate::catalog::Generation;
 use crate::disk::{Access, Disk, Location};
-use crate::engine::files::{Files, Listed};
+use crate::engine::files::{FileNaming, ListedFile};
 use crate::engine::generations::{listed, read, some_numbers};
 use crate::engine::manifest_check::check_listed;
 use crate::error::{Error, Result};
-use crate::layout::{Kind, Tag};
+use crate::layout::{SectionKind, SectionTag};
 use crate::page::Epoch;
 use crate::progress::{Progress, Stage};
-use crate::segment::Frame;
+use crate::segment::SegmentFrame;
 
 /// Bytes of a fingerprint in its section.
 const FINGERPRINT_BYTES: u64 = 8;
@@ -60,8 +60,8 @@ pub struct PublishedFile {
 ///
 /// [`check_file`]: crate::publish::check_file()
 pub fn files(at: impl Into<Location>, generation: u64) -> Result<Vec<PublishedFile>> {
-    let (_, generation) = there(at, generation)?;
-    let names = Files::Published(generation.published.store);
+    let (_, generation) = open_generation(at, generation)?;
+    let names = FileNaming::Published(generation.published.store);
     let all = listed(&generation)?.into_iter();
     Ok(all.map(|(of, bytes)| PublishedFile { name: names.of(&of).to_string(), bytes }).collect())
 }
@@ -79,10 +79,11 @@ pub fn check_file(
     name: &str,
     progress: &Progress,
 ) -> Result<()> {
-    let (disk, generation) = there(at, generation)?;
+    let (disk, generation) = open_generation(at, generation)?;
     let store = generation.published.store;
     let mut all = listed(&generation)?.into_iter();
-    let Some((of, bytes)) = all.find(|(of, _)| Files::Published(store).of(of).to_string() == name)
+    let Some((of, bytes)) =
+        all.find(|(of, _)| FileNaming::Published(store).of(of).to_string() == name)
     else {
         let number = generation.number;
         return Err(Error::invalid_argument(format!(
@@ -100,10 +101,10 @@ pub fn check_file(
 pub(super) fn check_one(
     disk: &Arc<dyn Disk>,
     store: u64,
-    (of, bytes): (&Listed, u64),
+    (of, bytes): (&ListedFile, u64),
     progress: &Progress,
 ) -> Result<()> {
-    let names = Files::Published(store);
+    let names = FileNaming::Published(store);
     let checked = check_whole(disk, names, store, of, progress)?;
     if checked == bytes {
         return Ok(());
@@ -140,22 +141,22 @@ pub(super) fn check_one(
 /// [`Error::Corrupt`] if the bytes to read are damaged, or have not arrived; [`Error::Io`] if a
 /// file does not exist; [`Error::NotAStore`], [`Error::Version`].
 pub fn fingerprints(at: impl Into<Location>, generation: u64, epoch: Epoch) -> Result<u64> {
-    let (disk, generation) = there(at, generation)?;
+    let (disk, generation) = open_generation(at, generation)?;
     let store = generation.published.store;
     let mut count = 0;
     for row in &generation.published.segments {
-        let name = Files::Published(store).segment(row);
+        let name = FileNaming::Published(store).segment(row);
         let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
-        let frame = Frame::read(&*file, name, row.id)?;
+        let frame = SegmentFrame::read(&*file, name, row.id)?;
         check_listed(&frame, store, row)?;
-        let tag = Tag::table(Kind::Fingerprints, 0, epoch.number());
+        let tag = SectionTag::table(SectionKind::Fingerprints, 0, epoch.number());
         count += frame.place(tag).bytes() / FINGERPRINT_BYTES;
     }
     Ok(count)
 }
 
 /// Reads a generation in a directory.
-fn there(at: impl Into<Location>, number: u64) -> Result<(Arc<dyn Disk>, Generation)> {
+fn open_generation(at: impl Into<Location>, number: u64) -> Result<(Arc<dyn Disk>, Generation)> {
     let disk = at.into().disk(None);
     some_numbers(&disk)?;
     let generation = read(&*disk, number)?;

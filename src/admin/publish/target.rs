@@ -5,29 +5,29 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use crate::admin::copy::State;
-use crate::catalog::{Contents, Generation};
-use crate::disk::{Dir, Disk, Fixed, Lock, LockGuard, Locked, Name};
+use crate::admin::copy::StoreLineage;
+use crate::catalog::{CatalogContents, Generation};
+use crate::disk::{Dir, Disk, FileName, LockGuard, LockMode, LockOutcome, PublishedFileId};
 use crate::engine::generations::{names_of, numbers, parsed, read, require_published};
 use crate::error::{Corruption, Error, Result};
 
 /// The target of one store, locked against other publishers.
-pub(super) struct Target {
+pub(super) struct PublishTarget {
     disk: Arc<dyn Disk>,
     _lock: Box<dyn LockGuard>,
     /// The existing generations, by number.
     pub(super) generations: Vec<Generation>,
 }
 
-impl Target {
+impl PublishTarget {
     /// Locks a directory, which is created if it does not exist.
-    pub(super) fn take(disk: &Arc<dyn Disk>) -> Result<Target> {
+    pub(super) fn take(disk: &Arc<dyn Disk>) -> Result<PublishTarget> {
         require_published(disk)?;
         disk.create_dirs(Dir::PUBLISHED).map_err(|e| Error::io("create", disk.location(), e))?;
-        let held = disk.lock(Name::Lock, Lock::Exclusive);
-        let lock = match held.map_err(|e| Error::io("lock", Name::Lock, e))? {
-            Locked::Held(lock) => lock,
-            Locked::Refused(holder) => {
+        let held = disk.lock(FileName::Lock, LockMode::Exclusive);
+        let lock = match held.map_err(|e| Error::io("lock", FileName::Lock, e))? {
+            LockOutcome::Held(lock) => lock,
+            LockOutcome::Refused(holder) => {
                 return Err(Error::Locked { location: disk.location(), holder });
             }
         };
@@ -41,12 +41,12 @@ impl Target {
             })
         };
         let generations = numbers(&**disk)?.into_iter().map(read).collect::<Result<_>>()?;
-        Ok(Target { disk: Arc::clone(disk), _lock: lock, generations })
+        Ok(PublishTarget { disk: Arc::clone(disk), _lock: lock, generations })
     }
 
     /// Checks that only this store is published in the directory, and that `contents` derive from
     /// the newest generation.
-    pub(super) fn require(&self, contents: &Contents) -> Result<()> {
+    pub(super) fn require(&self, contents: &CatalogContents) -> Result<()> {
         let not = |why: String| Err(Error::NotABackup { location: self.disk.location(), why });
         let store = contents.settings.store;
         if let Some(other) = self.generations.iter().find(|of| of.published.store != store) {
@@ -58,7 +58,7 @@ impl Target {
         let Some(Generation { number, published, .. }) = self.generations.last() else {
             return Ok(());
         };
-        let why = State::from(published).why_not_earlier(&State::from(contents));
+        let why = StoreLineage::from(published).why_not_earlier(&StoreLineage::from(contents));
         why.map_or(Ok(()), |why| not(format!("generation {number} is not an earlier state: {why}")))
     }
 
@@ -71,7 +71,7 @@ impl Target {
 
     /// The files listed by existing generations: these files were complete when they were
     /// published.
-    pub(super) fn named(&self) -> BTreeSet<Name> {
+    pub(super) fn named(&self) -> BTreeSet<FileName> {
         self.generations.iter().flat_map(names_of).collect()
     }
 
@@ -100,7 +100,7 @@ impl Target {
         let retired = followed.take(old).take_while(|since| is_over(*since)).count();
         let retired: Vec<u64> = self.generations.drain(..retired).map(|of| of.number).collect();
         for number in &retired {
-            self.remove(Name::Generation(*number))?;
+            self.remove(FileName::Generation(*number))?;
         }
         if !retired.is_empty() {
             // Must come before any file of the generations is removed.
@@ -114,20 +114,23 @@ impl Target {
         let named = self.named();
         let mut removed = 0;
         for name in parsed(&*self.disk, Dir::Files)? {
-            let (Name::FixedSegment(Fixed { store, .. })
-            | Name::FixedSegmentNew(Fixed { store, .. })
-            | Name::FixedDf(Fixed { store, .. })
-            | Name::FixedDfNew(Fixed { store, .. })) = name
+            let (FileName::PublishedSegment(PublishedFileId { store, .. })
+            | FileName::PublishedSegmentNew(PublishedFileId { store, .. })
+            | FileName::PublishedDf(PublishedFileId { store, .. })
+            | FileName::PublishedDfNew(PublishedFileId { store, .. })) = name
             else {
                 continue;
             };
             if store == of && !named.contains(&name) {
                 self.remove(name)?;
-                removed += u64::from(matches!(name, Name::FixedSegment(_) | Name::FixedDf(_)));
+                removed += u64::from(matches!(
+                    name,
+                    FileName::PublishedSegment(_) | FileName::PublishedDf(_)
+                ));
             }
         }
         for name in parsed(&*self.disk, Dir::Generations)? {
-            if matches!(name, Name::GenerationNew(_)) {
+            if matches!(name, FileName::GenerationNew(_)) {
                 self.remove(name)?;
             }
         }
@@ -135,7 +138,7 @@ impl Target {
         Ok(removed)
     }
 
-    fn remove(&self, name: Name) -> Result<()> {
+    fn remove(&self, name: FileName) -> Result<()> {
         self.disk.remove(name).map_err(|e| Error::io("remove", name, e))
     }
 }

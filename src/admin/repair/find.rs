@@ -3,41 +3,42 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::journal::{self as saved_journal, Nameless, SavedJournal};
+use super::journal::{self as saved_journal, OrphanOperations, RecoveredJournal};
 use super::options::Loss;
 use crate::bug::OrBug;
 use crate::catalog::{
-    Blob, Catalog, Contents, EPOCHS_MAX, Journal, NewerFiles, Published, Salvage, SegmentRow,
+    Catalog, CatalogContents, EPOCHS_MAX, Journal, JournalFrame, NewerFiles, PublishedState,
+    Salvage, SegmentRow,
 };
-use crate::disk::{Access, Disk, Name};
-use crate::engine::epochs::{begun, next_epoch};
+use crate::disk::{Access, Disk, FileName};
+use crate::engine::epochs::{new_epoch, next_epoch};
 use crate::engine::manifest_check::{check_listed, check_store, check_unlisted, row as row_of};
 use crate::engine::memtable::Memtable;
 use crate::engine::{journal, open};
 use crate::error::{Corruption, Error, Result};
 use crate::order::sort_few_by_key;
 use crate::page::{Epoch, EpochInfo, Role, in_use};
-use crate::segment::Frame;
+use crate::segment::SegmentFrame;
 
 /// The maximum number of gaps of the journal that are reported one by one.
 const GAPS_MAX: usize = 1000;
 
 /// A recovered component: the operations of one range of numbers.
-pub(super) struct SavedComponent {
+pub(super) struct RecoveredComponent {
     pub(super) operations: (u64, u64),
     pub(super) part: RecoveredPart,
 }
 
 pub(super) enum RecoveredPart {
-    Segment(Frame),
+    Segment(SegmentFrame),
     Memory(Memtable),
 }
 
 /// The recovered parts.
 #[derive(Default)]
-pub(super) struct Recovered {
+pub(super) struct RecoveredStore {
     /// The recovered components, oldest first; there may be gaps.
-    pub(super) components: Vec<SavedComponent>,
+    pub(super) components: Vec<RecoveredComponent>,
     /// All epochs, by number.
     pub(super) epochs: Vec<EpochInfo>,
     /// The epochs with invented names.
@@ -54,20 +55,20 @@ pub(super) struct Recovered {
 }
 
 /// Examines the directory and all lists of the store's files.
-pub(super) fn find(disk: &Arc<dyn Disk>) -> Result<Recovered> {
-    let mut found = Recovered::default();
+pub(super) fn find(disk: &Arc<dyn Disk>) -> Result<RecoveredStore> {
+    let mut found = RecoveredStore::default();
     let contents = match open::open_catalog(disk).and_then(|file| Catalog::read(&*file)) {
         Ok(contents) => Some(contents),
         Err(e) => found.noted(e).map(|_| None)?,
     };
     contents.iter().try_for_each(|contents| open::require_finished(disk, contents))?;
     let after = NewerFiles::read(&**disk)?;
-    let ahead = contents.as_ref().and_then(|contents| after.ahead(contents));
+    let ahead = contents.as_ref().and_then(|contents| after.missing_commits(contents));
     match contents {
-        Some(contents) if ahead.is_none() => found.by_catalog(disk, contents, &after)?,
+        Some(contents) if ahead.is_none() => found.recover_with_catalog(disk, contents, &after)?,
         stale => {
             ahead.map_or(Ok(()), |ahead| found.noted(ahead).map(drop))?;
-            found.without_catalog(disk, stale, &after)?;
+            found.recover_without_catalog(disk, stale, &after)?;
         }
     }
     found.compare_with_mark(after.mark.sequence);
@@ -79,7 +80,7 @@ pub(super) fn flaw_of(error: &Error) -> Option<Corruption> {
     error.clone().flaw().ok()
 }
 
-impl Recovered {
+impl RecoveredStore {
     /// Records the flaw that an error describes, and returns the flaw's description. Returns any
     /// other error.
     fn noted(&mut self, error: Error) -> Result<String> {
@@ -90,17 +91,17 @@ impl Recovered {
     }
 
     fn push(&mut self, operations: (u64, u64), part: RecoveredPart) {
-        self.components.push(SavedComponent { operations, part });
+        self.components.push(RecoveredComponent { operations, part });
     }
 
     /// Collects the parts that a sound and current catalog lists.
-    fn by_catalog(
+    fn recover_with_catalog(
         &mut self,
         disk: &Arc<dyn Disk>,
-        contents: Contents,
+        contents: CatalogContents,
         after: &NewerFiles,
     ) -> Result<()> {
-        after.foreign(&contents).map_or(Ok(()), |foreign| self.noted(foreign).map(drop))?;
+        after.other_store(&contents).map_or(Ok(()), |foreign| self.noted(foreign).map(drop))?;
         let store = contents.settings.store;
         for row in &contents.segments {
             self.listed(disk, store, row)?;
@@ -109,7 +110,7 @@ impl Recovered {
             check_unlisted(disk, store, id).or_else(|e| self.noted(e).map(drop))?;
         }
         let last = contents.segments.last().map_or(0, |row| row.last_sequence);
-        let mut journals = Vec::from(contents.journals.map(|frames| frames.blobs));
+        let mut journals = Vec::from(contents.journals.map(|frames| frames.frames));
         journals.retain(|blobs| !blobs.is_empty());
         // Each journal has a blob.
         sort_few_by_key(&mut journals, |blobs| blobs.first().map(|blob| blob.first_sequence));
@@ -119,10 +120,10 @@ impl Recovered {
     }
 
     /// Collects the parts that can be recovered if the catalog is outdated or cannot be read.
-    fn without_catalog(
+    fn recover_without_catalog(
         &mut self,
         disk: &Arc<dyn Disk>,
-        stale: Option<Contents>,
+        stale: Option<CatalogContents>,
         after: &NewerFiles,
     ) -> Result<()> {
         let file = open::open_catalog(disk);
@@ -130,7 +131,7 @@ impl Recovered {
         let store = self.unlisted(disk, salvage.as_ref().and_then(|found| found.store), after)?;
         let published = store.and_then(|store| after.published_of(store));
         let changes = stale.as_ref().map(|contents| contents.settings.changes);
-        let is_newer = |published: &&Published| changes.is_none_or(|c| c < published.changes);
+        let is_newer = |published: &&PublishedState| changes.is_none_or(|c| c < published.changes);
         let last = self.components.last().map_or(0, |newest| newest.operations.1);
         let next = last.saturating_add(1);
         let is_of_another = |of: u64| store.is_some_and(|store| store != of);
@@ -178,8 +179,9 @@ impl Recovered {
     }
 
     /// Adds the recovered part of the journals, and records their losses.
-    fn add_journal(&mut self, saved: SavedJournal) {
-        let SavedJournal { memtable, operations, gaps, damaged_frames, nameless } = saved;
+    fn add_journal(&mut self, saved: RecoveredJournal) {
+        let RecoveredJournal { memtable, operations, gaps, damaged_frames, orphans: nameless } =
+            saved;
         if let Some(operations) = operations {
             self.push(operations, RecoveredPart::Memory(memtable));
         }
@@ -194,7 +196,7 @@ impl Recovered {
         }
         let Some((first, last)) = nameless.range else { return };
         self.lost_visits = nameless.visits;
-        let Nameless { operations, visits, forgotten, .. } = nameless;
+        let OrphanOperations { operations, visits, forgotten, .. } = nameless;
         self.lost.push(Loss {
             pages: Some(0),
             ..lost_operations(
@@ -222,7 +224,7 @@ impl Recovered {
             Err(e) => {
                 let why = self.noted(e)?;
                 self.lost.push(Loss {
-                    file: Name::Segment(row.id).to_string(),
+                    file: FileName::Segment(row.id).to_string(),
                     bytes: Some(0..row.bytes),
                     operations: Some((row.first_sequence, Some(row.last_sequence))),
                     pages: None,
@@ -236,10 +238,15 @@ impl Recovered {
     }
 
     /// Reads the frame of a segment, and corrects it if possible.
-    fn read_frame(&mut self, disk: &Arc<dyn Disk>, id: u64, store: Option<u64>) -> Result<Frame> {
-        let (file, name) = (open_file(disk, id)?, Name::Segment(id));
-        Frame::read(&*file, name, id).or_else(|e| {
-            let frame = flaw_of(&e).and_then(|_| Frame::recover(&*file, name, id, store));
+    fn read_frame(
+        &mut self,
+        disk: &Arc<dyn Disk>,
+        id: u64,
+        store: Option<u64>,
+    ) -> Result<SegmentFrame> {
+        let (file, name) = (open_file(disk, id)?, FileName::Segment(id));
+        SegmentFrame::read(&*file, name, id).or_else(|e| {
+            let frame = flaw_of(&e).and_then(|_| SegmentFrame::recover(&*file, name, id, store));
             let frame = frame.ok_or_else(|| e.clone())?;
             self.noted(e)?;
             Ok(frame)
@@ -265,12 +272,12 @@ impl Recovered {
                 Ok(frame) => frames.push(frame),
                 Err(e) => {
                     self.noted(e)?;
-                    unreadable.push(Name::Segment(id).to_string());
+                    unreadable.push(FileName::Segment(id).to_string());
                 }
             }
         }
         let named = after.published.as_ref().map(|published| published.store);
-        let store = whose(&frames, of, named);
+        let store = owning_store(&frames, of, named);
         let published = store.and_then(|store| after.published_of(store));
         for frame in frames {
             let row = published.and_then(|m| m.segments.iter().find(|row| row.id == frame.id()));
@@ -280,8 +287,9 @@ impl Recovered {
             });
             let numbers = frame.numbers();
             let (first, last) = (numbers.first_sequence, numbers.last_sequence);
-            let apart =
-                |other: &SavedComponent| other.operations.1 < first || last < other.operations.0;
+            let apart = |other: &RecoveredComponent| {
+                other.operations.1 < first || last < other.operations.0
+            };
             match checked {
                 Ok(()) if self.components.iter().all(apart) => {
                     self.push((first, last), RecoveredPart::Segment(frame));
@@ -291,7 +299,7 @@ impl Recovered {
                 Err(e) => {
                     let why = self.noted(e)?;
                     self.lost.push(Loss {
-                        file: Name::Segment(frame.id()).to_string(),
+                        file: FileName::Segment(frame.id()).to_string(),
                         bytes: Some(0..frame.bytes()),
                         operations: None,
                         pages: None,
@@ -311,7 +319,7 @@ impl Recovered {
     fn lose_gaps(&mut self, unreadable: &[String]) {
         let file = match unreadable {
             [only] => only.clone(),
-            _ => Name::Catalog.to_string(),
+            _ => FileName::Catalog.to_string(),
         };
         let mut next = 1;
         for component in &self.components {
@@ -345,7 +353,7 @@ impl Recovered {
 
     /// Replays journals, the older journal first, as long as each operation follows the previous
     /// operation.
-    fn replay(&mut self, journals: Vec<Vec<Blob>>, mut last: u64) -> Result<()> {
+    fn replay(&mut self, journals: Vec<Vec<JournalFrame>>, mut last: u64) -> Result<()> {
         for blobs in journals {
             // A failed operation spoils its memtable, so the frames are first replayed into a
             // scratch memtable.
@@ -422,7 +430,7 @@ impl Recovered {
     }
 
     fn has_flaw_of_catalog(&self) -> bool {
-        self.flaws.iter().any(|flaw| flaw.file == Name::Catalog.to_string())
+        self.flaws.iter().any(|flaw| flaw.file == FileName::Catalog.to_string())
     }
 
     /// Invents names for all epochs whose names are unknown. Ensures that each use of epochs has an
@@ -455,7 +463,7 @@ impl Recovered {
             let plain = Epoch::new(number, 0).or_bug("a store has fewer epochs than numbers")?;
             let epoch = seen.iter().find(of(number)).copied().unwrap_or(plain);
             self.unnamed.push(name.clone());
-            self.epochs.push(begun(epoch, &name, 0, Role::Both.into())?);
+            self.epochs.push(new_epoch(epoch, &name, 0, Role::Both.into())?);
         }
         Ok(())
     }
@@ -464,7 +472,7 @@ impl Recovered {
 /// A loss of operations in the journal.
 fn lost_operations(operations: (u64, Option<u64>), why: &str) -> Loss {
     Loss {
-        file: Name::Catalog.to_string(),
+        file: FileName::Catalog.to_string(),
         bytes: None,
         operations: Some(operations),
         pages: None,
@@ -476,7 +484,11 @@ fn lost_operations(operations: (u64, Option<u64>), why: &str) -> Loss {
 
 /// Determines the store of the segments: the catalog's store, or else the store of `SNAPSHOT`, if
 /// any segment belongs to it; otherwise the store with the most visits.
-fn whose(frames: &[Frame], of_catalog: Option<u64>, of_published: Option<u64>) -> Option<u64> {
+fn owning_store(
+    frames: &[SegmentFrame],
+    of_catalog: Option<u64>,
+    of_published: Option<u64>,
+) -> Option<u64> {
     let mut visits: BTreeMap<u64, u64> = BTreeMap::new();
     for frame in frames {
         let sum = visits.entry(frame.stamp().store).or_default();
@@ -493,6 +505,6 @@ fn whose(frames: &[Frame], of_catalog: Option<u64>, of_published: Option<u64>) -
 
 /// Opens a segment's file.
 pub(super) fn open_file(disk: &Arc<dyn Disk>, id: u64) -> Result<Box<dyn crate::disk::DiskFile>> {
-    let name = Name::Segment(id);
+    let name = FileName::Segment(id);
     disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))
 }

@@ -2,13 +2,13 @@
 //!
 //! When a store opens, it replays its journals as a whole. A repair replays journals in which
 //! frames may be missing between others, and replays both journals into one memtable. An operation
-//! that refers to a page by an uncertain number is lost and counted; see [`Numbers`].
+//! that refers to a page by an uncertain number is lost and counted; see [`PageNumbers`].
 
-use super::numbers::Numbers;
+use super::numbers::PageNumbers;
 use crate::bug::{Bug, OrBug};
-use crate::catalog::{Blob, Journal, Salvage, Saved};
-use crate::engine::journal::{Operation, PageName};
-use crate::engine::memtable::{Effect, Inner, Memtable};
+use crate::catalog::{Journal, JournalFrame, Salvage, SalvagedFrame};
+use crate::engine::journal::{JournalOperation, JournalPage};
+use crate::engine::memtable::{Effect, Memtable, MemtableContents};
 use crate::layout::{Cursor, Delta};
 use crate::segment::url_hash;
 use crate::url::check_url;
@@ -24,19 +24,19 @@ pub(super) struct Gap {
 }
 
 /// The recovered part of the journals.
-pub(super) struct SavedJournal {
+pub(super) struct RecoveredJournal {
     pub(super) memtable: Memtable,
     /// The first and the last recovered operation; `None` if no operation was recovered.
     pub(super) operations: Option<(u64, u64)>,
     pub(super) gaps: Vec<Gap>,
     /// The number of frames with a wrong checksum.
     pub(super) damaged_frames: u64,
-    pub(super) nameless: Nameless,
+    pub(super) orphans: OrphanOperations,
 }
 
 /// Sound operations whose pages are unknown.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Nameless {
+pub(super) struct OrphanOperations {
     pub(super) operations: u64,
     /// The number of visits among the operations.
     pub(super) visits: u64,
@@ -53,16 +53,16 @@ const AMBIGUOUS: &str =
 const UNREADABLE: &str = "operations of the journal that are not readable";
 
 /// A frame to keep, and the index of its table of page numbers.
-struct Kept {
+struct KeptFrame {
     sequence: u64,
     table: usize,
 }
 
 /// The first pass over the frames: finds losses, and resolves page numbers.
-struct Survey<'s> {
+struct JournalSurvey<'s> {
     salvage: &'s Salvage<'s>,
-    kept: Vec<Kept>,
-    tables: Vec<Numbers>,
+    kept: Vec<KeptFrame>,
+    tables: Vec<PageNumbers>,
     gaps: Vec<Gap>,
     damaged_frames: u64,
     /// The operation with which the next frame is expected to start.
@@ -71,7 +71,7 @@ struct Survey<'s> {
     why: Option<&'static str>,
 }
 
-impl Survey<'_> {
+impl JournalSurvey<'_> {
     fn run(&mut self, next: u64) -> Result<(), Bug> {
         let salvage = self.salvage;
         for sequence in salvage.begins(next) {
@@ -80,23 +80,23 @@ impl Survey<'_> {
                 continue;
             }
             match salvage.frame(sequence) {
-                Saved::Frame(blob) => self.keep(&blob)?,
-                Saved::Damaged => {
+                SalvagedFrame::Frame(blob) => self.keep(&blob)?,
+                SalvagedFrame::Damaged => {
                     self.damaged_frames += 1;
                     self.why = Some(DAMAGED);
                 }
-                Saved::Ambiguous => self.why = Some(AMBIGUOUS),
+                SalvagedFrame::Ambiguous => self.why = Some(AMBIGUOUS),
             }
         }
         if let Some(why) = self.why {
             self.gaps.push(Gap { first: self.next, last: None, why });
         }
-        self.tables.iter_mut().for_each(Numbers::finish);
+        self.tables.iter_mut().for_each(PageNumbers::finish);
         Ok(())
     }
 
     /// Keeps a frame, and assigns it to the table of the previous frame or to a new table.
-    fn keep(&mut self, blob: &Blob) -> Result<(), Bug> {
+    fn keep(&mut self, blob: &JournalFrame) -> Result<(), Bug> {
         let first = blob.first_sequence;
         let lost = first - self.next;
         if lost > 0 {
@@ -107,29 +107,31 @@ impl Survey<'_> {
         let runs = &self.salvage.runs;
         let before = self.kept.last().map(|kept| kept.sequence);
         match before {
-            _ if runs.starts_with(first) => self.tables.push(Numbers::after(Some(0))),
+            _ if runs.starts_with(first) => self.tables.push(PageNumbers::with_bound(Some(0))),
             // The numbers of a table start at the end of the segments, or later.
-            None => self.tables.push(Numbers::after(Some(lost))),
-            Some(before) if runs.has_both(before, first) => {
-                self.tables.last_mut().or_bug("a frame that is kept has a table")?.lose(lost);
+            None => self.tables.push(PageNumbers::with_bound(Some(lost))),
+            Some(before) if runs.share_table(before, first) => {
+                self.tables.last_mut().or_bug("a frame that is kept has a table")?.add_lost(lost);
             }
-            Some(_) => self.tables.push(Numbers::after(None)),
+            Some(_) => self.tables.push(PageNumbers::with_bound(None)),
         }
         let table = self.tables.len() - 1;
-        self.kept.push(Kept { sequence: first, table });
+        self.kept.push(KeptFrame { sequence: first, table });
         let numbers = self.tables.last_mut().or_bug("a frame that is kept has a table")?;
         let mut unread = None;
         each(blob, &mut |sequence, operation| match operation {
-            Some(Operation::Entry(page, _) | Operation::ForgetUrl(page, _)) => match page {
-                PageName::Known(number) => numbers.name(number.into()),
-                PageName::New { .. } => numbers.add(),
-            },
-            Some(Operation::ForgetPrefix(..)) => {}
+            Some(JournalOperation::Entry(page, _) | JournalOperation::ForgetUrl(page, _)) => {
+                match page {
+                    JournalPage::Known(number) => numbers.add_reference(number.into()),
+                    JournalPage::New { .. } => numbers.add(),
+                }
+            }
+            Some(JournalOperation::ForgetPrefix(..)) => {}
             None => unread = Some(sequence),
         });
         if let Some(unread) = unread {
             let last = blob.last_sequence();
-            numbers.lose(last - unread + 1);
+            numbers.add_lost(last - unread + 1);
             self.gaps.push(Gap { first: unread, last: Some(last), why: UNREADABLE });
         }
         self.next = blob.last_sequence() + 1;
@@ -139,10 +141,10 @@ impl Survey<'_> {
 
 /// Passes each operation of a frame to `see`. If the rest of the frame is unreadable, passes `None`
 /// once for the whole rest.
-fn each(blob: &Blob, see: &mut dyn FnMut(u64, Option<Operation<'_>>)) {
+fn each(blob: &JournalFrame, see: &mut dyn FnMut(u64, Option<JournalOperation<'_>>)) {
     let mut cursor = Cursor::new(&blob.bytes);
     for sequence in blob.first_sequence..=blob.last_sequence() {
-        let operation = Operation::take(&mut cursor);
+        let operation = JournalOperation::take(&mut cursor);
         let is_there = operation.is_some();
         see(sequence, operation);
         if !is_there {
@@ -153,8 +155,8 @@ fn each(blob: &Blob, see: &mut dyn FnMut(u64, Option<Operation<'_>>)) {
 
 /// Replays the frames from operation `next` on. Takes the memory of one memtable with the
 /// operations of all these frames, and reads each frame twice.
-pub(super) fn replay(salvage: &Salvage<'_>, next: u64) -> Result<SavedJournal, Bug> {
-    let mut survey = Survey {
+pub(super) fn replay(salvage: &Salvage<'_>, next: u64) -> Result<RecoveredJournal, Bug> {
+    let mut survey = JournalSurvey {
         salvage,
         kept: Vec::new(),
         tables: Vec::new(),
@@ -164,17 +166,17 @@ pub(super) fn replay(salvage: &Salvage<'_>, next: u64) -> Result<SavedJournal, B
         why: None,
     };
     survey.run(next)?;
-    let Survey { kept, tables, mut gaps, damaged_frames, next: mut end, .. } = survey;
+    let JournalSurvey { kept, tables, mut gaps, damaged_frames, next: mut end, .. } = survey;
     let memtable = Memtable::new(Journal::A);
-    let mut nameless = Nameless::default();
+    let mut nameless = OrphanOperations::default();
     {
         let mut inner = memtable.write();
-        let mut replay = Replay { inner: &mut inner, at: 0, pages: Vec::new() };
+        let mut replay = MemtableReplay { inner: &mut inner, at: 0, pages: Vec::new() };
         let mut table = 0;
         for frame in &kept {
             let sequence = frame.sequence;
             let numbers = tables.get(frame.table).or_bug("each frame that is kept has a table")?;
-            let Saved::Frame(blob) = salvage.frame(sequence) else {
+            let SalvagedFrame::Frame(blob) = salvage.frame(sequence) else {
                 // The first pass could still read this frame. Page numbers after the frame are no
                 // longer certain.
                 gaps.retain(|gap| gap.first < sequence);
@@ -197,32 +199,32 @@ pub(super) fn replay(salvage: &Salvage<'_>, next: u64) -> Result<SavedJournal, B
     }
     let first = kept.first().map(|kept| kept.sequence).filter(|first| *first < end);
     let operations = first.map(|first| (first, end - 1));
-    Ok(SavedJournal { memtable, operations, gaps, damaged_frames, nameless })
+    Ok(RecoveredJournal { memtable, operations, gaps, damaged_frames, orphans: nameless })
 }
 
 /// Adds operations to a memtable, which numbers them without gaps.
-struct Replay<'i> {
-    inner: &'i mut Inner,
+struct MemtableReplay<'i> {
+    inner: &'i mut MemtableContents,
     at: u64,
     /// The pages introduced by the current table, as their numbers in the memtable.
     pages: Vec<Option<u32>>,
 }
 
-impl Replay<'_> {
+impl MemtableReplay<'_> {
     fn apply(
         &mut self,
-        operation: Operation<'_>,
-        numbers: &Numbers,
+        operation: JournalOperation<'_>,
+        numbers: &PageNumbers,
         sequence: u64,
-        nameless: &mut Nameless,
+        nameless: &mut OrphanOperations,
     ) -> Result<(), Bug> {
         let (page, entry) = match operation {
-            Operation::ForgetPrefix(prefix, _) => {
+            JournalOperation::ForgetPrefix(prefix, _) => {
                 self.at += 1;
-                return self.inner.bury(self.at, prefix, Delta::default());
+                return self.inner.forget_prefix(self.at, prefix, Delta::default());
             }
-            Operation::Entry(page, entry) => (page, Some(entry)),
-            Operation::ForgetUrl(page, _) => (page, None),
+            JournalOperation::Entry(page, entry) => (page, Some(entry)),
+            JournalOperation::ForgetUrl(page, _) => (page, None),
         };
         let Some(number) = self.number(&page, numbers)? else {
             nameless.add(sequence, entry.is_some_and(|entry| entry.is_visit()), entry.is_none());
@@ -232,21 +234,25 @@ impl Replay<'_> {
         match entry {
             Some(entry) => {
                 let effect = Effect::of(&mut self.inner.page(number).head(), &entry, &[], &[]);
-                self.inner.enter(self.at, number, entry, &effect, &[])
+                self.inner.apply_entry(self.at, number, entry, &effect, &[])
             }
-            None => self.inner.reset(self.at, number, Delta::default()),
+            None => self.inner.forget_page(self.at, number, Delta::default()),
         }
     }
 
     /// Returns the number in the memtable of the page of an operation; `None` if the page is
     /// unknown.
-    fn number(&mut self, page: &PageName<'_>, numbers: &Numbers) -> Result<Option<u32>, Bug> {
+    fn number(
+        &mut self,
+        page: &JournalPage<'_>,
+        numbers: &PageNumbers,
+    ) -> Result<Option<u32>, Bug> {
         match *page {
-            PageName::Known(number) => {
+            JournalPage::Known(number) => {
                 let at = numbers.resolve(number.into()).and_then(|at| usize::try_from(at).ok());
                 Ok(at.and_then(|at| self.pages.get(at).copied().flatten()))
             }
-            PageName::New { url, earlier, head } => {
+            JournalPage::New { url, earlier, head } => {
                 let number = self.bring(url, earlier, head)?;
                 self.pages.push(number);
                 Ok(number)
@@ -267,13 +273,13 @@ impl Replay<'_> {
         if !earlier {
             // The page was forgotten between the two operations, perhaps by a lost operation.
             self.at += 1;
-            self.inner.reset(self.at, known, Delta::default())?;
+            self.inner.forget_page(self.at, known, Delta::default())?;
         }
         Ok(Some(known))
     }
 }
 
-impl Nameless {
+impl OrphanOperations {
     fn add(&mut self, sequence: u64, is_visit: bool, forgets: bool) {
         self.operations += 1;
         self.visits += u64::from(is_visit);
@@ -288,8 +294,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::catalog::{Catalog, Contents, Locks};
-    use crate::disk::{Access, Dir, Disk, Lock, Name, SimDisk};
+    use crate::catalog::{Catalog, CatalogContents, StoreLocks};
+    use crate::disk::{Access, Dir, Disk, FileName, LockMode, SimDisk};
     use crate::engine::journal::put_entry;
     use crate::fingerprint::Bands;
     use crate::page::{Entry, Epoch, EpochInfo, Role, Seen, Visit};
@@ -297,13 +303,13 @@ mod tests {
 
     /// Makes a frame of visits. Each visit introduces its page, or refers to the page by its
     /// number.
-    fn blob(first_sequence: u64, pages: &[PageName<'_>]) -> Blob {
+    fn blob(first_sequence: u64, pages: &[JournalPage<'_>]) -> JournalFrame {
         let mut bytes = Vec::new();
         for (time, page) in (1..).zip(pages) {
             let visit = Visit { time: Time(time), seen: Seen::Gone, status: None, modified: None };
             put_entry(&mut bytes, page, &Entry::Visit(visit));
         }
-        Blob { first_sequence, count: u32::try_from(pages.len()).unwrap(), bytes }
+        JournalFrame { first_sequence, count: u32::try_from(pages.len()).unwrap(), bytes }
     }
 
     #[test]
@@ -319,21 +325,23 @@ mod tests {
             bands: Bands::EXTERNAL,
             ended: false,
         };
-        let mut locks = Locks::take(&*disk, Lock::Exclusive).unwrap();
-        locks.follow(Catalog::create(&disk, &Contents::new(&*disk, vec![epoch], false)).unwrap());
+        let mut locks = StoreLocks::take(&*disk, LockMode::Exclusive).unwrap();
+        locks.follow(
+            Catalog::create(&disk, &CatalogContents::new(&*disk, vec![epoch], false)).unwrap(),
+        );
         let (catalog, _) = Catalog::open(&disk, locks).unwrap();
-        let new = |url| PageName::New { url, earlier: false, head: &[] };
-        let older = blob(1, &[new("http://a/"), new("http://b/"), PageName::Known(1)]);
-        let newer = blob(4, &[new("http://c/"), PageName::Known(0)]);
+        let new = |url| JournalPage::New { url, earlier: false, head: &[] };
+        let older = blob(1, &[new("http://a/"), new("http://b/"), JournalPage::Known(1)]);
+        let newer = blob(4, &[new("http://c/"), JournalPage::Known(0)]);
         catalog.append(&[(Journal::A, older), (Journal::B, newer)]).unwrap();
         let mut file =
-            sim.contents().into_iter().find(|(name, _)| *name == Name::Catalog).unwrap().1;
+            sim.contents().into_iter().find(|(name, _)| *name == FileName::Catalog).unwrap().1;
         file[..4096].fill(0);
-        let damaged = SimDisk::of([(Name::Catalog, file)]);
-        let file = damaged.open(Name::Catalog, Access::Read).unwrap();
+        let damaged = SimDisk::of([(FileName::Catalog, file)]);
+        let file = damaged.open(FileName::Catalog, Access::Read).unwrap();
         let saved = replay(&Salvage::read(&*file).unwrap(), 1).unwrap();
         assert_eq!((saved.operations, &saved.gaps[..]), (Some((1, 5)), &[][..]));
-        assert_eq!(saved.nameless, Nameless::default());
+        assert_eq!(saved.orphans, OrphanOperations::default());
         let inner = saved.memtable.read();
         let visits = inner.pages().map(|page| (page.url(), page.entries_at(u64::MAX).count()));
         let visits: Vec<_> = visits.collect();

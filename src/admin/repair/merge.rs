@@ -3,78 +3,78 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::find::{RecoveredPart, SavedComponent, open_file};
+use super::find::{RecoveredComponent, RecoveredPart, open_file};
 use super::options::{Loss, Repaired};
 use crate::bug::OrBug;
-use crate::disk::{Disk, Name};
+use crate::disk::{Disk, FileName};
 use crate::engine::memtable::Memtable;
 use crate::error::{Error, Result};
 use crate::page::{Changes, Entry, Epoch, surt};
 use crate::segment::{
-    Frame, PageMerge, PageSalvage, Pages, PartOfPage, PlainSegment, Tombstones, count_visits,
-    page_across,
+    PageMerge, PagePart, PageSalvage, PageStream, PlainSegment, SegmentFrame, Tombstones,
+    count_visits, page_across,
 };
 
 /// A component, and its uncertainties.
-pub(super) struct Input<'f> {
-    pub(super) component: &'f SavedComponent,
+pub(super) struct RepairInput<'f> {
+    pub(super) component: &'f RecoveredComponent,
     pub(super) tombstones: Tombstones,
     /// Whether the component may have forgotten pages whose records are lost.
     pub(super) resets_lost: bool,
 }
 
 /// The data of a page in a component.
-struct Saved {
+struct RecoveredPage {
     /// Whether the component hides the page's data in older components.
     ends: bool,
     entries: Vec<Entry>,
 }
 
-enum Reader<'f> {
-    Segment { frame: &'f Frame, salvage: Box<PageSalvage<'f>>, visits: u64, has_holes: bool },
+enum ComponentReader<'f> {
+    Segment { frame: &'f SegmentFrame, salvage: Box<PageSalvage<'f>>, visits: u64, has_holes: bool },
     Memory { memtable: &'f Memtable, order: std::vec::IntoIter<u32> },
 }
 
 /// The sound pages of a component.
-struct Stream<'f> {
-    input: Input<'f>,
-    reader: Reader<'f>,
+struct ComponentStream<'f> {
+    input: RepairInput<'f>,
+    reader: ComponentReader<'f>,
     /// The SURT key and the URL of the next page, and its data.
-    next: Option<(Vec<u8>, String, Saved)>,
+    next: Option<(Vec<u8>, String, RecoveredPage)>,
     /// Whether pages before the next page are lost.
     in_hole: bool,
     repaired: Repaired,
 }
 
 /// The data of the current page in one component.
-struct Asked<'s> {
-    stream: &'s Stream<'s>,
-    saved: Option<&'s Saved>,
+struct PageInComponent<'s> {
+    stream: &'s ComponentStream<'s>,
+    saved: Option<&'s RecoveredPage>,
     keep_forgotten: bool,
 }
 
-impl Asked<'_> {
+impl PageInComponent<'_> {
     /// Whether a lost record of the component may belong to the page and may have forgotten it.
-    fn is_doubtful(&self) -> bool {
-        let Stream { in_hole, input, .. } = self.stream;
+    fn may_be_forgotten(&self) -> bool {
+        let ComponentStream { in_hole, input, .. } = self.stream;
         self.saved.is_none() && *in_hole && input.resets_lost && !self.keep_forgotten
     }
 }
 
-impl PartOfPage for Asked<'_> {
+impl PagePart for PageInComponent<'_> {
     fn record_ends(&self) -> Option<bool> {
         self.saved.map(|saved| saved.ends)
     }
 
-    fn buries<'k>(&self, key: impl FnOnce() -> &'k [u8]) -> bool {
-        self.is_doubtful() || self.stream.input.tombstones.cover(key())
+    fn covers<'k>(&self, key: impl FnOnce() -> &'k [u8]) -> bool {
+        self.may_be_forgotten() || self.stream.input.tombstones.cover(key())
     }
 }
 
 /// Reads all components at once. Takes a few hundred KiB of memory for each segment, plus one
 /// page's visits.
-pub(super) struct Merge<'f> {
-    pages: PageMerge<Stream<'f>>,
+pub(super) struct RepairMerge<'f> {
+    pages: PageMerge<ComponentStream<'f>>,
     keep_forgotten: bool,
     epochs: Vec<Epoch>,
     lost_visits: u64,
@@ -84,16 +84,16 @@ pub(super) struct Merge<'f> {
     failed: bool,
 }
 
-impl<'f> Merge<'f> {
+impl<'f> RepairMerge<'f> {
     /// Creates a merge of components, oldest first.
     pub(super) fn new(
         disk: &Arc<dyn Disk>,
-        inputs: Vec<Input<'f>>,
+        inputs: Vec<RepairInput<'f>>,
         keep_forgotten: bool,
         epochs: Vec<Epoch>,
     ) -> Result<Self> {
-        let streams = inputs.into_iter().map(|input| Stream::new(disk, input));
-        Ok(Merge {
+        let streams = inputs.into_iter().map(|input| ComponentStream::new(disk, input));
+        Ok(RepairMerge {
             pages: PageMerge::new(streams.collect::<Result<_>>()?),
             keep_forgotten,
             epochs,
@@ -107,9 +107,9 @@ impl<'f> Merge<'f> {
 
     /// The losses found in the pages read so far.
     pub(super) fn repaired(&self) -> Repaired {
-        let Merge { lost_visits, withheld_pages, .. } = *self;
+        let RepairMerge { lost_visits, withheld_pages, .. } = *self;
         let mut repaired = Repaired { lost_visits, withheld_pages, ..Repaired::default() };
-        for Stream { repaired: own, .. } in self.pages.streams() {
+        for ComponentStream { repaired: own, .. } in self.pages.streams() {
             repaired.lost.extend_from_slice(&own.lost);
             repaired.lost_pages += own.lost_pages;
             repaired.lost_visits += own.lost_visits;
@@ -125,7 +125,8 @@ impl<'f> Merge<'f> {
         let (url, here, keep_forgotten) =
             (self.pages.url()?, self.pages.here(), self.keep_forgotten);
         let asked = self.pages.newest_first();
-        let asked = asked.map(|(stream, saved)| Ok(Asked { stream, saved, keep_forgotten }));
+        let asked =
+            asked.map(|(stream, saved)| Ok(PageInComponent { stream, saved, keep_forgotten }));
         let (mut entries, mut counted) = (Vec::new(), 0);
         let end = page_across(
             || self.pages.key(),
@@ -137,7 +138,7 @@ impl<'f> Merge<'f> {
                 Ok::<_, Error>(ControlFlow::Continue(()))
             },
         )?;
-        let is_withheld = end.is_some_and(|end| end.is_doubtful()) && counted < here.len();
+        let is_withheld = end.is_some_and(|end| end.may_be_forgotten()) && counted < here.len();
         self.withheld_pages += u64::from(is_withheld);
         let before = count_visits(&entries);
         let epochs = &self.epochs;
@@ -152,7 +153,7 @@ impl<'f> Merge<'f> {
     }
 }
 
-impl Iterator for Merge<'_> {
+impl Iterator for RepairMerge<'_> {
     type Item = Result<(Arc<str>, Entry)>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -178,30 +179,30 @@ impl Iterator for Merge<'_> {
     }
 }
 
-impl<'f> Stream<'f> {
-    fn new(disk: &Arc<dyn Disk>, input: Input<'f>) -> Result<Stream<'f>> {
+impl<'f> ComponentStream<'f> {
+    fn new(disk: &Arc<dyn Disk>, input: RepairInput<'f>) -> Result<ComponentStream<'f>> {
         let reader = match &input.component.part {
             RecoveredPart::Segment(frame) => {
                 let plain = PlainSegment::new(frame, open_file(disk, frame.id())?);
                 let salvage = Box::new(PageSalvage::new(plain));
-                Reader::Segment { frame, salvage, visits: 0, has_holes: false }
+                ComponentReader::Segment { frame, salvage, visits: 0, has_holes: false }
             }
             RecoveredPart::Memory(memtable) => {
                 let order = memtable.read().order(None).into_iter();
-                Reader::Memory { memtable, order }
+                ComponentReader::Memory { memtable, order }
             }
         };
         let repaired = Repaired::default();
-        let mut stream = Stream { input, reader, next: None, in_hole: false, repaired };
+        let mut stream = ComponentStream { input, reader, next: None, in_hole: false, repaired };
         stream.advance();
         Ok(stream)
     }
 
     /// Moves to the next page, and records losses before it.
     fn advance(&mut self) {
-        let Stream { input, reader, repaired, .. } = self;
+        let ComponentStream { input, reader, repaired, .. } = self;
         match reader {
-            Reader::Segment { frame, salvage, visits, has_holes } => {
+            ComponentReader::Segment { frame, salvage, visits, has_holes } => {
                 // After the last page there is neither a hole nor a page.
                 let (hole, page) = salvage.next().unwrap_or_default();
                 self.in_hole = hole.is_some();
@@ -210,7 +211,7 @@ impl<'f> Stream<'f> {
                     repaired.lost_pages += hole.pages;
                     let (first, last) = input.component.operations;
                     repaired.lost.push(Loss {
-                        file: Name::Segment(frame.id()).to_string(),
+                        file: FileName::Segment(frame.id()).to_string(),
                         bytes: Some(hole.bytes),
                         operations: Some((first, Some(last))),
                         pages: Some(hole.pages),
@@ -225,10 +226,10 @@ impl<'f> Stream<'f> {
                 }
                 self.next = page.map(|page| {
                     let ends = page.reset || !page.earlier;
-                    (page.key, page.url, Saved { ends, entries: page.entries })
+                    (page.key, page.url, RecoveredPage { ends, entries: page.entries })
                 });
             }
-            Reader::Memory { memtable, order } => {
+            ComponentReader::Memory { memtable, order } => {
                 let inner = memtable.read();
                 self.next = order.by_ref().find_map(|number| {
                     let page = inner.page(number);
@@ -241,21 +242,21 @@ impl<'f> Stream<'f> {
                         return None;
                     }
                     let (key, url) = (surt::key_of(page.url()), page.url().to_owned());
-                    Some((key, url, Saved { ends: reset || !earlier, entries }))
+                    Some((key, url, RecoveredPage { ends: reset || !earlier, entries }))
                 });
             }
         }
     }
 }
 
-impl Pages for Stream<'_> {
-    type Page = Saved;
+impl PageStream for ComponentStream<'_> {
+    type Page = RecoveredPage;
 
     fn next_place(&self) -> Option<(&[u8], &[u8])> {
         self.next.as_ref().map(|(key, url, _)| (key.as_slice(), url.as_bytes()))
     }
 
-    fn take(&mut self) -> Result<Saved> {
+    fn take(&mut self) -> Result<RecoveredPage> {
         let (.., saved) = self.next.take().or_bug("who takes a page has seen that there is one")?;
         self.advance();
         Ok(saved)

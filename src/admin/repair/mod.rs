@@ -1,9 +1,10 @@
-//! Repair: making a new store from the sound parts of a damaged one.
+//! Repair: making a new store from the sound parts of a damaged store.
 //!
-//! It takes two passes over the files, both with plain reads. The first finds the parts of the
-//! store ([`find`]), checks every block, and counts what the damaged segments still have. It also
-//! determines whether a lost operation may have forgotten pages. The second merges the pages of all
-//! components ([`merge`]) into a new store, by a load. The damaged store is only read.
+//! A repair makes two passes over the files, both with plain reads. The first pass finds the parts
+//! of the store ([`find`]), checks every block, and counts the sound pages and visits of the
+//! damaged segments. It also determines whether a lost operation may have forgotten pages. The
+//! second pass merges the pages of all components ([`merge`]) into a new store, by a load. The
+//! damaged store is only read.
 
 mod find;
 mod journal;
@@ -15,26 +16,27 @@ use std::sync::Arc;
 
 pub use options::{Loss, RepairOptions, Repaired};
 
-use self::find::{Recovered, RecoveredPart, SavedComponent, flaw_of, open_file};
-use self::merge::{Input, Merge};
+use self::find::{RecoveredComponent, RecoveredPart, RecoveredStore, flaw_of, open_file};
+use self::merge::{RepairInput, RepairMerge};
 use super::load::LoadOptions;
-use super::verify::Pace;
-use crate::catalog::Locks;
-use crate::disk::{Disk, Location, Lock, Name};
+use super::verify::ReadPacer;
+use crate::catalog::StoreLocks;
+use crate::disk::{Disk, FileName, Location, LockMode};
 use crate::engine::epochs::{first, open_table};
-use crate::engine::files::{Files, has_table};
+use crate::engine::files::{FileNaming, has_table};
 use crate::engine::open;
 use crate::engine::options::Options;
 use crate::engine::store::Store;
 use crate::error::{Corruption, Error, Result};
 use crate::page::EpochInfo;
-use crate::segment::{Frame, PageSalvage, PlainSegment, Tombstones};
+use crate::segment::{PageSalvage, PlainSegment, SegmentFrame, Tombstones};
 
-/// The most flaws that are reported one by one.
+/// The maximum number of flaws that are reported one by one.
 const FLAWS_MAX: usize = 1000;
 
-/// Makes a new store from all data in a damaged store with valid checksums, and reports what is
-/// lost. It only reads the damaged store; no other process may write to it meanwhile.
+/// Makes a new store from all data in a damaged store with valid checksums, and reports all losses.
+/// The repair only reads the damaged store; no other process may write to that store meanwhile.
+/// meanwhile.
 ///
 /// Damage to indexes (hashes, filters, fingerprint tables) loses nothing, because they are rebuilt
 /// from the pages. A page is lost only if its own bytes are damaged. One damaged byte in the head,
@@ -42,17 +44,17 @@ const FLAWS_MAX: usize = 1000;
 /// the trailer loses the whole segment; the head is needed only if the catalog is lost.
 ///
 /// If the catalog is damaged, every page of its file is read, and each frame of the journal with a
-/// valid checksum is kept. An operation after a lost frame is lost as well if it refers to a page
-/// that this frame may have introduced. Without a catalog, the segments themselves show what
-/// belongs together, and epochs get names like `unknown-0`. Segments of another store, or of a
-/// diverged copy of this one, are reported and left out. If the catalog is older than `SNAPSHOT`,
-/// the newer segments count, and the older journal does not.
+/// valid checksum is kept. An operation after a lost frame is lost as well if the operation refers
+/// to a page that the lost frame may have introduced. Without a catalog, the segments themselves
+/// show which of them belong together, and epochs get names like `unknown-0`. Segments of another
+/// store, or of a diverged copy of this store, are reported and left out. If the catalog is older
+/// than `SNAPSHOT`, the repair uses the newer segments, and not the older journal.
 ///
 /// Forgotten pages stay forgotten. A lost operation may have forgotten pages. If these pages are
-/// known, their older visits are left out, and counted. If they are unknown, the repair fails.
+/// known, their older visits are left out, and counted. If the pages are unknown, the repair fails.
 /// [`RepairOptions::keep_forgotten`] keeps everything instead.
 ///
-/// Costs two reads of all files, and a [load](Store::load) of everything saved.
+/// Costs two reads of all files, and a [load](Store::load) of all recovered data.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -72,14 +74,14 @@ const FLAWS_MAX: usize = 1000;
 ///
 /// # Errors
 ///
-/// [`Error::AmbiguousRepair`] if it is unknown what was forgotten; [`Error::StoreExists`] and
-/// [`Error::NotAStore`] if the new location is not empty or lies in a store, or if there is nothing
-/// to repair; [`Error::Locked`], [`Error::Version`], [`Error::Cancelled`], [`Error::Io`].
+/// [`Error::AmbiguousRepair`] if it is unknown which pages were forgotten; [`Error::StoreExists`]
+/// and [`Error::NotAStore`] if the new location is not empty or lies in a store, or if there is
+/// nothing to repair; [`Error::LockOutcome`], [`Error::Version`], [`Error::Cancelled`], [`Error::Io`].
 ///
-/// After any of them there is no new store, unless it is complete and only closing it failed. A
-/// repair that is killed leaves an [unfinished](Error::Unfinished) store, which the next repair to
-/// this location replaces. A repair that is killed after its last commit leaves the complete new
-/// store, and the next one returns [`Error::StoreExists`].
+/// After any of these errors there is no new store, unless the new store is complete and only
+/// closing it failed. A repair that is killed leaves an [unfinished](Error::Unfinished) store,
+/// which the next repair to this location replaces. A repair that is killed after its last commit
+/// leaves the complete new store, and the next repair returns [`Error::StoreExists`].
 pub fn repair(
     from: impl Into<Location>,
     to: impl Into<Location>,
@@ -100,21 +102,21 @@ fn repair_disk(
     let RepairOptions { keep_forgotten, memory_bytes, progress } = options;
     open::require_some_store(from)?;
     open::require_empty(to)?;
-    let _locks = match Locks::take(&**from, Lock::Shared) {
-        // Nobody can have locked that either.
+    let _locks = match StoreLocks::take(&**from, LockMode::Shared) {
+        // No other process can have locked an irregular file either.
         Err(e) if e.is_irregular() => None,
         locks => Some(locks?),
     };
     let found = find::find(from)?;
-    let mut pace = Pace::start(None, progress.clone())?;
-    pace.expect(found.components.iter().map(bytes_of).sum::<u64>());
+    let mut pace = ReadPacer::start(None, progress.clone())?;
+    pace.add_total(found.components.iter().map(bytes_of).sum::<u64>());
     let mut repaired = Repaired { unnamed_epochs: found.unnamed.clone(), ..Repaired::default() };
     repaired.lost.clone_from(&found.lost);
     found.flaws.iter().for_each(|flaw| note(&mut repaired, flaw.clone()));
     let inputs = survey(from, &found, &mut pace, &mut repaired, keep_forgotten)?;
     pace.finish()?;
     let known = found.epochs.iter().map(|info| info.epoch).collect();
-    let mut merge = Merge::new(from, inputs, keep_forgotten, known)?;
+    let mut merge = RepairMerge::new(from, inputs, keep_forgotten, known)?;
     let options = Options::default().background(false);
     let store = Store::begin(to, options, epochs(&found)?)?;
     let loaded = copy_tables(from, to, &found.epochs, &mut repaired).and_then(|()| {
@@ -133,7 +135,7 @@ fn repair_disk(
     Ok(repaired)
 }
 
-fn bytes_of(component: &SavedComponent) -> u64 {
+fn bytes_of(component: &RecoveredComponent) -> u64 {
     match &component.part {
         RecoveredPart::Segment(frame) => frame.bytes(),
         RecoveredPart::Memory(_) => 0,
@@ -148,17 +150,17 @@ fn note(repaired: &mut Repaired, flaw: Corruption) {
     }
 }
 
-/// Checks every block, and determines what lost operations may have forgotten.
+/// Checks every block, and determines which pages lost operations may have forgotten.
 fn survey<'f>(
     disk: &Arc<dyn Disk>,
-    found: &'f Recovered,
-    pace: &mut Pace,
+    found: &'f RecoveredStore,
+    pace: &mut ReadPacer,
     repaired: &mut Repaired,
     keep_forgotten: bool,
-) -> Result<Vec<Input<'f>>> {
+) -> Result<Vec<RepairInput<'f>>> {
     let oldest = found.components.first().map_or(u64::MAX, |oldest| oldest.operations.0);
     let mut ambiguities: Vec<String> = found.ambiguities.clone();
-    // The effect of counted losses is known.
+    // For losses with a known number of pages, the effect is known.
     for loss in repaired.lost.iter().filter(|loss| loss.pages.is_none()) {
         if let Some((first, last)) = loss.operations.filter(|(first, _)| *first > oldest) {
             let upto = last.map_or("the last".to_owned(), |last| last.to_string());
@@ -169,17 +171,19 @@ fn survey<'f>(
     let mut inputs = Vec::with_capacity(found.components.len());
     for component in &found.components {
         let (tombstones, resets_lost) = match &component.part {
-            RecoveredPart::Memory(memtable) => (memtable.read().buried.tombstones().clone(), false),
+            RecoveredPart::Memory(memtable) => {
+                (memtable.read().hidden_keys.tombstones().clone(), false)
+            }
             RecoveredPart::Segment(frame) => {
                 let (tombstones, resets_lost) = survey_segment(disk, frame, pace, repaired)?;
                 if tombstones.is_none() && component.operations.0 > oldest {
-                    let name = Name::Segment(frame.id());
+                    let name = FileName::Segment(frame.id());
                     ambiguities.push(format!("the forgotten prefixes of {name} are lost"));
                 }
                 (tombstones.unwrap_or_default(), resets_lost)
             }
         };
-        inputs.push(Input { component, tombstones, resets_lost });
+        inputs.push(RepairInput { component, tombstones, resets_lost });
     }
     if !ambiguities.is_empty() && !keep_forgotten {
         return Err(Error::AmbiguousRepair { what: ambiguities.join("; ") });
@@ -188,12 +192,12 @@ fn survey<'f>(
     Ok(inputs)
 }
 
-/// The tombstones of a segment, if they are sound; and whether the segment may have forgotten a
-/// lost page.
+/// Returns the tombstones of a segment, if they are sound, and whether the segment may have
+/// forgotten a lost page.
 fn survey_segment(
     disk: &Arc<dyn Disk>,
-    frame: &Frame,
-    pace: &mut Pace,
+    frame: &SegmentFrame,
+    pace: &mut ReadPacer,
     repaired: &mut Repaired,
 ) -> Result<(Option<Tombstones>, bool)> {
     let mut plain = PlainSegment::new(frame, open_file(disk, frame.id())?);
@@ -225,15 +229,16 @@ fn survey_segment(
     Ok((tombstones, holes == 0 || there < resets))
 }
 
-/// The epochs of the new store: those that were found, with their numbers.
-fn epochs(found: &Recovered) -> Result<Vec<EpochInfo>> {
+/// The epochs of the new store: the epochs that were found, with their numbers.
+fn epochs(found: &RecoveredStore) -> Result<Vec<EpochInfo>> {
     if found.epochs.is_empty() {
         return Ok(vec![first(&Options::default())?]);
     }
     Ok(found.epochs.clone())
 }
 
-/// Copies the tables of epochs. Damaged tables are lost; the fingerprints made with them are not.
+/// Copies the tables of epochs. Damaged tables are lost; fingerprints made with damaged tables are
+/// not.
 fn copy_tables(
     from: &Arc<dyn Disk>,
     to: &Arc<dyn Disk>,
@@ -241,12 +246,12 @@ fn copy_tables(
     repaired: &mut Repaired,
 ) -> Result<()> {
     for info in epochs.iter().filter(|info| has_table(info)) {
-        let flaw = match open_table(&**from, Files::Own, info) {
+        let flaw = match open_table(&**from, FileNaming::Store, info) {
             Ok(table) => {
                 table.copy_to(to, info.epoch.count().into())?;
                 continue;
             }
-            // It did not exist before.
+            // The table did not exist before the damage.
             Err(Error::NoTable { .. }) => continue,
             Err(e) => e.flaw()?,
         };

@@ -20,7 +20,7 @@ struct Stretch {
 /// The page numbers of one table. The table's operations are counted first, and then numbers are
 /// resolved.
 #[derive(Debug)]
-pub(super) struct Numbers {
+pub(super) struct PageNumbers {
     /// The completed stretches, in order.
     earlier: Vec<Stretch>,
     last: Stretch,
@@ -28,14 +28,14 @@ pub(super) struct Numbers {
     saved: u64,
 }
 
-impl Numbers {
+impl PageNumbers {
     /// Starts with a table that has introduced at most `most` pages before its recovered part.
-    pub(super) fn after(most: Option<u64>) -> Numbers {
-        Numbers { earlier: Vec::new(), last: Stretch { first: 0, least: 0, most }, saved: 0 }
+    pub(super) fn with_bound(most: Option<u64>) -> PageNumbers {
+        PageNumbers { earlier: Vec::new(), last: Stretch { first: 0, least: 0, most }, saved: 0 }
     }
 
     /// Records a number of lost operations.
-    pub(super) fn lose(&mut self, operations: u64) {
+    pub(super) fn add_lost(&mut self, operations: u64) {
         if operations == 0 {
             return;
         }
@@ -51,7 +51,7 @@ impl Numbers {
     }
 
     /// Records that an operation refers to the page with a number.
-    pub(super) fn name(&mut self, number: u64) {
+    pub(super) fn add_reference(&mut self, number: u64) {
         let last = &mut self.last;
         let lost = number.saturating_add(1).saturating_sub(self.saved);
         last.least = last.least.max(lost);
@@ -99,14 +99,14 @@ mod tests {
 
     #[test]
     fn matching_bounds_make_numbers_exact() {
-        let mut numbers = Numbers::after(Some(0));
+        let mut numbers = PageNumbers::with_bound(Some(0));
         (0..3).for_each(|_| numbers.add());
-        numbers.lose(2);
+        numbers.add_lost(2);
         (0..2).for_each(|_| numbers.add());
-        let unknown = |numbers: &Numbers| (0..8).filter_map(|n| numbers.resolve(n)).count();
+        let unknown = |numbers: &PageNumbers| (0..8).filter_map(|n| numbers.resolve(n)).count();
         assert_eq!(unknown(&numbers), 3);
         // The reference is to the last page of all: both lost operations introduced a page.
-        numbers.name(6);
+        numbers.add_reference(6);
         numbers.finish();
         let resolved: Vec<_> = (0..8).map(|n| numbers.resolve(n)).collect();
         let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(Some);
@@ -123,7 +123,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_number_resolves_to_another_page(operations in operations(), knows_start in any::<bool>()) {
-            let mut numbers = Numbers::after(if knows_start { Some(0) } else { None });
+            let mut numbers = PageNumbers::with_bound(if knows_start { Some(0) } else { None });
             // For each page, its index among the recovered pages; `None` if it is lost.
             let mut pages: Vec<Option<u64>> = Vec::new();
             let mut lost = 0;
@@ -133,7 +133,7 @@ mod tests {
                 if *is_lost {
                     lost += 1;
                 } else {
-                    numbers.lose(std::mem::take(&mut lost));
+                    numbers.add_lost(std::mem::take(&mut lost));
                 }
                 match (named, is_lost) {
                     (None, true) => pages.push(None),
@@ -142,7 +142,7 @@ mod tests {
                         numbers.add();
                     }
                     (Some(_), true) => {}
-                    (Some(n), false) => numbers.name(n),
+                    (Some(n), false) => numbers.add_reference(n),
                 }
             }
             numbers.finish();

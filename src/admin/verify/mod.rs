@@ -4,23 +4,23 @@
 //! is read into memory, and the segments are read block by block. Only if every block of a segment
 //! is sound is the segment read through its map, to check whether its contents are consistent.
 
-mod fit;
+mod consistency;
 mod options;
 
 use std::sync::Arc;
 
-use crate::catalog::{Catalog, Contents, Journal, NewerFiles, Published, mark};
-use crate::disk::{Access, Disk, DiskFile, Location, Name};
+use crate::catalog::{Catalog, CatalogContents, Journal, NewerFiles, PublishedState, mark};
+use crate::disk::{Access, Disk, DiskFile, FileName, Location};
 use crate::engine::core::Core;
 use crate::engine::epochs::{Epochs, open_table};
-use crate::engine::files::{Files, has_table};
+use crate::engine::files::{FileNaming, has_table};
 use crate::engine::live_segment::LiveSegment;
 use crate::engine::manifest_check::{check_listed, check_unlisted, open_listed};
 use crate::engine::memtables::Memtables;
-use crate::engine::reader::{Sight, sight};
+use crate::engine::reader::{StoreAccess, access_store};
 use crate::engine::snapshot::Snapshot;
 use crate::engine::store::Store;
-use crate::engine::totals::Totals;
+use crate::engine::totals::StoreTotals;
 use crate::engine::view::View;
 use crate::engine::{generations, open};
 use crate::error::{Error, NotStore, Result};
@@ -28,7 +28,7 @@ use crate::metrics::Metrics;
 use crate::page::EpochInfo;
 use crate::segment::{PlainSegment, Segment};
 
-pub(crate) use options::Pace;
+pub(crate) use options::ReadPacer;
 pub use options::{Verified, VerifyOptions};
 
 impl Store {
@@ -95,32 +95,32 @@ pub fn verify(at: impl Into<Location>, options: VerifyOptions) -> Result<Verifie
 }
 
 fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions) -> Result<Verified> {
-    let mut check = Check::start(options)?;
+    let mut check = Verifier::start(options)?;
     match open::require_store(&disk) {
         Err(Error::NotAStore { found: NotStore::Published, .. }) => return check.published(disk),
         required => required?,
     }
-    let sight = sight(&disk, |published| beside(&disk, published));
-    let (opened, memtables) = match check.keep(sight)? {
-        Some(Sight::Alone(lock)) => {
+    let sight = access_store(&disk, |published| open_published_segments(&disk, published));
+    let (opened, memtables) = match check.record_damage(sight)? {
+        Some(StoreAccess::WithoutWriter(lock)) => {
             let contents = check.catalog(open::open_catalog(&disk))?;
             contents.iter().try_for_each(|contents| open::require_finished(&disk, contents))?;
             // The catalog and the files written after it are consistent only until the lock is
             // released. Open files stay readable after the release.
-            let after = check.after(&disk)?;
+            let after = check.read_newer_files(&disk)?;
             if let Some(contents) = &contents {
-                check.keep(after.check(contents))?;
+                check.record_damage(after.check(contents))?;
                 check.unlisted(&disk, contents)?;
             }
-            let opened = alone(&disk, contents.as_ref())?;
+            let opened = open_catalog_segments(&disk, contents.as_ref())?;
             drop(lock);
             check.pace.pass(check.verified.bytes)?;
             let replayed =
                 contents.as_ref().map(|contents| open::replay(contents, None)).transpose();
-            (opened, check.keep(replayed)?.flatten())
+            (opened, check.record_damage(replayed)?.flatten())
         }
-        Some(Sight::Beside { taken, .. }) => {
-            check.after(&disk)?;
+        Some(StoreAccess::WithWriter { taken, .. }) => {
+            check.read_newer_files(&disk)?;
             (taken, None)
         }
         None => return check.finish(),
@@ -133,12 +133,12 @@ fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions) -> Result<Verified> 
 /// together.
 pub(crate) fn verify_files(
     disk: &Arc<dyn Disk>,
-    contents: &Contents,
+    contents: &CatalogContents,
     options: VerifyOptions,
 ) -> Result<Verified> {
-    let mut check = Check::start(options)?;
-    let opened = alone(disk, Some(contents))?;
-    let replayed = check.keep(open::replay(contents, None))?;
+    let mut check = Verifier::start(options)?;
+    let opened = open_catalog_segments(disk, Some(contents))?;
+    let replayed = check.record_damage(open::replay(contents, None))?;
     check.files(Arc::clone(disk), opened, replayed)?;
     check.finish()
 }
@@ -147,7 +147,7 @@ pub(crate) fn verify_files(
 type OpenSegment = (Segment, Box<dyn DiskFile>);
 
 /// The parts to check besides the catalog.
-struct Opened {
+struct VerifyInput {
     /// The seed of the URL hashes, unknown if the catalog is damaged.
     seed: Option<u64>,
     epochs: Vec<EpochInfo>,
@@ -155,31 +155,41 @@ struct Opened {
 }
 
 /// Opens the segments that a catalog lists, or all segment files if the list is unknown.
-fn alone(disk: &Arc<dyn Disk>, contents: Option<&Contents>) -> Result<Opened> {
+fn open_catalog_segments(
+    disk: &Arc<dyn Disk>,
+    contents: Option<&CatalogContents>,
+) -> Result<VerifyInput> {
     let Some(contents) = contents else {
         let ids = open::segment_ids(disk)?;
         let open = |id| with_file(disk, Segment::open(disk, id));
         let segments = ids.into_iter().map(open).collect();
-        return Ok(Opened { seed: None, epochs: Vec::new(), segments });
+        return Ok(VerifyInput { seed: None, epochs: Vec::new(), segments });
     };
     let store = contents.settings.store;
-    let open = |row| with_file(disk, open_listed(disk, Files::Own, store, row));
+    let open = |row| with_file(disk, open_listed(disk, FileNaming::Store, store, row));
     let segments = contents.segments.iter().map(open).collect();
     let (seed, epochs) = (Some(contents.settings.url_seed), contents.epochs.clone());
-    Ok(Opened { seed, epochs, segments })
+    Ok(VerifyInput { seed, epochs, segments })
 }
 
 /// Opens the segments that an active writer has published.
-fn beside(disk: &Arc<dyn Disk>, published: &Published) -> Result<Opened> {
-    let open = |row| match with_file(disk, open_listed(disk, Files::Own, published.store, row)) {
-        // Another segment may have replaced this segment.
-        Err(e) if e.is_not_found() && Published::read(&**disk)?.as_ref() != Some(published) => {
+fn open_published_segments(
+    disk: &Arc<dyn Disk>,
+    published: &PublishedState,
+) -> Result<VerifyInput> {
+    let open =
+        |row| match with_file(disk, open_listed(disk, FileNaming::Store, published.store, row)) {
+            // Another segment may have replaced this segment.
             Err(e)
-        }
-        opened => Ok(opened),
-    };
+                if e.is_not_found()
+                    && PublishedState::read(&**disk)?.as_ref() != Some(published) =>
+            {
+                Err(e)
+            }
+            opened => Ok(opened),
+        };
     let segments = published.segments.iter().map(open).collect::<Result<_>>()?;
-    Ok(Opened { seed: Some(published.url_seed), epochs: published.epochs.clone(), segments })
+    Ok(VerifyInput { seed: Some(published.url_seed), epochs: published.epochs.clone(), segments })
 }
 
 /// Opens a segment's file for plain reads, in addition to the segment.
@@ -191,28 +201,28 @@ fn with_file(disk: &Arc<dyn Disk>, segment: Result<Segment>) -> Result<OpenSegme
 }
 
 /// A check in progress.
-struct Check {
-    pace: Pace,
+struct Verifier {
+    pace: ReadPacer,
     flaws_max: usize,
     /// The naming scheme of the files.
-    names: Files,
+    names: FileNaming,
     verified: Verified,
 }
 
-impl Check {
-    fn start(options: VerifyOptions) -> Result<Check> {
+impl Verifier {
+    fn start(options: VerifyOptions) -> Result<Verifier> {
         let VerifyOptions { rate, flaws_max, progress } = options;
         let flaws_max = flaws_max.max(1);
-        let pace = Pace::start(rate, progress)?;
-        Ok(Check { pace, flaws_max, names: Files::Own, verified: Verified::default() })
+        let pace = ReadPacer::start(rate, progress)?;
+        Ok(Verifier { pace, flaws_max, names: FileNaming::Store, verified: Verified::default() })
     }
 
     /// Checks the newest complete generation.
     fn published(mut self, disk: Arc<dyn Disk>) -> Result<Verified> {
         let newest = generations::newest(&disk, |generation| {
             generations::require_tables(&disk, generation)?;
-            let Published { store, url_seed, segments, epochs, .. } = &generation.published;
-            let names = Files::Published(*store);
+            let PublishedState { store, url_seed, segments, epochs, .. } = &generation.published;
+            let names = FileNaming::Published(*store);
             // A damaged file in a complete generation is a flaw. If files are missing, an older
             // generation is checked.
             let open = |row| match with_file(&disk, open_listed(&disk, names, *store, row)) {
@@ -220,11 +230,11 @@ impl Check {
                 opened => Ok(opened),
             };
             let segments = segments.iter().map(open).collect::<Result<_>>()?;
-            Ok((names, Opened { seed: Some(*url_seed), epochs: epochs.clone(), segments }))
+            Ok((names, VerifyInput { seed: Some(*url_seed), epochs: epochs.clone(), segments }))
         });
         self.verified.files += 1;
         self.verified.catalog = true;
-        let Some(newest) = self.keep(newest)? else { return self.finish() };
+        let Some(newest) = self.record_damage(newest)? else { return self.finish() };
         let (names, opened) = newest.found;
         self.names = names;
         self.files(disk, opened, None)?;
@@ -232,7 +242,7 @@ impl Check {
     }
 
     /// Records damage; returns other errors.
-    fn keep<T>(&mut self, done: Result<T>) -> Result<Option<T>> {
+    fn record_damage<T>(&mut self, done: Result<T>) -> Result<Option<T>> {
         match done {
             Ok(value) => Ok(Some(value)),
             Err(e) => self.note(e).map(|()| None),
@@ -252,9 +262,9 @@ impl Check {
 
     /// Runs a function that reports each flaw, and records the flaws. Returns its result if there
     /// are none.
-    fn noting<T>(
+    fn collect_flaws<T>(
         &mut self,
-        run: impl FnOnce(&mut Pace, &mut dyn FnMut(Error)) -> Result<T>,
+        run: impl FnOnce(&mut ReadPacer, &mut dyn FnMut(Error)) -> Result<T>,
     ) -> Result<Option<T>> {
         let (mut flaws, mut more, room) = (Vec::new(), 0, self.flaws_max);
         let done = run(&mut self.pace, &mut |error| {
@@ -265,7 +275,7 @@ impl Check {
             }
         });
         if flaws.is_empty() {
-            return self.keep(done);
+            return self.record_damage(done);
         }
         flaws.into_iter().try_for_each(|flaw| self.note(flaw))?;
         self.pace.find(more);
@@ -278,14 +288,14 @@ impl Check {
     }
 
     /// Reads and checks the catalog. Returns its contents, if they are sound.
-    fn catalog(&mut self, file: Result<Box<dyn DiskFile>>) -> Result<Option<Contents>> {
+    fn catalog(&mut self, file: Result<Box<dyn DiskFile>>) -> Result<Option<CatalogContents>> {
         self.verified.files += 1;
         self.verified.catalog = true;
-        let Some(file) = self.keep(file)? else { return Ok(None) };
-        let len = file.size().map_err(|e| Error::io("measure", Name::Catalog, e))?;
-        self.pace.expect(len);
+        let Some(file) = self.record_damage(file)? else { return Ok(None) };
+        let len = file.size().map_err(|e| Error::io("measure", FileName::Catalog, e))?;
+        self.pace.add_total(len);
         self.verified.bytes += len;
-        self.noting(|_, flaw| {
+        self.collect_flaws(|_, flaw| {
             Catalog::read_with(&*file, &mut |e| {
                 flaw(e);
                 Ok(())
@@ -294,24 +304,24 @@ impl Check {
     }
 
     /// Checks that all segments outside of the catalog are mere leftovers.
-    fn unlisted(&mut self, disk: &Arc<dyn Disk>, contents: &Contents) -> Result<()> {
+    fn unlisted(&mut self, disk: &Arc<dyn Disk>, contents: &CatalogContents) -> Result<()> {
         for id in open::unlisted_ids(disk, contents)? {
-            self.keep(check_unlisted(disk, contents.settings.store, id))?;
+            self.record_damage(check_unlisted(disk, contents.settings.store, id))?;
         }
         Ok(())
     }
 
     /// Returns a segment to check, if the segment could be opened.
     fn opened(&mut self, opened: Result<OpenSegment>) -> Result<Option<OpenSegment>> {
-        let opened = self.keep(opened)?;
+        let opened = self.record_damage(opened)?;
         self.verified.files += usize::from(opened.is_none());
         Ok(opened)
     }
 
     /// Checks the files written after the catalog: the mark and, if it exists, the state for
     /// readers in other processes.
-    fn after(&mut self, disk: &Arc<dyn Disk>) -> Result<NewerFiles> {
-        let published = self.keep(Published::read(&**disk))?;
+    fn read_newer_files(&mut self, disk: &Arc<dyn Disk>) -> Result<NewerFiles> {
+        let published = self.record_damage(PublishedState::read(&**disk))?;
         self.verified.files += usize::from(published.as_ref().is_none_or(Option::is_some));
         Ok(NewerFiles { mark: mark::read(&**disk), published: published.flatten() })
     }
@@ -321,15 +331,16 @@ impl Check {
     fn files(
         &mut self,
         disk: Arc<dyn Disk>,
-        opened: Opened,
+        opened: VerifyInput,
         memtables: Option<(Memtables, u64)>,
     ) -> Result<()> {
         self.frequencies(&disk, opened.epochs.iter())?;
-        let Opened { seed, epochs, segments } = opened;
+        let VerifyInput { seed, epochs, segments } = opened;
         let opened: Vec<_> =
             segments.into_iter().map(|one| self.opened(one)).collect::<Result<_>>()?;
         let segments: Vec<_> = opened.into_iter().flatten().collect();
-        self.pace.expect(segments.iter().map(|(segment, _)| 2 * segment.file_bytes()).sum::<u64>());
+        self.pace
+            .add_total(segments.iter().map(|(segment, _)| 2 * segment.file_bytes()).sum::<u64>());
         let mut live = Vec::with_capacity(segments.len());
         for (segment, file) in segments {
             live.extend(self.segment(segment, file, seed, &epochs)?);
@@ -344,7 +355,7 @@ impl Check {
         let files = self.names;
         let view =
             View { seed, segments, memtables, epochs, near_distance, disk, files, poison, metrics };
-        self.whole(&Snapshot::new(Arc::new(view), sequence))
+        self.check_totals(&Snapshot::new(Arc::new(view), sequence))
     }
 
     /// Checks the epochs' tables of document frequencies. A missing table is not a flaw: an epoch
@@ -357,12 +368,12 @@ impl Check {
         for info in epochs.filter(|info| has_table(info)) {
             let table = match open_table(&**disk, self.names, info) {
                 Err(Error::NoTable { .. }) => continue,
-                table => self.keep(table)?,
+                table => self.record_damage(table)?,
             };
             let bytes = table.map_or(0, |table| table.bytes());
             self.verified.files += 1;
             self.verified.bytes += bytes;
-            self.pace.expect(bytes);
+            self.pace.add_total(bytes);
             self.pace.pass(bytes)?;
         }
         Ok(())
@@ -380,7 +391,7 @@ impl Check {
             return Ok(None);
         }
         let live = LiveSegment::verified(segment);
-        let Some(live) = self.keep(live)? else { return Ok(None) };
+        let Some(live) = self.record_damage(live)? else { return Ok(None) };
         Ok(self.fits(&live, seed, epochs)?.then(|| Arc::new(live)))
     }
 
@@ -389,7 +400,8 @@ impl Check {
         self.verified.files += 1;
         self.verified.bytes += segment.file_bytes();
         let mut plain = PlainSegment::new(segment.frame(), file);
-        let sound = self.noting(|pace, flaw| plain.check(flaw, &mut |bytes| pace.pass(bytes)))?;
+        let sound =
+            self.collect_flaws(|pace, flaw| plain.check(flaw, &mut |bytes| pace.pass(bytes)))?;
         Ok(sound.is_some())
     }
 
@@ -405,32 +417,33 @@ impl Check {
         // Each 1,024 pages or fingerprints count as an equal share of the file's bytes.
         let share = bytes / (numbers.pages.saturating_add(numbers.fingerprints) / 1024 + 1);
         let mut pass = || self.pace.pass(share);
-        let done = fit::pages(live, seed, epochs, &mut pass)
-            .and_then(|in_force| fit::tables(live, in_force, &mut pass));
-        Ok(self.keep(done)?.is_some())
+        let done = consistency::pages(live, seed, epochs, &mut pass)
+            .and_then(|in_force| consistency::tables(live, in_force, &mut pass));
+        Ok(self.record_damage(done)?.is_some())
     }
 
     /// Counts the totals and compares each page with its history, if no flaw was found.
-    fn whole(&mut self, snapshot: &Snapshot) -> Result<()> {
+    fn check_totals(&mut self, snapshot: &Snapshot) -> Result<()> {
         if !self.verified.is_sound() {
             return Ok(());
         }
         let (mut in_force, mut gone) = (0, 0);
         let mut histories = snapshot.scan(None);
         for page in snapshot.scan(None) {
-            let Some(page) = self.keep(page)? else { break };
+            let Some(page) = self.record_damage(page)? else { break };
             let history = histories.next_entries().transpose();
-            let Some(history) = self.keep(history)? else { break };
-            self.keep(fit::history(&page, history, snapshot.epochs()))?;
+            let Some(history) = self.record_damage(history)? else { break };
+            self.record_damage(consistency::history(&page, history, snapshot.epochs()))?;
             self.verified.visits = self.verified.visits.saturating_add(page.visits);
             self.verified.pages += 1;
             in_force += u64::from(page.content_seen.is_some());
             gone += u64::from(page.gone);
         }
         let Verified { pages, visits, .. } = self.verified;
-        let found = Totals { pages, visits, in_force, gone };
-        let counted = Totals::of(snapshot).and_then(|counted| fit::counts(counted, found));
-        self.keep(counted)?;
+        let found = StoreTotals { pages, visits, in_force, gone };
+        let counted =
+            StoreTotals::of(snapshot).and_then(|counted| consistency::counts(counted, found));
+        self.record_damage(counted)?;
         Ok(())
     }
 
@@ -446,15 +459,15 @@ impl Check {
 /// Verifies an open store.
 pub(crate) fn verify_open(core: &Core, options: VerifyOptions) -> Result<Verified> {
     let Core { disk, catalog, live, .. } = core;
-    let mut check = Check::start(options)?;
+    let mut check = Verifier::start(options)?;
     // These files are read before the catalog, which only gets newer.
-    let after = check.after(disk)?;
+    let after = check.read_newer_files(disk)?;
     let contents = check.catalog(catalog.copy())?;
     check.pace.pass(check.verified.bytes)?;
     // While the snapshot lives, the files keep their names.
     let snapshot = live.snapshot();
     if let Some(contents) = contents {
-        check.keep(after.check(&contents))?;
+        check.record_damage(after.check(&contents))?;
         let store = contents.settings.store;
         let rows = contents.segments.iter();
         let opened = rows.filter_map(|row| {
@@ -463,23 +476,23 @@ pub(crate) fn verify_open(core: &Core, options: VerifyOptions) -> Result<Verifie
             Some(check_listed(live.segment.frame(), store, row))
         });
         for checked in opened {
-            check.keep(checked)?;
+            check.record_damage(checked)?;
         }
-        check.keep(open::replay(&contents, None))?;
+        check.record_damage(open::replay(&contents, None))?;
     }
     let segments = &snapshot.view.segments;
-    check.pace.expect(segments.iter().map(|live| 2 * live.segment.file_bytes()).sum::<u64>());
+    check.pace.add_total(segments.iter().map(|live| 2 * live.segment.file_bytes()).sum::<u64>());
     for live in segments.iter() {
-        let name = Name::Segment(live.segment.id());
+        let name = FileName::Segment(live.segment.id());
         let file = disk.open(name, Access::Read);
-        let file = check.keep(file.map_err(|e| Error::io("open", name, e)))?;
+        let file = check.record_damage(file.map_err(|e| Error::io("open", name, e)))?;
         if let Some(file) = file
             && check.blocks(&live.segment, file)?
         {
             check.fits(live, Some(snapshot.view.seed), snapshot.epochs())?;
         }
     }
-    check.whole(&snapshot)?;
+    check.check_totals(&snapshot)?;
     check.frequencies(disk, snapshot.epochs().iter())?;
     check.finish()
 }

@@ -79,7 +79,7 @@ const STEP: u64 = 1 << 20;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Limits the rate of reads, reports progress, and checks for cancellation.
-pub(crate) struct Pace {
+pub(crate) struct ReadPacer {
     rate: Option<u64>,
     progress: Progress,
     started: Instant,
@@ -87,25 +87,25 @@ pub(crate) struct Pace {
     seen: u64,
 }
 
-impl Pace {
+impl ReadPacer {
     /// Starts a check.
     ///
     /// # Errors
     ///
     /// [`Error::Cancelled`] if the progress was cancelled before the check started.
-    pub(crate) fn start(rate: Option<u64>, progress: Progress) -> Result<Pace> {
+    pub(crate) fn start(rate: Option<u64>, progress: Progress) -> Result<ReadPacer> {
         progress.start(Stage::Checking, None)?;
-        Ok(Pace { rate, progress, started: Instant::now(), done: 0, seen: 0 })
+        Ok(ReadPacer { rate, progress, started: Instant::now(), done: 0, seen: 0 })
     }
 
     /// Adds to the expected bytes.
-    pub(crate) fn expect(&mut self, bytes: u64) {
-        self.progress.expect(bytes);
+    pub(crate) fn add_total(&mut self, bytes: u64) {
+        self.progress.add_total(bytes);
     }
 
     /// Adds to the number of flaws.
     pub(crate) fn find(&mut self, flaws: u64) {
-        self.progress.find(flaws);
+        self.progress.add_found(flaws);
     }
 
     /// Adds to the bytes read.
@@ -146,15 +146,15 @@ mod tests {
     #[test]
     fn verify_limits_its_rate_and_can_be_cancelled() {
         let progress = Progress::default();
-        let mut pace = Pace::start(Some(20_000), progress.clone()).unwrap();
-        pace.expect(4000);
+        let mut pace = ReadPacer::start(Some(20_000), progress.clone()).unwrap();
+        pace.add_total(4000);
         let since = Instant::now();
         (0..40).try_for_each(|_| pace.pass(100)).unwrap();
         assert!(since.elapsed() >= Duration::from_millis(90), "{:?}", since.elapsed());
-        assert_eq!((progress.done(), progress.of()), (4000, Some(4000)));
-        let mut pace = Pace::start(None, progress.clone()).unwrap();
+        assert_eq!((progress.done(), progress.total()), (4000, Some(4000)));
+        let mut pace = ReadPacer::start(None, progress.clone()).unwrap();
         progress.cancel();
         assert!(matches!(pace.pass(2 << 20), Err(Error::Cancelled)));
-        assert!(matches!(Pace::start(None, progress), Err(Error::Cancelled)));
+        assert!(matches!(ReadPacer::start(None, progress), Err(Error::Cancelled)));
     }
 }

@@ -24,14 +24,14 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128_with_seed};
 
-use super::names::{FIRST_INDEX, Number, PORT, both, crossed};
+use super::names::{AliasRuleNumber, FIRST_INDEX, PORT, crossed, split_combined};
 use crate::bug::{Bug, ensure};
 
 /// The number of a bare group, which has no rule.
-pub(super) const BARE: Number = 0;
+pub(super) const BARE: AliasRuleNumber = 0;
 
 /// Bytes of a group in a table whose load is at most seven eighths.
-const GROUP_BYTES: usize = size_of::<(Key, Group)>() + 1;
+const GROUP_BYTES: usize = size_of::<(GroupKey, AliasGroup)>() + 1;
 
 const _: () = assert!(GROUP_BYTES == 57);
 
@@ -55,12 +55,12 @@ const _: () = assert!(PLACES <= 1 << (u64::BITS - PLACE_BIT));
 /// The key of a group: the 128-bit hash of the SURT key that the rule gives the group's pages, with
 /// the rule or its slot mixed into the lower half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
+pub(super) struct GroupKey {
     high: u64,
     low: u64,
 }
 
-impl Hash for Key {
+impl Hash for GroupKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.low);
     }
@@ -69,9 +69,9 @@ impl Hash for Key {
 /// Uses the lower half of a key as its hash. The lower half is a hash already, and nobody can
 /// choose URLs with equal halves, because the store seeds the hash.
 #[derive(Debug, Default)]
-struct LowerHalf(u64);
+struct KeyHasher(u64);
 
-impl Hasher for LowerHalf {
+impl Hasher for KeyHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -85,44 +85,44 @@ impl Hasher for LowerHalf {
     }
 }
 
-type Table = HashMap<Key, Group, BuildHasherDefault<LowerHalf>>;
+type GroupTable = HashMap<GroupKey, AliasGroup, BuildHasherDefault<KeyHasher>>;
 
 /// A page of a group.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Member {
+pub(super) struct GroupMember {
     pub(super) fingerprint: u64,
     pub(super) visits: u64,
-    /// The hash of the text that the rule removes from the page's URL; [`Member::BARE`] if the rule
+    /// The hash of the text that the rule removes from the page's URL; [`GroupMember::BARE`] if the rule
     /// removes nothing.
-    pub(super) taken: u64,
+    pub(super) removed: u64,
     /// Whether the page's URL has a redundant port.
     pub(super) port: bool,
 }
 
-impl Member {
-    /// The value of `taken` if nothing is removed.
+impl GroupMember {
+    /// The value of `removed` if nothing is removed.
     pub(super) const BARE: u64 = 0;
 
     /// The hash of removed text.
-    pub(super) fn taken(taken: &str, seed: u64) -> u64 {
+    pub(super) fn hash_removed(taken: &str, seed: u64) -> u64 {
         xxh3_64_with_seed(taken.as_bytes(), seed) | 1
     }
 }
 
 /// The counts of a group.
 #[derive(Clone, Debug)]
-struct Group {
+struct AliasGroup {
     /// The fingerprint of the group's first page.
     first: u64,
     /// The hash of the text removed from the first page's URL.
-    taken: u64,
+    removed: u64,
     /// Visits to the other pages of the group; for a bare group, visits to its page.
     visits: u64,
     /// The number of pairs: all pages except the first page.
     pairs: u32,
     /// The number of pairs whose page is near the first page.
     near: u32,
-    rule: Number,
+    rule: AliasRuleNumber,
     /// The slot of the group at its URL; 0 without a slot.
     place: u8,
     /// Whether the group's first page has a redundant port.
@@ -133,20 +133,20 @@ struct Group {
 
 /// The sum of a rule's groups.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sum {
+pub(super) struct RuleTotals {
     pub(super) pairs: u64,
     pub(super) near: u64,
     pub(super) visits: u64,
     /// The groups with a near pair, identified by their bare pages; only the groups with the least
     /// keys.
-    pub(super) examples: Vec<Key>,
+    pub(super) examples: Vec<GroupKey>,
     /// The groups with a pair that is not near, chosen like `examples`.
-    pub(super) exceptions: Vec<Key>,
+    pub(super) exceptions: Vec<GroupKey>,
 }
 
-impl Sum {
+impl RuleTotals {
     /// Adds the pairs of a group whose bare page has the key `key`.
-    fn add(&mut self, key: Key, group: &Group, examples: usize) {
+    fn add(&mut self, key: GroupKey, group: &AliasGroup, examples: usize) {
         self.pairs += u64::from(group.pairs);
         self.near += u64::from(group.near);
         self.visits += group.visits;
@@ -171,8 +171,8 @@ pub(super) fn share(near: u64, pairs: u64) -> f64 {
 
 /// The groups of a site.
 #[derive(Debug)]
-pub(super) struct Groups {
-    groups: Table,
+pub(super) struct AliasGroups {
+    groups: GroupTable,
     /// The maximum number of groups to keep.
     most: usize,
     /// How often the range of kept hashes was halved.
@@ -181,33 +181,33 @@ pub(super) struct Groups {
     k: u32,
 }
 
-impl Key {
+impl GroupKey {
     /// The key of a URL's bare page, from the URL's SURT key.
-    pub(super) fn bare(surt: &[u8], seed: u64) -> Key {
+    pub(super) fn bare(surt: &[u8], seed: u64) -> GroupKey {
         let hash = xxh3_128_with_seed(surt, seed);
         #[expect(clippy::cast_possible_truncation, reason = "the halves of it")]
         let (high, low) = ((hash >> 64) as u64, hash as u64);
-        Key { high, low }
+        GroupKey { high, low }
     }
 
     /// Converts between the key of the bare page and the key of a rule's group without a slot.
-    fn with(self, rule: Number) -> Key {
-        Key { low: self.low ^ xxh3_64(&rule.to_le_bytes()), ..self }
+    fn with(self, rule: AliasRuleNumber) -> GroupKey {
+        GroupKey { low: self.low ^ xxh3_64(&rule.to_le_bytes()), ..self }
     }
 
     /// Converts between the key of the bare page and the key of a slot.
-    fn at(self, place: u8) -> Key {
-        Key { low: self.low ^ u64::from(place) << PLACE_BIT, ..self }
+    fn at(self, place: u8) -> GroupKey {
+        GroupKey { low: self.low ^ u64::from(place) << PLACE_BIT, ..self }
     }
 }
 
-impl Group {
-    fn of(first: &Member, rule: Number) -> Group {
-        let Member { fingerprint, taken, port, .. } = *first;
+impl AliasGroup {
+    fn of(first: &GroupMember, rule: AliasRuleNumber) -> AliasGroup {
+        let GroupMember { fingerprint, removed: taken, port, .. } = *first;
         let (visits, pairs, near) = (0, 0, 0);
-        Group {
+        AliasGroup {
             first: fingerprint,
-            taken,
+            removed: taken,
             visits,
             pairs,
             near,
@@ -219,8 +219,8 @@ impl Group {
     }
 
     /// Adds a page. Returns whether the page is a pair with the first page.
-    fn join(&mut self, member: &Member, k: u32) -> bool {
-        let is_pair = member.taken != self.taken;
+    fn join(&mut self, member: &GroupMember, k: u32) -> bool {
+        let is_pair = member.removed != self.removed;
         if is_pair {
             self.count(self.first, member, k);
         }
@@ -228,40 +228,40 @@ impl Group {
     }
 
     /// Counts a page as a pair with a page whose fingerprint is `first`.
-    fn count(&mut self, first: u64, member: &Member, k: u32) {
+    fn count(&mut self, first: u64, member: &GroupMember, k: u32) {
         self.pairs += 1;
         self.near += u32::from((first ^ member.fingerprint).count_ones() <= k);
         self.visits += member.visits;
     }
 
     /// The group's first page.
-    fn first(&self) -> Member {
-        Member { fingerprint: self.first, visits: 0, taken: self.taken, port: self.port }
+    fn first(&self) -> GroupMember {
+        GroupMember { fingerprint: self.first, visits: 0, removed: self.removed, port: self.port }
     }
 
     /// The key of the group's bare page, from the group's own key.
-    fn bare_key(&self, key: Key) -> Key {
+    fn bare_key(&self, key: GroupKey) -> GroupKey {
         if self.place > 0 { key.at(self.place) } else { key.with(self.rule) }
     }
 
     /// The page of a bare group.
-    fn bare(&self) -> Member {
-        Member {
+    fn bare(&self) -> GroupMember {
+        GroupMember {
             fingerprint: self.first,
             visits: self.visits,
-            taken: Member::BARE,
+            removed: GroupMember::BARE,
             port: self.port,
         }
     }
 }
 
-impl Groups {
+impl AliasGroups {
     /// Creates groups for pages within distance `k`, in `memory_bytes` of memory.
-    pub(super) fn new(memory_bytes: usize, k: u32) -> Groups {
+    pub(super) fn new(memory_bytes: usize, k: u32) -> AliasGroups {
         // While a table is rebuilt, the previous table exists as well.
         let slots = (memory_bytes / (2 * GROUP_BYTES)).max(GROUPS_MIN);
         let slots: usize = 1 << slots.ilog2();
-        Groups { groups: Table::default(), most: slots / 8 * 7, halved: 0, k }
+        AliasGroups { groups: GroupTable::default(), most: slots / 8 * 7, halved: 0, k }
     }
 
     /// The share of the groups that are kept.
@@ -275,16 +275,16 @@ impl Groups {
     }
 
     /// Whether there is a bare page with this key.
-    pub(super) fn has(&self, bare: Key) -> bool {
+    pub(super) fn has(&self, bare: GroupKey) -> bool {
         self.groups.contains_key(&bare)
     }
 
-    fn is_kept(&self, key: Key) -> bool {
+    fn is_kept(&self, key: GroupKey) -> bool {
         key.high.leading_zeros() >= self.halved
     }
 
     /// The key of a rule's group at the URL of a bare page, and its slot; 0 without a slot.
-    fn place_of(&self, bare: Key, rule: Number) -> (Key, u8) {
+    fn place_of(&self, bare: GroupKey, rule: AliasRuleNumber) -> (GroupKey, u8) {
         let is_named = (FIRST_INDEX..PORT).contains(&rule);
         let places = match rule {
             BARE => 0..0,
@@ -302,9 +302,9 @@ impl Groups {
     }
 
     /// Adds a page at its own URL, which must be new.
-    pub(super) fn add(&mut self, key: Key, page: &Member) -> Result<(), Bug> {
+    pub(super) fn add(&mut self, key: GroupKey, page: &GroupMember) -> Result<(), Bug> {
         if self.is_kept(key) {
-            let group = Group { visits: page.visits, ..Group::of(page, BARE) };
+            let group = AliasGroup { visits: page.visits, ..AliasGroup::of(page, BARE) };
             ensure(self.groups.insert(key, group).is_none(), "a page is added once")?;
             self.make_room()?;
         }
@@ -315,16 +315,20 @@ impl Groups {
     /// whether the bare page of that URL is known.
     pub(super) fn join(
         &mut self,
-        (bare, rule): (Key, Number),
-        member: &Member,
+        (bare, rule): (GroupKey, AliasRuleNumber),
+        member: &GroupMember,
     ) -> Result<bool, Bug> {
         if !self.is_kept(bare) {
             return Ok(false);
         }
         let (key, place) = self.place_of(bare, rule);
-        let known = self.groups.get(&bare).map(Group::bare);
+        let known = self.groups.get(&bare).map(AliasGroup::bare);
         let has_bare = known.is_some();
-        let new = || Group { place, has_bare, ..Group::of(known.as_ref().unwrap_or(member), rule) };
+        let new = || AliasGroup {
+            place,
+            has_bare,
+            ..AliasGroup::of(known.as_ref().unwrap_or(member), rule)
+        };
         let group = self.groups.entry(key).or_insert_with(new);
         let (is_pair, first) = (group.join(member, self.k), group.first());
         if is_pair && first.port != member.port {
@@ -338,8 +342,8 @@ impl Groups {
     /// have no bare page.
     pub(super) fn cross(
         &mut self,
-        (bare, rule): (Key, Number),
-        member: &Member,
+        (bare, rule): (GroupKey, AliasRuleNumber),
+        member: &GroupMember,
     ) -> Result<(), Bug> {
         for place in (1..PLACES).filter_map(|place| u8::try_from(place).ok()) {
             let Some(group) = self.groups.get(&bare.at(place)) else {
@@ -360,10 +364,10 @@ impl Groups {
     /// partner makes no group.
     pub(super) fn join_bare(
         &mut self,
-        (bare, rule): (Key, Number),
-        member: &Member,
+        (bare, rule): (GroupKey, AliasRuleNumber),
+        member: &GroupMember,
     ) -> Result<(), Bug> {
-        let Some(known) = self.groups.get(&bare).map(Group::bare) else { return Ok(()) };
+        let Some(known) = self.groups.get(&bare).map(AliasGroup::bare) else { return Ok(()) };
         self.join_pair((bare, rule), &known, member)
     }
 
@@ -372,25 +376,26 @@ impl Groups {
     /// page and ignores further pages.
     pub(super) fn join_both(
         &mut self,
-        (bare, rule): (Key, Number),
-        member: &Member,
+        (bare, rule): (GroupKey, AliasRuleNumber),
+        member: &GroupMember,
         may_come: bool,
     ) -> Result<(), Bug> {
         let key = bare.with(rule);
         if !self.is_kept(key) {
             return Ok(());
         }
-        let (k, known) = (self.k, self.groups.get(&bare).map(Group::bare));
+        let (k, known) = (self.k, self.groups.get(&bare).map(AliasGroup::bare));
         match (self.groups.get_mut(&key), known) {
             (Some(group), Some(first)) if !group.has_bare => {
                 group.join(&first, k);
-                (group.first, group.taken, group.has_bare) = (first.fingerprint, first.taken, true);
+                (group.first, group.removed, group.has_bare) =
+                    (first.fingerprint, first.removed, true);
                 group.join(member, k);
                 Ok(())
             }
             (_, Some(first)) => self.join_pair((bare, rule), &first, member),
             (None, None) if may_come => {
-                self.groups.insert(key, Group::of(member, rule));
+                self.groups.insert(key, AliasGroup::of(member, rule));
                 self.make_room()
             }
             (_, None) => Ok(()),
@@ -400,14 +405,14 @@ impl Groups {
     /// Adds a page as a pair with `first`, whatever other pages the group has.
     pub(super) fn join_pair(
         &mut self,
-        (bare, rule): (Key, Number),
-        first: &Member,
-        member: &Member,
+        (bare, rule): (GroupKey, AliasRuleNumber),
+        first: &GroupMember,
+        member: &GroupMember,
     ) -> Result<(), Bug> {
         if !self.is_kept(bare) {
             return Ok(());
         }
-        let group = || Group { has_bare: true, ..Group::of(first, rule) };
+        let group = || AliasGroup { has_bare: true, ..AliasGroup::of(first, rule) };
         let k = self.k;
         self.groups.entry(bare.with(rule)).or_insert_with(group).count(
             first.fingerprint,
@@ -425,7 +430,8 @@ impl Groups {
             let halved = self.halved;
             self.groups.retain(|key, _| key.high.leading_zeros() >= halved);
             // A table with removed slots may double before it is full.
-            let mut left = Table::with_capacity_and_hasher(self.groups.len(), Default::default());
+            let mut left =
+                GroupTable::with_capacity_and_hasher(self.groups.len(), Default::default());
             left.extend(std::mem::take(&mut self.groups));
             self.groups = left;
         }
@@ -433,16 +439,16 @@ impl Groups {
     }
 
     /// The sum of each rule, by the rule's number, with the keys of up to `examples` groups.
-    pub(super) fn sums(&self, examples: usize) -> HashMap<Number, Sum> {
-        let mut sums: HashMap<Number, Sum> = HashMap::new();
+    pub(super) fn sums(&self, examples: usize) -> HashMap<AliasRuleNumber, RuleTotals> {
+        let mut sums: HashMap<AliasRuleNumber, RuleTotals> = HashMap::new();
         for (key, group) in self.groups.iter().filter(|(_, group)| group.rule != BARE) {
             let (mut group, key) = (group.clone(), group.bare_key(*key));
             if !group.has_bare
-                && let Some(bare) = self.groups.get(&key).map(Group::bare)
+                && let Some(bare) = self.groups.get(&key).map(AliasGroup::bare)
             {
                 let is_pair = group.join(&bare, self.k);
-                if is_pair && group.port != bare.port && both(group.rule).is_none() {
-                    let mut pair = Group::of(&group.first(), group.rule);
+                if is_pair && group.port != bare.port && split_combined(group.rule).is_none() {
+                    let mut pair = AliasGroup::of(&group.first(), group.rule);
                     pair.count(group.first, &bare, self.k);
                     sums.entry(crossed(group.rule, PORT)).or_default().add(key, &pair, examples);
                 }
@@ -456,7 +462,7 @@ impl Groups {
 }
 
 /// Inserts a key into the sorted list of the `count` least keys.
-fn keep_least(least: &mut Vec<Key>, key: Key, count: usize) {
+fn keep_least(least: &mut Vec<GroupKey>, key: GroupKey, count: usize) {
     let at = least.partition_point(|other| *other < key);
     if at < count {
         least.insert(at, key);

@@ -3,10 +3,15 @@ use super::*;
 #[test]
 fn late_page_pairs_like_an_early_one() {
     for bare_first in [false, true] {
-        let mut groups = Groups::new(1 << 20, 1);
-        let of = |fingerprint, visits, taken| Member { fingerprint, visits, taken, port: false };
-        let key = |text: &str| Key::bare(text.as_bytes(), 7);
-        let bare = |groups: &mut Groups| groups.add(key("x"), &of(0b11, 5, 0)).unwrap();
+        let mut groups = AliasGroups::new(1 << 20, 1);
+        let of = |fingerprint, visits, taken| GroupMember {
+            fingerprint,
+            visits,
+            removed: taken,
+            port: false,
+        };
+        let key = |text: &str| GroupKey::bare(text.as_bytes(), 7);
+        let bare = |groups: &mut AliasGroups| groups.add(key("x"), &of(0b11, 5, 0)).unwrap();
         if bare_first {
             bare(&mut groups);
         }
@@ -29,12 +34,12 @@ fn late_page_pairs_like_an_early_one() {
 
 #[test]
 fn groups_beyond_the_memory_are_sampled_whole() {
-    let mut groups = Groups::new(0, 0);
+    let mut groups = AliasGroups::new(0, 0);
     let most = groups.most;
     for page in 0..50_000_u64 {
         let bare = format!("{page}");
-        let of = |taken| Member { fingerprint: page, visits: 1, taken, port: false };
-        let key = |text: &str| Key::bare(text.as_bytes(), 7);
+        let of = |taken| GroupMember { fingerprint: page, visits: 1, removed: taken, port: false };
+        let key = |text: &str| GroupKey::bare(text.as_bytes(), 7);
         groups.add(key(&bare), &of(0)).unwrap();
         groups.add(key(&format!("{page}?")), &of(0)).unwrap();
         groups.join((key(&bare), 3), &of(1)).unwrap();
@@ -52,11 +57,11 @@ fn groups_beyond_the_memory_are_sampled_whole() {
 /// All groups of one URL are kept or dropped together, so that they find each other.
 #[test]
 fn group_of_a_million_pages_takes_constant_memory() {
-    let mut groups = Groups::new(0, 0);
+    let mut groups = AliasGroups::new(0, 0);
     for page in 0..1_000_000_u64 {
         let taken = 2 * page + 1;
-        let member = Member { fingerprint: page % 2, visits: 1, taken, port: false };
-        groups.join((Key::bare(b"x", 7), 15), &member).unwrap();
+        let member = GroupMember { fingerprint: page % 2, visits: 1, removed: taken, port: false };
+        groups.join((GroupKey::bare(b"x", 7), 15), &member).unwrap();
     }
     assert_eq!((groups.share(), groups.groups.len()), (1.0, 1));
     let sum = &groups.sums(3)[&15];

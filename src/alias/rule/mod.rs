@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::address::{Address, parameter};
+use super::address::{UrlParts, parameter};
 use super::spelling::{lowered, with_single_slashes, with_unescaped, without_session};
 use crate::order::sort_few_by;
 use crate::page::host;
@@ -168,12 +168,12 @@ impl AliasRule {
     /// time linear in the length of the URL, except to sort parameters.
     pub fn apply(&self, url: &str) -> Option<String> {
         let mut out = String::with_capacity(url.len() + 4);
-        self.of(&Address::of(url)?)?.write(&mut out);
+        self.of(&UrlParts::of(url)?)?.write(&mut out);
         Some(out)
     }
 
     /// Applies the rule to a URL in parts; `None` if the URL does not change.
-    pub(super) fn of<'u>(&self, url: &Address<'u>) -> Option<Address<'u>> {
+    pub(super) fn of<'u>(&self, url: &UrlParts<'u>) -> Option<UrlParts<'u>> {
         let url = || url.clone();
         match self {
             AliasRule::Host => as_browsers_write(url()),
@@ -181,19 +181,19 @@ impl AliasRule {
             AliasRule::Escapes => with_unescaped(url()),
             AliasRule::Session => {
                 let path = without_session(&url().path)?;
-                Some(Address { path: path.into(), ..url() })
+                Some(UrlParts { path: path.into(), ..url() })
             }
             AliasRule::Slashes => {
                 let path = with_single_slashes(&url().path)?;
-                Some(Address { path: path.into(), ..url() })
+                Some(UrlParts { path: path.into(), ..url() })
             }
             AliasRule::EmptyQuery => {
                 let is_empty = url().query.is_some_and(|query| query.is_empty());
-                is_empty.then(|| Address { query: None, ..url() })
+                is_empty.then(|| UrlParts { query: None, ..url() })
             }
             AliasRule::Scheme { secure } => {
                 let scheme = if *secure { "https" } else { "http" };
-                other_scheme(&url(), *secure).then(|| Address {
+                other_scheme(&url(), *secure).then(|| UrlParts {
                     scheme: scheme.into(),
                     port: "",
                     ..url()
@@ -201,13 +201,13 @@ impl AliasRule {
             }
             AliasRule::Www { with: false } => {
                 let host = without_www(&url().host)?.to_owned();
-                Some(Address { host: host.into(), ..url() })
+                Some(UrlParts { host: host.into(), ..url() })
             }
             AliasRule::Www { with: true } => {
                 let host = url().host;
-                takes_www(&host).then(|| Address { host: format!("www.{host}").into(), ..url() })
+                takes_www(&host).then(|| UrlParts { host: format!("www.{host}").into(), ..url() })
             }
-            AliasRule::Fragment => url().fragment.map(|_| Address { fragment: None, ..url() }),
+            AliasRule::Fragment => url().fragment.map(|_| UrlParts { fragment: None, ..url() }),
             AliasRule::Parameter(name) => without_parameter(url(), name),
             AliasRule::Order => in_order(url()),
             AliasRule::Index(name) => {
@@ -215,12 +215,12 @@ impl AliasRule {
                 let is_it = url.name().eq_ignore_ascii_case(name) && !name.is_empty();
                 let path = url.path.get(..url.path.len() - url.name().len()).unwrap_or_default();
                 let path = path.to_owned();
-                is_it.then(|| Address { path: path.into(), ..url })
+                is_it.then(|| UrlParts { path: path.into(), ..url })
             }
             AliasRule::Slash { with } => with_slash(url(), *with),
             AliasRule::Case => {
                 let path = lowered(&url().path)?;
-                Some(Address { path: path.into(), ..url() })
+                Some(UrlParts { path: path.into(), ..url() })
             }
         }
     }
@@ -258,7 +258,7 @@ pub(super) fn family(name: &str) -> &str {
 
 /// Writes the scheme and the host as browsers do, and replaces each `\` of the path by `/`; `None`
 /// if the URL does not change (URL Standard, 4.4). For browsers, a `\` ends the host.
-fn as_browsers_write(url: Address<'_>) -> Option<Address<'_>> {
+fn as_browsers_write(url: UrlParts<'_>) -> Option<UrlParts<'_>> {
     if !host::is_special(&url.scheme) || url.user.contains('\\') {
         return None;
     }
@@ -278,7 +278,7 @@ fn as_browsers_write(url: Address<'_>) -> Option<Address<'_>> {
         let host = Cow::Owned(written(name)?.into_owned());
         // Text between the host and the path is a port, which becomes a part of `host` here.
         let host = if behind.is_empty() { host } else { format!("{host}{behind}").into() };
-        return Some(Address { scheme, host, port: "", path, ..url });
+        return Some(UrlParts { scheme, host, port: "", path, ..url });
     }
     let host = Cow::Owned(written(&url.host)?.into_owned());
     let path = match url.path.contains('\\') {
@@ -286,12 +286,12 @@ fn as_browsers_write(url: Address<'_>) -> Option<Address<'_>> {
         false => url.path.clone(),
     };
     let is_another = scheme != url.scheme || host != url.host || path != url.path;
-    is_another.then_some(Address { scheme, host, path, ..url })
+    is_another.then_some(UrlParts { scheme, host, path, ..url })
 }
 
 /// A host as browsers write it; `None` if browsers reject the host.
 fn written(name: &str) -> Option<Cow<'_, str>> {
-    match host::read(name)? {
+    match host::normalize(name)? {
         Cow::Borrowed(plain) if plain.bytes().any(|byte| byte.is_ascii_uppercase()) => {
             Some(Cow::Owned(plain.to_ascii_lowercase()))
         }
@@ -300,18 +300,18 @@ fn written(name: &str) -> Option<Cow<'_, str>> {
 }
 
 /// Whether the URL has a redundant port.
-pub(super) fn has_port(url: &Address<'_>) -> bool {
+pub(super) fn has_port(url: &UrlParts<'_>) -> bool {
     let (_, _, port) = split_host(url.port);
     !url.port.is_empty() && (port.is_empty() || is_default_port(&url.scheme, port))
 }
 
 /// Removes a redundant port.
-fn without_port(url: Address<'_>) -> Option<Address<'_>> {
-    has_port(&url).then(|| Address { port: "", ..url.clone() })
+fn without_port(url: UrlParts<'_>) -> Option<UrlParts<'_>> {
+    has_port(&url).then(|| UrlParts { port: "", ..url.clone() })
 }
 
 /// Whether a URL has the other web scheme, and no port except the default of that scheme.
-pub(super) fn other_scheme(url: &Address<'_>, secure: bool) -> bool {
+pub(super) fn other_scheme(url: &UrlParts<'_>, secure: bool) -> bool {
     let other = if secure { "http" } else { "https" };
     let (_, _, port) = split_host(url.port);
     url.scheme.eq_ignore_ascii_case(other) && (port.is_empty() || is_default_port(other, port))
@@ -336,7 +336,7 @@ pub(super) fn takes_www(host: &str) -> bool {
         && labels.all(|label| !label.is_empty())
         && !is_address(name)
         // Some addresses look like names with labels, such as `127.1`.
-        && host::read(name).is_none_or(|read| !is_address(&read))
+        && host::normalize(name).is_none_or(|read| !is_address(&read))
 }
 
 /// Whether a path has a trailing slash; `None` if the rule for slashes does not apply to the path.
@@ -347,17 +347,17 @@ pub(super) fn has_slash(path: &str) -> Option<bool> {
 }
 
 /// Adds or removes the trailing slash of the path; `None` if the URL does not change.
-fn with_slash(url: Address<'_>, with: bool) -> Option<Address<'_>> {
+fn with_slash(url: UrlParts<'_>, with: bool) -> Option<UrlParts<'_>> {
     if has_slash(&url.path)? == with {
         return None;
     }
     let bare = url.path.strip_suffix('/').unwrap_or(&url.path);
     let path = if with { format!("{bare}/") } else { bare.to_owned() };
-    Some(Address { path: path.into(), ..url })
+    Some(UrlParts { path: path.into(), ..url })
 }
 
 /// Removes all parameters with a name or of a family; `None` if there are none.
-fn without_parameter<'u>(url: Address<'u>, name: &str) -> Option<Address<'u>> {
+fn without_parameter<'u>(url: UrlParts<'u>, name: &str) -> Option<UrlParts<'u>> {
     let query = url.query.as_deref()?;
     let is_left = |written: &&str| family(parameter(written)) != name;
     if query.split('&').all(|written| is_left(&written)) {
@@ -365,18 +365,18 @@ fn without_parameter<'u>(url: Address<'u>, name: &str) -> Option<Address<'u>> {
     }
     let left: Vec<&str> = query.split('&').filter(is_left).collect();
     let query = (!left.is_empty()).then(|| Cow::Owned(left.join("&")));
-    Some(Address { query, ..url })
+    Some(UrlParts { query, ..url })
 }
 
 /// Sorts the parameters; `None` if they are sorted already.
-fn in_order(url: Address<'_>) -> Option<Address<'_>> {
+fn in_order(url: UrlParts<'_>) -> Option<UrlParts<'_>> {
     if url.parameters().is_sorted() {
         return None;
     }
     let mut written: Vec<&str> = url.query.as_deref()?.split('&').collect();
     sort_few_by(&mut written, |a, b| parameter(a).cmp(parameter(b)));
     let query = Some(Cow::Owned(written.join("&")));
-    Some(Address { query, ..url })
+    Some(UrlParts { query, ..url })
 }
 
 #[cfg(test)]

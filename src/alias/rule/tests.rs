@@ -27,9 +27,9 @@ fn rules() -> Vec<AliasRule> {
 }
 
 /// A kind, a value, a URL, and the URL that the rule makes of it.
-type Case<'c> = (&'c str, Option<&'c str>, &'c str, Option<&'c str>);
+type RuleCase<'c> = (&'c str, Option<&'c str>, &'c str, Option<&'c str>);
 
-fn check(cases: &[Case<'_>]) {
+fn check(cases: &[RuleCase<'_>]) {
     for (kind, value, url, expected) in cases {
         let rule = AliasRule::new(kind, *value).unwrap();
         assert_eq!(rule.apply(url).as_deref(), *expected, "{rule} of {url}");
@@ -133,7 +133,7 @@ proptest! {
             let Some(once) = rule.apply(&url) else { continue };
             prop_assert_ne!(&once, &url);
             prop_assert_eq!(rule.apply(&once), None, "{} of {}", rule, once);
-            prop_assert!(Address::of(&once).is_some());
+            prop_assert!(UrlParts::of(&once).is_some());
         }
     }
 }

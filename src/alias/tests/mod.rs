@@ -12,7 +12,7 @@ use crate::engine::options::Options;
 use crate::engine::store::Store;
 use crate::page::{Observation, Prefix};
 use crate::time::Time;
-use oracle::{Counts, Known, expected, has_direction, site_of};
+use oracle::{OraclePage, SiteRuleCounts, expected, has_direction, site_of};
 
 mod oracle;
 mod together;
@@ -33,7 +33,7 @@ fn observe(store: &Store, url: &str, fingerprint: Option<u64>, visits: u64) {
     }
 }
 
-fn found(store: &Store, asked: &AliasQuery) -> (Aliases, Vec<AliasSite>) {
+fn found(store: &Store, asked: &AliasQuery) -> (AliasTotals, Vec<AliasSite>) {
     let mut sites = Vec::new();
     let summary = asked.run(&store.snapshot(), &Progress::default(), |site| {
         sites.push(site);
@@ -97,7 +97,7 @@ fn page_with_many_parameters_is_counted_cheaply() {
     assert_eq!((summary.skipped, sites.len()), (40, 0));
 }
 
-fn counts(sites: &[AliasSite]) -> Counts {
+fn counts(sites: &[AliasSite]) -> SiteRuleCounts {
     let rule = |count: &AliasCount| {
         let value = count.rule.value().filter(|_| !has_direction(&count.rule));
         let name = (count.rule.kind().to_owned(), value.map(str::to_owned));
@@ -108,7 +108,7 @@ fn counts(sites: &[AliasSite]) -> Counts {
 }
 
 /// Checks that each example is a pair of its rule, and near or not as reported.
-fn check_examples(sites: &[AliasSite], pages: &[Known], k: u32) {
+fn check_examples(sites: &[AliasSite], pages: &[OraclePage], k: u32) {
     let of = |url: &str| pages.iter().find(|page| page.url == url).unwrap().fingerprint;
     for (site, count) in
         sites.iter().flat_map(|site| site.rules.iter().map(move |rule| (site, rule)))
@@ -178,7 +178,7 @@ proptest! {
                 _ => {
                     observe(&store, &url, Some(fingerprint), visits);
                     if is_under {
-                        known.push(Known { url: url.clone(), fingerprint, visits });
+                        known.push(OraclePage { url: url.clone(), fingerprint, visits });
                     }
                 }
             }

@@ -3,26 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::alias::address::Address;
+use crate::alias::address::UrlParts;
 use crate::alias::rule::{INDEX, family};
 
 /// A page as the oracle sees it.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct OraclePage {
     pub(super) url: String,
     pub(super) fingerprint: u64,
     pub(super) visits: u64,
 }
 
 /// Pairs, near pairs and visits of each rule, by site.
-pub(super) type Counts = BTreeMap<String, BTreeMap<(String, Option<String>), (u64, u64, u64)>>;
+pub(super) type SiteRuleCounts =
+    BTreeMap<String, BTreeMap<(String, Option<String>), (u64, u64, u64)>>;
 
 /// The pages of a group, in the order of groups, by site.
-type Groups<'k> = BTreeMap<String, BTreeMap<(bool, Vec<u8>), Vec<&'k Known>>>;
+type PagesBySite<'k> = BTreeMap<String, BTreeMap<(bool, Vec<u8>), Vec<&'k OraclePage>>>;
 
 /// The site of a URL in its usual form, and whether the URL's host has `www.`.
 pub(super) fn site_of(url: &str) -> Option<(String, bool)> {
-    let host = Address::of(url)?.host.to_ascii_lowercase();
+    let host = UrlParts::of(url)?.host.to_ascii_lowercase();
     let host = host.strip_suffix('.').unwrap_or(&host);
     if host.starts_with('[') {
         return Some((host.to_owned(), false));
@@ -63,7 +64,7 @@ fn fixed() -> Vec<AliasRule> {
 
 /// The possible rules for the parameters of a URL.
 fn of_parameters(url: &str) -> Vec<AliasRule> {
-    let address = Address::of(url).unwrap();
+    let address = UrlParts::of(url).unwrap();
     let names = address.parameters().filter(|name| !name.is_empty());
     let mut rules = Vec::new();
     for rule in names.map(|name| AliasRule::Parameter(family(name).to_owned())) {
@@ -80,36 +81,38 @@ fn key_by(rule: &AliasRule, url: &str) -> Vec<u8> {
 
 /// The numbers of pairs, near pairs and visits.
 #[derive(Default)]
-struct Count(u64, u64, u64);
+struct RulePairCount(u64, u64, u64);
 
-impl Count {
-    fn add(&mut self, first: &Known, page: &Known, k: u32) {
+impl RulePairCount {
+    fn add(&mut self, first: &OraclePage, page: &OraclePage, k: u32) {
         self.0 += 1;
         self.1 += u64::from((first.fingerprint ^ page.fingerprint).count_ones() <= k);
         self.2 += page.visits;
     }
 
-    fn join(&mut self, other: &Count) {
+    fn join(&mut self, other: &RulePairCount) {
         (self.0, self.1, self.2) = (self.0 + other.0, self.1 + other.1, self.2 + other.2);
     }
 }
 
 /// The counts of combinations of two rules.
-type Together = BTreeMap<[AliasRule; 2], Count>;
+type CombinedCounts = BTreeMap<[AliasRule; 2], RulePairCount>;
 
 /// Counts each rule by itself, by comparing all pages of a site. Also returns the pairs whose ports
 /// are spelled differently, for combining the rule with the rule for ports.
-fn alone(pages: &[&Known], k: u32) -> (BTreeMap<AliasRule, Count>, Together) {
+fn alone(pages: &[&OraclePage], k: u32) -> (BTreeMap<AliasRule, RulePairCount>, CombinedCounts) {
     let mut rules: BTreeSet<AliasRule> = fixed().into_iter().collect();
     rules.extend(pages.iter().flat_map(|page| of_parameters(&page.url)));
-    let (mut counts, mut ports) = (BTreeMap::<AliasRule, Count>::new(), Together::new());
+    let (mut counts, mut ports) =
+        (BTreeMap::<AliasRule, RulePairCount>::new(), CombinedCounts::new());
     for rule in rules {
-        let has_port = |page: &Known| {
+        let has_port = |page: &OraclePage| {
             let url = rule.apply(&page.url).unwrap_or(page.url.clone());
             AliasRule::Port.apply(&url).is_some()
         };
         for (at, page) in pages.iter().enumerate() {
-            let is_one = |other: &&&Known| key_by(&rule, &other.url) == key_by(&rule, &page.url);
+            let is_one =
+                |other: &&&OraclePage| key_by(&rule, &other.url) == key_by(&rule, &page.url);
             let first = pages[..at].iter().find(is_one);
             if let Some(first) = first.filter(|first| taken(&rule, first) != taken(&rule, page)) {
                 counts.entry(rule.clone()).or_default().add(first, page, k);
@@ -140,7 +143,7 @@ fn rank(rule: &AliasRule) -> u8 {
 }
 
 /// Counts the pairs of two rules that both change the same page.
-fn together(pages: &[&Known], k: u32, counts: &mut Together) {
+fn together(pages: &[&OraclePage], k: u32, counts: &mut CombinedCounts) {
     let mut waiting = BTreeSet::new();
     for (at, page) in pages.iter().enumerate() {
         let known = |key: &[u8]| pages[..=at].iter().find(|page| surt::key_of(&page.url) == key);
@@ -178,7 +181,7 @@ fn together(pages: &[&Known], k: u32, counts: &mut Together) {
 }
 
 /// Counts the pairs of two rules that each change one page of a pair.
-fn crossed(pages: &[&Known], k: u32, counts: &mut Together) {
+fn crossed(pages: &[&OraclePage], k: u32, counts: &mut CombinedCounts) {
     // For each URL, the rules of names that map a page to it, in order.
     let mut named: BTreeMap<Vec<u8>, Vec<AliasRule>> = BTreeMap::new();
     for (at, page) in pages.iter().enumerate() {
@@ -195,7 +198,7 @@ fn crossed(pages: &[&Known], k: u32, counts: &mut Together) {
             }
             let others = fixed().into_iter().take(10).chain(names.iter().take(4).cloned());
             for other in others.filter(|other| *other != rule) {
-                let leads_there = |page: &&&Known| {
+                let leads_there = |page: &&&OraclePage| {
                     other.apply(&page.url).is_some_and(|url| surt::key_of(&url) == key)
                 };
                 if let Some(first) = pages[..at].iter().find(leads_there) {
@@ -209,7 +212,11 @@ fn crossed(pages: &[&Known], k: u32, counts: &mut Together) {
 }
 
 /// Counts the rule for hosts, alone and with another rule, if one page may belong to another site.
-fn of_other_hosts(page: &Known, pages: &[Known], k: u32) -> Option<(Vec<AliasRule>, Count)> {
+fn of_other_hosts(
+    page: &OraclePage,
+    pages: &[OraclePage],
+    k: u32,
+) -> Option<(Vec<AliasRule>, RulePairCount)> {
     let (host, schemes) =
         (AliasRule::Host, [true, false].map(|secure| AliasRule::Scheme { secure }));
     let changed = host.apply(&page.url)?;
@@ -218,7 +225,7 @@ fn of_other_hosts(page: &Known, pages: &[Known], k: u32) -> Option<(Vec<AliasRul
         return None;
     }
     let other = schemes.iter().find_map(|scheme| scheme.apply(&changed));
-    let mut count = Count::default();
+    let mut count = RulePairCount::default();
     if let Some(first) = known(&changed) {
         count.add(first, page, k);
         return Some((vec![host], count));
@@ -228,9 +235,9 @@ fn of_other_hosts(page: &Known, pages: &[Known], k: u32) -> Option<(Vec<AliasRul
 }
 
 /// Counts all possible rules by comparing all pages of each site, with no minimum number of pairs.
-pub(super) fn expected(pages: &[Known], k: u32) -> Counts {
-    let mut sites = Groups::new();
-    let mut sorted: Vec<&Known> = pages.iter().collect();
+pub(super) fn expected(pages: &[OraclePage], k: u32) -> SiteRuleCounts {
+    let mut sites = PagesBySite::new();
+    let mut sorted: Vec<&OraclePage> = pages.iter().collect();
     sorted.sort_by_key(|page| &page.url);
     for page in sorted {
         if let Some((site, www)) = site_of(&page.url) {
@@ -238,17 +245,17 @@ pub(super) fn expected(pages: &[Known], k: u32) -> Counts {
             sites.entry(site).or_default().entry(place).or_default().push(page);
         }
     }
-    let mut counts = Counts::new();
+    let mut counts = SiteRuleCounts::new();
     for (site, groups) in sites {
-        let firsts: Vec<&Known> = groups.values().map(|pages| pages[0]).collect();
+        let firsts: Vec<&OraclePage> = groups.values().map(|pages| pages[0]).collect();
         let (mut found, mut both) = alone(&firsts, k);
         together(&firsts, k, &mut both);
         crossed(&firsts, k, &mut both);
-        let mut add = |rules: Vec<AliasRule>, count: Count| match <[AliasRule; 2]>::try_from(rules)
-        {
-            Ok(rules) => both.entry(rules).or_default().join(&count),
-            Err(rules) => found.entry(rules[0].clone()).or_default().join(&count),
-        };
+        let mut add =
+            |rules: Vec<AliasRule>, count: RulePairCount| match <[AliasRule; 2]>::try_from(rules) {
+                Ok(rules) => both.entry(rules).or_default().join(&count),
+                Err(rules) => found.entry(rules[0].clone()).or_default().join(&count),
+            };
         for (rules, count) in
             groups.values().flatten().filter_map(|page| of_other_hosts(page, pages, k))
         {
@@ -266,7 +273,7 @@ pub(super) fn expected(pages: &[Known], k: u32) -> Counts {
                 normalised(&first.url, rules) == normalised(&page.url, rules)
             };
             if let Some(rules) = ways.into_iter().find(is_one) {
-                let mut count = Count::default();
+                let mut count = RulePairCount::default();
                 count.add(first, page, k);
                 add(rules, count);
             }
@@ -277,7 +284,7 @@ pub(super) fn expected(pages: &[Known], k: u32) -> Counts {
                 found.entry(rule).or_default().join(&count);
             }
         }
-        for (rule, Count(pairs, near, visits)) in found {
+        for (rule, RulePairCount(pairs, near, visits)) in found {
             let name = (rule.kind().to_owned(), rule.value().map(str::to_owned));
             let name = if has_direction(&rule) { (name.0, None) } else { name };
             counts.entry(site.clone()).or_default().insert(name, (pairs, near, visits));
@@ -288,7 +295,7 @@ pub(super) fn expected(pages: &[Known], k: u32) -> Counts {
 
 /// The text that a rule removes from a page: pages from which a rule removes equal text are not a
 /// pair.
-fn taken(rule: &AliasRule, page: &Known) -> String {
+fn taken(rule: &AliasRule, page: &OraclePage) -> String {
     let url = &page.url;
     let is_changed = rule.apply(url).is_some();
     let query = url.split('#').next().unwrap().split_once('?').map_or("", |(_, query)| query);

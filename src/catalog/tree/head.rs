@@ -1,9 +1,9 @@
 //! A consistent copy of a database file's header, even during writes.
 
-use super::header::{HEADER_BYTES, Header, last_commit};
+use super::header::{HEADER_BYTES, RedbHeader, last_commit};
 use super::page::{PAGE_BYTES, damaged};
 use super::read;
-use crate::disk::{DiskFile, Name};
+use crate::disk::{DiskFile, FileName};
 use crate::error::{Error, Result};
 
 /// The maximum number of readings until the header is stable: a commit changes the header three
@@ -12,21 +12,21 @@ const READINGS: u32 = 16;
 
 /// The header of a file, and the length of the file.
 #[derive(Debug)]
-pub(in crate::catalog) struct Head {
+pub(in crate::catalog) struct RawHeader {
     bytes: [u8; HEADER_BYTES],
     len: u64,
 }
 
-impl Head {
-    pub(in crate::catalog) fn read(file: &dyn DiskFile) -> Result<Head> {
-        let len = file.size().map_err(|e| Error::io("measure", Name::Catalog, e))?;
+impl RawHeader {
+    pub(in crate::catalog) fn read(file: &dyn DiskFile) -> Result<RawHeader> {
+        let len = file.size().map_err(|e| Error::io("measure", FileName::Catalog, e))?;
         if len < PAGE_BYTES {
             let what = format!("it has {len} bytes, and a database has {PAGE_BYTES} or more");
             return Err(damaged(0, what));
         }
         let mut bytes = [0; HEADER_BYTES];
         read(file, 0, &mut bytes)?;
-        Ok(Head { bytes, len })
+        Ok(RawHeader { bytes, len })
     }
 
     /// Reads the header during writes. Returns a header of a complete commit, either the last
@@ -36,7 +36,7 @@ impl Head {
     /// and only then becomes primary. So a primary slot that is equal in two readings was complete
     /// before the second reading saw which slot is primary. This slot is also no older than the
     /// commit that the first reading saw.
-    pub(in crate::catalog) fn read_beside(file: &dyn DiskFile) -> Result<Option<Head>> {
+    pub(in crate::catalog) fn read_concurrently(file: &dyn DiskFile) -> Result<Option<RawHeader>> {
         let mut before = Self::read(file)?;
         for _ in 1..READINGS {
             let now = Self::read(file)?;
@@ -54,13 +54,13 @@ impl Head {
     }
 
     /// Whether both headers show the same commit of a file with the same length.
-    pub(in crate::catalog) fn is_of_commit(&self, other: &Head) -> bool {
+    pub(in crate::catalog) fn is_of_commit(&self, other: &RawHeader) -> bool {
         self.len == other.len && last_commit(&self.bytes) == last_commit(&other.bytes)
     }
 
     /// Parses the header, if its layout fits the file. Also returns the length of the file.
-    pub(super) fn parse(&self) -> Result<(Header<'_>, u64)> {
-        let header = Header::parse(&self.bytes);
+    pub(super) fn parse(&self) -> Result<(RedbHeader<'_>, u64)> {
+        let header = RedbHeader::parse(&self.bytes);
         let header = header.ok_or_else(|| damaged(0, "it does not begin as redb's files do"))?;
         header.check(self.len)?;
         Ok((header, self.len))

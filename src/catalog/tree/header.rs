@@ -3,7 +3,7 @@
 use byteorder::{ByteOrder, LittleEndian};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::page::{PAGE_BYTES, Page, damaged};
+use super::page::{PAGE_BYTES, RedbPageRef, damaged};
 use crate::error::Result;
 use crate::layout::Cursor;
 
@@ -30,7 +30,7 @@ pub(super) fn last_commit(bytes: &[u8; HEADER_BYTES]) -> (&[u8], &[u8]) {
 }
 
 /// The first bytes of a file: its layout, and its last two commits.
-pub(super) struct Header<'h> {
+pub(super) struct RedbHeader<'h> {
     state: u8,
     page_bytes: u64,
     /// The number of pages of each region before its data, and the number of pages of its data.
@@ -43,9 +43,9 @@ pub(super) struct Header<'h> {
     slots: [&'h [u8]; 2],
 }
 
-impl<'h> Header<'h> {
+impl<'h> RedbHeader<'h> {
     /// Parses a header; `None` if the bytes are not the header of a database.
-    pub(super) fn parse(bytes: &'h [u8]) -> Option<Header<'h>> {
+    pub(super) fn parse(bytes: &'h [u8]) -> Option<RedbHeader<'h>> {
         let mut cursor = Cursor::new(bytes);
         if cursor.array()? != MAGIC {
             return None;
@@ -53,7 +53,7 @@ impl<'h> Header<'h> {
         let state = cursor.u8()?;
         cursor.take(2)?;
         let mut word = || cursor.u32().map(u64::from);
-        Some(Header {
+        Some(RedbHeader {
             state,
             page_bytes: word()?,
             region_header_pages: word()?,
@@ -99,7 +99,7 @@ impl<'h> Header<'h> {
     }
 
     /// The roots of the last commit: of the user's tables, and of redb's own tables.
-    pub(super) fn roots(&self) -> Result<[Option<Page>; 2]> {
+    pub(super) fn roots(&self) -> Result<[Option<RedbPageRef>; 2]> {
         if self.state & TWO_PHASES == 0 {
             return Err(damaged(9, "its last commit was not made in two phases"));
         }
@@ -115,7 +115,7 @@ impl<'h> Header<'h> {
             let sound = xxh3_128(slot) == LittleEndian::read_u128(sum);
             let (mut is_there, mut cursor) =
                 (Cursor::new(slot.get(1..3)?), Cursor::new(slot.get(8..).filter(|_| sound)?));
-            let mut root = || Page::take_root(&mut cursor, is_there.u8()? != 0);
+            let mut root = || RedbPageRef::take_root(&mut cursor, is_there.u8()? != 0);
             Some([root()?, root()?])
         });
         roots.ok_or_else(|| damaged(at, "the checksum of its last commit is wrong"))

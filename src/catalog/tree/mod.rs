@@ -17,14 +17,14 @@ mod scan;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-pub(super) use self::head::Head;
-use self::node::Node;
+pub(super) use self::head::RawHeader;
+use self::node::RedbNode;
 use self::page::{PAGE_BYTES, damaged};
-pub(super) use self::page::{Page, Widths};
-pub(super) use self::scan::{Scanned, scan};
-use crate::disk::{DiskFile, Name};
+pub(super) use self::page::{RedbPageRef, Widths};
+pub(super) use self::scan::{ScannedPage, scan};
+use crate::disk::{DiskFile, FileName};
 use crate::error::{Error, Result};
-use crate::layout::{Cursor, in_memory};
+use crate::layout::{Cursor, to_usize};
 
 /// The maximum length of a page in bytes. A page is as large as one row needs; the largest rows
 /// have 64 KiB.
@@ -37,40 +37,40 @@ const TABLES: Widths = Widths { key: None, value: None };
 
 /// A table of the database.
 #[derive(Clone, Debug)]
-pub(super) struct Table {
+pub(super) struct RedbTable {
     pub(super) name: String,
     pub(super) widths: Widths,
-    root: Option<Page>,
+    root: Option<RedbPageRef>,
 }
 
-impl Table {
-    fn parse(name: &[u8], definition: &[u8]) -> Option<Table> {
+impl RedbTable {
+    fn parse(name: &[u8], definition: &[u8]) -> Option<RedbTable> {
         let mut cursor = Cursor::new(definition);
         if cursor.u8()? != NORMAL {
             return None;
         }
         let _rows = cursor.u64()?;
         let is_there = cursor.u8()? != 0;
-        let root = Page::take_root(&mut cursor, is_there)?;
+        let root = RedbPageRef::take_root(&mut cursor, is_there)?;
         let mut width = || {
             let fixed = cursor.u8()? != 0;
             let bytes = cursor.u32()?;
             Some(fixed.then_some(bytes as usize))
         };
         let widths = Widths { key: width()?, value: width()? };
-        Some(Table { name: String::from_utf8(name.to_vec()).ok()?, widths, root })
+        Some(RedbTable { name: String::from_utf8(name.to_vec()).ok()?, widths, root })
     }
 }
 
 /// A row, and whether the checksum of its page matches.
-pub(super) struct Row<'p> {
+pub(super) struct RedbRow<'p> {
     pub(super) key: &'p [u8],
     pub(super) value: &'p [u8],
     pub(super) sound: bool,
 }
 
 fn read(file: &dyn DiskFile, offset: u64, bytes: &mut [u8]) -> Result<()> {
-    file.read_at(offset, bytes).map_err(|e| Error::io("read", Name::Catalog, e))
+    file.read_at(offset, bytes).map_err(|e| Error::io("read", FileName::Catalog, e))
 }
 
 /// The tables in which redb lists pages to be freed. redb uses the lists when it opens the file for
@@ -87,21 +87,21 @@ fn page_list(row: &[u8]) -> Option<Vec<u64>> {
 }
 
 /// The last commit of a database file.
-pub(super) struct Tree<'f> {
+pub(super) struct RedbTree<'f> {
     file: &'f dyn DiskFile,
     len: u64,
     region_bytes: u64,
     region_header_bytes: u64,
-    roots: [Option<Page>; 2],
+    roots: [Option<RedbPageRef>; 2],
     /// The number of bytes that may still be read: no page belongs to two parents.
     left: u64,
     /// The last page that could not be read, or that does not match its checksum.
-    failed: Option<Page>,
+    failed: Option<RedbPageRef>,
     /// Receives flaws. Ends reading with an error, or lets reading continue with the rest.
     flaw: &'f mut dyn FnMut(Error) -> Result<()>,
 }
 
-impl<'f> Tree<'f> {
+impl<'f> RedbTree<'f> {
     /// Reads the header of a file that is not being written.
     ///
     /// # Errors
@@ -110,8 +110,8 @@ impl<'f> Tree<'f> {
     pub(super) fn open(
         file: &'f dyn DiskFile,
         flaw: &'f mut dyn FnMut(Error) -> Result<()>,
-    ) -> Result<Tree<'f>> {
-        Self::at(file, &Head::read(file)?, flaw)
+    ) -> Result<RedbTree<'f>> {
+        Self::at(file, &RawHeader::read(file)?, flaw)
     }
 
     /// Reads the last commit in a header.
@@ -121,18 +121,27 @@ impl<'f> Tree<'f> {
     /// If the header is damaged. `flaw` is not called.
     pub(super) fn at(
         file: &'f dyn DiskFile,
-        head: &Head,
+        head: &RawHeader,
         flaw: &'f mut dyn FnMut(Error) -> Result<()>,
-    ) -> Result<Tree<'f>> {
+    ) -> Result<RedbTree<'f>> {
         let (header, len) = head.parse()?;
         let (region_bytes, roots) = (header.region_bytes(), header.roots()?);
         let region_header_bytes = header.region_header_pages * PAGE_BYTES;
         let failed = None;
-        Ok(Tree { file, len, region_bytes, region_header_bytes, roots, left: len, failed, flaw })
+        Ok(RedbTree {
+            file,
+            len,
+            region_bytes,
+            region_header_bytes,
+            roots,
+            left: len,
+            failed,
+            flaw,
+        })
     }
 
     /// The last page that could not be read, or that did not match its checksum.
-    pub(super) fn failed(&self) -> Option<Page> {
+    pub(super) fn failed(&self) -> Option<RedbPageRef> {
         self.failed
     }
 
@@ -142,7 +151,7 @@ impl<'f> Tree<'f> {
     }
 
     /// The tables of the database.
-    pub(super) fn tables(&mut self) -> Result<Vec<Table>> {
+    pub(super) fn tables(&mut self) -> Result<Vec<RedbTable>> {
         let [of_user, _] = self.roots;
         self.tables_of(of_user)
     }
@@ -169,11 +178,11 @@ impl<'f> Tree<'f> {
         Ok(())
     }
 
-    fn tables_of(&mut self, root: Option<Page>) -> Result<Vec<Table>> {
+    fn tables_of(&mut self, root: Option<RedbPageRef>) -> Result<Vec<RedbTable>> {
         let mut tables = Vec::new();
         let mut unread = Vec::new();
         self.walk(root, TABLES, &|_| false, &mut |row| {
-            match Table::parse(row.key, row.value) {
+            match RedbTable::parse(row.key, row.value) {
                 Some(table) => tables.push(table),
                 None => unread.push(row.key.escape_ascii().to_string()),
             }
@@ -188,8 +197,8 @@ impl<'f> Tree<'f> {
     /// Passes all rows of a table to `take`, in the order of their keys.
     pub(super) fn rows(
         &mut self,
-        table: &Table,
-        see: &mut dyn FnMut(Row<'_>) -> Result<()>,
+        table: &RedbTable,
+        see: &mut dyn FnMut(RedbRow<'_>) -> Result<()>,
     ) -> Result<()> {
         self.rows_from(table, &|_| false, see)
     }
@@ -199,9 +208,9 @@ impl<'f> Tree<'f> {
     /// only such rows are not read.
     pub(super) fn rows_from(
         &mut self,
-        table: &Table,
+        table: &RedbTable,
         before: &dyn Fn(&[u8]) -> bool,
-        see: &mut dyn FnMut(Row<'_>) -> Result<()>,
+        see: &mut dyn FnMut(RedbRow<'_>) -> Result<()>,
     ) -> Result<()> {
         self.walk(table.root, table.widths, before, see)
     }
@@ -209,10 +218,10 @@ impl<'f> Tree<'f> {
     #[expect(clippy::indexing_slicing, reason = "the list only grows there")]
     fn walk(
         &mut self,
-        root: Option<Page>,
+        root: Option<RedbPageRef>,
         widths: Widths,
         before: &dyn Fn(&[u8]) -> bool,
-        see: &mut dyn FnMut(Row<'_>) -> Result<()>,
+        see: &mut dyn FnMut(RedbRow<'_>) -> Result<()>,
     ) -> Result<()> {
         let mut ahead = Vec::from_iter(root);
         while let Some(page) = ahead.pop() {
@@ -224,7 +233,7 @@ impl<'f> Tree<'f> {
                     continue;
                 }
             };
-            let node = Node { bytes: &bytes, widths };
+            let node = RedbNode { bytes: &bytes, widths };
             let sound = node.used().is_some_and(|used| xxh3_128(used) == page.sum);
             if !sound {
                 self.failed = Some(page);
@@ -234,7 +243,7 @@ impl<'f> Tree<'f> {
             if node.is_leaf() {
                 for row in node.rows() {
                     match row {
-                        Some((key, value)) => see(Row { key, value, sound })?,
+                        Some((key, value)) => see(RedbRow { key, value, sound })?,
                         None if sound => {
                             (self.flaw)(damaged(offset, "a row does not lie within its page"))?;
                         }
@@ -243,7 +252,7 @@ impl<'f> Tree<'f> {
                 }
             } else if node.is_branch() {
                 let from = ahead.len();
-                let wanted = |&(n, _): &(usize, Page)| !node.bound(n).is_some_and(before);
+                let wanted = |&(n, _): &(usize, RedbPageRef)| !node.bound(n).is_some_and(before);
                 let children = node.children().enumerate().filter(wanted);
                 ahead.extend(children.map(|(_, child)| child));
                 ahead[from..].reverse();
@@ -272,7 +281,7 @@ impl<'f> Tree<'f> {
         let (offset, bytes) = self.place(number)?;
         let left = self.left.checked_sub(bytes);
         self.left = left.ok_or_else(|| damaged(offset, "a page is part of more than one other"))?;
-        let mut page = vec![0; in_memory(bytes)];
+        let mut page = vec![0; to_usize(bytes)];
         read(self.file, offset, &mut page)?;
         Ok((offset, page))
     }

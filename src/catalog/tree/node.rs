@@ -1,6 +1,6 @@
 //! A page of a tree: rows, or references to child pages.
 
-use super::page::{Page, Widths};
+use super::page::{RedbPageRef, Widths};
 use crate::layout::Cursor;
 use byteorder::{ByteOrder, LittleEndian};
 use std::ops::Range;
@@ -9,19 +9,19 @@ const LEAF: u8 = 1;
 const BRANCH: u8 = 2;
 
 /// The position of a row in its page.
-pub(super) struct RowPlace {
+pub(super) struct RowRanges {
     pub(super) key: Range<usize>,
     pub(super) value: Range<usize>,
 }
 
 /// A page of a tree.
 #[derive(Clone, Copy)]
-pub(super) struct Node<'p> {
+pub(super) struct RedbNode<'p> {
     pub(super) bytes: &'p [u8],
     pub(super) widths: Widths,
 }
 
-impl<'p> Node<'p> {
+impl<'p> RedbNode<'p> {
     /// Whether the page has rows.
     pub(super) fn is_leaf(&self) -> bool {
         self.bytes.first() == Some(&LEAF)
@@ -99,18 +99,18 @@ impl<'p> Node<'p> {
     pub(super) fn rows(&self) -> impl Iterator<Item = Option<(&'p [u8], &'p [u8])>> + use<'p> {
         let bytes = self.bytes;
         self.places().map(move |row| {
-            let RowPlace { key, value } = row?;
+            let RowRanges { key, value } = row?;
             Some((bytes.get(key)?, bytes.get(value)?))
         })
     }
 
     /// The position of the key and the value of each row of a leaf, as the leaf states it.
-    pub(super) fn places(self) -> impl Iterator<Item = Option<RowPlace>> + use<'p> {
+    pub(super) fn places(self) -> impl Iterator<Item = Option<RowRanges>> + use<'p> {
         let count = self.count();
         let row = move |n: usize| {
             let key = if n == 0 { self.keys() } else { self.key_end(n - 1)? };
             let value = if n == 0 { self.key_end(count - 1)? } else { self.value_end(n - 1)? };
-            Some(RowPlace { key: key..self.key_end(n)?, value: value..self.value_end(n)? })
+            Some(RowRanges { key: key..self.key_end(n)?, value: value..self.value_end(n)? })
         };
         (0..count).map(row)
     }
@@ -125,14 +125,14 @@ impl<'p> Node<'p> {
 
     /// The children of a branch that lie within the page. A sound branch has all its children
     /// within the page, because its checksum covers the bytes after them.
-    pub(super) fn children(&self) -> impl Iterator<Item = Page> {
+    pub(super) fn children(&self) -> impl Iterator<Item = RedbPageRef> {
         let count = self.count() + 1;
         let sums = Cursor::new(self.bytes.get(8..).unwrap_or_default());
         let numbers = Cursor::new(self.bytes.get(8 + 16 * count..).unwrap_or_default());
         let mut at = (sums, numbers);
         (0..count).map_while(move |_| {
             let sum = at.0.u128()?;
-            Some(Page { number: at.1.u64()?, sum })
+            Some(RedbPageRef { number: at.1.u64()?, sum })
         })
     }
 }

@@ -11,19 +11,19 @@
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::node::{Node, RowPlace};
+use super::node::{RedbNode, RowRanges};
 use super::page::PAGE_BYTES;
-use super::{TABLES, Table, Widths};
-use crate::disk::{DiskFile, Name};
+use super::{RedbTable, TABLES, Widths};
+use crate::disk::{DiskFile, FileName};
 use crate::error::{Error, Result};
-use crate::layout::in_memory;
+use crate::layout::to_usize;
 
 /// The maximum length of a catalog's leaf in bytes: its longest row is a part of a frame, of less
 /// than 64 KiB.
 const LEAF_BYTES_MAX: u64 = 128 << 10;
 
 /// A possible page of a tree, with unchecked contents.
-pub(in crate::catalog) struct Scanned<'p> {
+pub(in crate::catalog) struct ScannedPage<'p> {
     /// The offset of the page in the file.
     pub(in crate::catalog) offset: u64,
     bytes: &'p [u8],
@@ -38,9 +38,9 @@ pub(in crate::catalog) struct ScannedRow<'p> {
     pub(in crate::catalog) is_last: bool,
 }
 
-impl<'p> Scanned<'p> {
-    fn node(&self, widths: Widths) -> Node<'p> {
-        Node { bytes: self.bytes, widths }
+impl<'p> ScannedPage<'p> {
+    fn node(&self, widths: Widths) -> RedbNode<'p> {
+        RedbNode { bytes: self.bytes, widths }
     }
 
     /// The rows of a leaf that lie within the page, with keys and values of the given widths; none
@@ -52,8 +52,8 @@ impl<'p> Scanned<'p> {
             return Vec::new();
         }
         let last = node.count().saturating_sub(1);
-        let row = |(n, place): (usize, Option<RowPlace>)| {
-            let RowPlace { key, value } = place?;
+        let row = |(n, place): (usize, Option<RowRanges>)| {
+            let RowRanges { key, value } = place?;
             let offset = self.offset.checked_add(u64::try_from(value.start).ok()?)?;
             let (key, value) = (self.bytes.get(key)?, self.bytes.get(value)?);
             Some(ScannedRow { key, value, offset, is_last: n == last })
@@ -65,7 +65,7 @@ impl<'p> Scanned<'p> {
     /// checksum of its root if it has a root.
     pub(in crate::catalog) fn tables(&self) -> Vec<(String, Option<u128>)> {
         let rows = self.rows(TABLES);
-        let tables = rows.iter().filter_map(|row| Table::parse(row.key, row.value));
+        let tables = rows.iter().filter_map(|row| RedbTable::parse(row.key, row.value));
         tables.map(|table| (table.name, table.root.map(|root| root.sum))).collect()
     }
 
@@ -93,15 +93,15 @@ impl<'p> Scanned<'p> {
 /// The errors of `see`, and [`Error::Io`] if the length of the file cannot be read.
 pub(in crate::catalog) fn scan(
     file: &dyn DiskFile,
-    see: &mut dyn FnMut(&Scanned<'_>) -> Result<()>,
+    see: &mut dyn FnMut(&ScannedPage<'_>) -> Result<()>,
 ) -> Result<()> {
-    let len = file.size().map_err(|e| Error::io("measure", Name::Catalog, e))?;
+    let len = file.size().map_err(|e| Error::io("measure", FileName::Catalog, e))?;
     let mut bytes = Vec::new();
     // The first page is the header.
     let mut offset = PAGE_BYTES;
     while offset < len {
         let read = |size: u64, bytes: &mut Vec<u8>| {
-            bytes.resize(in_memory(size.min(len - offset)), 0);
+            bytes.resize(to_usize(size.min(len - offset)), 0);
             file.read_at(offset, bytes).is_ok()
         };
         if read(PAGE_BYTES, &mut bytes) && bytes.len() >= NODE_BYTES_MIN {
@@ -109,7 +109,7 @@ pub(in crate::catalog) fn scan(
             // If the rest of a leaf cannot be read, the first 4096 bytes of the leaf may have rows.
             if longer.is_none_or(|longer| read(longer, &mut bytes)) || read(PAGE_BYTES, &mut bytes)
             {
-                see(&Scanned { offset, bytes: &bytes })?;
+                see(&ScannedPage { offset, bytes: &bytes })?;
             }
         }
         offset += PAGE_BYTES;
@@ -124,7 +124,7 @@ const NODE_BYTES_MIN: usize = 8;
 /// longer than the bytes. redb stores a row that is longer than a page in its own leaf, and may add
 /// short rows to that leaf.
 fn longer_leaf(bytes: &[u8]) -> Option<u64> {
-    let node = Node { bytes, widths: Widths { key: Some(0), value: None } };
+    let node = RedbNode { bytes, widths: Widths { key: Some(0), value: None } };
     let last = node.is_leaf().then(|| node.count())?.checked_sub(1)?;
     let end = u64::try_from(node.value_end(last)?).ok()?;
     (PAGE_BYTES < end && end <= LEAF_BYTES_MAX).then_some(end)

@@ -10,27 +10,27 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::header::HEADER_BYTES;
 use super::*;
-use crate::catalog::backend::{Closable, FileBackend};
+use crate::catalog::backend::{ClosableFile, FileBackend};
 use crate::disk::{Access, Disk, DiskFile, SimDisk};
 
 const TEXTS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("texts");
 const NUMBERS: TableDefinition<'_, u64, u64> = TableDefinition::new("numbers");
 const PARTS: TableDefinition<'_, (u64, u32), &[u8]> = TableDefinition::new("parts");
 
-type Rows = BTreeMap<Vec<u8>, Vec<u8>>;
+type RowMap = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// A transaction: written and removed rows.
 #[derive(Clone, Debug)]
-struct Change {
+struct RowChanges {
     rows: Vec<(u16, usize)>,
     removed: Vec<u16>,
 }
 
-fn changes() -> impl Strategy<Value = Vec<Change>> {
+fn changes() -> impl Strategy<Value = Vec<RowChanges>> {
     let len = prop_oneof![4 => 0..100usize, 1 => 3000..70_000usize];
     let rows = prop::collection::vec((0..400u16, len), 0..60);
     let change = (rows, prop::collection::vec(0..400u16, 0..20));
-    prop::collection::vec(change.prop_map(|(rows, removed)| Change { rows, removed }), 1..6)
+    prop::collection::vec(change.prop_map(|(rows, removed)| RowChanges { rows, removed }), 1..6)
 }
 
 fn content(n: u16, len: usize) -> Vec<u8> {
@@ -38,12 +38,12 @@ fn content(n: u16, len: usize) -> Vec<u8> {
 }
 
 /// A database after some transactions, either crashed or closed.
-fn database(changes: &[Change], closed: bool) -> (SimDisk, [Rows; 3]) {
+fn database(changes: &[RowChanges], closed: bool) -> (SimDisk, [RowMap; 3]) {
     let disk = SimDisk::new();
     let shared: Arc<dyn Disk> = Arc::new(disk.clone());
-    let file = shared.open(Name::Catalog, Access::Create).unwrap();
+    let file = shared.open(FileName::Catalog, Access::Create).unwrap();
     let database =
-        Database::builder().create_with_backend(FileBackend::new(Closable::new(file))).unwrap();
+        Database::builder().create_with_backend(FileBackend::new(ClosableFile::new(file))).unwrap();
     for change in changes {
         let mut transaction = database.begin_write().unwrap();
         transaction.set_two_phase_commit(true);
@@ -65,7 +65,7 @@ fn database(changes: &[Change], closed: bool) -> (SimDisk, [Rows; 3]) {
         transaction.commit().unwrap();
     }
     let left = disk.crash_all_kept();
-    let mut rows = [const { Rows::new() }; 3];
+    let mut rows = [const { RowMap::new() }; 3];
     let read = database.begin_read().unwrap();
     for row in read.open_table(TEXTS).unwrap().iter().unwrap() {
         let (key, value) = row.unwrap();
@@ -86,15 +86,15 @@ fn database(changes: &[Change], closed: bool) -> (SimDisk, [Rows; 3]) {
 }
 
 /// Returns all rows of a file, and the number of its flaws.
-fn read_all(disk: &SimDisk) -> (Result<[Rows; 3]>, usize) {
+fn read_all(disk: &SimDisk) -> (Result<[RowMap; 3]>, usize) {
     let mut flaws = 0;
     let mut flaw = |_| {
         flaws += 1;
         Ok(())
     };
-    let file = disk.open(Name::Catalog, Access::Read).unwrap();
-    let rows = Tree::open(&*file, &mut flaw).and_then(|mut tree| {
-        let mut rows = [const { Rows::new() }; 3];
+    let file = disk.open(FileName::Catalog, Access::Read).unwrap();
+    let rows = RedbTree::open(&*file, &mut flaw).and_then(|mut tree| {
+        let mut rows = [const { RowMap::new() }; 3];
         for table in tree.tables()? {
             let names = [TEXTS.name(), NUMBERS.name(), PARTS.name()];
             // Damaged tables may have any name.
@@ -114,17 +114,18 @@ fn read_all(disk: &SimDisk) -> (Result<[Rows; 3]>, usize) {
 
 #[test]
 fn every_flipped_header_bit_is_detected_or_harmless() {
-    let change = Change { rows: vec![(7, 80)], removed: vec![] };
+    let change = RowChanges { rows: vec![(7, 80)], removed: vec![] };
     for closed in [false, true] {
         let (disk, expected) = database(&[change.clone(), change.clone()], closed);
-        let file = disk.contents().into_iter().find(|(name, _)| *name == Name::Catalog).unwrap();
+        let file =
+            disk.contents().into_iter().find(|(name, _)| *name == FileName::Catalog).unwrap();
         let mut detected = 0;
         // A flip of the byte that selects the last commit is detected by the mark.
         for at in (0..HEADER_BYTES).filter(|at| *at != 9) {
             for bit in 0..8 {
                 let mut damaged = file.1.clone();
                 damaged[at] ^= 1 << bit;
-                let (rows, flaws) = read_all(&SimDisk::of([(Name::Catalog, damaged)]));
+                let (rows, flaws) = read_all(&SimDisk::of([(FileName::Catalog, damaged)]));
                 detected += usize::from(rows.is_err() || flaws > 0);
                 assert!(flaws > 0 || rows.is_err() || rows.unwrap() == expected, "{at}");
             }
@@ -135,9 +136,9 @@ fn every_flipped_header_bit_is_detected_or_harmless() {
 
 /// A file whose header differs at each read, until the last one repeats.
 #[derive(Debug)]
-struct Changing(Mutex<Vec<Vec<u8>>>);
+struct ChangingHeaderFile(Mutex<Vec<Vec<u8>>>);
 
-impl DiskFile for Changing {
+impl DiskFile for ChangingHeaderFile {
     fn size(&self) -> io::Result<u64> {
         Ok(1 << 20)
     }
@@ -170,8 +171,8 @@ fn header_read_during_a_change_names_only_real_commits() {
         bytes
     };
     let read = |headers: &[Vec<u8>]| {
-        let file = Changing(Mutex::new(headers.to_vec()));
-        let head = Head::read_beside(&file).unwrap();
+        let file = ChangingHeaderFile(Mutex::new(headers.to_vec()));
+        let head = RawHeader::read_concurrently(&file).unwrap();
         head.map(|head| head.bytes().to_vec())
     };
     // The primary byte belongs to commit 4, and the slot already has commit 6, which is not
@@ -193,8 +194,8 @@ fn header_read_during_a_change_names_only_real_commits() {
 fn redb_writes_known_bytes() {
     let rows = |from: u16, bytes| (from..from + 100).map(|n| (n, bytes)).collect();
     let changes = [
-        Change { rows: rows(0, 40), removed: vec![] },
-        Change { rows: rows(50, 9_000), removed: (0..30).collect() },
+        RowChanges { rows: rows(0, 40), removed: vec![] },
+        RowChanges { rows: rows(50, 9_000), removed: (0..30).collect() },
     ];
     let (disk, _) = database(&changes, true);
     let written = disk.contents().remove(0).1;
@@ -221,7 +222,7 @@ proptest! {
         places in prop::collection::vec((any::<prop::sample::Index>(), 0..8u8), 1..40),
     ) {
         let (disk, expected) = database(&changes, closed);
-        let file = disk.contents().into_iter().find(|(name, _)| *name == Name::Catalog).unwrap();
+        let file = disk.contents().into_iter().find(|(name, _)| *name == FileName::Catalog).unwrap();
         for (place, bit) in places {
             let mut damaged = file.1.clone();
             *place.get_mut(&mut damaged) ^= 1 << bit;
@@ -229,7 +230,7 @@ proptest! {
                 // The result may be the previous commit, which the mark detects.
                 continue;
             }
-            let (rows, flaws) = read_all(&SimDisk::of([(Name::Catalog, damaged)]));
+            let (rows, flaws) = read_all(&SimDisk::of([(FileName::Catalog, damaged)]));
             // A damaged header is an error at once.
             prop_assert!(flaws > 0 || rows.is_err() || rows.is_ok_and(|rows| rows == expected));
         }
@@ -247,19 +248,19 @@ const KINDS: [Widths; 3] = [
 
 /// The rows of each kind in a file without a header, whatever pages contain the rows; the names of
 /// tables with the checksums of their roots; the checksums of pages and of their children.
-struct Headless {
+struct HeaderlessScan {
     rows: ScannedRows,
     roots: Vec<(String, Option<u128>)>,
     sums: Vec<u128>,
     children: Vec<u128>,
 }
 
-fn headless(disk: &SimDisk) -> Headless {
+fn headless(disk: &SimDisk) -> HeaderlessScan {
     let (name, mut file) = disk.contents().remove(0);
     file[..4096].fill(0xee);
     let disk = SimDisk::of([(name, file)]);
     let file = disk.open(name, Access::Read).unwrap();
-    let mut found = Headless {
+    let mut found = HeaderlessScan {
         rows: [const { Vec::new() }; 3],
         roots: Vec::new(),
         sums: Vec::new(),
@@ -326,8 +327,8 @@ proptest! {
             }
         }
         file.truncate(file.len().saturating_sub(cut));
-        let disk = SimDisk::of([(Name::Catalog, file)]);
-        let file = disk.open(Name::Catalog, Access::Read).unwrap();
+        let disk = SimDisk::of([(FileName::Catalog, file)]);
+        let file = disk.open(FileName::Catalog, Access::Read).unwrap();
         scan(&*file, &mut |page| {
             for widths in KINDS {
                 for row in page.rows(widths) {

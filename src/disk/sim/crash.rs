@@ -2,32 +2,32 @@
 
 use std::sync::Arc;
 
-use super::directory::{Directory, Entries};
-use super::inode::{Change, Inode, SECTOR_BYTES, copy};
+use super::directory::{DirEntries, Directory};
+use super::inode::{FileChange, Inode, SECTOR_BYTES, copy};
 
 /// The smallest unit that a medium keeps or loses as a whole in a power loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum CrashUnit {
     /// 512 bytes, the smallest unit of any medium.
     Sector,
     /// 4,096 bytes, the unit of most media.
     Page,
 }
 
-impl Unit {
+impl CrashUnit {
     fn bytes(self) -> usize {
         match self {
-            Unit::Sector => SECTOR_BYTES,
-            Unit::Page => 4096,
+            CrashUnit::Sector => SECTOR_BYTES,
+            CrashUnit::Page => 4096,
         }
     }
 }
 
 /// Returns a uniformly random number below its argument. The argument is never 0.
-pub(super) type Choice<'a> = dyn FnMut(u64) -> u64 + 'a;
+pub(super) type RandomChoice<'a> = dyn FnMut(u64) -> u64 + 'a;
 
 /// Chooses an index below `n`, 0 if `n` is 0; clamped in case the source misbehaves.
-fn below(n: usize, choice: &mut Choice<'_>) -> usize {
+fn below(n: usize, choice: &mut RandomChoice<'_>) -> usize {
     if n < 2 {
         return 0;
     }
@@ -37,7 +37,7 @@ fn below(n: usize, choice: &mut Choice<'_>) -> usize {
 /// Chooses which of `n` changes persist. Every subset is possible. Subsets that often break
 /// programs are more likely than with `n` coin tosses: none, all, all but one, only one, the first
 /// few.
-pub(super) fn subset(n: usize, choice: &mut Choice<'_>) -> Vec<bool> {
+pub(super) fn subset(n: usize, choice: &mut RandomChoice<'_>) -> Vec<bool> {
     let shape = if n < 2 { 5 } else { below(6, choice) };
     match shape {
         0 => vec![false; n],
@@ -55,7 +55,7 @@ pub(super) fn subset(n: usize, choice: &mut Choice<'_>) -> Vec<bool> {
 }
 
 /// The entries after a crash: the durable entries, with any subset of the changes since.
-pub(super) fn entries(directory: &Directory, kept: &[bool]) -> Entries {
+pub(super) fn entries(directory: &Directory, kept: &[bool]) -> DirEntries {
     let mut entries = directory.durable_entries().clone();
     for (change, kept) in directory.pending().iter().zip(kept) {
         if *kept {
@@ -66,7 +66,7 @@ pub(super) fn entries(directory: &Directory, kept: &[bool]) -> Entries {
 }
 
 /// A part of a change that persists or is lost independently of other parts.
-enum Event<'a> {
+enum CrashEvent<'a> {
     /// The file grew to `to` by a write at `offset`, whether or not the written bytes persist.
     Grow {
         offset: usize,
@@ -87,7 +87,7 @@ enum Event<'a> {
 }
 
 /// Splits a write into units.
-fn pieces(offset: usize, data: &[u8], unit: Unit) -> impl Iterator<Item = (usize, &[u8])> {
+fn pieces(offset: usize, data: &[u8], unit: CrashUnit) -> impl Iterator<Item = (usize, &[u8])> {
     let bytes = unit.bytes();
     let first = (bytes - offset % bytes).min(data.len());
     let (head, rest) = data.split_at(first);
@@ -96,36 +96,36 @@ fn pieces(offset: usize, data: &[u8], unit: Unit) -> impl Iterator<Item = (usize
     std::iter::once((offset, head)).chain(rest.map(move |(i, piece)| (rest_at + i * bytes, piece)))
 }
 
-fn events(inode: &Inode, unit: Unit) -> Vec<Event<'_>> {
+fn events(inode: &Inode, unit: CrashUnit) -> Vec<CrashEvent<'_>> {
     let mut events = Vec::new();
     for change in inode.lost() {
-        if let Change::Write { offset, data, .. } = change {
+        if let FileChange::Write { offset, data, .. } = change {
             // The write is split into sectors, because a later sync may have made some of them
             // durable.
-            let lost = pieces(*offset, data, Unit::Sector)
+            let lost = pieces(*offset, data, CrashUnit::Sector)
                 .filter(|(offset, _)| inode.differs(offset / SECTOR_BYTES))
-                .map(|(offset, data)| Event::LostPiece { offset, data });
+                .map(|(offset, data)| CrashEvent::LostPiece { offset, data });
             events.extend(lost);
         }
     }
     for change in inode.pending() {
         match change {
-            Change::Write { offset, data, before } => {
+            FileChange::Write { offset, data, before } => {
                 let to = offset + data.len();
                 if to > *before {
-                    events.push(Event::Grow { offset: *offset.max(before), to });
+                    events.push(CrashEvent::Grow { offset: *offset.max(before), to });
                 }
                 let pieces = pieces(*offset, data, unit);
-                events.extend(pieces.map(|(offset, data)| Event::Piece { offset, data }));
+                events.extend(pieces.map(|(offset, data)| CrashEvent::Piece { offset, data }));
             }
-            Change::SetLen { to, .. } => events.push(Event::SetLen(*to)),
+            FileChange::SetLen { to, .. } => events.push(CrashEvent::SetLen(*to)),
         }
     }
     events
 }
 
 /// The number of independent parts of the writes to a file since the last sync.
-pub(super) fn units(inode: &Inode, unit: Unit) -> usize {
+pub(super) fn units(inode: &Inode, unit: CrashUnit) -> usize {
     events(inode, unit).len()
 }
 
@@ -138,7 +138,7 @@ pub(super) enum Fill {
 }
 
 impl Fill {
-    pub(super) fn choose(others: &[Arc<Vec<u8>>], choice: &mut Choice<'_>) -> Fill {
+    pub(super) fn choose(others: &[Arc<Vec<u8>>], choice: &mut RandomChoice<'_>) -> Fill {
         match below(4, choice) {
             0 | 1 => Fill::Zero,
             2 => Fill::Noise(choice(u64::MAX)),
@@ -167,7 +167,7 @@ impl Fill {
 #[expect(clippy::indexing_slicing, reason = "the image is made as long as what it is to have")]
 pub(super) fn content(
     inode: &Inode,
-    unit: Unit,
+    unit: CrashUnit,
     kept: &[bool],
     fill: impl FnOnce() -> Fill,
 ) -> Arc<Vec<u8>> {
@@ -182,7 +182,7 @@ pub(super) fn content(
             continue;
         }
         match event {
-            Event::Grow { offset, to } if to > image.len() => {
+            CrashEvent::Grow { offset, to } if to > image.len() => {
                 // The gap between the old end and the write is a hole, which is always zero.
                 let offset = offset.max(image.len());
                 image.resize(to, 0);
@@ -190,14 +190,14 @@ pub(super) fn content(
                 let fill = fill.get_or_insert_with(|| choose.take().map_or(Fill::Zero, |f| f()));
                 fill.apply(offset, place);
             }
-            Event::Grow { .. } => {}
-            Event::SetLen(len) => image.resize(len, 0),
-            Event::Piece { offset, data } => {
+            CrashEvent::Grow { .. } => {}
+            CrashEvent::SetLen(len) => image.resize(len, 0),
+            CrashEvent::Piece { offset, data } => {
                 let end = offset + data.len();
                 image.resize(image.len().max(end), 0);
                 image[offset..end].copy_from_slice(data);
             }
-            Event::LostPiece { offset, data } => {
+            CrashEvent::LostPiece { offset, data } => {
                 copy(image.get_mut(offset..).unwrap_or_default(), data);
             }
         }

@@ -2,23 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use crate::disk::Name;
+use crate::disk::FileName;
 
 /// Names and their inodes.
-pub(super) type Entries = BTreeMap<Name, u64>;
+pub(super) type DirEntries = BTreeMap<FileName, u64>;
 
 /// A change to a directory.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum EntryChange {
-    Create { name: Name, inode: u64 },
-    Rename { to: Name, inode: u64 },
-    Remove { name: Name, inode: u64 },
+    Create { name: FileName, inode: u64 },
+    Rename { to: FileName, inode: u64 },
+    Remove { name: FileName, inode: u64 },
 }
 
 impl EntryChange {
     /// Applies the change to entries that may lack earlier changes. A name is removed only from the
     /// inode that had the name at the time of the change, and an inode never has two names.
-    pub(super) fn apply(self, entries: &mut Entries) {
+    pub(super) fn apply(self, entries: &mut DirEntries) {
         match self {
             EntryChange::Create { name, inode } | EntryChange::Rename { to: name, inode } => {
                 entries.retain(|_, other| *other != inode);
@@ -36,22 +36,22 @@ impl EntryChange {
 /// A directory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Directory {
-    now: Entries,
-    durable: Entries,
+    now: DirEntries,
+    durable: DirEntries,
     pending: Vec<EntryChange>,
 }
 
 impl Directory {
     /// Creates a directory whose entries are durable.
-    pub(super) fn durable(entries: Entries) -> Directory {
+    pub(super) fn durable(entries: DirEntries) -> Directory {
         Directory { now: entries.clone(), durable: entries, pending: Vec::new() }
     }
 
-    pub(super) fn now(&self) -> &Entries {
+    pub(super) fn now(&self) -> &DirEntries {
         &self.now
     }
 
-    pub(super) fn durable_entries(&self) -> &Entries {
+    pub(super) fn durable_entries(&self) -> &DirEntries {
         &self.durable
     }
 

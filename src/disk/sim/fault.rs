@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::disk::{Access, Dir, Name};
+use crate::disk::{Access, Dir, FileName};
 
 /// A kind of operation on a [`SimDisk`](super::SimDisk).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,14 +19,14 @@ pub enum OpKind {
     Read,
     /// Writes bytes.
     Write,
-    /// Sets the length; [`Op::offset`] is the new length.
+    /// Sets the length; [`DiskOp::offset`] is the new length.
     SetLen,
     /// Syncs a file.
     Sync,
     /// Maps a file.
     Map,
     /// Renames a file to a name.
-    Rename(Name),
+    Rename(FileName),
     /// Links a file of another disk.
     Link,
     /// Removes a file.
@@ -77,11 +77,11 @@ impl OpKind {
 
 /// An operation in the log of a [`SimDisk`](super::SimDisk).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Op {
+pub struct DiskOp {
     /// The kind of operation.
     pub kind: OpKind,
     /// The file, by the name under which it was opened; `None` for a directory.
-    pub name: Option<Name>,
+    pub name: Option<FileName>,
     /// The offset in the file; 0 for an operation without an offset.
     pub offset: u64,
     /// The number of bytes; 0 for an operation without a length.
@@ -90,9 +90,9 @@ pub struct Op {
     pub failed: bool,
 }
 
-/// The operations that a [`Fault`] counts and makes fail.
+/// The operations that a [`DiskFault`] counts and makes fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strikes {
+pub enum FaultTarget {
     /// All operations.
     Any,
     /// Operations for which [`OpKind::changes`] returns true. If all of these fail, the disk stays
@@ -104,22 +104,22 @@ pub enum Strikes {
     Only(OpKind),
 }
 
-impl Strikes {
-    fn counts(self, kind: OpKind) -> bool {
+impl FaultTarget {
+    fn matches(self, kind: OpKind) -> bool {
         match self {
-            Strikes::Any => true,
-            Strikes::Changes => kind.changes(),
-            Strikes::Space => kind.takes_space(),
-            Strikes::Only(only) => kind == only,
+            FaultTarget::Any => true,
+            FaultTarget::Changes => kind.changes(),
+            FaultTarget::Space => kind.takes_space(),
+            FaultTarget::Only(only) => kind == only,
         }
     }
 }
 
 /// A planned failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct DiskFault {
     /// The operations that are counted and can fail.
-    pub strikes: Strikes,
+    pub target: FaultTarget,
     /// The number of the first failing operation, counted from 1; 0 acts like 1.
     pub nth: u64,
     /// The error. A full disk reports `StorageFull`.
@@ -130,14 +130,14 @@ pub struct Fault {
 
 /// Counts operations, keeps the log, and applies the fault.
 #[derive(Debug, Default)]
-pub(super) struct Monitor {
+pub(super) struct FaultInjector {
     pub(super) operations: u64,
     pub(super) changes: u64,
-    pub(super) log: Option<Vec<Op>>,
-    pub(super) fault: Option<Fault>,
+    pub(super) log: Option<Vec<DiskOp>>,
+    pub(super) fault: Option<DiskFault>,
 }
 
-impl Monitor {
+impl FaultInjector {
     /// Records the start of an operation.
     ///
     /// # Errors
@@ -146,7 +146,7 @@ impl Monitor {
     pub(super) fn enter(
         &mut self,
         kind: OpKind,
-        name: Option<Name>,
+        name: Option<FileName>,
         offset: u64,
         len: usize,
     ) -> io::Result<()> {
@@ -154,7 +154,7 @@ impl Monitor {
         self.changes += u64::from(kind.changes());
         let struck = self.strike(kind);
         if let Some(log) = &mut self.log {
-            log.push(Op { kind, name, offset, len: len as u64, failed: struck.is_some() });
+            log.push(DiskOp { kind, name, offset, len: len as u64, failed: struck.is_some() });
         }
         match struck {
             Some(error) => Err(error.into()),
@@ -164,7 +164,7 @@ impl Monitor {
 
     fn strike(&mut self, kind: OpKind) -> Option<io::ErrorKind> {
         let fault = self.fault.as_mut()?;
-        if !fault.strikes.counts(kind) {
+        if !fault.target.matches(kind) {
             return None;
         }
         fault.nth = fault.nth.saturating_sub(1);

@@ -7,20 +7,25 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::OpKind;
-use super::state::State;
-use crate::disk::{DiskFile, Lock, LockGuard, Name};
+use super::state::SimState;
+use crate::disk::{DiskFile, FileName, LockGuard, LockMode};
 
 /// An open file. It refers to its inode, whatever happens to the name of the file.
 pub(super) struct SimFile {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<SimState>>,
     inode: u64,
-    name: Name,
+    name: FileName,
     writable: bool,
 }
 
 impl SimFile {
     /// Creates a handle that the caller has already counted among the inode's handles.
-    pub(super) fn new(state: Arc<Mutex<State>>, inode: u64, name: Name, writable: bool) -> SimFile {
+    pub(super) fn new(
+        state: Arc<Mutex<SimState>>,
+        inode: u64,
+        name: FileName,
+        writable: bool,
+    ) -> SimFile {
         SimFile { state, inode, name, writable }
     }
 
@@ -120,20 +125,20 @@ impl fmt::Debug for SimFile {
 
 /// A held lock; without an inode if the file does not exist.
 pub(super) struct SimLock {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<SimState>>,
     inode: Option<u64>,
-    kind: Lock,
+    kind: LockMode,
 }
 
 impl SimLock {
     /// Creates a guard for a lock that the caller has already recorded in the state.
-    pub(super) fn new(state: Arc<Mutex<State>>, inode: Option<u64>, kind: Lock) -> SimLock {
+    pub(super) fn new(state: Arc<Mutex<SimState>>, inode: Option<u64>, kind: LockMode) -> SimLock {
         SimLock { state, inode, kind }
     }
 }
 
 impl LockGuard for SimLock {
-    fn is_under(&self, name: Name) -> io::Result<bool> {
+    fn is_under(&self, name: FileName) -> io::Result<bool> {
         let found = self.state.lock().find(name).ok();
         Ok(self.inode.is_none() || found == self.inode)
     }
@@ -143,7 +148,7 @@ impl Drop for SimLock {
     fn drop(&mut self) {
         let mut state = self.state.lock();
         if let Some(inode) = self.inode {
-            state.locks.entry(inode).or_default().let_go(self.kind);
+            state.locks.entry(inode).or_default().release(self.kind);
         }
     }
 }

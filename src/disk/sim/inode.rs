@@ -14,22 +14,22 @@ pub(super) const SECTOR_BYTES: usize = 512;
 
 /// A change to a file.
 #[derive(Clone, Debug)]
-pub(super) enum Change {
+pub(super) enum FileChange {
     /// `data` was written at `offset` when the file was `before` bytes long.
     Write { offset: usize, data: Vec<u8>, before: usize },
     /// The length changed from `before` to `to`.
     SetLen { before: usize, to: usize },
 }
 
-impl Change {
+impl FileChange {
     /// The sectors with changed bytes, including truncated ones and the gap between the old end and
     /// a write.
     fn sectors(&self) -> Range<usize> {
         match self {
-            Change::Write { offset, data, before } => {
+            FileChange::Write { offset, data, before } => {
                 sectors(*offset.min(before), offset + data.len())
             }
-            Change::SetLen { before, to } => sectors(*before.min(to), *before.max(to)),
+            FileChange::SetLen { before, to } => sectors(*before.min(to), *before.max(to)),
         }
     }
 }
@@ -49,10 +49,10 @@ pub(super) struct Inode {
     /// and sectors that a failed sync lost. Any other sector below `durable_len` is durable.
     undo: HashMap<usize, [u8; SECTOR_BYTES]>,
     /// The changes since the last sync, in order.
-    pending: Vec<Change>,
+    pending: Vec<FileChange>,
     /// The changes that a failed sync lost, but that a crash may still show: the system may have
     /// written some of them before the sync failed.
-    lost: Vec<Change>,
+    lost: Vec<FileChange>,
     /// The number of open files of the inode.
     pub(super) handles: usize,
 }
@@ -72,11 +72,11 @@ impl Inode {
         &self.content
     }
 
-    pub(super) fn pending(&self) -> &[Change] {
+    pub(super) fn pending(&self) -> &[FileChange] {
         &self.pending
     }
 
-    pub(super) fn lost(&self) -> &[Change] {
+    pub(super) fn lost(&self) -> &[FileChange] {
         &self.lost
     }
 
@@ -92,7 +92,7 @@ impl Inode {
             return;
         }
         let end = offset + data.len();
-        self.change(Change::Write { offset, data: data.to_vec(), before: self.content.len() });
+        self.change(FileChange::Write { offset, data: data.to_vec(), before: self.content.len() });
         let content = Arc::make_mut(&mut self.content);
         if content.len() < end {
             content.resize(end, 0);
@@ -103,13 +103,13 @@ impl Inode {
     pub(super) fn set_len(&mut self, to: usize) {
         let before = self.content.len();
         if before != to {
-            self.change(Change::SetLen { before, to });
+            self.change(FileChange::SetLen { before, to });
             Arc::make_mut(&mut self.content).resize(to, 0);
         }
     }
 
     /// Records a change before it is made, with the durable bytes that the change overwrites.
-    fn change(&mut self, change: Change) {
+    fn change(&mut self, change: FileChange) {
         let touched = change.sectors();
         // Nothing is durable past the durable end, so appends need no copy.
         let kept = touched.start..touched.end.min(self.durable_len.div_ceil(SECTOR_BYTES));
@@ -133,7 +133,7 @@ impl Inode {
             self.undo.clear();
         } else {
             // Sectors that a failed sync lost are clean in memory, so they are not written again.
-            for sector in self.pending.iter().flat_map(Change::sectors) {
+            for sector in self.pending.iter().flat_map(FileChange::sectors) {
                 self.undo.remove(&sector);
             }
             self.undo.retain(|sector, _| sector * SECTOR_BYTES < self.durable_len);
@@ -147,7 +147,7 @@ impl Inode {
     /// Fails a sync: the writes since the last sync are readable until a crash, and no later sync
     /// makes them durable.
     pub(super) fn fail_sync(&mut self) {
-        for sector in self.pending.iter().flat_map(Change::sectors) {
+        for sector in self.pending.iter().flat_map(FileChange::sectors) {
             // Sectors below the durable end were saved when the change was made.
             self.undo.entry(sector).or_insert([0; SECTOR_BYTES]);
         }
@@ -182,17 +182,17 @@ mod tests {
     use proptest::prelude::*;
 
     #[derive(Clone, Debug)]
-    enum Step {
+    enum FileStep {
         Write(usize, usize, u8),
         SetLen(usize),
         Sync,
     }
 
-    fn steps() -> impl Strategy<Value = Vec<Step>> {
+    fn steps() -> impl Strategy<Value = Vec<FileStep>> {
         let step = prop_oneof![
-            4 => (0..4000usize, 1..1500usize, 1..=255u8).prop_map(|(o, n, b)| Step::Write(o, n, b)),
-            2 => (0..5000usize).prop_map(Step::SetLen),
-            2 => Just(Step::Sync),
+            4 => (0..4000usize, 1..1500usize, 1..=255u8).prop_map(|(o, n, b)| FileStep::Write(o, n, b)),
+            2 => (0..5000usize).prop_map(FileStep::SetLen),
+            2 => Just(FileStep::Sync),
         ];
         prop::collection::vec(step, 1..30)
     }
@@ -203,16 +203,16 @@ mod tests {
             let (mut inode, mut now, mut durable) = (Inode::default(), vec![], vec![]);
             for step in steps {
                 match step {
-                    Step::Write(offset, n, byte) => {
+                    FileStep::Write(offset, n, byte) => {
                         inode.write(offset, &vec![byte; n]);
                         now.resize(now.len().max(offset + n), 0);
                         now[offset..offset + n].fill(byte);
                     }
-                    Step::SetLen(len) => {
+                    FileStep::SetLen(len) => {
                         inode.set_len(len);
                         now.resize(len, 0);
                     }
-                    Step::Sync => {
+                    FileStep::Sync => {
                         inode.sync();
                         durable.clone_from(&now);
                     }
@@ -229,10 +229,10 @@ mod tests {
             after in prop::collection::vec((0..4000usize, 1..1500usize, 1..=255u8), 1..5),
         ) {
             let mut inode = Inode::default();
-            let apply = |inode: &mut Inode, step: &Step| match *step {
-                Step::Write(offset, n, byte) => inode.write(offset, &vec![byte; n]),
-                Step::SetLen(len) => inode.set_len(len),
-                Step::Sync => {}
+            let apply = |inode: &mut Inode, step: &FileStep| match *step {
+                FileStep::Write(offset, n, byte) => inode.write(offset, &vec![byte; n]),
+                FileStep::SetLen(len) => inode.set_len(len),
+                FileStep::Sync => {}
             };
             before.iter().for_each(|step| apply(&mut inode, step));
             inode.sync();

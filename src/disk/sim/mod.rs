@@ -13,7 +13,9 @@ use std::{fmt, io};
 
 use parking_lot::Mutex;
 
-use super::{Access, Dir, Disk, DiskFile, Holder, Linkable, Lock, Locked, Map, Name};
+use super::{
+    Access, Dir, Disk, DiskFile, FileMap, FileName, LinkSource, LockHolder, LockMode, LockOutcome,
+};
 use crate::splitmix::mix;
 
 mod crash;
@@ -27,14 +29,14 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use crash::Unit;
-pub use fault::{Fault, Op, OpKind, Strikes};
+pub use crash::CrashUnit;
+pub use fault::{DiskFault, DiskOp, FaultTarget, OpKind};
 
 use crash::Fill;
 use directory::{Directory, EntryChange};
 use handle::{SimFile, SimLock};
 use inode::Inode;
-use state::{DIRS, State};
+use state::{DIRS, SimState};
 
 /// A simulated disk with one store's directory, empty or not. A clone is the same disk.
 ///
@@ -44,19 +46,19 @@ use state::{DIRS, State};
 /// of the file; a map costs nothing until the file is written again.
 #[derive(Clone)]
 pub struct SimDisk {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<SimState>>,
 }
 
 impl SimDisk {
     /// Creates an empty disk.
     pub fn new() -> SimDisk {
-        SimDisk::with(State::default())
+        SimDisk::with(SimState::default())
     }
 
     /// Creates a disk with the given files, which are durable.
     #[expect(clippy::indexing_slicing, reason = "there is one for each")]
-    pub fn of(files: impl IntoIterator<Item = (Name, Vec<u8>)>) -> SimDisk {
-        let mut state = State::default();
+    pub fn of(files: impl IntoIterator<Item = (FileName, Vec<u8>)>) -> SimDisk {
+        let mut state = SimState::default();
         let mut dirs: [_; DIRS] = Default::default();
         for (name, content) in files {
             let inode = state.next_inode;
@@ -70,7 +72,7 @@ impl SimDisk {
         SimDisk::with(state)
     }
 
-    fn with(state: State) -> SimDisk {
+    fn with(state: SimState) -> SimDisk {
         SimDisk { state: Arc::new(Mutex::new(state)) }
     }
 
@@ -92,7 +94,7 @@ impl SimDisk {
     }
 
     /// Copies the current files, by name.
-    pub fn contents(&self) -> Vec<(Name, Vec<u8>)> {
+    pub fn contents(&self) -> Vec<(FileName, Vec<u8>)> {
         let mut contents = Vec::new();
         self.read_each(|name, content| contents.push((name, content.to_vec())));
         contents
@@ -114,14 +116,14 @@ impl SimDisk {
         let contents: Vec<_> =
             state.inodes.values().map(|inode| Arc::clone(inode.content())).collect();
         SimDisk::with(state.rebuilt(dirs, |inode| {
-            let kept = crash::subset(crash::units(inode, Unit::Sector), choice);
-            crash::content(inode, Unit::Sector, &kept, || Fill::choose(&contents, choice))
+            let kept = crash::subset(crash::units(inode, CrashUnit::Sector), choice);
+            crash::content(inode, CrashUnit::Sector, &kept, || Fill::choose(&contents, choice))
         }))
     }
 
     /// The number of unsynced changes that a power loss would keep or lose independently: changes
     /// of a directory and of a file's length, and units of written bytes.
-    pub fn unsynced(&self, unit: Unit) -> usize {
+    pub fn unsynced(&self, unit: CrashUnit) -> usize {
         let state = self.state.lock();
         let files: usize = state.inodes.values().map(|inode| crash::units(inode, unit)).sum();
         state.dirs.iter().map(|dir| dir.pending().len()).sum::<usize>() + files
@@ -131,7 +133,7 @@ impl SimDisk {
     /// which `kept` returns true. `kept` is called once for each change with its number. If a file
     /// grew and its data was lost, the bytes are zero. Otherwise this function works as
     /// [`crash`](SimDisk::crash).
-    pub fn crash_keeping(&self, unit: Unit, mut kept: impl FnMut(usize) -> bool) -> SimDisk {
+    pub fn crash_keeping(&self, unit: CrashUnit, mut kept: impl FnMut(usize) -> bool) -> SimDisk {
         let state = self.state.lock();
         let mut number = 0;
         let mut next = |n: usize| -> Vec<bool> {
@@ -151,7 +153,7 @@ impl SimDisk {
     }
 
     /// Passes each file in its current state to `read`.
-    pub fn read_each(&self, mut read: impl FnMut(Name, &[u8])) {
+    pub fn read_each(&self, mut read: impl FnMut(FileName, &[u8])) {
         let state = self.state.lock();
         for (name, id) in state.dirs.iter().flat_map(|dir| dir.now()) {
             if let Some(inode) = state.inodes.get(id) {
@@ -172,7 +174,7 @@ impl SimDisk {
     /// lose it. The new disk has no open file, no lock and no fault.
     pub fn crash_all_kept(&self) -> SimDisk {
         let state = self.state.lock();
-        let mut kept = State {
+        let mut kept = SimState {
             inodes: state.inodes.iter().map(|(id, inode)| (*id, inode.closed())).collect(),
             next_inode: state.next_inode,
             dirs: state.dirs.clone(),
@@ -180,7 +182,7 @@ impl SimDisk {
             order: state.order_of_copy(),
             drawn: state.drawn,
             capacity_bytes: state.capacity_bytes,
-            ..State::default()
+            ..SimState::default()
         };
         kept.collect();
         SimDisk::with(kept)
@@ -190,16 +192,16 @@ impl SimDisk {
     /// operation. Replaces an earlier fault. A write that fails leaves the first half of its bytes
     /// written.
     pub fn fail_after(&self, n: u64, kind: io::ErrorKind) {
-        self.fail(Fault { strikes: Strikes::Any, nth: n, kind, lasting: false });
+        self.fail(DiskFault { target: FaultTarget::Any, nth: n, kind, lasting: false });
     }
 
     /// Works as [`SimDisk::fail_after`], but every later operation fails too.
     pub fn fail_from(&self, n: u64, kind: io::ErrorKind) {
-        self.fail(Fault { strikes: Strikes::Any, nth: n, kind, lasting: true });
+        self.fail(DiskFault { target: FaultTarget::Any, nth: n, kind, lasting: true });
     }
 
     /// Sets a fault, replacing an earlier fault.
-    pub fn fail(&self, fault: Fault) {
+    pub fn fail(&self, fault: DiskFault) {
         self.state.lock().monitor.fault = Some(fault);
     }
 
@@ -233,7 +235,7 @@ impl SimDisk {
 
     /// Returns the operations since [`SimDisk::record`], and starts a new record. Returns an empty
     /// list if recording was not started.
-    pub fn take_log(&self) -> Vec<Op> {
+    pub fn take_log(&self) -> Vec<DiskOp> {
         self.state.lock().monitor.log.as_mut().map(std::mem::take).unwrap_or_default()
     }
 }
@@ -268,7 +270,7 @@ impl Disk for SimDisk {
         Ok(state.list(dir))
     }
 
-    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
+    fn open(&self, name: FileName, access: Access) -> io::Result<Box<dyn DiskFile>> {
         let mut state = self.state.lock();
         state.monitor.enter(OpKind::Open(access), Some(name), 0, 0)?;
         let id = match access {
@@ -283,15 +285,15 @@ impl Disk for SimDisk {
         Ok(Box::new(SimFile::new(Arc::clone(&self.state), id, name, writable)))
     }
 
-    fn map(&self, name: Name) -> io::Result<Map> {
+    fn map(&self, name: FileName) -> io::Result<FileMap> {
         let mut state = self.state.lock();
         state.monitor.enter(OpKind::Map, Some(name), 0, 0)?;
         let id = state.find(name)?;
-        Ok(Map::shared(Arc::clone(state.inode(id)?.content())))
+        Ok(FileMap::shared(Arc::clone(state.inode(id)?.content())))
     }
 
     /// Fails between directories, because no file of a store moves to another directory.
-    fn rename(&self, from: Name, to: Name) -> io::Result<()> {
+    fn rename(&self, from: FileName, to: FileName) -> io::Result<()> {
         let mut state = self.state.lock();
         state.monitor.enter(OpKind::Rename(to), Some(from), 0, 0)?;
         if from.dir() != to.dir() {
@@ -304,7 +306,7 @@ impl Disk for SimDisk {
         Ok(())
     }
 
-    fn remove(&self, name: Name) -> io::Result<()> {
+    fn remove(&self, name: FileName) -> io::Result<()> {
         let mut state = self.state.lock();
         state.monitor.enter(OpKind::Remove, Some(name), 0, 0)?;
         let inode = state.find(name)?;
@@ -313,15 +315,15 @@ impl Disk for SimDisk {
     }
 
     /// Does not count as an operation, and fails only if the file does not exist.
-    fn linkable(&self, name: Name) -> io::Result<Linkable> {
+    fn linkable(&self, name: FileName) -> io::Result<LinkSource> {
         let mut state = self.state.lock();
         let inode = state.find(name)?;
-        Ok(Linkable::new(state.inode(inode)?.closed()))
+        Ok(LinkSource::new(state.inode(inode)?.closed()))
     }
 
     /// Both disks have the current contents of the file, as durable as on the first disk. Nobody
     /// writes to a linked file, so two copies are equivalent to one shared file.
-    fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
+    fn link(&self, file: &LinkSource, name: FileName) -> io::Result<()> {
         let mut state = self.state.lock();
         state.monitor.enter(OpKind::Link, Some(name), 0, 0)?;
         let inode: &Inode = file.made_of().ok_or(io::ErrorKind::Unsupported)?;
@@ -342,20 +344,22 @@ impl Disk for SimDisk {
         Ok(())
     }
 
-    fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked> {
+    fn lock(&self, name: FileName, kind: LockMode) -> io::Result<LockOutcome> {
         let mut state = self.state.lock();
         state.monitor.enter(OpKind::Lock, Some(name), 0, 0)?;
         let inode = match state.find(name) {
             Ok(inode) => Some(inode),
-            Err(_) if (name, kind) == (Name::Lock, Lock::Exclusive) => Some(state.create(name)),
+            Err(_) if (name, kind) == (FileName::Lock, LockMode::Exclusive) => {
+                Some(state.create(name))
+            }
             Err(_) => None,
         };
         if let Some(inode) = inode
             && !state.locks.entry(inode).or_default().take(kind)
         {
-            return Ok(Locked::Refused(Holder::ThisProcess));
+            return Ok(LockOutcome::Refused(LockHolder::ThisProcess));
         }
-        Ok(Locked::Held(Box::new(SimLock::new(Arc::clone(&self.state), inode, kind))))
+        Ok(LockOutcome::Held(Box::new(SimLock::new(Arc::clone(&self.state), inode, kind))))
     }
 
     fn free_bytes(&self) -> io::Result<Option<u64>> {

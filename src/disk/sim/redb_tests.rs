@@ -9,9 +9,9 @@ use super::*;
 const TABLE: TableDefinition<u64, &[u8]> = TableDefinition::new("t");
 
 #[derive(Debug)]
-struct Backend(Box<dyn DiskFile>);
+struct SimBackend(Box<dyn DiskFile>);
 
-impl StorageBackend for Backend {
+impl StorageBackend for SimBackend {
     fn len(&self) -> io::Result<u64> {
         self.0.size()
     }
@@ -30,7 +30,7 @@ impl StorageBackend for Backend {
 }
 
 fn database(disk: &SimDisk, access: Access) -> Result<Database, redb::DatabaseError> {
-    let backend = Backend(disk.open(Name::Catalog, access).unwrap());
+    let backend = SimBackend(disk.open(FileName::Catalog, access).unwrap());
     Database::builder().set_cache_size(1 << 20).create_with_backend(backend)
 }
 
@@ -63,8 +63,8 @@ fn run(stop: u64) -> (SimDisk, u64) {
     let db = database(&disk, Access::Create).unwrap();
     commit(&db, 0).unwrap();
     disk.sync_dir(Dir::Root).unwrap();
-    disk.fail(Fault {
-        strikes: Strikes::Changes,
+    disk.fail(DiskFault {
+        target: FaultTarget::Changes,
         nth: stop,
         kind: io::ErrorKind::Other,
         lasting: true,

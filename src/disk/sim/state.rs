@@ -8,17 +8,17 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::directory::{Directory, Entries, EntryChange};
-use super::fault::Monitor;
+use super::directory::{DirEntries, Directory, EntryChange};
+use super::fault::FaultInjector;
 use super::inode::Inode;
-use crate::disk::{Dir, Lock, Name};
+use crate::disk::{Dir, FileName, LockMode};
 
 /// The number of directories.
 pub(super) const DIRS: usize = Dir::ALL.len();
 
 /// The state of a disk.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct SimState {
     pub(super) inodes: BTreeMap<u64, Inode>,
     pub(super) next_inode: u64,
     /// The directories, in the order of [`Dir::ALL`].
@@ -26,7 +26,7 @@ pub(super) struct State {
     /// The directories that were created.
     pub(super) made: Vec<Dir>,
     /// The lock holders of each file.
-    pub(super) locks: BTreeMap<u64, Holders>,
+    pub(super) locks: BTreeMap<u64, LockState>,
     /// Determines the order in which names are listed. Changes with each list.
     pub(super) order: u64,
     /// The input for the next random number. Changes with each random number.
@@ -34,10 +34,10 @@ pub(super) struct State {
     pub(super) capacity_bytes: Option<u64>,
     /// The time of the clock, if the clock was set.
     pub(super) clock: Option<i64>,
-    pub(super) monitor: Monitor,
+    pub(super) monitor: FaultInjector,
 }
 
-impl State {
+impl SimState {
     #[expect(clippy::indexing_slicing, reason = "there is one for each")]
     pub(super) fn dir(&self, dir: Dir) -> &Directory {
         &self.dirs[dir as usize]
@@ -48,7 +48,7 @@ impl State {
         &mut self.dirs[dir as usize]
     }
 
-    pub(super) fn find(&self, name: Name) -> io::Result<u64> {
+    pub(super) fn find(&self, name: FileName) -> io::Result<u64> {
         let found = self.dir(name.dir()).now().get(&name);
         found.copied().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
@@ -58,12 +58,12 @@ impl State {
     }
 
     /// Creates a file under a free name.
-    pub(super) fn create(&mut self, name: Name) -> u64 {
+    pub(super) fn create(&mut self, name: FileName) -> u64 {
         self.name(name, Inode::default())
     }
 
     /// Gives a file a free name.
-    pub(super) fn name(&mut self, name: Name, file: Inode) -> u64 {
+    pub(super) fn name(&mut self, name: FileName, file: Inode) -> u64 {
         let inode = self.next_inode;
         self.next_inode += 1;
         self.inodes.insert(inode, file);
@@ -124,9 +124,9 @@ impl State {
     /// each file.
     pub(super) fn rebuilt(
         &self,
-        dirs: [Entries; DIRS],
+        dirs: [DirEntries; DIRS],
         mut content: impl FnMut(&Inode) -> Arc<Vec<u8>>,
-    ) -> State {
+    ) -> SimState {
         self.rebuilt_by_id(dirs, |_, inode| content(inode))
     }
 
@@ -134,14 +134,14 @@ impl State {
     /// this disk. `content` gets each inode with its number.
     pub(super) fn rebuilt_by_id(
         &self,
-        dirs: [Entries; DIRS],
+        dirs: [DirEntries; DIRS],
         mut content: impl FnMut(u64, &Inode) -> Arc<Vec<u8>>,
-    ) -> State {
-        let ids = dirs.iter().flat_map(Entries::values);
+    ) -> SimState {
+        let ids = dirs.iter().flat_map(DirEntries::values);
         let inodes = ids
             .filter_map(|id| Some((*id, Inode::durable(content(*id, self.inodes.get(id)?)))))
             .collect();
-        State {
+        SimState {
             inodes,
             next_inode: self.next_inode,
             dirs: dirs.map(Directory::durable),
@@ -149,33 +149,33 @@ impl State {
             order: self.order_of_copy(),
             drawn: self.drawn,
             capacity_bytes: self.capacity_bytes,
-            ..State::default()
+            ..SimState::default()
         }
     }
 }
 
 /// The holders of a file's lock.
 #[derive(Debug, Default)]
-pub(super) struct Holders {
+pub(super) struct LockState {
     writer: bool,
     readers: usize,
 }
 
-impl Holders {
+impl LockState {
     /// Takes a lock, if no holder conflicts. Returns whether the lock was taken.
-    pub(super) fn take(&mut self, kind: Lock) -> bool {
-        let free = !self.writer && (kind == Lock::Shared || self.readers == 0);
+    pub(super) fn take(&mut self, kind: LockMode) -> bool {
+        let free = !self.writer && (kind == LockMode::Shared || self.readers == 0);
         match kind {
-            Lock::Exclusive => self.writer |= free,
-            Lock::Shared => self.readers += usize::from(free),
+            LockMode::Exclusive => self.writer |= free,
+            LockMode::Shared => self.readers += usize::from(free),
         }
         free
     }
 
-    pub(super) fn let_go(&mut self, kind: Lock) {
+    pub(super) fn release(&mut self, kind: LockMode) {
         match kind {
-            Lock::Exclusive => assert!(std::mem::take(&mut self.writer), "it was locked"),
-            Lock::Shared => {
+            LockMode::Exclusive => assert!(std::mem::take(&mut self.writer), "it was locked"),
+            LockMode::Shared => {
                 assert!(self.readers > 0, "it was locked");
                 self.readers -= 1;
             }

@@ -4,8 +4,8 @@ use crate::splitmix::{STEP, mix};
 use std::collections::BTreeSet;
 
 const SEEDS: u64 = 400;
-const A: Name = Name::SegmentNew(1);
-const B: Name = Name::Segment(1);
+const A: FileName = FileName::SegmentNew(1);
+const B: FileName = FileName::Segment(1);
 
 /// Returns a source of numbers from a seed.
 pub(super) fn choice(seed: u64) -> impl FnMut(u64) -> u64 {
@@ -16,10 +16,10 @@ pub(super) fn choice(seed: u64) -> impl FnMut(u64) -> u64 {
     }
 }
 
-fn locked(disk: &SimDisk, kind: Lock) -> Option<Box<dyn LockGuard>> {
-    match disk.lock(Name::Lock, kind).unwrap() {
-        Locked::Held(guard) => Some(guard),
-        Locked::Refused(_) => None,
+fn locked(disk: &SimDisk, kind: LockMode) -> Option<Box<dyn LockGuard>> {
+    match disk.lock(FileName::Lock, kind).unwrap() {
+        LockOutcome::Held(guard) => Some(guard),
+        LockOutcome::Refused(_) => None,
     }
 }
 
@@ -27,12 +27,12 @@ fn crashes(disk: &SimDisk) -> impl Iterator<Item = SimDisk> {
     (0..SEEDS).map(|seed| disk.crash(&mut choice(seed)))
 }
 
-fn file(disk: &SimDisk, name: Name) -> Option<Vec<u8>> {
+fn file(disk: &SimDisk, name: FileName) -> Option<Vec<u8>> {
     disk.contents().into_iter().find(|(other, _)| *other == name).map(|(_, content)| content)
 }
 
 /// The contents of a file after crashes, each possible state once.
-fn states(disk: &SimDisk, name: Name) -> BTreeSet<Option<Vec<u8>>> {
+fn states(disk: &SimDisk, name: FileName) -> BTreeSet<Option<Vec<u8>>> {
     crashes(disk).map(|crashed| file(&crashed, name)).collect()
 }
 
@@ -41,7 +41,7 @@ fn with_file(content: &[u8]) -> SimDisk {
     SimDisk::of([(A, content.to_vec())])
 }
 
-fn write(disk: &SimDisk, name: Name, offset: u64, data: &[u8]) -> Box<dyn DiskFile> {
+fn write(disk: &SimDisk, name: FileName, offset: u64, data: &[u8]) -> Box<dyn DiskFile> {
     let file = disk.open(name, Access::Write).unwrap();
     file.write_at(offset, data).unwrap();
     file
@@ -155,7 +155,7 @@ fn rename_is_undecided_until_the_directory_is_synced() {
 
 #[test]
 fn file_never_has_two_names_after_a_crash() {
-    let c = Name::Segment(2);
+    let c = FileName::Segment(2);
     let disk = SimDisk::of([(A, b"data".to_vec())]);
     disk.rename(A, B).unwrap();
     disk.rename(B, c).unwrap();
@@ -176,11 +176,11 @@ fn removal_may_be_undone_until_the_directory_is_synced() {
 
 #[test]
 fn files_and_directories_persist_in_any_order() {
-    let disk = SimDisk::of([(A, vec![0]), (Name::Catalog, vec![0])]);
+    let disk = SimDisk::of([(A, vec![0]), (FileName::Catalog, vec![0])]);
     write(&disk, A, 0, &[1]);
-    write(&disk, Name::Catalog, 0, &[1]);
+    write(&disk, FileName::Catalog, 0, &[1]);
     let outcomes: BTreeSet<_> = crashes(&disk)
-        .map(|crashed| (file(&crashed, A).unwrap(), file(&crashed, Name::Catalog).unwrap()))
+        .map(|crashed| (file(&crashed, A).unwrap(), file(&crashed, FileName::Catalog).unwrap()))
         .collect();
     assert_eq!(outcomes.len(), 4);
 }
@@ -233,10 +233,10 @@ fn killed_process_loses_nothing_and_syncs_nothing() {
 #[test]
 fn crashed_disk_is_independent_and_unlocked() {
     let disk = with_file(b"data");
-    let _lock = locked(&disk, Lock::Exclusive).unwrap();
+    let _lock = locked(&disk, LockMode::Exclusive).unwrap();
     disk.fail_from(1, io::ErrorKind::Other);
     let crashed = disk.crash(&mut choice(1));
-    assert!(locked(&crashed, Lock::Exclusive).is_some());
+    assert!(locked(&crashed, LockMode::Exclusive).is_some());
     write(&crashed, A, 0, b"DATA").sync().unwrap();
     assert_eq!(file(&disk, A), Some(b"data".to_vec()));
     assert_eq!(states(&crashed, A), BTreeSet::from([Some(b"DATA".to_vec())]));
@@ -270,15 +270,15 @@ fn open_files_and_maps_outlive_their_name() {
 #[test]
 fn lock_excludes_as_on_a_real_disk() {
     let disk = SimDisk::new();
-    let writer = locked(&disk, Lock::Exclusive).unwrap();
-    assert!(locked(&disk, Lock::Exclusive).is_none());
-    assert!(locked(&disk, Lock::Shared).is_none());
+    let writer = locked(&disk, LockMode::Exclusive).unwrap();
+    assert!(locked(&disk, LockMode::Exclusive).is_none());
+    assert!(locked(&disk, LockMode::Shared).is_none());
     drop(writer);
-    let readers = [locked(&disk, Lock::Shared), locked(&disk, Lock::Shared)];
-    assert!(locked(&disk, Lock::Exclusive).is_none());
+    let readers = [locked(&disk, LockMode::Shared), locked(&disk, LockMode::Shared)];
+    assert!(locked(&disk, LockMode::Exclusive).is_none());
     drop(readers);
-    assert!(locked(&disk, Lock::Exclusive).is_some());
-    assert_eq!(file(&disk, Name::Lock), Some(vec![]));
+    assert!(locked(&disk, LockMode::Exclusive).is_some());
+    assert_eq!(file(&disk, FileName::Lock), Some(vec![]));
 }
 
 #[test]
@@ -290,8 +290,8 @@ fn nth_operation_fails_once_or_permanently() {
     assert_eq!(handle.write_at(1, b"bb").unwrap_err().kind(), io::ErrorKind::StorageFull);
     assert_eq!(file(&disk, A), Some(b"ab..".to_vec()), "half of a failed write is written");
     handle.write_at(1, b"c").unwrap();
-    disk.fail(Fault {
-        strikes: Strikes::Changes,
+    disk.fail(DiskFault {
+        target: FaultTarget::Changes,
         nth: 1,
         kind: io::ErrorKind::Other,
         lasting: true,
@@ -328,8 +328,8 @@ fn log_is_recorded_on_request_and_operations_always_counted() {
     handle.write_at(2, b"xyz").unwrap();
     disk.fail_after(1, io::ErrorKind::Other);
     disk.rename(A, B).unwrap_err();
-    let write = Op { kind: OpKind::Write, name: Some(A), offset: 2, len: 3, failed: false };
-    let rename = Op { kind: OpKind::Rename(B), name: Some(A), offset: 0, len: 0, failed: true };
+    let write = DiskOp { kind: OpKind::Write, name: Some(A), offset: 2, len: 3, failed: false };
+    let rename = DiskOp { kind: OpKind::Rename(B), name: Some(A), offset: 0, len: 0, failed: true };
     assert_eq!(disk.take_log(), [write, rename]);
     assert_eq!((disk.operations(), disk.changes(), disk.take_log()), (3, 2, vec![]));
 }
@@ -346,7 +346,7 @@ fn misuse_is_refused_as_on_a_real_disk() {
     let writer = disk.open(A, Access::Write).unwrap();
     writer.write_at(u64::MAX, b"x").unwrap_err();
     writer.set_len(u64::MAX).unwrap_err();
-    disk.rename(A, Name::Catalog).unwrap_err();
+    disk.rename(A, FileName::Catalog).unwrap_err();
     disk.rename(B, A).unwrap_err();
     disk.map(B).unwrap_err();
 }
@@ -368,7 +368,7 @@ fn small_changes_of_a_large_file_do_not_copy_it() {
 #[test]
 fn listing_order_varies_but_is_reproducible() {
     let orders = || -> Vec<_> {
-        let disk = SimDisk::of((0..5).map(|id| (Name::Segment(id), Vec::new())));
+        let disk = SimDisk::of((0..5).map(|id| (FileName::Segment(id), Vec::new())));
         let crashed = disk.crash_all_kept();
         let disks = [disk, crashed].into_iter();
         disks.flat_map(|disk| (0..10).map(move |_| disk.list(Dir::Segments).unwrap())).collect()

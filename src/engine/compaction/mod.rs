@@ -10,21 +10,21 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use self::policy::Statistics;
-use super::answer::Merged;
+use self::policy::CompactionInput;
 use super::core::Core;
 use super::live_segment::LiveSegment;
 use super::manifest_check::row;
 use super::memtables::Memtables;
 use super::new_segment;
 use super::publisher::Publisher;
+use super::results::Merged;
 use super::view::View;
 use crate::engine::store::Store;
 use crate::error::{Error, Result};
 use crate::metrics::Work;
 use crate::progress::{Progress, Stage};
-use crate::segment::{Mergeable, Segment, Step, merge};
-use crate::sync::{Rank, RankedGuard, RankedMutex};
+use crate::segment::{MergeInputs, MergeProgressFn, Segment, merge};
+use crate::sync::{LockRank, RankedGuard, RankedMutex};
 
 impl Store {
     /// Merges all segments into one. Costs reading and writing all segments once, or twice if there
@@ -85,28 +85,28 @@ impl Purge<'_> {
 }
 
 /// The right to merge, which one thread holds at a time.
-pub(crate) struct Merging<'c> {
+pub(crate) struct MergePermit<'c> {
     compactor: &'c Compactor,
     _one: RankedGuard<'c, ()>,
 }
 
 impl Compactor {
     pub(crate) fn new(core: &Arc<Core>, publisher: &Arc<Publisher>) -> Compactor {
-        let merging = RankedMutex::new(Rank::Merge, ());
-        let error = RankedMutex::new(Rank::MergeError, None);
+        let merging = RankedMutex::new(LockRank::Merge, ());
+        let error = RankedMutex::new(LockRank::MergeError, None);
         Compactor { core: Arc::clone(core), publisher: Arc::clone(publisher), merging, error }
     }
 
     /// Waits until no other thread merges.
-    pub(crate) fn begin(&self) -> Result<Merging<'_>> {
+    pub(crate) fn begin(&self) -> Result<MergePermit<'_>> {
         let merging = self.wait_idle();
         self.core.lifecycle.check()?;
         Ok(merging)
     }
 
     /// Waits until no thread merges. The result excludes other merges while it exists.
-    pub(crate) fn wait_idle(&self) -> Merging<'_> {
-        Merging { compactor: self, _one: self.merging.lock() }
+    pub(crate) fn wait_idle(&self) -> MergePermit<'_> {
+        MergePermit { compactor: self, _one: self.merging.lock() }
     }
 
     /// The error of the last background merge, if it failed.
@@ -262,20 +262,20 @@ impl Compactor {
     }
 }
 
-fn statistics(view: &View) -> Vec<Statistics> {
+fn statistics(view: &View) -> Vec<CompactionInput> {
     let of = |live: &Arc<LiveSegment>| {
-        Statistics::new(live.segment.numbers(), view.ended_fingerprints(live))
+        CompactionInput::new(live.segment.numbers(), view.ended_fingerprints(live))
     };
     view.segments.iter().map(of).collect()
 }
 
-impl Merging<'_> {
+impl MergePermit<'_> {
     /// Replaces neighbouring segments by one segment.
     pub(crate) fn merge(
         &self,
         inputs: &[Arc<LiveSegment>],
         purge: &Purge<'_>,
-        step: &Step<'_>,
+        step: &MergeProgressFn<'_>,
     ) -> Result<Merged> {
         let Compactor { core, .. } = self.compactor;
         if !self.compactor.has_space(inputs)? {
@@ -299,7 +299,7 @@ impl Merging<'_> {
         &self,
         inputs: &[Arc<LiveSegment>],
         purge: &Purge<'_>,
-        step: &Step<'_>,
+        step: &MergeProgressFn<'_>,
     ) -> Result<Merged> {
         let Compactor { core, publisher, .. } = self.compactor;
         let segments: Vec<Arc<Segment>> = inputs.iter().map(|l| Arc::clone(&l.segment)).collect();
@@ -315,7 +315,7 @@ impl Merging<'_> {
         core.catalog.check_locks()?;
         let stamp = core.segment_ids.stamp(&*core.disk);
         let closing = || core.lifecycle.is_closed();
-        let mergeable = Mergeable {
+        let mergeable = MergeInputs {
             inputs: &segments,
             ended: &ended,
             oldest: from == 0,

@@ -7,14 +7,14 @@
 
 use std::ops::Range;
 
-use crate::layout::{Numbers, PAGES_MAX};
+use crate::layout::{PAGES_MAX, SegmentSummary};
 
 /// The number of due segments, in multiples of the fan-out, from which a full memtable must wait.
 const BACKLOG: usize = 4;
 
 /// The properties of a segment that the policy uses.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Statistics {
+pub(crate) struct CompactionInput {
     pub(crate) tier: u64,
     /// The number of page records.
     pub(crate) pages: u64,
@@ -27,17 +27,17 @@ pub(crate) struct Statistics {
     pub(crate) ended: u64,
 }
 
-impl Statistics {
-    pub(crate) fn new(numbers: &Numbers, ended: u64) -> Statistics {
-        let Numbers { tier, pages, visits, delta, fingerprints, .. } = *numbers;
+impl CompactionInput {
+    pub(crate) fn new(numbers: &SegmentSummary, ended: u64) -> CompactionInput {
+        let SegmentSummary { tier, pages, visits, delta, fingerprints, .. } = *numbers;
         let (page_delta, visit_delta) = (delta.pages, delta.visits);
-        Statistics { tier, pages, visits, page_delta, visit_delta, fingerprints, ended }
+        CompactionInput { tier, pages, visits, page_delta, visit_delta, fingerprints, ended }
     }
 }
 
 /// The neighbours that are due for a merge: the newest run of segments of one tier that is at least
 /// as long as the fan-out, and that fits into one segment.
-pub(crate) fn due(segments: &[Statistics], fanout: usize) -> Option<Range<usize>> {
+pub(crate) fn due(segments: &[CompactionInput], fanout: usize) -> Option<Range<usize>> {
     let mut end = segments.len();
     // The newest run comes first: it is usually of the lowest tier, so its merge costs the least.
     for run in segments.chunk_by(|a, b| a.tier == b.tier).rev() {
@@ -51,17 +51,17 @@ pub(crate) fn due(segments: &[Statistics], fanout: usize) -> Option<Range<usize>
 }
 
 /// Whether enough merges are due that sealing more would only make searches slower.
-pub(crate) fn is_behind(segments: &[Statistics], fanout: usize) -> bool {
+pub(crate) fn is_behind(segments: &[CompactionInput], fanout: usize) -> bool {
     due(segments, fanout).is_some_and(|due| due.len() >= fanout.saturating_mul(BACKLOG))
 }
 
 /// Whether the segments would take much less space as one segment, and can become one. A merge
 /// drops records of pages that newer segments also have, forgotten data, and the fingerprint tables
 /// of ended epochs.
-pub(crate) fn is_wasteful(segments: &[Statistics]) -> bool {
-    let sum = |of: fn(&Statistics) -> u64| segments.iter().map(of).sum::<u64>();
+pub(crate) fn is_wasteful(segments: &[CompactionInput]) -> bool {
+    let sum = |of: fn(&CompactionInput) -> u64| segments.iter().map(of).sum::<u64>();
     // Segments that remove more than they add are worth a merge.
-    let left = |of: fn(&Statistics) -> i64| {
+    let left = |of: fn(&CompactionInput) -> i64| {
         u64::try_from(segments.iter().map(of).sum::<i64>()).unwrap_or(0)
     };
     // Promise C8: at rest a store takes at most 1.3 times the space that it would take after a full
@@ -87,8 +87,11 @@ pub(crate) fn tier(visits: u64, memtable_observations: usize, fanout: usize) -> 
 mod tests {
     use super::*;
 
-    fn of_tiers(tiers: &[u64]) -> Vec<Statistics> {
-        tiers.iter().map(|&tier| Statistics { tier, pages: 10, ..Statistics::default() }).collect()
+    fn of_tiers(tiers: &[u64]) -> Vec<CompactionInput> {
+        tiers
+            .iter()
+            .map(|&tier| CompactionInput { tier, pages: 10, ..CompactionInput::default() })
+            .collect()
     }
 
     #[test]
@@ -130,12 +133,13 @@ mod tests {
         // Memtables are sealed one after another, and merged whenever a merge is due.
         let (mut segments, mut written) = (Vec::new(), 0);
         for _ in 0..4096 {
-            segments.push(Statistics { pages: 1, ..Statistics::default() });
+            segments.push(CompactionInput { pages: 1, ..CompactionInput::default() });
             while let Some(range) = due(&segments, 8) {
                 let tier = segments[range.start].tier + 1;
                 let pages = segments[range.clone()].iter().map(|s| s.pages).sum();
                 written += pages;
-                segments.splice(range, [Statistics { tier, pages, ..Statistics::default() }]);
+                segments
+                    .splice(range, [CompactionInput { tier, pages, ..CompactionInput::default() }]);
             }
             assert!(segments.len() <= 4 * 7 + 1);
         }
@@ -151,26 +155,26 @@ mod tests {
 
     #[test]
     fn segments_that_repeat_others_are_wasteful() {
-        let whole = Statistics {
+        let whole = CompactionInput {
             pages: 100,
             visits: 100,
             page_delta: 100,
             visit_delta: 100,
             fingerprints: 100,
-            ..Statistics::default()
+            ..CompactionInput::default()
         };
         assert!(!is_wasteful(&[]));
         assert!(!is_wasteful(&[whole, whole]));
         // All pages were in earlier segments already.
-        let again = Statistics { page_delta: 0, ..whole };
+        let again = CompactionInput { page_delta: 0, ..whole };
         assert!(is_wasteful(&[whole, again]));
         // More pages and visits were forgotten than the segment adds.
-        let forgotten = Statistics { page_delta: -200, visit_delta: -200, ..whole };
+        let forgotten = CompactionInput { page_delta: -200, visit_delta: -200, ..whole };
         assert!(is_wasteful(&[whole, forgotten]));
         // A segment by itself is only wasteful because of its tables.
         assert!(!is_wasteful(&[again]));
-        assert!(is_wasteful(&[Statistics { ended: 50, ..again }]));
-        assert!(!is_wasteful(&[Statistics { ended: 50, pages: PAGES_MAX, ..again }]));
+        assert!(is_wasteful(&[CompactionInput { ended: 50, ..again }]));
+        assert!(!is_wasteful(&[CompactionInput { ended: 50, pages: PAGES_MAX, ..again }]));
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::mem;
 
 use crate::page::{
-    Content, Entry, EpochInfo, Head, InForce, PageState, Verdict, Visit, VisitVerdict, Weight,
-    in_force_on, visit_verdict,
+    Content, Entry, EpochInfo, InForceContents, PageHead, PageState, Verdict, Visit, VisitVerdict,
+    Weight, in_force_on, visit_verdict,
 };
 
 /// The effect of an entry on its page.
@@ -16,7 +16,7 @@ pub(crate) struct Effect {
     /// The states of the page before and after the entry.
     pub(crate) states: (PageState, PageState),
     /// The content in force after the entry.
-    pub(crate) after: InForce,
+    pub(crate) after: InForceContents,
     /// Which contents in force after the entry were in force before it, too: a bit for each content
     /// in `after`, the lowest bit for the first content. A page never has more contents in force
     /// than there are bits.
@@ -29,7 +29,7 @@ impl Effect {
     /// Computes the effect on a page whose head is `head`, and adds the entry to the head. `also`
     /// are further fingerprints of a visit's content.
     pub(crate) fn of(
-        head: &mut Option<Head>,
+        head: &mut Option<PageHead>,
         entry: &Entry,
         also: &[Content],
         epochs: &[EpochInfo],
@@ -39,7 +39,7 @@ impl Effect {
         let state = PageState::of(head.as_ref());
         let before = in_force_on(head.as_ref());
         // `head` is the new head after this line. The variables above keep the old state.
-        Head::absorb_into(head, *entry);
+        PageHead::absorb_into(head, *entry);
         let after = in_force_on(head.as_ref());
         // A head has 64 contents at most, so there is a bit for each content.
         let of = |(place, content): (u32, &Content)| u64::from(before.contains(content)) << place;
@@ -62,7 +62,7 @@ impl Effect {
 
 /// The verdict on a visit to a page with the head `head`; `None` if the head is not enough.
 fn verdict_by_head(
-    head: Option<&Head>,
+    head: Option<&PageHead>,
     visit: &Visit,
     also: &[Content],
     epochs: &[EpochInfo],

@@ -1,18 +1,18 @@
 //! The fingerprints of a memtable, and the pages that have or had each of them.
 
-use crate::search::{Bounds, Candidate, Chains, Extent, Plan};
+use crate::search::{Bounds, Candidate, Chains, Completeness, SearchPlan};
 
 /// The fingerprints of all epochs.
 #[derive(Debug, Default)]
-pub(super) struct Fingerprints {
-    epochs: Vec<OfEpoch>,
+pub(super) struct FingerprintIndex {
+    epochs: Vec<EpochFingerprints>,
     /// The number of bytes of the lists.
     list_bytes: usize,
 }
 
 /// The distinct fingerprints of one epoch.
 #[derive(Debug)]
-struct OfEpoch {
+struct EpochFingerprints {
     epoch: u32,
     chains: Chains,
     /// For each fingerprint, the number of its page, or [`LIST`] and the index of a list.
@@ -27,8 +27,8 @@ const LIST: u32 = 1 << 31;
 /// The maximum number of pages in a memtable, so that page numbers and indexes of lists differ.
 pub(super) const PAGES_MAX: u32 = LIST;
 
-impl Fingerprints {
-    fn of(&self, epoch: u32) -> Option<&OfEpoch> {
+impl FingerprintIndex {
+    fn of(&self, epoch: u32) -> Option<&EpochFingerprints> {
         self.epochs.iter().find(|e| e.epoch == epoch)
     }
 
@@ -46,7 +46,7 @@ impl Fingerprints {
 
     /// The number of bytes of used memory.
     pub(super) fn memory_bytes(&self) -> usize {
-        let words = |e: &OfEpoch| size_of_val(e.pages.as_slice());
+        let words = |e: &EpochFingerprints| size_of_val(e.pages.as_slice());
         let epochs = self.epochs.iter().map(|e| e.chains.memory_bytes() + words(e));
         self.list_bytes + epochs.sum::<usize>()
     }
@@ -71,14 +71,14 @@ impl Fingerprints {
         (epoch, fingerprint, k): (u32, u64, u32),
         bounds: &Bounds,
         out: &mut Vec<Candidate>,
-    ) -> Extent {
+    ) -> Completeness {
         let of_epoch = self.of(epoch);
-        let nearest = |e: &OfEpoch| e.chains.nearest(fingerprint, k, bounds, out);
-        of_epoch.map_or_else(|| Extent::whole(k), nearest)
+        let nearest = |e: &EpochFingerprints| e.chains.nearest(fingerprint, k, bounds, out);
+        of_epoch.map_or_else(|| Completeness::whole(k), nearest)
     }
 
     /// The estimated cost of a search; `None` if the epoch has no fingerprints.
-    pub(super) fn plan(&self, epoch: u32, k: u32) -> Option<Plan> {
+    pub(super) fn plan(&self, epoch: u32, k: u32) -> Option<SearchPlan> {
         self.of(epoch).filter(|e| !e.chains.is_empty()).map(|e| e.chains.plan(k))
     }
 
@@ -129,7 +129,7 @@ impl Fingerprints {
     ) {
         let at = self.epochs.iter().position(|e| e.epoch == epoch).unwrap_or_else(|| {
             let (chains, pages, lists) = (Chains::new(), Vec::new(), Vec::new());
-            self.epochs.push(OfEpoch { epoch, chains, pages, lists });
+            self.epochs.push(EpochFingerprints { epoch, chains, pages, lists });
             self.epochs.len() - 1
         });
         let of_epoch = &mut self.epochs[at];

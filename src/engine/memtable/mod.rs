@@ -4,14 +4,14 @@
 //! acknowledged operations, because all data has a sequence number. Nothing is removed before the
 //! memtable is sealed: a forgotten page keeps its visits for earlier snapshots.
 
-mod buried;
 mod effect;
 mod fingerprints;
-mod logged;
-mod numbers;
+mod hidden_keys;
+mod key_index;
+mod operations;
 mod order;
 mod page;
-mod under;
+mod url_hash_table;
 
 use std::time::Instant;
 
@@ -23,21 +23,21 @@ use crate::catalog::Journal;
 use crate::error::{Error, Result};
 use crate::layout::Delta;
 use crate::page::{Content, Entry, EpochInfo, Prefix, surt};
-use crate::process::Process;
-use crate::search::{Bounds, Candidate, Extent, Plan};
+use crate::process::ProcessId;
+use crate::search::{Bounds, Candidate, Completeness, SearchPlan};
 use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::sync::{Rank, RankedReadGuard, RankedRwLock, RankedWriteGuard};
+use crate::sync::{LockRank, RankedReadGuard, RankedRwLock, RankedWriteGuard};
 use crate::time::Time;
-use buried::Buried;
-use fingerprints::Fingerprints;
-use logged::{Forgotten, What};
-use numbers::Numbers;
-use page::Pages;
-use under::ByKey;
+use fingerprints::FingerprintIndex;
+use hidden_keys::HiddenKeys;
+use key_index::KeyIndex;
+use operations::{ForgetOperation, ForgetTarget};
+use page::PageColumns;
+use url_hash_table::UrlHashTable;
 
 pub(crate) use effect::Effect;
-pub(crate) use logged::Logged;
-pub(crate) use page::PageOf;
+pub(crate) use operations::MemtableOperation;
+pub(crate) use page::MemtablePage;
 
 /// The approximate number of bytes for a forgotten prefix, besides nine copies of its ends.
 const BURIED_BYTES: usize = 256;
@@ -46,11 +46,11 @@ const BURIED_BYTES: usize = 256;
 #[derive(Debug)]
 pub(crate) struct Memtable {
     pub(crate) journal: Journal,
-    inner: RankedRwLock<Inner>,
+    inner: RankedRwLock<MemtableContents>,
     /// Whether the lock was ever taken for writing.
     touched: AtomicBool,
     /// The process whose threads write the memtable.
-    process: Process,
+    process: ProcessId,
     /// The cached times since when pages have their content in force. Each is valid as of one
     /// arrival of its page.
     pub(crate) since: Memo<(Option<u32>, Time)>,
@@ -59,19 +59,19 @@ pub(crate) struct Memtable {
 /// The contents behind the lock. Pages are stored in a few long columns, not in a small allocation
 /// each.
 #[derive(Debug, Default)]
-pub(crate) struct Inner {
-    pages: Pages,
-    numbers: Numbers,
-    fingerprints: Fingerprints,
+pub(crate) struct MemtableContents {
+    pages: PageColumns,
+    numbers: UrlHashTable,
+    fingerprints: FingerprintIndex,
     /// The forgotten prefixes, with the operations that forgot them.
-    pub(crate) buried: Buried,
-    by_key: ByKey,
+    pub(crate) hidden_keys: HiddenKeys,
+    by_key: KeyIndex,
     /// The first and the last sequence number; `None` if there are no operations.
     pub(crate) sequences: Option<(u64, u64)>,
     /// The change of the store's totals.
     pub(crate) delta: Delta,
     /// The forgotten pages and prefixes, in order of operations.
-    forgotten: Vec<Forgotten>,
+    forgotten: Vec<ForgetOperation>,
     /// The number of visits and other operations.
     pub(crate) operations: usize,
     /// The number of bytes outside of the columns.
@@ -82,15 +82,15 @@ pub(crate) struct Inner {
 
 impl Memtable {
     pub(crate) fn new(journal: Journal) -> Memtable {
-        let process = Process::current();
-        let inner = RankedRwLock::new(Rank::Memtable, Inner::default());
+        let process = ProcessId::current();
+        let inner = RankedRwLock::new(LockRank::Memtable, MemtableContents::default());
         let (touched, since) = (AtomicBool::new(false), Memo::default());
         Memtable { journal, inner, touched, process, since }
     }
 
     /// Creates a memtable that marks the contents as unknown in a forked process: the thread that
     /// was writing does not exist in that process.
-    pub(crate) fn torn(process: Process) -> Memtable {
+    pub(crate) fn torn(process: ProcessId) -> Memtable {
         let torn = Memtable { process, ..Memtable::new(Journal::A) };
         torn.touched.store(true, Ordering::Release);
         torn.inner.write_for_ever();
@@ -134,11 +134,11 @@ impl Memtable {
         !self.touched.load(Ordering::Acquire)
     }
 
-    pub(crate) fn read(&self) -> RankedReadGuard<'_, Inner> {
+    pub(crate) fn read(&self) -> RankedReadGuard<'_, MemtableContents> {
         self.inner.read()
     }
 
-    pub(crate) fn write(&self) -> RankedWriteGuard<'_, Inner> {
+    pub(crate) fn write(&self) -> RankedWriteGuard<'_, MemtableContents> {
         // The flag is set before the operation becomes visible: a reader that sees the operation
         // must not skip this memtable.
         if self.is_untouched() {
@@ -148,15 +148,16 @@ impl Memtable {
     }
 }
 
-impl Inner {
+impl MemtableContents {
     fn clear(&mut self) {
         // Columns and hash tables keep their memory for the next memtable. All other fields are
         // new.
-        let Inner { mut pages, mut numbers, mut fingerprints, .. } = std::mem::take(self);
+        let MemtableContents { mut pages, mut numbers, mut fingerprints, .. } =
+            std::mem::take(self);
         pages.clear();
         numbers.clear();
         fingerprints.clear();
-        *self = Inner { pages, numbers, fingerprints, ..Inner::default() };
+        *self = MemtableContents { pages, numbers, fingerprints, ..MemtableContents::default() };
     }
 
     /// Prefetches the memory that a search for the fingerprint `fingerprint` reads.
@@ -202,12 +203,12 @@ impl Inner {
 
     /// The page with a number.
     #[inline]
-    pub(crate) fn page(&self, number: u32) -> PageOf<'_> {
+    pub(crate) fn page(&self, number: u32) -> MemtablePage<'_> {
         self.pages.page(number)
     }
 
     /// All pages, in order of arrival.
-    pub(crate) fn pages(&self) -> impl Iterator<Item = PageOf<'_>> {
+    pub(crate) fn pages(&self) -> impl Iterator<Item = MemtablePage<'_>> {
         self.pages.iter()
     }
 
@@ -218,7 +219,7 @@ impl Inner {
     }
 
     /// All pages in SURT order, for sequential reading.
-    pub(crate) fn in_order(&self) -> impl Iterator<Item = PageOf<'_>> {
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = MemtablePage<'_>> {
         order::in_order(&self.pages)
     }
 
@@ -230,7 +231,7 @@ impl Inner {
     pub(crate) fn under(&self, prefix: &Prefix, sequence: u64) -> Vec<u32> {
         // `by_key` has the current state. An older snapshot still has the pages that were forgotten
         // since.
-        if !self.buried.is_as_of(sequence) {
+        if !self.hidden_keys.is_as_of(sequence) {
             return self.order(Some(prefix));
         }
         self.by_key.under(&self.pages, prefix)
@@ -277,7 +278,7 @@ impl Inner {
     /// Indexes a page by the fingerprint of a content, if the content has a fingerprint.
     fn index(&mut self, content: Content, number: u32) {
         let Some(fingerprint) = content.compared() else { return };
-        let Inner { pages, fingerprints, .. } = self;
+        let MemtableContents { pages, fingerprints, .. } = self;
         // Keys are not stored. They are computed in `add`, and only for a fingerprint of several
         // pages.
         fingerprints.add(content.epoch.0, fingerprint, number, |number| {
@@ -302,7 +303,7 @@ impl Inner {
     /// # Errors
     ///
     /// A bug if no page has this number, or the operation is out of sequence.
-    pub(crate) fn enter(
+    pub(crate) fn apply_entry(
         &mut self,
         sequence: u64,
         number: u32,
@@ -312,16 +313,16 @@ impl Inner {
     ) -> Result<(), Bug> {
         self.operation(sequence)?;
         let before = self.pages.enter(sequence, number, entry, effect, epochs)?;
-        // The page was forgotten with a prefix and comes back. `bury` had removed it from the order
+        // The page was forgotten with a prefix and comes back. `forget_prefix` had removed it from the order
         // by key.
-        if before.taken_out {
+        if before.was_forgotten {
             self.by_key.put_back(number);
         }
         // Before the page's first entry in this memtable, only older components index its contents
         // in force. From this entry on the memtable represents the page, so it indexes all these
         // contents.
         let indexed = |content: &Content| {
-            before.came && effect.in_force().any(|(after, kept)| kept && after == content)
+            before.had_entries && effect.in_force().any(|(after, kept)| kept && after == content)
         };
         let content = entry.content();
         let sum = self.delta.plus(entry_delta(effect.states, &entry));
@@ -331,36 +332,46 @@ impl Inner {
             self.index(content, number);
         }
         for (after, kept) in effect.in_force() {
-            if !(kept && before.came) && Some(*after) != content {
+            if !(kept && before.had_entries) && Some(*after) != content {
                 self.index(*after, number);
             }
         }
         Ok(())
     }
 
-    fn forget(&mut self, number: u32, sequence: u64, with_prefix: bool) -> Result<(), Bug> {
+    fn mark_forgotten(&mut self, number: u32, sequence: u64, with_prefix: bool) -> Result<(), Bug> {
         self.bytes += 4 * size_of::<(u32, u64)>();
         self.pages.reset(sequence, number, with_prefix)
     }
 
     /// Forgets a page of this memtable. `known` is the page's contribution to the totals.
-    pub(crate) fn reset(&mut self, sequence: u64, number: u32, known: Delta) -> Result<(), Bug> {
+    pub(crate) fn forget_page(
+        &mut self,
+        sequence: u64,
+        number: u32,
+        known: Delta,
+    ) -> Result<(), Bug> {
         self.operation(sequence)?;
-        self.forget(number, sequence, false)?;
-        self.take_away(Forgotten { sequence, known, what: What::Page(number) })
+        self.mark_forgotten(number, sequence, false)?;
+        self.subtract(ForgetOperation { sequence, known, target: ForgetTarget::Page(number) })
     }
 
     /// Forgets all pages under a prefix. `known` is their contribution to the totals.
-    pub(crate) fn bury(&mut self, sequence: u64, prefix: Prefix, known: Delta) -> Result<(), Bug> {
+    pub(crate) fn forget_prefix(
+        &mut self,
+        sequence: u64,
+        prefix: Prefix,
+        known: Delta,
+    ) -> Result<(), Bug> {
         self.operation(sequence)?;
         // Only pages of this memtable are removed. The tombstone hides the pages of older
         // components.
         for number in self.by_key.take_out(&self.pages, &prefix)? {
-            self.forget(number, sequence, true)?;
+            self.mark_forgotten(number, sequence, true)?;
         }
         self.bytes += BURIED_BYTES + 9 * prefix.to_bytes().len();
-        self.buried.add(sequence, prefix.clone());
-        self.take_away(Forgotten { sequence, known, what: What::Prefix(prefix) })
+        self.hidden_keys.add(sequence, prefix.clone());
+        self.subtract(ForgetOperation { sequence, known, target: ForgetTarget::Prefix(prefix) })
     }
 
     /// Whether `known`, which comes from a journal, can be subtracted from the totals.
@@ -368,11 +379,11 @@ impl Inner {
         self.delta.minus(known).is_some_and(|rest| rest.is_possible())
     }
 
-    fn take_away(&mut self, forgotten: Forgotten) -> Result<(), Bug> {
+    fn subtract(&mut self, forgotten: ForgetOperation) -> Result<(), Bug> {
         let rest = self.delta.minus(forgotten.known);
         self.delta = rest.or_bug("no more is forgotten than can be known")?;
         self.forgotten.push(forgotten);
-        self.bytes += size_of::<Forgotten>();
+        self.bytes += size_of::<ForgetOperation>();
         Ok(())
     }
 
@@ -409,12 +420,12 @@ impl Inner {
         wanted: (u32, u64, u32),
         bounds: &Bounds,
         out: &mut Vec<Candidate>,
-    ) -> Extent {
+    ) -> Completeness {
         self.fingerprints.nearest(wanted, bounds, out)
     }
 
     /// The estimated cost of a search of an epoch's fingerprints; `None` if the epoch has none.
-    pub(crate) fn plan(&self, epoch: u32, k: u32) -> Option<Plan> {
+    pub(crate) fn plan(&self, epoch: u32, k: u32) -> Option<SearchPlan> {
         self.fingerprints.plan(epoch, k)
     }
 

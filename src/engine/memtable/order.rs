@@ -1,6 +1,6 @@
 //! The pages of a memtable in SURT order.
 
-use super::page::{PageOf, Pages};
+use super::page::{MemtablePage, PageColumns};
 use crate::page::{Prefix, surt};
 use crate::sort::{Keyed, sort_by_digits};
 
@@ -30,7 +30,7 @@ impl Keyed for KeyedPage {
 /// The numbers of the pages under a prefix, or of all pages, in SURT order. Reads all pages, and
 /// temporarily takes the memory of their keys.
 #[expect(clippy::indexing_slicing, reason = "the key of a page is the last of all keys")]
-pub(super) fn order(pages: &Pages, prefix: Option<&Prefix>) -> Vec<u32> {
+pub(super) fn order(pages: &PageColumns, prefix: Option<&Prefix>) -> Vec<u32> {
     let (mut keys, mut order) = (Vec::new(), Vec::new());
     if prefix.is_none() {
         keys.reserve(pages.url_bytes() + pages.url_bytes() / 8);
@@ -55,7 +55,7 @@ pub(super) fn order(pages: &Pages, prefix: Option<&Prefix>) -> Vec<u32> {
 
 /// All pages in SURT order, for sequential reading.
 #[expect(clippy::indexing_slicing, reason = "no further than the order goes")]
-pub(super) fn in_order(pages: &Pages) -> impl Iterator<Item = PageOf<'_>> {
+pub(super) fn in_order(pages: &PageColumns) -> impl Iterator<Item = MemtablePage<'_>> {
     /// The number of pages ahead of which to prefetch the page itself, and its contents.
     const AHEAD: (usize, usize) = (8, 4);
     let order = order(pages, None);
@@ -76,14 +76,14 @@ pub(super) fn in_order(pages: &Pages) -> impl Iterator<Item = PageOf<'_>> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::Inner;
+    use super::super::MemtableContents;
     use super::*;
     use crate::url::check_url;
 
     fn check(mut urls: Vec<String>) {
         urls.sort();
         urls.dedup();
-        let mut inner = Inner::default();
+        let mut inner = MemtableContents::default();
         for (sequence, url) in (1..).zip(&urls) {
             inner.add_page(sequence, url, sequence, false, &[]).unwrap();
         }

@@ -13,42 +13,42 @@ use crate::error::{Error, Result};
 use crate::progress::{Progress, Stage};
 use crate::search::{Candidate, Source};
 use crate::segment::EpochTables;
-use crate::threads::{share, up_to};
+use crate::threads::{run_jobs, up_to};
 
 /// The number of fingerprints that a thread takes at a time.
 const SOME: u32 = 1 << 12;
 
 /// The fingerprints of all components, one after another, the oldest component first. Several
 /// components may have the same fingerprint.
-pub(crate) struct Columns<'v> {
-    columns: Vec<(ComponentId, Column<'v>)>,
+pub(crate) struct FingerprintColumns<'v> {
+    columns: Vec<(ComponentId, ComponentColumn<'v>)>,
     /// The start of each column, followed by the end of the last column.
     starts: Vec<u32>,
 }
 
 /// The fingerprints of one component.
-enum Column<'v> {
+enum ComponentColumn<'v> {
     Tables(&'v EpochTables),
     Memory(&'v Memtable, Vec<u64>),
 }
 
-impl<'v> Columns<'v> {
-    pub(crate) fn new(view: &'v View, epoch: u32) -> Result<Columns<'v>> {
+impl<'v> FingerprintColumns<'v> {
+    pub(crate) fn new(view: &'v View, epoch: u32) -> Result<FingerprintColumns<'v>> {
         let (mut columns, mut starts, mut end) = (Vec::new(), vec![0], 0_u32);
-        // The oldest component comes first, so that `holders` meets the oldest component of a
+        // The oldest component comes first, so that `components_with` meets the oldest component of a
         // fingerprint before any other.
         for component in view.components().rev() {
             let (column, len) = match component {
                 Component::Segment(_, live) => {
                     let Some(tables) = live.tables(epoch) else { continue };
-                    (Column::Tables(tables), tables.tables.len() as usize)
+                    (ComponentColumn::Tables(tables), tables.tables.len() as usize)
                 }
                 Component::Memtable(_, memtable) => {
                     // The fingerprints are copied: the memtable may grow during the join, and a
                     // source must always have the same length.
                     let all = memtable.read().all_fingerprints(epoch);
                     let len = all.len();
-                    (Column::Memory(memtable, all), len)
+                    (ComponentColumn::Memory(memtable, all), len)
                 }
             };
             let sum = u32::try_from(len).ok().and_then(|len| end.checked_add(len));
@@ -61,7 +61,7 @@ impl<'v> Columns<'v> {
             columns.push((component.id(), column));
             starts.push(end);
         }
-        Ok(Columns { columns, starts })
+        Ok(FingerprintColumns { columns, starts })
     }
 
     /// The number of the column that contains an ordinal, and the ordinal within that column.
@@ -78,7 +78,7 @@ impl<'v> Columns<'v> {
         self.starts.get(number + 1).copied().or_bug("an ordinal lies before the end of all")
     }
 
-    fn column(&self, number: usize) -> Result<&(ComponentId, Column<'v>), Bug> {
+    fn column(&self, number: usize) -> Result<&(ComponentId, ComponentColumn<'v>), Bug> {
         self.columns.get(number).or_bug("an ordinal lies in a column")
     }
 
@@ -92,8 +92,8 @@ impl<'v> Columns<'v> {
             return Ok(None);
         }
         match &self.column(number)?.1 {
-            Column::Tables(tables) => tables.fingerprints_in_place(from..end),
-            Column::Memory(_, all) => {
+            ComponentColumn::Tables(tables) => tables.fingerprints_in_place(from..end),
+            ComponentColumn::Memory(_, all) => {
                 let there = all.get(from as usize..end as usize);
                 Ok(Some(there.or_bug("a column is as long as it was")?))
             }
@@ -103,8 +103,8 @@ impl<'v> Columns<'v> {
     /// Fills `out` with fingerprints of one column.
     fn fill(&self, number: usize, from: u32, out: &mut [u64]) -> Result<()> {
         match &self.column(number)?.1 {
-            Column::Tables(tables) => tables.fingerprints(from, out),
-            Column::Memory(_, all) => {
+            ComponentColumn::Tables(tables) => tables.fingerprints(from, out),
+            ComponentColumn::Memory(_, all) => {
                 let from = from as usize;
                 let there = all.get(from..from + out.len());
                 out.copy_from_slice(there.or_bug("a column is as long as it was")?);
@@ -155,7 +155,7 @@ impl<'v> Columns<'v> {
             }
             Ok(())
         };
-        share(0..threads, threads, || (), run).into_iter().collect::<Result<()>>()?;
+        run_jobs(0..threads, threads, || (), run).into_iter().collect::<Result<()>>()?;
         Ok(if ended.into_inner() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
@@ -173,9 +173,9 @@ impl<'v> Columns<'v> {
                 found.push((place, start + candidate.ordinal, candidate));
             };
             match column {
-                Column::Tables(tables) => tables.find_each(fingerprints, k, &mut find)?,
-                Column::Memory(_, all) if all.is_empty() => {}
-                Column::Memory(memtable, all) => {
+                ComponentColumn::Tables(tables) => tables.find_each(fingerprints, k, &mut find)?,
+                ComponentColumn::Memory(_, all) if all.is_empty() => {}
+                ComponentColumn::Memory(memtable, all) => {
                     // One read lock serves the whole batch; writers wait meanwhile.
                     let (inner, mut near) = (memtable.read(), Vec::new());
                     for (place, fingerprint) in fingerprints.iter().enumerate() {
@@ -193,7 +193,7 @@ impl<'v> Columns<'v> {
     /// Prefetches the posting of a fingerprint.
     pub(crate) fn prefetch(&self, ordinal: u32) {
         let (number, own) = self.place(ordinal);
-        if let Some((_, Column::Tables(tables))) = self.columns.get(number) {
+        if let Some((_, ComponentColumn::Tables(tables))) = self.columns.get(number) {
             tables.prefetch_posting(own);
         }
     }
@@ -209,7 +209,7 @@ impl<'v> Columns<'v> {
         clippy::indexing_slicing,
         reason = "places are those of the fingerprints, and of those asked for"
     )]
-    pub(crate) fn holders(
+    pub(crate) fn components_with(
         &self,
         fingerprints: &[(u32, u64)],
         epoch: u32,
@@ -245,9 +245,9 @@ impl<'v> Columns<'v> {
                 }
             };
             match column {
-                Column::Tables(tables) => tables.find_each(&queries, 0, &mut find)?,
-                Column::Memory(_, all) if all.is_empty() => {}
-                Column::Memory(memtable, _) => {
+                ComponentColumn::Tables(tables) => tables.find_each(&queries, 0, &mut find)?,
+                ComponentColumn::Memory(_, all) if all.is_empty() => {}
+                ComponentColumn::Memory(memtable, _) => {
                     let (inner, mut equal) = (memtable.read(), Vec::new());
                     for (asked_for, query) in queries.iter().enumerate() {
                         inner.near(epoch, *query, 0, &mut equal);
@@ -262,7 +262,7 @@ impl<'v> Columns<'v> {
     }
 }
 
-impl Source for Columns<'_> {
+impl Source for FingerprintColumns<'_> {
     type Error = Error;
 
     fn len(&self) -> u32 {

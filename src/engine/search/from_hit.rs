@@ -1,9 +1,9 @@
 //! The conversion of a found page to a result.
 
-use super::query::Near;
+use super::query::NearMatch;
 use crate::engine::component::PageLocation;
 use crate::error::Result;
-use crate::page::Head;
+use crate::page::PageHead;
 
 /// A result for each found page, with as much data as the caller needs.
 pub(crate) trait FromHit: Sized {
@@ -16,22 +16,22 @@ pub(crate) trait FromHit: Sized {
     /// # Errors
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if the result needs a head and there is none.
-    fn of(near: Near, head: Option<&Head>, location: PageLocation) -> Result<Self>;
+    fn of(near: NearMatch, head: Option<&PageHead>, location: PageLocation) -> Result<Self>;
 
-    fn near(&self) -> &Near;
+    fn near(&self) -> &NearMatch;
 }
 
-impl FromHit for Near {
+impl FromHit for NearMatch {
     // Plain searches need only the URL, which saves reading a record for each hit.
     const WANTS_HEAD: bool = false;
 
     #[inline]
-    fn of(near: Near, _: Option<&Head>, _: PageLocation) -> Result<Near> {
+    fn of(near: NearMatch, _: Option<&PageHead>, _: PageLocation) -> Result<NearMatch> {
         Ok(near)
     }
 
     #[inline]
-    fn near(&self) -> &Near {
+    fn near(&self) -> &NearMatch {
         self
     }
 }

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::query::{Matches, Query};
-use super::widen::{answer, is_better_widened, search, wanted};
-use super::{Hit, HitSet, SearchRequest, Step};
+use super::widen::{build_request, finish_search, is_better_widened, search};
+use super::{Hit, HitSet, HitStep, SearchRequest};
 use crate::bug::ensure;
 use crate::engine::component::ComponentId;
 use crate::engine::live_segment::LiveSegment;
-use crate::engine::pipeline::Pipeline;
+use crate::engine::pipeline::ChunkPipeline;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::view::View;
 use crate::error::Result;
 use crate::page::Epoch;
-use crate::search::Extent;
+use crate::search::Completeness;
 use crate::sync::thread;
 use crate::threads::up_to;
 
@@ -77,28 +77,28 @@ pub(crate) fn segment_hits_of_many(
 /// Prefetches the data that many hits need, in rounds. Each round does the first step of some hits,
 /// the second step of the hits before them, and so on, so that all data is in the cache when it is
 /// needed.
-pub(crate) struct Expected<'a> {
+pub(crate) struct HitPrefetcher<'a> {
     view: &'a View,
     hits: &'a [Hit],
     rounds: usize,
 }
 
-impl<'a> Expected<'a> {
-    pub(crate) fn new(view: &'a View, hits: &'a [Hit]) -> Expected<'a> {
-        Expected { view, hits, rounds: 0 }
+impl<'a> HitPrefetcher<'a> {
+    pub(crate) fn new(view: &'a View, hits: &'a [Hit]) -> HitPrefetcher<'a> {
+        HitPrefetcher { view, hits, rounds: 0 }
     }
 
     /// Prepares the next hits.
     pub(crate) fn until(&mut self, taken: usize, wanted: &SearchRequest<'_>) -> Result<()> {
         // Rounds stay three ahead of the hits in use: each step needs the result of the previous
         // step in the cache.
-        while self.rounds < taken.div_ceil(AHEAD) + Step::ALL.len() {
-            for (before, step) in Step::ALL.into_iter().enumerate() {
+        while self.rounds < taken.div_ceil(AHEAD) + HitStep::ALL.len() {
+            for (before, step) in HitStep::ALL.into_iter().enumerate() {
                 let hits = self
                     .rounds
                     .checked_sub(before)
                     .and_then(|round| self.hits.chunks(AHEAD).nth(round));
-                self.view.expect(step, hits.unwrap_or(&[]), wanted)?;
+                self.view.prefetch_step(step, hits.unwrap_or(&[]), wanted)?;
             }
             self.rounds += 1;
         }
@@ -209,7 +209,7 @@ pub(crate) fn search_batch(
     if chunks.len() < 2 {
         return search_chunk(snapshot, sought, like);
     }
-    let ahead = Pipeline::new(chunks);
+    let ahead = ChunkPipeline::new(chunks);
     let work = |chunk| search_chunk(snapshot, chunk, like);
     thread::scope(|scope| {
         // On an early return the guard stops the helpers before the scope waits for them.
@@ -231,7 +231,7 @@ fn search_chunk(
     sought: &[QueryKey<'_>],
     like: &Query,
 ) -> Result<Vec<Matches>> {
-    let wanted = wanted(snapshot, like)?;
+    let wanted = build_request(snapshot, like)?;
     // A time limit is per search, and widening decides from radius to radius: neither can be
     // interleaved.
     if like.budget.is_some() || is_better_widened(snapshot, &wanted) {
@@ -247,7 +247,7 @@ fn search_chunk(
     // Hits came segment by segment. After sorting by index, the hits of one search are adjacent.
     hits.sort_unstable_by_key(|(place, _)| *place);
     let in_order: Vec<Hit> = hits.iter().map(|(_, hit)| *hit).collect();
-    let mut ahead = Expected::new(&snapshot.view, &in_order);
+    let mut ahead = HitPrefetcher::new(&snapshot.view, &in_order);
     let mut taken = 0;
     let mut of_one = HitSet::new(wanted.k);
     let mut hits = hits.chunk_by(|a, b| a.0 == b.0).peekable();
@@ -263,12 +263,12 @@ fn search_chunk(
         // One set is reused for all searches, so its memory is allocated once.
         of_one.hits.clear();
         of_one.hits.extend(own.unwrap_or(&[]).iter().map(|(_, hit)| *hit));
-        of_one.extent = extent.unwrap_or_else(|| Extent::whole(wanted.k));
+        of_one.extent = extent.unwrap_or_else(|| Completeness::whole(wanted.k));
         taken += of_one.hits.len();
         ahead.until(taken, &wanted)?;
         let wanted =
             SearchRequest { fingerprint: fingerprints[place], exclude: sought.exclude, ..wanted };
-        *matches = match answer(snapshot, &wanted, &mut of_one)? {
+        *matches = match finish_search(snapshot, &wanted, &mut of_one)? {
             (matches, false) => matches,
             // This case is rare: too few of the nearest fingerprints have visible pages. The search
             // starts over by itself, with wider bounds.
@@ -288,9 +288,9 @@ fn hits_of_segments(
     sought: &[QueryKey<'_>],
     wanted: &SearchRequest<'_>,
     fingerprints: &[u64],
-) -> Result<(Vec<(usize, Hit)>, BTreeMap<usize, Extent>)> {
+) -> Result<(Vec<(usize, Hit)>, BTreeMap<usize, Completeness>)> {
     let mut hits: Vec<(usize, Hit)> = Vec::new();
-    let mut extents: BTreeMap<usize, Extent> = BTreeMap::new();
+    let mut extents: BTreeMap<usize, Completeness> = BTreeMap::new();
     for (number, live) in (0..).zip(snapshot.view.segments.iter()) {
         let Some(tables) = live.tables(wanted.epoch) else { continue };
         let component = ComponentId::Segment(number);
@@ -315,7 +315,7 @@ fn hits_of_segments(
             let wanted = SearchRequest { fingerprint, exclude, ..*wanted };
             found.add_nearest(component, tables, &wanted, bounds)?;
             hits.extend(found.hits.into_iter().map(|hit| (place, hit)));
-            let known = extents.entry(place).or_insert(Extent::whole(wanted.k));
+            let known = extents.entry(place).or_insert(Completeness::whole(wanted.k));
             // Several segments may cut the same search short: a result is certain only if it is
             // certain in all of them.
             *known = known.and(found.extent);

@@ -8,7 +8,7 @@ pub(crate) mod order;
 pub(crate) mod pages_of_fingerprint;
 pub(crate) mod query;
 pub(crate) mod resolve;
-pub(crate) mod shown;
+pub(crate) mod visible_fingerprints;
 pub(crate) mod widen;
 
 use std::sync::Arc;
@@ -23,12 +23,12 @@ use super::view::View;
 use crate::bug::{Bug, OrBug};
 use crate::error::Result;
 use crate::page::{Classes, Content, Digest, Epoch, Prefix};
-use crate::search::{Bounds, Candidate, Extent};
+use crate::search::{Bounds, Candidate, Completeness};
 use crate::segment::{EpochTables, TableSteps};
 
 pub(crate) use from_hit::FromHit;
 pub(crate) use many::segment_hits_of_many;
-pub(crate) use order::together;
+pub(crate) use order::merge_results;
 pub(crate) use widen::{bounds, bounds_of_search, pages_near, search};
 
 /// The parameters of a search.
@@ -45,7 +45,7 @@ pub(crate) struct SearchRequest<'a> {
     /// The classes to include; `None` for all.
     pub(crate) classes: Option<&'a Classes>,
     /// Excludes pages with a fingerprint of this epoch in force, because another search finds them.
-    pub(crate) unless: Option<Epoch>,
+    pub(crate) excluded_epoch: Option<Epoch>,
     /// The digest of copies: pages with this digest are listed separately.
     pub(crate) digest: Option<Digest>,
     /// The bounds of the search; `None` to find everything, whatever the cost.
@@ -65,16 +65,17 @@ impl SearchRequest<'_> {
     }
 
     /// Whether `content` has the fingerprint that was found.
-    fn is(&self, content: &Content, found: &Candidate) -> bool {
+    fn matches(&self, content: &Content, found: &Candidate) -> bool {
         // An equal number in another epoch is a different fingerprint.
         content.epoch.0 == self.epoch && content.compared() == Some(found.fingerprint)
     }
 
     /// Whether a page with the contents `in_force` is excluded, because it has a fingerprint of the
-    /// epoch `unless`.
+    /// epoch `excluded_epoch`.
     fn is_left_out(&self, in_force: &[Content]) -> bool {
-        let of =
-            |content: &Content| content.fingerprint.is_some() && Some(content.epoch) == self.unless;
+        let of = |content: &Content| {
+            content.fingerprint.is_some() && Some(content.epoch) == self.excluded_epoch
+        };
         in_force.iter().any(of)
     }
 }
@@ -88,7 +89,7 @@ pub(crate) struct Hit {
 
 /// The steps from a hit to its page, for prefetching.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Step {
+pub(crate) enum HitStep {
     /// Reads the number of the page.
     Posting,
     /// Reads the position of the page.
@@ -97,21 +98,21 @@ pub(crate) enum Step {
     Page,
 }
 
-impl Step {
-    pub(crate) const ALL: [Step; 3] = [Step::Posting, Step::Place, Step::Page];
+impl HitStep {
+    pub(crate) const ALL: [HitStep; 3] = [HitStep::Posting, HitStep::Place, HitStep::Page];
 }
 
 /// A set of near fingerprints, and the extent to which it is complete.
 #[derive(Clone, Debug)]
 pub(crate) struct HitSet {
     pub(crate) hits: Vec<Hit>,
-    pub(crate) extent: Extent,
+    pub(crate) extent: Completeness,
 }
 
 impl HitSet {
     /// Creates an empty set for a search in which no component was searched yet.
     pub(crate) fn new(k: u32) -> HitSet {
-        HitSet { hits: Vec::new(), extent: Extent::whole(k) }
+        HitSet { hits: Vec::new(), extent: Completeness::whole(k) }
     }
 
     /// Adds the hits of a segment, by a scan within bounds.
@@ -252,9 +253,9 @@ impl View {
 
     /// Prefetches the memory that a step needs, for some hits. The memory for the previous step
     /// should have arrived by now.
-    pub(crate) fn expect(
+    pub(crate) fn prefetch_step(
         &self,
-        step: Step,
+        step: HitStep,
         hits: &[Hit],
         wanted: &SearchRequest<'_>,
     ) -> Result<()> {
@@ -270,9 +271,9 @@ impl View {
                 Ok(posting.filter(|p| p.in_force || !in_force_only).map(|p| p.page))
             };
             match step {
-                Step::Posting => tables.prefetch_posting(candidate.ordinal),
-                Step::Place => page()?.into_iter().for_each(|p| live.segment.prefetch_place(p)),
-                Step::Page => page()?.into_iter().for_each(|p| live.segment.prefetch_page(p)),
+                HitStep::Posting => tables.prefetch_posting(candidate.ordinal),
+                HitStep::Place => page()?.into_iter().for_each(|p| live.segment.prefetch_place(p)),
+                HitStep::Page => page()?.into_iter().for_each(|p| live.segment.prefetch_page(p)),
             }
         }
         Ok(())

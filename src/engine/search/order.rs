@@ -11,12 +11,12 @@ use crate::page::surt;
 /// SURT order, so their numbers determine the order. Most searches find one page, which needs no
 /// allocation.
 #[derive(Default)]
-pub(crate) struct Order {
+pub(crate) struct HitLocations {
     first: Option<PageLocation>,
     more: Vec<PageLocation>,
 }
 
-impl Order {
+impl HitLocations {
     pub(crate) fn clear(&mut self) {
         self.first = None;
         self.more.clear();
@@ -78,7 +78,7 @@ fn by_surt<F: FromHit>(found: &mut Vec<F>, from: usize) {
 }
 
 /// Joins the results of two searches without common pages, the nearest first.
-pub(crate) fn together<F: FromHit>(mut one: Vec<F>, other: Vec<F>) -> Vec<F> {
+pub(crate) fn merge_results<F: FromHit>(mut one: Vec<F>, other: Vec<F>) -> Vec<F> {
     if one.is_empty() || other.is_empty() {
         one.extend(other);
         return one;

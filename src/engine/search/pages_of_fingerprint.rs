@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::Hit;
-use super::resolve::{Search, listed};
+use super::resolve::{HitResolver, listed};
 use crate::bug::{Bug, OrBug};
 use crate::engine::component::Component;
 use crate::error::Result;
@@ -50,7 +50,7 @@ impl PagesOfFingerprint {
     /// each component; `None` if there is no page.
     pub(crate) fn of<'h>(
         hits: impl Iterator<Item = &'h Hit>,
-        search: &mut Search<'_, '_>,
+        search: &mut HitResolver<'_, '_>,
         progress: &Progress,
     ) -> Result<Option<PagesOfFingerprint>> {
         let mut parts: Vec<ComponentPages> = Vec::new();
@@ -80,7 +80,7 @@ impl PagesOfFingerprint {
     /// Returns the next page.
     pub(crate) fn next(
         &mut self,
-        search: &mut Search<'_, '_>,
+        search: &mut HitResolver<'_, '_>,
         progress: &Progress,
     ) -> Result<Option<Arc<str>>> {
         // At most one part is empty: the part whose last page the previous call returned.
@@ -102,7 +102,7 @@ impl ComponentPages {
         &mut self,
         most: usize,
         keyed: bool,
-        search: &mut Search<'_, '_>,
+        search: &mut HitResolver<'_, '_>,
         progress: &Progress,
     ) -> Result<()> {
         let mut passed = 0_u32;
@@ -137,7 +137,7 @@ impl ComponentPages {
                     if posting.in_force {
                         search.page(number, live, posting.page, &candidate)?;
                     }
-                    if search.findings.near.len() >= most {
+                    if search.output.near.len() >= most {
                         self.after = PagePosition::Segment(posting.page.saturating_add(1));
                         break;
                     }
@@ -147,7 +147,7 @@ impl ComponentPages {
             (Component::Memtable(id, memtable), PagePosition::Memtable(mut last, mut at)) => {
                 // Several batches of the list may be needed, because pages of later snapshots or
                 // other prefixes give no result.
-                while search.findings.near.len() < most {
+                while search.output.near.len() < most {
                     let list = (search.wanted.epoch, candidate.ordinal);
                     let pages = listed(memtable, list, (&mut last, &mut at), most)?;
                     if pages.is_empty() {
@@ -173,7 +173,7 @@ impl ComponentPages {
             }
             key
         };
-        let found = search.findings.near.drain(..);
+        let found = search.output.near.drain(..);
         self.next.extend(found.map(|near| (key(&near.url), Arc::from(near.url))));
         Ok(())
     }

@@ -25,7 +25,7 @@ pub(crate) const FINGERPRINTS: u32 = 1 << 12;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub struct Near {
+pub struct NearMatch {
     /// The URL of the page.
     pub url: String,
     /// The Hamming distance between the page's fingerprint and the searched fingerprint.
@@ -318,7 +318,7 @@ impl Query {
 pub struct Matches {
     /// The pages, the nearest first, then in SURT order. If past versions are searched, a page is
     /// listed once for each of its fingerprints.
-    pub near: Vec<Near>,
+    pub near: Vec<NearMatch>,
     /// Whether `near` has all pages. If not, the result was cut short by the budget, the limit, the
     /// number of pages that a search examines (256 and twice the limit), or a dense bucket whose
     /// fingerprints were not all compared ([`Query::fingerprints`]). If the number of examined

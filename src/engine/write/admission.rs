@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use crate::engine::compaction::Compactor;
 use crate::engine::core::Core;
-use crate::engine::journal::Pending;
-use crate::engine::lifecycle::OnPanic;
+use crate::engine::journal::PendingOperations;
+use crate::engine::lifecycle::PoisonOnPanic;
 use crate::engine::memtable::Memtable;
 use crate::engine::memtables::Memtables;
 use crate::engine::view::View;
 use crate::error::Result;
 use crate::metrics::Work;
 use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::sync::{Rank, RankedGuard, RankedMutex, thread};
+use crate::sync::{LockRank, RankedGuard, RankedMutex, thread};
 
 /// The maximum number of milliseconds to wait for the memory of a sealed memtable that readers use.
 const PATIENCE: u32 = 50;
@@ -27,7 +27,7 @@ const PATIENCE: u32 = 50;
 pub(crate) struct Admission {
     core: Arc<Core>,
     compactor: Arc<Compactor>,
-    writer: RankedMutex<Writer>,
+    writer: RankedMutex<WriterState>,
     /// Whether a load makes the writers wait. The flag is set under the write lock.
     paused: AtomicBool,
     /// A sealed memtable, whose memory is reused for the next memtable.
@@ -36,37 +36,37 @@ pub(crate) struct Admission {
 
 /// The state that the holder of the write lock changes.
 #[derive(Debug)]
-pub(crate) struct Writer {
+pub(crate) struct WriterState {
     pub(crate) next_sequence: u64,
-    pub(crate) pending: Pending,
+    pub(crate) pending: PendingOperations,
 }
 
 /// The write lock. If the thread that holds it panics, the store is poisoned before the next thread
 /// gets the lock.
 pub(crate) struct WriteLock<'s> {
     // Fields drop in this order: the store is poisoned before the next writer gets the lock.
-    _on_panic: OnPanic<'s>,
-    writer: RankedGuard<'s, Writer>,
+    _on_panic: PoisonOnPanic<'s>,
+    writer: RankedGuard<'s, WriterState>,
 }
 
 impl Deref for WriteLock<'_> {
-    type Target = Writer;
+    type Target = WriterState;
 
-    fn deref(&self) -> &Writer {
+    fn deref(&self) -> &WriterState {
         &self.writer
     }
 }
 
 impl DerefMut for WriteLock<'_> {
-    fn deref_mut(&mut self) -> &mut Writer {
+    fn deref_mut(&mut self) -> &mut WriterState {
         &mut self.writer
     }
 }
 
 /// Makes the writers of a store wait until it is dropped.
-pub(crate) struct Pause<'s>(&'s Admission);
+pub(crate) struct PauseGuard<'s>(&'s Admission);
 
-impl Drop for Pause<'_> {
+impl Drop for PauseGuard<'_> {
     fn drop(&mut self) {
         self.0.paused.store(false, Ordering::Release);
         self.0.core.lifecycle.notify();
@@ -76,20 +76,20 @@ impl Drop for Pause<'_> {
 impl Admission {
     /// Creates the admission after operation `last`.
     pub(crate) fn new(core: &Arc<Core>, compactor: &Arc<Compactor>, last: u64) -> Admission {
-        let writer = Writer { next_sequence: last + 1, pending: Pending::default() };
+        let writer = WriterState { next_sequence: last + 1, pending: PendingOperations::default() };
         Admission {
             core: Arc::clone(core),
             compactor: Arc::clone(compactor),
-            writer: RankedMutex::new(Rank::Write, writer),
+            writer: RankedMutex::new(LockRank::Write, writer),
             paused: AtomicBool::new(false),
-            spare: RankedMutex::new(Rank::Spare, None),
+            spare: RankedMutex::new(LockRank::Spare, None),
         }
     }
 
     /// Takes the write lock, whether or not there is space in the memtable.
     #[track_caller]
     pub(crate) fn lock(&self) -> WriteLock<'_> {
-        let _on_panic = OnPanic::new(&self.core.lifecycle);
+        let _on_panic = PoisonOnPanic::new(&self.core.lifecycle);
         WriteLock { _on_panic, writer: self.writer.lock() }
     }
 
@@ -100,7 +100,7 @@ impl Admission {
 
     /// Returns the operations to commit, and the number of the last applied operation.
     #[track_caller]
-    pub(crate) fn take_pending(&self) -> Result<(Pending, u64)> {
+    pub(crate) fn take_pending(&self) -> Result<(PendingOperations, u64)> {
         let mut writer = self.lock();
         // The last holder of the lock may have left an operation half applied.
         self.core.lifecycle.check_poison()?;
@@ -151,12 +151,12 @@ impl Admission {
     }
 
     /// Makes writers wait, after the writers that hold the lock or wait for it have finished.
-    pub(crate) fn pause(&self) -> Result<Pause<'_>> {
+    pub(crate) fn pause(&self) -> Result<PauseGuard<'_>> {
         // Waits for the current writer, which has space in the memtable and will finish.
         let _writer = self.lock();
         self.core.lifecycle.check()?;
         self.paused.store(true, Ordering::Release);
-        Ok(Pause(self))
+        Ok(PauseGuard(self))
     }
 
     /// Starts another memtable, unless a memtable is waiting to be sealed, or merges are far

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use super::admission::{Admission, WriteLock};
 use crate::engine::core::Core;
-use crate::engine::lifecycle::OnPanic;
+use crate::engine::lifecycle::PoisonOnPanic;
 use crate::engine::options::Durability;
 use crate::error::Result;
 use crate::metrics::Work;
-use crate::sync::{Condvar, Rank, RankedMutex, thread};
+use crate::sync::{Condvar, LockRank, RankedMutex, thread};
 
 /// The maximum number of bytes that may wait for a flush, with [`Durability::OnFlush`].
 const PENDING_BYTES_MAX: usize = 1 << 20;
@@ -19,21 +19,21 @@ const PENDING_BYTES_MAX: usize = 1 << 20;
 pub(crate) struct Committer {
     core: Arc<Core>,
     admission: Arc<Admission>,
-    state: RankedMutex<State>,
+    state: RankedMutex<CommitState>,
     changed: Condvar,
 }
 
 /// Whether a thread commits, and the last durable operation.
 #[derive(Debug)]
-struct State {
+struct CommitState {
     durable: u64,
     leading: bool,
 }
 
 /// The committing thread. When it ends, even by a panic, another thread may commit.
-struct Leader<'s>(&'s Committer);
+struct CommitLeader<'s>(&'s Committer);
 
-impl Drop for Leader<'_> {
+impl Drop for CommitLeader<'_> {
     fn drop(&mut self) {
         // The flag is reset even after an error or a panic: otherwise threads that wait for a
         // leader would wait forever.
@@ -45,7 +45,7 @@ impl Drop for Leader<'_> {
 impl Committer {
     /// Creates the committer; all operations up to `durable` are durable.
     pub(crate) fn new(core: &Arc<Core>, admission: &Arc<Admission>, durable: u64) -> Committer {
-        let state = RankedMutex::new(Rank::Commit, State { durable, leading: false });
+        let state = RankedMutex::new(LockRank::Commit, CommitState { durable, leading: false });
         let (core, admission) = (Arc::clone(core), Arc::clone(admission));
         Committer { core, admission, state, changed: Condvar::new() }
     }
@@ -97,8 +97,8 @@ impl Committer {
             drop(state);
             // `on_panic` is dropped before `leader`, so the next leader sees that the store is
             // poisoned.
-            let leader = Leader(self);
-            let on_panic = OnPanic::new(&self.core.lifecycle);
+            let leader = CommitLeader(self);
+            let on_panic = PoisonOnPanic::new(&self.core.lifecycle);
             if let Some(delay) = delay {
                 // No lock is held during the delay: other calls apply their operations meanwhile,
                 // and this commit includes them.

@@ -7,18 +7,18 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-use super::lookup_batch::LookedUpPage;
+use super::lookup_batch::BatchPage;
 use crate::bug::OrBug;
-use crate::engine::component::{ComponentId, Known};
+use crate::engine::component::{ComponentId, LocatedHead};
 use crate::engine::lookup::Lookup;
 use crate::engine::memtable::Effect;
 use crate::engine::view::View;
 use crate::error::Result;
 use crate::page::{
-    Beside, Digest, Entry, HISTORY_WINDOW, Head, Observation, Operation, PropertyOutcome,
+    Digest, Entry, ExtraEntries, HISTORY_WINDOW, Observation, Operation, PageHead, PropertyOutcome,
     RestateOutcome, Restated, Seen, Verdict, VisitVerdict, Weight, restated_digest,
 };
-use crate::segment::{put_course, unpack_head};
+use crate::segment::{put_history, unpack_head};
 use crate::time::Time;
 
 /// A request with the view and lookup of its page.
@@ -44,7 +44,7 @@ pub(crate) struct WriteDecision {
 }
 
 /// A decided request: the decision, and the state of the page before it.
-pub(crate) struct Decided<'p> {
+pub(crate) struct DecidedRequest<'p> {
     pub(crate) decision: WriteDecision,
     /// The page's number in the active memtable, if the active memtable has the page.
     pub(crate) number: Option<u32>,
@@ -53,97 +53,97 @@ pub(crate) struct Decided<'p> {
     /// The packed head of the page in older components; empty if there is none, and for a page of
     /// the active memtable.
     pub(crate) head: Cow<'p, [u8]>,
-    before: Before,
+    before: PriorSource,
 }
 
 /// The source of the page's state before the request.
-enum Before {
+enum PriorSource {
     /// The memtables have all data about the page.
-    Known(Option<PageBefore>),
+    Known(Option<PriorPage>),
     /// The packed head, which comes from the segments, has the state.
     Packed,
 }
 
 /// The state of a page before a request.
 #[derive(Clone, Copy)]
-pub(crate) struct PageBefore {
+pub(crate) struct PriorPage {
     /// The time when the page was first seen.
     pub(crate) first: Time,
     pub(crate) weight: Weight,
 }
 
-impl PageBefore {
-    fn of(head: &Head) -> PageBefore {
-        PageBefore { first: head.first, weight: head.properties.weight() }
+impl PriorPage {
+    fn of(head: &PageHead) -> PriorPage {
+        PriorPage { first: head.first, weight: head.properties.weight() }
     }
 }
 
-impl<'p> Decided<'p> {
+impl<'p> DecidedRequest<'p> {
     /// Looks up the page in the memtables, and decides the request.
     ///
     /// The memtables have newer data than the segments. They are read under the write lock, because
     /// another call may have written to the page since the lookup.
     pub(crate) fn new(
         context: RequestContext<'_>,
-        page: &mut LookedUpPage<'p>,
-    ) -> Result<Decided<'p>> {
+        page: &mut BatchPage<'p>,
+    ) -> Result<DecidedRequest<'p>> {
         let RequestContext { view, lookup, request } = context;
-        let mut known = Known::default();
-        let is_in_memory = view.take_in_memory(lookup, &mut known)?;
+        let mut known = LocatedHead::default();
+        let is_in_memory = view.fill_from_memtables(lookup, &mut known)?;
         let active = known.location.filter(|location| location.component == ComponentId::Active);
         // Only a number in the active memtable is used, because the journal refers to pages by such
         // a number.
         let number = active.map(|location| location.page);
         if is_in_memory {
-            let before = Before::Known(known.head.as_ref().map(PageBefore::of));
+            let before = PriorSource::Known(known.head.as_ref().map(PriorPage::of));
             let mut packed = Vec::new();
             if let Some(head) = known.head.as_ref().filter(|_| number.is_none()) {
                 let location = known.location.or_bug("a page with a head stands somewhere")?;
                 // The page is new to the active memtable. The previous memtable has the page's
                 // head, which is copied.
-                put_course(&mut packed, head, view.changes_in_memory(location)?.as_ref());
+                put_history(&mut packed, head, view.changes_in_memory(location)?.as_ref());
             }
             let earlier = known.location.is_some();
             let decision = WriteDecision::new(context, &mut known.head)?;
-            return Ok(Decided { decision, number, earlier, head: packed.into(), before });
+            return Ok(DecidedRequest { decision, number, earlier, head: packed.into(), before });
         }
         // No memtable has the page, so its head in the segments is still current.
         let decision = match page.effect.verdict {
             // In the usual case, the effect was computed before the lock was taken.
-            Some(verdict) if is_alone(request) => {
+            Some(verdict) if is_plain_visit(request) => {
                 WriteDecision::visit(verdict, request.entry(), page.effect.take())
             }
             _ => WriteDecision::new(context, &mut unpack_head(page.head))?,
         };
         let (earlier, head) = (page.earlier, page.head.into());
-        Ok(Decided { decision, number, earlier, head, before: Before::Packed })
+        Ok(DecidedRequest { decision, number, earlier, head, before: PriorSource::Packed })
     }
 
     /// The state of the page before the request. Unpacks the head if the memtables do not have the
     /// page.
-    pub(crate) fn page_before(&self) -> Option<PageBefore> {
+    pub(crate) fn prior_page(&self) -> Option<PriorPage> {
         match self.before {
-            Before::Known(before) => before,
-            Before::Packed => unpack_head(&self.head).as_ref().map(PageBefore::of),
+            PriorSource::Known(before) => before,
+            PriorSource::Packed => unpack_head(&self.head).as_ref().map(PriorPage::of),
         }
     }
 }
 
 /// Whether a request is a visit without other entries.
-fn is_alone(request: &Operation<'_>) -> bool {
+fn is_plain_visit(request: &Operation<'_>) -> bool {
     matches!(request, Operation::Observe(Observation { also: None, weight: None, class: None, .. }))
 }
 
 impl WriteDecision {
     /// Decides a request for a page with the head `head`, which is consumed.
-    fn new(context: RequestContext<'_>, head: &mut Option<Head>) -> Result<WriteDecision> {
+    fn new(context: RequestContext<'_>, head: &mut Option<PageHead>) -> Result<WriteDecision> {
         let RequestContext { view, lookup, request } = context;
         let visit = request.entry();
         let given = |outcome| Ok(WriteDecision::nothing(OperationVerdict::PropertySet(outcome)));
         match visit {
             Entry::Restated(restated) => return WriteDecision::restated(context, head, restated),
             Entry::Property(_) if head.is_none() => return given(PropertyOutcome::Missing),
-            Entry::Property(_) if is_stated(view, lookup, head.as_ref(), &visit)? => {
+            Entry::Property(_) if is_known_entry(view, lookup, head.as_ref(), &visit)? => {
                 return given(PropertyOutcome::Known);
             }
             Entry::Property(_) => {
@@ -154,9 +154,9 @@ impl WriteDecision {
         }
         let also = request.also_content();
         // These checks come before anything is applied, because they may fail.
-        let mut news = Beside::new();
-        for beside in request.beside() {
-            if !is_stated(view, lookup, head.as_ref(), &beside)? {
+        let mut news = ExtraEntries::new();
+        for beside in request.extra_entries() {
+            if !is_known_entry(view, lookup, head.as_ref(), &beside)? {
                 news.push(beside);
             }
         }
@@ -183,7 +183,7 @@ impl WriteDecision {
     /// Decides a restatement for a page with the head `head`.
     fn restated(
         RequestContext { view, lookup, .. }: RequestContext<'_>,
-        head: &mut Option<Head>,
+        head: &mut Option<PageHead>,
         mut restated: Restated,
     ) -> Result<WriteDecision> {
         let digest = restated_of(view, lookup, head.as_ref(), restated.time, restated.digest)?;
@@ -194,7 +194,7 @@ impl WriteDecision {
         // version in the order of entries.
         restated.digest = digest;
         let entry = Entry::Restated(restated);
-        if is_stated(view, lookup, head.as_ref(), &entry)? {
+        if is_known_entry(view, lookup, head.as_ref(), &entry)? {
             return Ok(WriteDecision::nothing(OperationVerdict::Restated(RestateOutcome::Known)));
         }
         let verdict = OperationVerdict::Restated(RestateOutcome::Stored);
@@ -210,7 +210,7 @@ impl WriteDecision {
     fn one(
         verdict: OperationVerdict,
         view: &View,
-        head: &mut Option<Head>,
+        head: &mut Option<PageHead>,
         entry: Entry,
     ) -> WriteDecision {
         let operation = (entry, Effect::of(head, &entry, &[], &view.epochs));
@@ -243,7 +243,7 @@ impl WriteDecision {
 fn restated_of(
     view: &View,
     lookup: &Lookup<'_>,
-    head: Option<&Head>,
+    head: Option<&PageHead>,
     time: Time,
     digest: Option<Digest>,
 ) -> Result<Option<Option<Digest>>> {
@@ -269,10 +269,15 @@ fn restated_of(
 /// Whether an entry other than a visit is known already. For a restatement, a visit that saw the
 /// same content does not count: whether there is such a visit depends on the order of arrival, and
 /// the contents of a history must not depend on that order.
-fn is_stated(view: &View, lookup: &Lookup<'_>, head: Option<&Head>, entry: &Entry) -> Result<bool> {
+fn is_known_entry(
+    view: &View,
+    lookup: &Lookup<'_>,
+    head: Option<&PageHead>,
+    entry: &Entry,
+) -> Result<bool> {
     let last = match entry {
         Entry::Property(given) => {
-            head.and_then(|head| head.properties.like(given.property)).map(|last| last.time)
+            head.and_then(|head| head.properties.of_kind(given.property)).map(|last| last.time)
         }
         _ => head.and_then(|head| head.contents.first()).map(|seen| seen.time),
     };

@@ -15,14 +15,14 @@ use crate::engine::search::{HitSet, SearchRequest, segment_hits_of_many};
 use crate::engine::view::View;
 use crate::error::{Error, Result};
 use crate::page::Operation;
-use crate::segment::put_course;
+use crate::segment::put_history;
 
 /// The results of looking up some requests in the segments: the first stage of a write.
-pub(crate) struct LookedUp<'a> {
+pub(crate) struct LookupBatch<'a> {
     pub(crate) view: Arc<View>,
     /// The number of requests before the first of these requests.
     skipped: usize,
-    pages: Vec<Page<'a>>,
+    pages: Vec<BatchEntry<'a>>,
     /// The heads of the pages in segments, packed as in the journal.
     heads: Vec<u8>,
     /// The searches, request by request.
@@ -30,7 +30,7 @@ pub(crate) struct LookedUp<'a> {
 }
 
 /// The data in the segments for one request and its page.
-struct Page<'a> {
+struct BatchEntry<'a> {
     lookup: Lookup<'a>,
     /// Whether any segment has the page.
     earlier: bool,
@@ -43,8 +43,8 @@ struct Page<'a> {
     found: SmallVec<[HitSet; 1]>,
 }
 
-/// One page of [`LookedUp`], when its request is applied.
-pub(crate) struct LookedUpPage<'p> {
+/// One page of [`LookupBatch`], when its request is applied.
+pub(crate) struct BatchPage<'p> {
     /// Whether any segment has the page.
     pub(crate) earlier: bool,
     /// The page's packed head; empty without a head.
@@ -56,13 +56,13 @@ pub(crate) struct LookedUpPage<'p> {
     pub(crate) found: &'p mut [HitSet],
 }
 
-impl<'a> LookedUp<'a> {
+impl<'a> LookupBatch<'a> {
     /// Looks up the pages in the segments, and searches for near pages.
     pub(crate) fn new(
         view: Arc<View>,
         options: &Options,
         operations: &[Operation<'a>],
-    ) -> Result<LookedUp<'a>> {
+    ) -> Result<LookupBatch<'a>> {
         let lookups: Vec<_> = operations.iter().map(|o| Lookup::new(o.url(), view.seed)).collect();
         let mut searches: Vec<SearchRequest<'a>> = Vec::with_capacity(operations.len());
         // The end of each request's searches.
@@ -88,33 +88,33 @@ impl<'a> LookedUp<'a> {
         };
         let (mut pages, mut start) = (Vec::with_capacity(operations.len()), 0);
         for ((lookup, end), page) in lookups.into_iter().zip(ends).zip(known) {
-            let KnownPage { head, effect, location } = page;
+            let SegmentLookup { head, effect, location } = page;
             let mut found = SmallVec::new();
             for search in searches.get(start..end).or_bug("searches end one after another")? {
                 let hits = hits.next().or_bug("each search has an answer")?;
                 found.push(shown(search, hits, location)?);
             }
             let earlier = location.is_some();
-            pages.push(Page { lookup, earlier, head, effect, searches: start..end, found });
+            pages.push(BatchEntry { lookup, earlier, head, effect, searches: start..end, found });
             start = end;
         }
         let is_all = pages.len() == operations.len() && hits.len() == 0;
         ensure(is_all, "each observation is looked up, and each search")?;
-        Ok(LookedUp { view, skipped: 0, pages, heads, searches })
+        Ok(LookupBatch { view, skipped: 0, pages, heads, searches })
     }
 
     /// Moves the results to another view with the same segments.
     pub(crate) fn seen_in(self, view: Arc<View>) -> Self {
-        LookedUp { view, ..self }
+        LookupBatch { view, ..self }
     }
 
     /// Sets the number of requests before the first of these requests.
     pub(crate) fn after(self, skipped: usize) -> Self {
-        LookedUp { skipped, ..self }
+        LookupBatch { skipped, ..self }
     }
 
     /// The data for request number `at`.
-    fn get(&self, at: usize) -> Option<&Page<'_>> {
+    fn get(&self, at: usize) -> Option<&BatchEntry<'_>> {
         self.pages.get(at.checked_sub(self.skipped)?)
     }
 
@@ -122,14 +122,14 @@ impl<'a> LookedUp<'a> {
     pub(crate) fn page<'p>(
         &'p mut self,
         at: usize,
-    ) -> Result<(&'p View, &'p Lookup<'a>, LookedUpPage<'p>), Bug> {
-        let LookedUp { view, skipped, pages, heads, searches } = self;
+    ) -> Result<(&'p View, &'p Lookup<'a>, BatchPage<'p>), Bug> {
+        let LookupBatch { view, skipped, pages, heads, searches } = self;
         let page = at.checked_sub(*skipped).and_then(|at| pages.get_mut(at));
-        let Page { lookup, earlier, head, effect, searches: own, found } =
+        let BatchEntry { lookup, earlier, head, effect, searches: own, found } =
             page.or_bug("each observation was looked up")?;
         let head = heads.get(head.clone()).or_bug("a head lies among those that were packed")?;
         let searches = searches.get(own.clone()).or_bug("searches lie among those of all")?;
-        Ok((view, lookup, LookedUpPage { earlier: *earlier, head, effect, searches, found }))
+        Ok((view, lookup, BatchPage { earlier: *earlier, head, effect, searches, found }))
     }
 
     /// Prefetches the parts of the memtables that are needed soon after request `at`.
@@ -163,7 +163,7 @@ impl<'a> LookedUp<'a> {
 }
 
 /// The data about a page in the segments, and the effect of the request on it.
-struct KnownPage {
+struct SegmentLookup {
     /// The range of the page's head in the heads; empty without a head.
     head: Range<usize>,
     effect: Effect,
@@ -176,28 +176,28 @@ fn known_in_segments(
     view: &View,
     operations: &[Operation<'_>],
     lookups: &[Lookup<'_>],
-) -> Result<(Vec<KnownPage>, Vec<u8>)> {
+) -> Result<(Vec<SegmentLookup>, Vec<u8>)> {
     let unknown = |operation: &Operation<'_>| {
         let also = operation.also_content();
         let effect = Effect::of(&mut None, &operation.entry(), also.as_slice(), &view.epochs);
-        KnownPage { head: 0..0, effect, location: None }
+        SegmentLookup { head: 0..0, effect, location: None }
     };
     // The data is first filled for pages that no segment has. Pages that are found are overwritten
     // below.
-    let mut pages: Vec<KnownPage> = operations.iter().map(unknown).collect();
+    let mut pages: Vec<SegmentLookup> = operations.iter().map(unknown).collect();
     let mut heads = Vec::new();
-    view.known_in_segments(lookups, |place, location, mut course| {
+    view.locate_in_segments(lookups, |place, location, mut course| {
         let page = pages.get_mut(place).or_bug("a place is that of a lookup")?;
         let operation = operations.get(place).or_bug("a place is that of a lookup")?;
         // All heads are written to one buffer, so no page costs an allocation.
         let start = heads.len();
         if let Some(head) = &course.head {
-            put_course(&mut heads, head, course.changes.as_ref());
+            put_history(&mut heads, head, course.changes.as_ref());
         }
         let also = operation.also_content();
         let (head, entry) = (&mut course.head, operation.entry());
         let effect = Effect::of(head, &entry, also.as_slice(), &view.epochs);
-        *page = KnownPage { head: start..heads.len(), effect, location: Some(location) };
+        *page = SegmentLookup { head: start..heads.len(), effect, location: Some(location) };
         Ok(())
     })?;
     Ok((pages, heads))

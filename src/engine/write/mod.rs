@@ -16,18 +16,18 @@ pub(crate) mod write_batch;
 use std::sync::Arc;
 
 use self::admission::WriteLock;
-use self::lookup_batch::LookedUp;
+use self::lookup_batch::LookupBatch;
 use self::validate::{check_in, of_epochs};
 use self::write_batch::apply;
-use super::answer::OperationResult;
-use super::clock::Clock;
+use super::clock::FutureVisitCheck;
 use super::core::Core;
 use super::db::Db;
 use super::epochs::check_live;
 use super::memtable::Memtable;
-use super::pipeline::Pipeline;
+use super::pipeline::ChunkPipeline;
+use super::results::OperationResult;
 use crate::bug::{Bug, OrBug, ensure};
-use crate::engine::answer::Outcome;
+use crate::engine::results::Outcome;
 use crate::engine::store::Store;
 use crate::error::{Error, Result};
 use crate::page::{
@@ -37,7 +37,7 @@ use crate::sync::thread;
 
 impl Store {
     /// Stores requests, and passes the results to `read`. A result of the wrong kind is a bug.
-    fn answered<T>(
+    fn run_operations<T>(
         &self,
         operations: &[Operation<'_>],
         read: impl FnOnce(Vec<OperationResult>) -> Result<T, Bug>,
@@ -72,14 +72,14 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], [`Error::Time`], [`Error::UnknownEpoch`], [`Error::EndedEpoch`],
+    /// [`Error::FeedUrl`], [`Error::Time`], [`Error::UnknownEpoch`], [`Error::EndedEpoch`],
     /// [`Error::InvalidOption`] for a weight that is not finite or not positive,
     /// [`Error::InTheFuture`] with [`Options::clock_tolerance`](crate::Options::clock_tolerance),
     /// or [`Error::Corrupt`] if a page needed for the outcome is damaged: nothing was stored.
     /// [`Error::Io`] if the commit failed: the observation may or may not be stored, and the store
     /// accepts no more writes ([`Error::Poisoned`]) until it is opened again.
     pub fn observe(&self, observation: Observation<'_>) -> Result<Outcome> {
-        self.answered(&[Operation::Observe(observation)], |mut answers| {
+        self.run_operations(&[Operation::Observe(observation)], |mut answers| {
             answers.pop().or_bug("each observation has an outcome")?.observed()
         })
     }
@@ -112,7 +112,7 @@ impl Store {
     /// is harmless.
     pub fn observe_batch(&self, observations: &[Observation<'_>]) -> Result<Vec<Outcome>> {
         let operations: Vec<_> = observations.iter().copied().map(Operation::Observe).collect();
-        self.answered(&operations, |answers| {
+        self.run_operations(&operations, |answers| {
             answers.into_iter().map(OperationResult::observed).collect()
         })
     }
@@ -142,7 +142,7 @@ impl Store {
     ///
     /// The errors of [`observe_batch`](Store::observe_batch).
     pub fn write_batch(&self, operations: &[Operation<'_>]) -> Result<Vec<OperationResult>> {
-        self.answered(operations, Ok)
+        self.run_operations(operations, Ok)
     }
 
     /// Adds a fingerprint in another epoch, usually the newest, to content that a page had at a
@@ -178,7 +178,7 @@ impl Store {
     ///
     /// The errors of [`observe`](Store::observe).
     pub fn restate(&self, restatement: Restatement<'_>) -> Result<RestateOutcome> {
-        self.answered(&[Operation::Restate(restatement)], |mut answers| {
+        self.run_operations(&[Operation::Restate(restatement)], |mut answers| {
             answers.pop().or_bug("each restatement has an outcome")?.restated()
         })
     }
@@ -191,7 +191,7 @@ impl Store {
     /// The errors of [`observe_batch`](Store::observe_batch).
     pub fn restate_batch(&self, restatements: &[Restatement<'_>]) -> Result<Vec<RestateOutcome>> {
         let operations: Vec<_> = restatements.iter().copied().map(Operation::Restate).collect();
-        self.answered(&operations, |answers| {
+        self.run_operations(&operations, |answers| {
             answers.into_iter().map(OperationResult::restated).collect()
         })
     }
@@ -199,8 +199,8 @@ impl Store {
     /// Sets a property of a page from a time on, without a visit: a
     /// [weight](PropertyUpdate::weight) or a [class](PropertyUpdate::class).
     ///
-    /// A property is not a change of the page. [`Page::weight`](crate::Page::weight) and
-    /// [`Page::class`](crate::Page::class) are the properties in force. This call is as durable and
+    /// A property is not a change of the page. [`BatchEntry::weight`](crate::BatchEntry::weight) and
+    /// [`BatchEntry::class`](crate::BatchEntry::class) are the properties in force. This call is as durable and
     /// as fast as [`observe`](Store::observe); [`write_batch`](Store::write_batch) takes many
     /// properties at a time, and [`load`](Store::load) sets properties of all pages.
     ///
@@ -224,7 +224,7 @@ impl Store {
     ///
     /// The errors of [`observe`](Store::observe).
     pub fn set_property(&self, update: PropertyUpdate<'_>) -> Result<PropertyOutcome> {
-        self.answered(&[Operation::SetProperty(update)], |mut answers| {
+        self.run_operations(&[Operation::SetProperty(update)], |mut answers| {
             answers.pop().or_bug("each property update has an outcome")?.property_set()
         })
     }
@@ -263,15 +263,15 @@ pub(crate) fn observe(db: &Db, operations: &[Operation<'_>]) -> Result<Vec<Opera
     let Db { core, admission, committer, leases, .. } = db;
     core.lifecycle.check()?;
     let epochs = Arc::clone(&core.live.view().epochs);
-    let clock = Clock::of(core);
+    let clock = FutureVisitCheck::of(core);
     // All requests are checked before any is applied: if one request is invalid, none is stored.
     operations.iter().try_for_each(|operation| {
         check_in(&epochs, operation)?;
         clock.check(operation)
     })?;
     let mut answers = Vec::with_capacity(operations.len());
-    let look_up = |chunk| LookedUp::new(core.live.view(), &core.options, chunk);
-    let pipeline = Pipeline::new(chunks(operations));
+    let look_up = |chunk| LookupBatch::new(core.live.view(), &core.options, chunk);
+    let pipeline = ChunkPipeline::new(chunks(operations));
     let applied = thread::scope(|scope| {
         // New work stops even after an error, so that the helper does not look up chunks that are
         // never applied.
@@ -295,7 +295,7 @@ pub(crate) fn observe(db: &Db, operations: &[Operation<'_>]) -> Result<Vec<Opera
         // All applied operations are acknowledged; after a bug no operation is acknowledged.
         if !matches!(e, Error::Bug(_)) {
             committer.commit(last, None)?;
-            core.metrics.observed(answers.iter().filter_map(found));
+            core.metrics.observed(answers.iter().filter_map(observed_verdict));
         }
         return Err(e);
     }
@@ -303,7 +303,7 @@ pub(crate) fn observe(db: &Db, operations: &[Operation<'_>]) -> Result<Vec<Opera
     for url in operations.iter().filter_map(visited) {
         leases.end(url);
     }
-    core.metrics.observed(answers.iter().filter_map(found));
+    core.metrics.observed(answers.iter().filter_map(observed_verdict));
     Ok(answers)
 }
 
@@ -316,7 +316,7 @@ fn visited<'a>(operation: &Operation<'a>) -> Option<&'a str> {
 }
 
 /// The verdict on a visit, and whether its list of near pages is complete.
-fn found(answer: &OperationResult) -> Option<(&Verdict, bool)> {
+fn observed_verdict(answer: &OperationResult) -> Option<(&Verdict, bool)> {
     match answer {
         OperationResult::Observed(outcome) => Some((&outcome.verdict, outcome.complete)),
         OperationResult::Restated(_) | OperationResult::PropertySet(_) => None,
@@ -337,7 +337,7 @@ fn is_sealing_late(core: &Core) -> bool {
 fn apply_all<'a>(
     db: &Db,
     operations: &[Operation<'a>],
-    looked_up: LookedUp<'a>,
+    looked_up: LookupBatch<'a>,
     answers: &mut Vec<OperationResult>,
 ) -> Result<()> {
     let Db { core, committer, .. } = db;
@@ -374,10 +374,10 @@ fn apply_all<'a>(
 /// other components: sealing and merging change no data.
 fn begin<'s, 'a>(
     db: &'s Db,
-    mut looked_up: LookedUp<'a>,
+    mut looked_up: LookupBatch<'a>,
     operations: &[Operation<'a>],
     from: usize,
-) -> Result<(WriteLock<'s>, LookedUp<'a>)> {
+) -> Result<(WriteLock<'s>, LookupBatch<'a>)> {
     let Db { core, admission, sealer, .. } = db;
     /// The maximum number of times that the lock is released to look up again.
     const TRIES: usize = 3;
@@ -399,7 +399,7 @@ fn begin<'s, 'a>(
         // forever.
         let held = (tries > TRIES).then_some(writer);
         let left = operations.get(from..).or_bug("what is left is of the observations")?;
-        looked_up = LookedUp::new(live, &core.options, left)?.after(from);
+        looked_up = LookupBatch::new(live, &core.options, left)?.after(from);
         if let Some(writer) = held {
             return Ok((writer, looked_up));
         }

@@ -4,42 +4,42 @@ use std::cell::OnceCell;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use super::decide::{PageBefore, RequestContext};
+use super::decide::{PriorPage, RequestContext};
 use crate::bug::OrBug;
-use crate::engine::answer::{ExactCopy, NearDuplicate, Original, OriginalBy};
 use crate::engine::component::{Component, PageLocation};
-use crate::engine::first_seen::Since;
+use crate::engine::first_seen::InForceSince;
 use crate::engine::lookup::Lookup;
 use crate::engine::options::Options;
-use crate::engine::search::query::Near;
-use crate::engine::search::{FromHit, HitSet, SearchRequest, together};
+use crate::engine::results::{ExactCopy, NearDuplicate, Original, OriginalBy};
+use crate::engine::search::query::NearMatch;
+use crate::engine::search::{FromHit, HitSet, SearchRequest, merge_results};
 use crate::engine::view::View;
 use crate::error::{Error, Result};
-use crate::page::{Content, Head, Rank, Ranked, Ranking, Weight, surt};
+use crate::page::{Content, PageHead, RankInput, RankKey, Ranking, Weight, surt};
 use crate::time::Time;
 
 /// The copies of observed content, and the near pages, each with the time when its content in force
 /// was first seen.
-pub(crate) struct Nearby {
+pub(crate) struct NearbyPages {
     copies: Vec<(Time, RankedHit)>,
     near: Vec<(Time, RankedHit)>,
     /// Whether the copies and the near pages are complete.
     pub(crate) complete: bool,
 }
 
-impl Nearby {
+impl NearbyPages {
     /// Adds the hits of the memtables to the hits of the segments, and reads the pages.
     pub(crate) fn find(
         view: &View,
         options: &Options,
         searches: &[SearchRequest<'_>],
         found: &mut [HitSet],
-    ) -> Result<Nearby> {
+    ) -> Result<NearbyPages> {
         let (mut copies, mut near, mut complete) = (Vec::new(), Vec::new(), true);
         for (search, found) in searches.iter().zip(found) {
             view.add_memory(search, found);
             let output = view.near::<RankedHit>(search, u64::MAX, found)?;
-            near = together(near, output.near);
+            near = merge_results(near, output.near);
             // Two searches may each stay within the limit and exceed it together.
             complete &= output.complete && near.len() <= search.limit;
             near.truncate(search.limit);
@@ -53,7 +53,7 @@ impl Nearby {
         let copies = RankedHit::first_of(copies, options.near_limit, view)?;
         let dated = |near: RankedHit| Ok((near.since(view)?, near));
         let near = near.into_iter().map(dated).collect::<Result<_>>()?;
-        Ok(Nearby { copies, near, complete })
+        Ok(NearbyPages { copies, near, complete })
     }
 
     /// Returns the page that ranks first, unless that page is the page of the request itself.
@@ -68,9 +68,9 @@ impl Nearby {
         ranking: &Ranking,
         context: RequestContext<'_>,
         weight: Option<Weight>,
-        before: impl FnOnce() -> Option<PageBefore>,
+        before: impl FnOnce() -> Option<PriorPage>,
     ) -> Result<Option<Original>> {
-        let by_fingerprint = |near: &Near| match near.distance {
+        let by_fingerprint = |near: &NearMatch| match near.distance {
             0 => OriginalBy::Fingerprint,
             _ => OriginalBy::Near,
         };
@@ -90,7 +90,7 @@ impl Nearby {
     pub(crate) fn into_pages(self) -> (Vec<ExactCopy>, Vec<NearDuplicate>) {
         let copy = |(first, of): (Time, RankedHit)| ExactCopy { url: of.near.url, first };
         let near = |(first, of): (Time, RankedHit)| {
-            let Near { url, distance, fingerprint } = of.near;
+            let NearMatch { url, distance, fingerprint } = of.near;
             NearDuplicate { url, distance, fingerprint, first }
         };
         let copies = self.copies.into_iter().map(copy).collect();
@@ -100,9 +100,9 @@ impl Nearby {
 
 /// A page that a search found for an observation, with the data for ranking.
 struct RankedHit {
-    near: Near,
+    near: NearMatch,
     weight: Weight,
-    since: Since,
+    since: InForceSince,
     /// The location of the page's newest record.
     location: PageLocation,
 }
@@ -110,16 +110,16 @@ struct RankedHit {
 impl FromHit for RankedHit {
     const WANTS_HEAD: bool = true;
 
-    fn of(near: Near, head: Option<&Head>, location: PageLocation) -> Result<RankedHit> {
+    fn of(near: NearMatch, head: Option<&PageHead>, location: PageLocation) -> Result<RankedHit> {
         let head = head.ok_or_else(|| {
             let what = format!("a fingerprint says that {} is known", near.url);
             Error::corrupt("segments", 0, what)
         })?;
-        let (weight, since) = (head.properties.weight(), Since::of(head));
+        let (weight, since) = (head.properties.weight(), InForceSince::of(head));
         Ok(RankedHit { near, weight, since, location })
     }
 
-    fn near(&self) -> &Near {
+    fn near(&self) -> &NearMatch {
         &self.near
     }
 }
@@ -130,7 +130,7 @@ impl RankedHit {
     fn since(&self, view: &View) -> Result<Time> {
         let PageLocation { component, page } = self.location;
         let read = || {
-            self.since.ask(|in_force| {
+            self.since.resolve(|in_force| {
                 view.first_seen(&Lookup::new(&self.near.url, view.seed), u64::MAX, in_force)
             })
         };
@@ -179,7 +179,7 @@ impl RankedHit {
             let one = slot.as_mut().or_bug("a page is taken once")?;
             let since = one.since(view)?;
             if since > time {
-                one.since = Since::Known(since);
+                one.since = InForceSince::Known(since);
                 // The page's time is later than its bound, so other pages may come before it. With
                 // the exact time the page is not read again.
                 next.push(Reverse((since, place)));
@@ -193,7 +193,7 @@ impl RankedHit {
 
 /// The rank of a page among other pages.
 struct NearbyRank<'u> {
-    rank: Rank,
+    rank: RankKey,
     url: &'u str,
     /// The SURT key, computed if the rules do not decide.
     key: OnceCell<Vec<u8>>,
@@ -201,7 +201,11 @@ struct NearbyRank<'u> {
 
 impl<'u> NearbyRank<'u> {
     fn of(ranking: &Ranking, url: &'u str, since: Time, weight: Weight) -> NearbyRank<'u> {
-        NearbyRank { rank: ranking.rank(&Ranked { url, since, weight }), url, key: OnceCell::new() }
+        NearbyRank {
+            rank: ranking.rank(&RankInput { url, since, weight }),
+            url,
+            key: OnceCell::new(),
+        }
     }
 
     fn key(&self) -> (&[u8], &str) {
@@ -219,7 +223,7 @@ fn is_before(
     ranking: &Ranking,
     RequestContext { view, lookup, request }: RequestContext<'_>,
     weight: Option<Weight>,
-    before: Option<PageBefore>,
+    before: Option<PriorPage>,
 ) -> Result<bool> {
     let time = request.entry().time();
     let weight = weight.or_else(|| before.map(|before| before.weight));

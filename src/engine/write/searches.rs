@@ -38,7 +38,7 @@ pub(crate) fn search_request<'a>(
         under: None,
         exclude: Some(request.url()),
         classes: None,
-        unless,
+        excluded_epoch: unless,
         digest: seen.digest,
         bounds: Some(bounds(options.near_limit, options.near_fingerprints)),
     })

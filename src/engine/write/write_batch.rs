@@ -1,14 +1,14 @@
 //! The stages of a write under the write lock: a request that was looked up is decided, its
 //! operations are journalled and applied to the memtable, and its result is made.
 
-use super::admission::Writer;
-use super::decide::{Decided, OperationVerdict, RequestContext};
-use super::lookup_batch::{LookedUp, LookedUpPage};
-use super::nearby::Nearby;
-use crate::engine::answer::{OperationResult, Outcome};
+use super::admission::WriterState;
+use super::decide::{DecidedRequest, OperationVerdict, RequestContext};
+use super::lookup_batch::{BatchPage, LookupBatch};
+use super::nearby::NearbyPages;
 use crate::engine::journal;
-use crate::engine::journal::PageName;
+use crate::engine::journal::JournalPage;
 use crate::engine::options::Options;
+use crate::engine::results::{OperationResult, Outcome};
 use crate::error::Result;
 use crate::page::{Operation, VisitVerdict};
 
@@ -16,14 +16,14 @@ use crate::page::{Operation, VisitVerdict};
 /// memtable is full after the request.
 pub(crate) fn apply(
     options: &Options,
-    writer: &mut Writer,
-    looked_up: &mut LookedUp<'_>,
+    writer: &mut WriterState,
+    looked_up: &mut LookupBatch<'_>,
     at: usize,
     request: &Operation<'_>,
 ) -> Result<(OperationResult, bool)> {
     let (view, lookup, mut page) = looked_up.page(at)?;
     let context = RequestContext { view, lookup, request };
-    let decided = Decided::new(context, &mut page)?;
+    let decided = DecidedRequest::new(context, &mut page)?;
     // The result is made before the operations are in the memtable, where a search would find the
     // page itself.
     let answer = match decided.decision.verdict {
@@ -41,14 +41,14 @@ pub(crate) fn apply(
 fn outcome(
     options: &Options,
     context: RequestContext<'_>,
-    page: &mut LookedUpPage<'_>,
+    page: &mut BatchPage<'_>,
     visit: VisitVerdict,
-    decided: &Decided<'_>,
+    decided: &DecidedRequest<'_>,
 ) -> Result<Outcome> {
     let view = context.view;
     let weight = decided.decision.weight();
-    let nearby = Nearby::find(view, options, page.searches, page.found)?;
-    let original = nearby.original(&options.rule, context, weight, || decided.page_before())?;
+    let nearby = NearbyPages::find(view, options, page.searches, page.found)?;
+    let original = nearby.original(&options.rule, context, weight, || decided.prior_page())?;
     let complete = nearby.complete;
     let (copies, near) = nearby.into_pages();
     let VisitVerdict { verdict, novel } = visit;
@@ -70,13 +70,13 @@ fn outcome(
 /// memtable is full.
 fn put_operations(
     options: &Options,
-    writer: &mut Writer,
+    writer: &mut WriterState,
     RequestContext { view, lookup, .. }: RequestContext<'_>,
-    decided: &Decided<'_>,
+    decided: &DecidedRequest<'_>,
 ) -> Result<bool> {
     let active = &view.memtables.active;
-    let Writer { next_sequence, pending } = writer;
-    let Decided { decision, earlier, number, head, .. } = decided;
+    let WriterState { next_sequence, pending } = writer;
+    let DecidedRequest { decision, earlier, number, head, .. } = decided;
     let (earlier, mut number) = (*earlier, *number);
     let mut full = false;
     for (entry, effect) in &decision.operations {
@@ -84,8 +84,8 @@ fn put_operations(
         // The record is packed before the page has a number. A replay assigns the same numbers,
         // because it applies the same operations in the same order.
         let page = match number {
-            Some(number) => PageName::Known(number),
-            None => PageName::New { url: lookup.url, earlier, head },
+            Some(number) => JournalPage::Known(number),
+            None => JournalPage::New { url: lookup.url, earlier, head },
         };
         pending.push(active.journal, sequence, |out| journal::put_entry(out, &page, entry))?;
         *next_sequence += 1;
@@ -96,7 +96,7 @@ fn put_operations(
             Some(page) => page,
             None => inner.add_page(sequence, lookup.url, lookup.hash, earlier, head)?,
         };
-        inner.enter(sequence, page, *entry, effect, &view.epochs)?;
+        inner.apply_entry(sequence, page, *entry, effect, &view.epochs)?;
         // The first operation may add the page. Later operations refer to the page by its number.
         number = Some(page);
         full = inner.is_full(options);

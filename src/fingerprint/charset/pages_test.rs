@@ -52,7 +52,7 @@ const ENCODINGS: [(&str, &str, bool); 32] = [
 
 /// The place where a page declares its encoding.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Declared {
+enum DeclarationSite {
     Header,
     Early,
     Late,
@@ -102,23 +102,27 @@ fn pages_in_any_encoding_read_like_their_twins_in_utf8() {
     let mut alike: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for (label, language, guessed) in ENCODINGS {
         for number in 0..10 {
-            let way =
-                [Declared::Header, Declared::Early, Declared::Late, Declared::Nowhere][number % 4];
+            let way = [
+                DeclarationSite::Header,
+                DeclarationSite::Early,
+                DeclarationSite::Late,
+                DeclarationSite::Nowhere,
+            ][number % 4];
             let meta = match number {
                 1 | 2 => format!("<meta charset=\"{label}\">"),
                 _ => format!("<meta http-equiv=Content-Type content='text/html; charset={label}'>"),
             };
             let (early, late) = match way {
-                Declared::Early => (meta.as_str(), ""),
-                Declared::Late => ("", meta.as_str()),
-                Declared::Header | Declared::Nowhere => ("", ""),
+                DeclarationSite::Early => (meta.as_str(), ""),
+                DeclarationSite::Late => ("", meta.as_str()),
+                DeclarationSite::Header | DeclarationSite::Nowhere => ("", ""),
             };
             let page = page(language, number, early, late);
             let bytes = encoded(&page, label);
             let header = format!("text/html; charset={label}");
-            let header = if way == Declared::Header { header.as_str() } else { "text/html" };
+            let header = if way == DeclarationSite::Header { header.as_str() } else { "text/html" };
             let is_alike = visible_text(&decode(&bytes, Some(header))) == visible_text(&page);
-            assert!(is_alike || way == Declared::Nowhere, "{label}, {language}, {way:?}");
+            assert!(is_alike || way == DeclarationSite::Nowhere, "{label}, {language}, {way:?}");
             assert!(is_alike || !guessed, "{label}, {language}, undeclared");
             let (all, good) = alike.entry(format!("{label} {way:?}")).or_default();
             (*all, *good) = (*all + 1, *good + usize::from(is_alike));

@@ -8,7 +8,7 @@ use memchr::memmem;
 
 use super::meta::Meta;
 use super::prescan::{self, PRESCAN_BYTES};
-use crate::fingerprint::html::foreign::Foreign;
+use crate::fingerprint::html::foreign::ForeignContent;
 use crate::fingerprint::html::{elements, tokens};
 
 /// Returns the encoding that a page declares in the first `<meta>` element that names an encoding
@@ -65,22 +65,22 @@ fn names_charset(bytes: &[u8]) -> bool {
 }
 
 /// Finds the first `<meta>` element that names an encoding.
-fn find(bytes: &[u8]) -> Finder {
-    let mut finder = Finder::default();
+fn find(bytes: &[u8]) -> MetaFinder {
+    let mut finder = MetaFinder::default();
     tokens::read(bytes, &mut finder);
     finder
 }
 
 #[derive(Default)]
-struct Finder {
+struct MetaFinder {
     name: Vec<u8>,
     /// The `<meta>` tag being read.
     meta: Option<Meta<'static>>,
-    foreign: Foreign,
+    foreign: ForeignContent,
     found: Option<&'static Encoding>,
 }
 
-impl tokens::Reader for Finder {
+impl tokens::TokenSink for MetaFinder {
     fn take(&mut self, event: &CallbackEvent<'_>) {
         match *event {
             CallbackEvent::OpenStartTag { name } => {
@@ -110,7 +110,7 @@ impl tokens::Reader for Finder {
     }
 }
 
-impl Finder {
+impl MetaFinder {
     fn open(&mut self, self_closing: bool) {
         self.foreign.breaks_out(&self.name);
         let foreign = self.foreign.is_here() || matches!(self.name.as_slice(), b"svg" | b"math");

@@ -22,7 +22,7 @@ const RAW: [&[u8]; 8] =
 pub(super) fn encoding(bytes: &[u8]) -> Option<&'static Encoding> {
     let start = bytes.get(..PRESCAN_BYTES).unwrap_or(bytes);
     utf16_declaration(start)
-        .or_else(|| Scan { rest: start }.encoding().ok())
+        .or_else(|| PrescanCursor { rest: start }.encoding().ok())
         .or_else(|| xml_declaration(start))
 }
 
@@ -76,17 +76,17 @@ fn after_controls(bytes: &[u8]) -> &[u8] {
 }
 
 /// The name and the value of an attribute.
-type Attribute<'b> = (&'b [u8], &'b [u8]);
+type RawAttribute<'b> = (&'b [u8], &'b [u8]);
 
 /// The end of the bytes, where the algorithm aborts.
 struct OutOfBytes;
 
 /// The state of the prescan; `rest` begins at its position.
-struct Scan<'b> {
+struct PrescanCursor<'b> {
     rest: &'b [u8],
 }
 
-impl<'b> Scan<'b> {
+impl<'b> PrescanCursor<'b> {
     /// Returns the encoding of the first `<meta>` that names an encoding.
     fn encoding(mut self) -> Result<&'static Encoding, OutOfBytes> {
         loop {
@@ -135,7 +135,7 @@ impl<'b> Scan<'b> {
     }
 
     /// Reads an attribute (HTML, 13.2.3.2, "get an attribute"): its name and value as written.
-    fn attribute(&mut self) -> Result<Option<Attribute<'b>>, OutOfBytes> {
+    fn attribute(&mut self) -> Result<Option<RawAttribute<'b>>, OutOfBytes> {
         self.until(|b| !is_blank(b) && b != b'/')?;
         if self.rest.starts_with(b">") {
             return Ok(None);
@@ -205,7 +205,7 @@ pub(super) fn is_meta(bytes: &[u8]) -> bool {
 
 /// Returns the length of the `<meta>` tag at the start of the bytes; `None` if the tag has no end.
 pub(super) fn meta_len(bytes: &[u8]) -> Option<usize> {
-    let mut scan = Scan { rest: bytes };
+    let mut scan = PrescanCursor { rest: bytes };
     scan.skip(b"<meta".len());
     scan.meta().ok()?;
     // The position is at the `>`.

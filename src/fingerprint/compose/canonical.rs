@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::pairs::{COMPOSITES, EXCLUDED};
 use super::singles::{CLASSES, SINGLES};
-use crate::fingerprint::pages::Pages;
+use crate::fingerprint::char_table::CharTable;
 
 /// The constants of Hangul syllables and their parts (The Unicode Standard, section 3.12).
 const LEADING: u32 = 0x1100;
@@ -18,7 +18,7 @@ const TRAILING_COUNT: u32 = 28;
 const SYLLABLE_COUNT: u32 = LEADING_COUNT * VOWEL_COUNT * TRAILING_COUNT;
 
 /// The canonical combining class of each indecomposable character: 0 for a starter.
-static PARTS: LazyLock<Pages<u8>> = LazyLock::new(|| {
+static PARTS: LazyLock<CharTable<u8>> = LazyLock::new(|| {
     let mut all = vec![0; 0x11_0000];
     let pairs = COMPOSITES.iter().chain(EXCLUDED).map(|row| row.0);
     let decomposed = pairs.chain(SINGLES.iter().map(|row| row.0)).map(|code| (code, DECOMPOSED));
@@ -30,7 +30,7 @@ static PARTS: LazyLock<Pages<u8>> = LazyLock::new(|| {
             *room = class;
         }
     }
-    Pages::new(&all)
+    CharTable::new(&all)
 });
 
 /// The value in [`PARTS`] of a decomposable character. All combining classes are lower.

@@ -22,14 +22,14 @@ use canonical::{class, compose, decompose};
 pub(super) struct Composer {
     starter: Option<(char, usize)>,
     /// The marks after the starter, in canonical order.
-    marks: Vec<Mark>,
+    marks: Vec<BufferedMark>,
 }
 
 /// The number of consecutive non-starters that Stream-Safe Text allows.
 const MARKS_MAX: usize = 30;
 
 #[derive(Clone, Copy, Debug)]
-struct Mark {
+struct BufferedMark {
     class: u8,
     c: char,
     at: usize,
@@ -62,7 +62,7 @@ impl Composer {
         if class != 0 {
             // The canonical ordering algorithm: a stable sort by class.
             let place = self.marks.partition_point(|mark| mark.class <= class);
-            self.marks.insert(place, Mark { class, c, at });
+            self.marks.insert(place, BufferedMark { class, c, at });
             self.marks.truncate(MARKS_MAX);
             return;
         }

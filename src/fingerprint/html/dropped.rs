@@ -3,7 +3,7 @@
 use super::elements::{ends_paragraph, is_container, is_parent, may_stay_open};
 
 /// Finds the end of an element. Needs only counters, regardless of the depth of the page.
-pub(super) struct Dropped {
+pub(super) struct DroppedElement {
     name: Vec<u8>,
     /// The number of open elements of the same name within the dropped element.
     same: u64,
@@ -12,9 +12,9 @@ pub(super) struct Dropped {
     containers: u64,
 }
 
-impl Dropped {
-    pub(super) fn new(name: Vec<u8>) -> Dropped {
-        Dropped { name, same: 0, containers: 0 }
+impl DroppedElement {
+    pub(super) fn new(name: Vec<u8>) -> DroppedElement {
+        DroppedElement { name, same: 0, containers: 0 }
     }
 
     /// Takes a start tag within the element. Returns `false` if the tag ends this element, whose

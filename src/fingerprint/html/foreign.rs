@@ -4,14 +4,14 @@ use super::elements::ends_paragraph;
 
 /// Tracks nesting in `svg` and `math`. Needs only counters, regardless of the depth of the page.
 #[derive(Default)]
-pub(in crate::fingerprint) struct Foreign {
+pub(in crate::fingerprint) struct ForeignContent {
     /// The number of open foreign elements.
     open: u64,
     /// The number of open elements within foreign elements whose content is HTML again.
     integration: u64,
 }
 
-impl Foreign {
+impl ForeignContent {
     /// Whether tags follow the rules of foreign content, where `/>` closes and no content is plain
     /// text.
     pub(in crate::fingerprint) fn is_here(&self) -> bool {

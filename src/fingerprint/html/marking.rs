@@ -7,7 +7,7 @@ const EMPHASIS: [&[u8]; 6] = [b"b", b"strong", b"i", b"em", b"u", b"mark"];
 
 /// The open elements. Needs only flags and counters, regardless of the depth of the page.
 #[derive(Default)]
-pub(super) struct Marking {
+pub(super) struct OpenMarkup {
     title: bool,
     heading: bool,
     anchor: bool,
@@ -15,7 +15,7 @@ pub(super) struct Marking {
     emphasis: [u32; EMPHASIS.len()],
 }
 
-impl Marking {
+impl OpenMarkup {
     pub(super) fn open(&mut self, name: &[u8]) {
         self.set(name, true);
     }

@@ -9,13 +9,13 @@ mod tag;
 mod tests;
 pub(super) mod tokens;
 
-use dropped::Dropped;
+use dropped::DroppedElement;
 use elements::{is_break, is_cell, is_unseen, is_void};
-use foreign::Foreign;
+use foreign::ForeignContent;
 use html5gum::emitters::callback::CallbackEvent;
-use marking::Marking;
-use tag::Tag;
-use tokens::Reader;
+use marking::OpenMarkup;
+use tag::StartTag;
+use tokens::TokenSink;
 
 use super::document::Document;
 
@@ -41,7 +41,7 @@ use super::document::Document;
 /// assert_eq!(document.fields(), [("author".to_owned(), "Jane".to_owned())]);
 /// ```
 pub fn extract(html: &str) -> Document {
-    let mut reduction = Reduction::default();
+    let mut reduction = TextExtractor::default();
     // A byte order mark is not part of the text.
     tokens::read(html.strip_prefix('\u{feff}').unwrap_or(html).as_bytes(), &mut reduction);
     reduction.document.trim_end();
@@ -54,18 +54,18 @@ pub fn visible_text(html: &str) -> String {
 }
 
 #[derive(Default)]
-struct Reduction {
+struct TextExtractor {
     document: Document,
     /// The marks of the current text.
-    marking: Marking,
+    marking: OpenMarkup,
     /// The tag being read.
-    tag: Tag,
-    foreign: Foreign,
+    tag: StartTag,
+    foreign: ForeignContent,
     /// The element whose content is being dropped, and whether it is foreign content.
-    dropped: Option<(Dropped, bool)>,
+    dropped: Option<(DroppedElement, bool)>,
 }
 
-impl Reader for Reduction {
+impl TokenSink for TextExtractor {
     fn take(&mut self, event: &CallbackEvent<'_>) {
         match *event {
             CallbackEvent::OpenStartTag { name } => self.tag.begin(name),
@@ -83,7 +83,7 @@ impl Reader for Reduction {
     }
 }
 
-impl Reduction {
+impl TextExtractor {
     fn open(&mut self, self_closing: bool) {
         let name = self.tag.name.as_slice();
         if self.foreign.breaks_out(name) {
@@ -107,7 +107,7 @@ impl Reduction {
         }
         self.marking.open(&name);
         if !empty && (self.tag.hidden || is_unseen(&name)) {
-            self.dropped = Some((Dropped::new(name), foreign));
+            self.dropped = Some((DroppedElement::new(name), foreign));
         }
     }
 

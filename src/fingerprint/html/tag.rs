@@ -5,11 +5,11 @@ const FIELD_BYTES_MAX: usize = 4096;
 
 /// The tag being read, with its relevant attributes.
 #[derive(Default)]
-pub(super) struct Tag {
+pub(super) struct StartTag {
     pub(super) name: Vec<u8>,
     pub(super) hidden: bool,
     /// The attribute whose value may follow.
-    attribute: Attribute,
+    attribute: TagAttribute,
     /// The attributes seen so far: if an attribute is repeated, only its first occurrence is used.
     seen: [bool; 3],
     /// The attributes of a `meta` element.
@@ -18,7 +18,7 @@ pub(super) struct Tag {
 }
 
 #[derive(Clone, Copy, Default, PartialEq)]
-enum Attribute {
+enum TagAttribute {
     #[default]
     Other,
     Hidden,
@@ -26,13 +26,13 @@ enum Attribute {
     Content,
 }
 
-impl Tag {
+impl StartTag {
     /// Starts a new tag.
     pub(super) fn begin(&mut self, name: &[u8]) {
         self.name.clear();
         self.name.extend_from_slice(name);
         self.hidden = false;
-        self.attribute = Attribute::Other;
+        self.attribute = TagAttribute::Other;
         self.seen = [false; 3];
         (self.field, self.content) = (None, None);
     }
@@ -41,30 +41,32 @@ impl Tag {
     pub(super) fn attribute(&mut self, name: &[u8]) {
         let of_meta = self.name == b"meta";
         let (attribute, place) = match name {
-            b"hidden" => (Attribute::Hidden, 0),
-            b"name" if of_meta => (Attribute::Name, 1),
-            b"content" if of_meta => (Attribute::Content, 2),
-            _ => (Attribute::Other, 3),
+            b"hidden" => (TagAttribute::Hidden, 0),
+            b"name" if of_meta => (TagAttribute::Name, 1),
+            b"content" if of_meta => (TagAttribute::Content, 2),
+            _ => (TagAttribute::Other, 3),
         };
         let again = self.seen.get_mut(place).is_some_and(|seen| std::mem::replace(seen, true));
-        self.attribute = if again { Attribute::Other } else { attribute };
-        self.hidden |= self.attribute == Attribute::Hidden;
+        self.attribute = if again { TagAttribute::Other } else { attribute };
+        self.hidden |= self.attribute == TagAttribute::Hidden;
     }
 
     /// Takes the value of the current attribute.
     pub(super) fn value(&mut self, value: &[u8]) {
         match self.attribute {
             // An element that is hidden until the reader searches is part of the page's text.
-            Attribute::Hidden if value.eq_ignore_ascii_case(b"until-found") => self.hidden = false,
-            Attribute::Name => {
+            TagAttribute::Hidden if value.eq_ignore_ascii_case(b"until-found") => {
+                self.hidden = false
+            }
+            TagAttribute::Name => {
                 let names = ["author", "description", "keywords"];
                 let is_this = |name: &&str| name.as_bytes().eq_ignore_ascii_case(value);
                 self.field = names.into_iter().find(is_this);
             }
-            Attribute::Content if value.len() <= FIELD_BYTES_MAX => {
+            TagAttribute::Content if value.len() <= FIELD_BYTES_MAX => {
                 self.content = Some(String::from_utf8_lossy(value).into_owned());
             }
-            Attribute::Hidden | Attribute::Content | Attribute::Other => {}
+            TagAttribute::Hidden | TagAttribute::Content | TagAttribute::Other => {}
         }
     }
 

@@ -4,7 +4,7 @@ use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
 use html5gum::{Emitter, ForwardingEmitter, Span, State, Tokenizer, naive_next_state};
 
 /// A consumer of tokens.
-pub(in crate::fingerprint) trait Reader {
+pub(in crate::fingerprint) trait TokenSink {
     fn take(&mut self, event: &CallbackEvent<'_>);
 
     /// Whether the position is in foreign content.
@@ -17,18 +17,18 @@ pub(in crate::fingerprint) trait Reader {
 }
 
 /// Signals that a reader needs no more tokens.
-struct Done;
+struct StopTokens;
 
 /// Passes the tokens of a page to a reader until the reader is done. Invalid UTF-8 is passed
 /// unchanged.
-pub(in crate::fingerprint) fn read<R: Reader>(html: &[u8], reader: &mut R) {
-    let reading = Reading { reader, name: Vec::new(), next: None };
-    let emitter = Switching(CallbackEmitter::new(reading));
+pub(in crate::fingerprint) fn read<R: TokenSink>(html: &[u8], reader: &mut R) {
+    let reading = SinkEmitter { reader, name: Vec::new(), next: None };
+    let emitter = StateSwitchingEmitter(CallbackEmitter::new(reading));
     // The iterator has at most one item, which means that the reader is done.
     Tokenizer::new_with_emitter(html, emitter).next();
 }
 
-struct Reading<'r, R> {
+struct SinkEmitter<'r, R> {
     reader: &'r mut R,
     /// The name of the last start tag.
     name: Vec<u8>,
@@ -36,8 +36,8 @@ struct Reading<'r, R> {
     next: Option<State>,
 }
 
-impl<R: Reader> Callback<Done, ()> for Reading<'_, R> {
-    fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Done> {
+impl<R: TokenSink> Callback<StopTokens, ()> for SinkEmitter<'_, R> {
+    fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<StopTokens> {
         self.reader.take(&event);
         match event {
             CallbackEvent::OpenStartTag { name } => {
@@ -54,17 +54,17 @@ impl<R: Reader> Callback<Done, ()> for Reading<'_, R> {
             }
             _ => {}
         }
-        self.reader.is_done().then_some(Done)
+        self.reader.is_done().then_some(StopTokens)
     }
 }
 
 /// An emitter that switches the tokenizer's state as far as the text requires.
-struct Switching<'r, R: Reader>(CallbackEmitter<Reading<'r, R>, Done>);
+struct StateSwitchingEmitter<'r, R: TokenSink>(CallbackEmitter<SinkEmitter<'r, R>, StopTokens>);
 
-impl<R: Reader> ForwardingEmitter for Switching<'_, R> {
-    type Token = Done;
+impl<R: TokenSink> ForwardingEmitter for StateSwitchingEmitter<'_, R> {
+    type Token = StopTokens;
 
-    fn inner(&mut self) -> &mut impl Emitter<Token = Done> {
+    fn inner(&mut self) -> &mut impl Emitter<Token = StopTokens> {
         &mut self.0
     }
 

@@ -16,7 +16,7 @@ pub(super) const BLOCK: usize = 64;
 
 /// The classes of 64 bytes of a text; bit *i* is for byte *i*.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Classes {
+pub(super) struct ByteClasses {
     /// ASCII letters and digits.
     pub(super) word: u64,
     /// Bytes of non-ASCII characters.
@@ -25,52 +25,59 @@ pub(super) struct Classes {
     pub(super) leads: u64,
 }
 
-/// The maximum number of hashes per call of [`Kernel::count`]; more hashes would overflow a byte.
+/// The maximum number of hashes per call of [`FingerprintKernel::count`]; more hashes would overflow a byte.
 pub(super) const COUNTED_MAX: usize = 255;
 
 /// For each bit, the weight of the features whose hash has the bit set.
 pub(super) type Votes = [u64; 64];
 
 /// A hash and its weight.
-pub(super) type Weighed = (u64, u64);
+pub(super) type WeightedHash = (u64, u64);
 
-type Classify = unsafe fn(&[u8; BLOCK], &mut [u8; BLOCK]) -> Classes;
-type Count = unsafe fn(&[u64], &mut [u8; 64]);
-type Weigh = unsafe fn(&[Weighed], &mut Votes);
+type ClassifyFn = unsafe fn(&[u8; BLOCK], &mut [u8; BLOCK]) -> ByteClasses;
+type CountFn = unsafe fn(&[u64], &mut [u8; 64]);
+type WeighFn = unsafe fn(&[WeightedHash], &mut Votes);
 
 /// A version of the three functions.
 ///
-/// Invariant: a `Kernel` exists only if the processor has the features that its functions were
-/// compiled for. Only [`Kernel::fastest`] and [`Kernel::PORTABLE`] create a `Kernel`.
+/// Invariant: a `FingerprintKernel` exists only if the processor has the features that its functions were
+/// compiled for. Only [`FingerprintKernel::fastest`] and [`FingerprintKernel::PORTABLE`] create a `FingerprintKernel`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kernel {
-    classify: Classify,
-    count: Count,
-    weigh: Weigh,
+pub(super) struct FingerprintKernel {
+    classify: ClassifyFn,
+    count: CountFn,
+    weigh: WeighFn,
 }
 
-impl Kernel {
+impl FingerprintKernel {
     /// Returns the fastest version for this processor.
-    pub(super) fn fastest() -> Kernel {
-        static FASTEST: OnceLock<Kernel> = OnceLock::new();
+    pub(super) fn fastest() -> FingerprintKernel {
+        static FASTEST: OnceLock<FingerprintKernel> = OnceLock::new();
         *FASTEST.get_or_init(|| {
             #[cfg(target_arch = "x86_64")]
             if std::is_x86_feature_detected!("avx2") {
-                return Kernel { classify: x86::classify, count: x86::count, weigh: x86::weigh };
+                return FingerprintKernel {
+                    classify: x86::classify,
+                    count: x86::count,
+                    weigh: x86::weigh,
+                };
             }
-            Kernel::PORTABLE
+            FingerprintKernel::PORTABLE
         })
     }
 
     /// The version for every processor.
-    pub(super) const PORTABLE: Kernel =
-        Kernel { classify: portable::classify, count: portable::count, weigh: portable::weigh };
+    pub(super) const PORTABLE: FingerprintKernel = FingerprintKernel {
+        classify: portable::classify,
+        count: portable::count,
+        weigh: portable::weigh,
+    };
 
     /// Classifies `text`, and writes it to `lower` with ASCII capitals in lower case.
     #[inline]
-    pub(super) fn classify(self, text: &[u8; BLOCK], lower: &mut [u8; BLOCK]) -> Classes {
+    pub(super) fn classify(self, text: &[u8; BLOCK], lower: &mut [u8; BLOCK]) -> ByteClasses {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
-        // SAFETY: a `Kernel` exists only where the processor has the features that the functions
+        // SAFETY: a `FingerprintKernel` exists only where the processor has the features that the functions
         // need, and the functions have no other precondition.
         unsafe {
             (self.classify)(text, lower)
@@ -92,7 +99,7 @@ impl Kernel {
 
     /// Adds each weight to the votes of the bits in its hash. Sums wrap.
     #[inline]
-    pub(super) fn weigh(self, features: &[Weighed], votes: &mut Votes) {
+    pub(super) fn weigh(self, features: &[WeightedHash], votes: &mut Votes) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
         // SAFETY: as in `classify`.
         unsafe {
@@ -108,7 +115,7 @@ mod tests {
 
     #[test]
     fn every_byte_has_its_class() {
-        for kernel in [Kernel::fastest(), Kernel::PORTABLE] {
+        for kernel in [FingerprintKernel::fastest(), FingerprintKernel::PORTABLE] {
             for byte in 0..=255u8 {
                 let (mut text, mut lower) = ([b' '; BLOCK], [0; BLOCK]);
                 text[usize::from(byte) % BLOCK] = byte;
@@ -127,8 +134,8 @@ mod tests {
         fn all_kernels_classify_alike(text in prop::collection::vec(any::<u8>(), BLOCK)) {
             let text = text.try_into().unwrap();
             let (mut lower, mut expected) = ([0; BLOCK], [0; BLOCK]);
-            let classes = Kernel::fastest().classify(&text, &mut lower);
-            prop_assert_eq!(classes, Kernel::PORTABLE.classify(&text, &mut expected));
+            let classes = FingerprintKernel::fastest().classify(&text, &mut lower);
+            prop_assert_eq!(classes, FingerprintKernel::PORTABLE.classify(&text, &mut expected));
             prop_assert_eq!(lower, expected);
         }
 
@@ -137,7 +144,7 @@ mod tests {
             features in prop::collection::vec(any::<(u64, u64)>(), 0..COUNTED_MAX + 1),
         ) {
             let hashes: Vec<u64> = features.iter().map(|f| f.0).collect();
-            for kernel in [Kernel::fastest(), Kernel::PORTABLE] {
+            for kernel in [FingerprintKernel::fastest(), FingerprintKernel::PORTABLE] {
                 let mut votes = [7; 64];
                 kernel.weigh(&features, &mut votes);
                 let counts = kernel.count(&hashes);

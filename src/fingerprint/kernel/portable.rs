@@ -1,6 +1,6 @@
 //! The versions for every processor.
 
-use super::{BLOCK, Classes, Votes, Weighed};
+use super::{BLOCK, ByteClasses, Votes, WeightedHash};
 
 /// Repeats a byte in all bytes of a word.
 const fn all(byte: u8) -> u64 {
@@ -23,8 +23,8 @@ fn gather(bytes: u64) -> u64 {
     (bytes >> 7 & all(1)).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-pub(super) fn classify(text: &[u8; BLOCK], lower: &mut [u8; BLOCK]) -> Classes {
-    let mut classes = Classes { word: 0, foreign: 0, leads: 0 };
+pub(super) fn classify(text: &[u8; BLOCK], lower: &mut [u8; BLOCK]) -> ByteClasses {
+    let mut classes = ByteClasses { word: 0, foreign: 0, leads: 0 };
     let (words, lowered) = (text.as_chunks::<8>().0, lower.as_chunks_mut::<8>().0);
     for (at, (text, lower)) in (0..).step_by(8).zip(words.iter().zip(lowered)) {
         let bytes = u64::from_le_bytes(*text);
@@ -79,7 +79,7 @@ pub(super) fn count(hashes: &[u64], counts: &mut [u8; 64]) {
     }
 }
 
-pub(super) fn weigh(features: &[Weighed], votes: &mut Votes) {
+pub(super) fn weigh(features: &[WeightedHash], votes: &mut Votes) {
     for &(hash, weight) in features {
         for (bit, vote) in votes.iter_mut().enumerate() {
             *vote = vote.wrapping_add(weight & (hash >> bit & 1).wrapping_neg());

@@ -9,7 +9,7 @@ use std::arch::x86_64::{
 
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use super::{BLOCK, Classes, Votes, Weighed};
+use super::{BLOCK, ByteClasses, Votes, WeightedHash};
 
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -52,8 +52,8 @@ fn between(bytes: __m256i, first: u8, last: u8) -> __m256i {
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn classify(text: &[u8; BLOCK], lower: &mut [u8; BLOCK]) -> Classes {
-    let mut classes = Classes { word: 0, foreign: 0, leads: 0 };
+pub(super) fn classify(text: &[u8; BLOCK], lower: &mut [u8; BLOCK]) -> ByteClasses {
+    let mut classes = ByteClasses { word: 0, foreign: 0, leads: 0 };
     let (halves, _) = text.as_chunks::<32>();
     let (lowered, _) = lower.as_chunks_mut::<32>();
     for (place, (half, lower)) in [0, 32].into_iter().zip(halves.iter().zip(lowered)) {
@@ -96,7 +96,7 @@ pub(super) fn count(hashes: &[u64], counts: &mut [u8; 64]) {
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn weigh(features: &[Weighed], votes: &mut Votes) {
+pub(super) fn weigh(features: &[WeightedHash], votes: &mut Votes) {
     /// The number of bits whose votes are in registers at a time. The votes occupy half of the
     /// registers.
     const HELD: usize = 32;

@@ -43,7 +43,7 @@ fn mixed(text: &str, bits: u64) -> String {
     mixed
 }
 
-fn words_by(words: &mut Words, text: &str) -> Vec<String> {
+fn words_by(words: &mut WordSplitter, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut take = |word: &[u8], _: usize| found.push(String::from_utf8(word.to_vec()).unwrap());
     words.push(text, &mut take);
@@ -57,7 +57,7 @@ fn equivalent_texts_have_distance_0_in_fifteen_languages() {
         let (nfc, nfd): (String, String) = (text.nfc().collect(), text.nfd().collect());
         assert!(nfc != nfd || nfc != text, "{text}");
         for preset in Recipe::PRESETS {
-            let mut counted = Counted::new(&preset.recipe);
+            let mut counted = InMemoryFrequencies::new(&preset.recipe);
             EQUIVALENT.iter().for_each(|text| counted.add(text));
             let mut fingerprinter =
                 Fingerprinter::with_frequencies(&preset.recipe, &counted).unwrap();
@@ -78,7 +78,7 @@ fn all_word_readers_agree_on_equivalent_texts() {
     for text in EQUIVALENT.map(long) {
         let (nfc, nfd): (String, String) = (text.nfc().collect(), text.nfd().collect());
         assert_eq!(Shingles::of_text(&nfc, 3), Shingles::of_text(&nfd, 3));
-        let mut counted = Counted::new(&Recipe::words(1));
+        let mut counted = InMemoryFrequencies::new(&Recipe::words(1));
         EQUIVALENT.iter().for_each(|text| counted.add(text));
         let lexicon = Lexicon::new(&counted, Ratio::ZERO..=Ratio::ONE).unwrap();
         let digests = [&nfc, &nfd].map(|text| *IMatch::<3>::of(text, &lexicon).unwrap().digests());
@@ -111,8 +111,8 @@ const BEHIND: [&str; 10] = [
 
 #[test]
 fn every_character_reads_like_its_decomposition() {
-    let kernels = [Kernel::fastest(), Kernel::PORTABLE];
-    let mut each = kernels.map(|kernel| Words::new(kernel, false));
+    let kernels = [FingerprintKernel::fastest(), FingerprintKernel::PORTABLE];
+    let mut each = kernels.map(|kernel| WordSplitter::new(kernel, false));
     // Unassigned planes have no characters.
     for c in ('\0'..='\u{3ffff}').chain('\u{e0000}'..='\u{e0fff}') {
         for behind in BEHIND {
@@ -135,7 +135,7 @@ proptest! {
     #[test]
     fn equivalent_texts_have_equal_words(text in any_equivalent(), bits: u64, runs: bool) {
         let (nfc, nfd): (String, String) = (text.nfc().collect(), text.nfd().collect());
-        let mut words = Words::new(Kernel::fastest(), runs);
+        let mut words = WordSplitter::new(FingerprintKernel::fastest(), runs);
         let expected = words_by(&mut words, &nfc);
         for other in [&text, &nfd, &mixed(&text, bits), &mixed(&nfc, bits)] {
             prop_assert_eq!(&words_by(&mut words, other), &expected, "{:?}", other);
@@ -150,14 +150,14 @@ proptest! {
     ) {
         let mut found: Vec<(String, usize)> = Vec::new();
         let mut take = |word: &[u8], at| found.push((String::from_utf8(word.to_vec()).unwrap(), at));
-        let mut words = Words::new(Kernel::fastest(), runs);
+        let mut words = WordSplitter::new(FingerprintKernel::fastest(), runs);
         words.push(&text, &mut take);
         words.finish(&mut take);
         prop_assert!(found.is_sorted_by_key(|(_, at)| *at));
         for (word, at) in found {
             // The text from the offset on begins with the word, and no composed character was cut
             // in two.
-            let behind = words_by(&mut Words::new(Kernel::PORTABLE, runs), &text[at..]);
+            let behind = words_by(&mut WordSplitter::new(FingerprintKernel::PORTABLE, runs), &text[at..]);
             let begins = behind.first().is_some_and(|first| first.starts_with(&word) || word.starts_with(first));
             prop_assert!(begins, "{:?} at {} of {:?}: {:?}", word, at, text, behind);
         }

@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::choices::Unit;
-use super::fingerprinter::Making;
+use super::choices::GramUnit;
+use super::fingerprinter::FingerprintState;
 use super::fixed::ONE;
-use super::kernel::Kernel;
+use super::kernel::FingerprintKernel;
 use super::recipe::any_recipe;
-use super::words::Words;
+use super::words::WordSplitter;
 use super::*;
 use crate::fingerprint::error::FingerprintError;
 use naive::{counted, naive};
@@ -217,7 +217,7 @@ fn golden_document(text: &str) -> Document {
 
 fn golden(name: &str, text: usize) -> u64 {
     let recipe: Recipe = name.parse().unwrap();
-    let mut counted = Counted::new(&recipe);
+    let mut counted = InMemoryFrequencies::new(&recipe);
     TEXTS.iter().for_each(|text| counted.add(text));
     if text == OF_TEMPLATE {
         (0..30).for_each(|page| counted.add(&format!("{TEMPLATE} {page}")));
@@ -287,8 +287,8 @@ fn recipe_that_needs_frequencies_says_so() {
 
 #[test]
 fn failed_frequencies_do_not_affect_the_next_text() {
-    struct Failing;
-    impl Frequencies for Failing {
+    struct FailingFrequencies;
+    impl Frequencies for FailingFrequencies {
         fn features(&self) -> &str {
             "words1"
         }
@@ -307,7 +307,8 @@ fn failed_frequencies_do_not_affect_the_next_text() {
     let many: String = (0..5000).map(|n| format!("w{n} ")).collect();
     for recipe in ["words-idf", "words1-minwise-leave0.5/2"] {
         let recipe = recipe.parse().unwrap();
-        let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &Failing).unwrap();
+        let mut fingerprinter =
+            Fingerprinter::with_frequencies(&recipe, &FailingFrequencies).unwrap();
         let one = fingerprinter.of_text("one").unwrap();
         for failing in ["two words", &many, &(many.clone() + "w7")] {
             fingerprinter.push("some ");
@@ -320,8 +321,8 @@ fn failed_frequencies_do_not_affect_the_next_text() {
 
 #[test]
 fn table_with_too_few_frequencies_is_refused() {
-    struct Few;
-    impl Frequencies for Few {
+    struct TooFewFrequencies;
+    impl Frequencies for TooFewFrequencies {
         fn features(&self) -> &str {
             "words1"
         }
@@ -335,7 +336,8 @@ fn table_with_too_few_frequencies_is_refused() {
     }
     for recipe in ["words-idf", "words1-minwise-leave0.5/2"] {
         let recipe = recipe.parse().unwrap();
-        let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &Few).unwrap();
+        let mut fingerprinter =
+            Fingerprinter::with_frequencies(&recipe, &TooFewFrequencies).unwrap();
         let error = fingerprinter.of_text("three different words").unwrap_err().to_string();
         assert!(error.contains("2 frequencies for 3 features"), "{error}");
     }
@@ -343,12 +345,12 @@ fn table_with_too_few_frequencies_is_refused() {
 
 #[test]
 fn marked_text_weighs_more() {
-    let recipe = Recipe::words(1).counts(Counts::Raw).boost(Ratio::thousandths(1500));
+    let recipe = Recipe::words(1).counts(CountWeight::Raw).boost(Ratio::thousandths(1500));
     let mut document = Document::new("plain ");
     document.push("head", Marks::HEADING);
     document.push(" bo", Marks::NONE);
     document.push("ld", Marks::EMPHASIS);
-    let hash = |word: &str| Hash::Xxh3.of(word.as_bytes());
+    let hash = |word: &str| FeatureHash::Xxh3.of(word.as_bytes());
     // A word has the marks of its first byte.
     let weights = [("plain", 2), ("head", 3), ("bold", 2)];
     let mut vote = Simhash::new(2);
@@ -368,16 +370,16 @@ fn fields_are_features() {
     };
     let recipe = Recipe::words(1);
     assert_eq!(of(recipe, &document), of(recipe, &other));
-    let shared = recipe.fields(Fields::Share(Ratio::thousandths(4000)));
+    let shared = recipe.fields(FieldWeight::Share(Ratio::thousandths(4000)));
     assert_ne!(of(shared, &document), of(shared, &other));
     let mut same = Document::new("the same text of a few words");
     same.field("author", "jane doe");
     assert_eq!(of(shared, &document), of(shared, &same));
     // A field that votes against the nearest bit flips the bit.
-    let flip = recipe.fields(Fields::Flip);
+    let flip = recipe.fields(FieldWeight::Flip);
     let text = "the same text of a few words";
     let mut vote = Simhash::new(ONE);
-    text.split(' ').for_each(|word| vote.add(Hash::Xxh3.of(word.as_bytes()), ONE));
+    text.split(' ').for_each(|word| vote.add(FeatureHash::Xxh3.of(word.as_bytes()), ONE));
     let balance = vote.balance();
     let nearest = balance.map(i128::unsigned_abs).into_iter().min().unwrap();
     let (bit, _) = balance.iter().enumerate().find(|(_, b)| b.unsigned_abs() == nearest).unwrap();
@@ -393,22 +395,22 @@ fn fields_are_features() {
 #[test]
 fn heaviest_weights_are_still_distinguished() {
     let recipe: Recipe = "words1-raw-inverse-front/2".parse().unwrap();
-    let mut counted = Counted::new(&recipe);
+    let mut counted = InMemoryFrequencies::new(&recipe);
     counted.add("spam eggs ham");
     let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted).unwrap();
     // One word weighs more than all other words together.
     let text = ["spam ".repeat(30), "eggs ".repeat(9), "ham".into()].concat();
-    let spam = Hash::Xxh3.of(b"spam");
+    let spam = FeatureHash::Xxh3.of(b"spam");
     assert_eq!(fingerprinter.of_text(&text).unwrap(), spam);
 }
 
 #[test]
 fn unsuitable_frequencies_are_refused() {
     let recipe: Recipe = "words-idf".parse().unwrap();
-    let refused = |counted: &Counted| {
+    let refused = |counted: &InMemoryFrequencies| {
         Fingerprinter::with_frequencies(&recipe, counted).unwrap_err().to_string()
     };
-    assert!(refused(&Counted::new(&recipe)).contains("some documents"));
+    assert!(refused(&InMemoryFrequencies::new(&recipe)).contains("some documents"));
     let pairs = counted(&Recipe::DEFAULT);
     assert!(refused(&pairs).contains("frequencies of words1, not of words2"));
     Fingerprinter::with_frequencies(&Recipe::DEFAULT, &counted(&recipe)).unwrap();
@@ -439,7 +441,7 @@ fn fingerprint_of_a_long_text_matches_the_definition() {
     for i in 0..40_000u64 {
         text += &format!("Wort{} ", i * i % 7919);
     }
-    for recipe in [Recipe::DEFAULT, Recipe::words(1).counts(Counts::Raw)] {
+    for recipe in [Recipe::DEFAULT, Recipe::words(1).counts(CountWeight::Raw)] {
         let fingerprint = Fingerprinter::new(&recipe).unwrap().of_text(&text).unwrap();
         let document = Document::new(text.as_str());
         assert_eq!(fingerprint, naive(&recipe, &document, &counted(&recipe)));
@@ -464,7 +466,7 @@ proptest! {
         // The result is the same with the memory of another text, and without special instructions.
         prop_assert_eq!(fingerprinter.of(&document).unwrap(), expected);
         // The result is the same with space for only some of the features at a time.
-        if let Making::Simhash(voting) = &mut fingerprinter.making {
+        if let FingerprintState::Simhash(voting) = &mut fingerprinter.making {
             voting.features_max = features_max;
         }
         prop_assert_eq!(fingerprinter.of(&document).unwrap(), expected);

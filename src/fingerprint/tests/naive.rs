@@ -12,12 +12,12 @@ pub(super) fn naive_features(recipe: &Recipe, text: &str) -> Vec<u64> {
             found.push(String::from_utf8(word.to_vec()).unwrap());
         }
     };
-    let mut words = Words::new(Kernel::PORTABLE, recipe.unit == Unit::Chars);
+    let mut words = WordSplitter::new(FingerprintKernel::PORTABLE, recipe.unit == GramUnit::Chars);
     words.push(text, &mut take);
     words.finish(&mut take);
     let gram = recipe.gram as usize;
     let mut features: Vec<u64> = match recipe.unit {
-        Unit::Words => {
+        GramUnit::Words => {
             let hashes: Vec<u64> =
                 found.iter().map(|word| recipe.hash.of(word.as_bytes())).collect();
             let of = |gram: &[u64]| match gram {
@@ -33,7 +33,7 @@ pub(super) fn naive_features(recipe: &Recipe, text: &str) -> Vec<u64> {
                 hashes.windows(gram.min(hashes.len())).map(of).collect()
             }
         }
-        Unit::Chars => {
+        GramUnit::Chars => {
             let all: Vec<char> = found.join(" ").chars().collect();
             let of = |gram: &[char]| recipe.hash.of(gram.iter().collect::<String>().as_bytes());
             if all.is_empty() {
@@ -49,7 +49,11 @@ pub(super) fn naive_features(recipe: &Recipe, text: &str) -> Vec<u64> {
 
 /// Computes a fingerprint by definition, for documents without marks.
 #[expect(clippy::too_many_lines, reason = "the definition of a recipe, read in one go")]
-pub(super) fn naive(recipe: &Recipe, document: &Document, frequencies: &Counted) -> u64 {
+pub(super) fn naive(
+    recipe: &Recipe,
+    document: &Document,
+    frequencies: &InMemoryFrequencies,
+) -> u64 {
     let features = naive_features(recipe, document.text());
     if recipe.family == Family::Minwise {
         let is_left = |hash: &u64| {
@@ -74,17 +78,17 @@ pub(super) fn naive(recipe: &Recipe, document: &Document, frequencies: &Counted)
         frequencies.frequencies(&[hash], &mut df).unwrap();
         let (n, df) = (frequencies.documents(), df[0].max(1));
         let mut weight = u128::from(match recipe.counts {
-            Counts::Raw => count * ONE,
-            Counts::Sqrt => (count << 32).isqrt(),
-            Counts::Log => ONE + fixed::ln(count),
-            Counts::Binary => ONE,
+            CountWeight::Raw => count * ONE,
+            CountWeight::Sqrt => (count << 32).isqrt(),
+            CountWeight::Log => ONE + fixed::ln(count),
+            CountWeight::Binary => ONE,
         });
         weight = match recipe.rarity {
             Rarity::None => weight,
             Rarity::Log => (weight * u128::from(fixed::ln_one_plus(n, df))) >> 16,
             Rarity::Inverse => (weight * u128::from((1u64 << 32) / df)) >> 16,
         };
-        if recipe.scaling != Scaling::None || recipe.boost != Ratio::ONE {
+        if recipe.scaling != PositionWeight::None || recipe.boost != Ratio::ONE {
             weight = (weight * places / u128::from(count)) >> 16;
         }
         unscaled.push((hash, weight));
@@ -113,9 +117,9 @@ pub(super) fn naive(recipe: &Recipe, document: &Document, frequencies: &Counted)
         weights.iter().map(signed).sum()
     };
     let of_field = match recipe.fields {
-        Fields::None => 0,
-        Fields::Share(share) => share.of(weights.iter().map(|f| f.1).max().unwrap_or(0)),
-        Fields::Flip => {
+        FieldWeight::None => 0,
+        FieldWeight::Share(share) => share.of(weights.iter().map(|f| f.1).max().unwrap_or(0)),
+        FieldWeight::Flip => {
             let free = (0..64 - recipe.reserved).map(|bit| balance(&weights, bit).unsigned_abs());
             u64::try_from(free.min().unwrap()).unwrap() + 1
         }
@@ -128,8 +132,8 @@ pub(super) fn naive(recipe: &Recipe, document: &Document, frequencies: &Counted)
 }
 
 /// Returns the frequencies of a small collection.
-pub(super) fn counted(recipe: &Recipe) -> Counted {
-    let mut counted = Counted::new(recipe);
+pub(super) fn counted(recipe: &Recipe) -> InMemoryFrequencies {
+    let mut counted = InMemoryFrequencies::new(recipe);
     for text in ["a b c", "a b a b", "ab ba c", "a é 北京 c", "x Ж a", "a bc"] {
         counted.add(text);
     }

@@ -16,9 +16,9 @@ const PAIRS: u64 = 10_000;
 const TIMES: u64 = 4;
 
 /// Pseudorandom numbers.
-struct Random(u64);
+struct StatisticsRng(u64);
 
-impl Random {
+impl StatisticsRng {
     fn next(&mut self) -> u64 {
         self.0 += 1;
         splitmix(self.0)
@@ -32,7 +32,7 @@ impl Random {
 
 /// The distribution of the features that only one of two sets has.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Rest {
+enum UnsharedFeatures {
     /// Each feature belongs to one of the two sets, at random.
     Both,
     /// All features to the second set: the first set is a subset of it.
@@ -41,10 +41,14 @@ enum Rest {
 
 /// Returns the share of differing bits for a pair of random sets, and the expected share. The union
 /// of the sets has a number of features in this range.
-fn pair(random: &mut Random, all: std::ops::Range<u64>, rest: Rest) -> (f64, f64) {
+fn pair(
+    random: &mut StatisticsRng,
+    all: std::ops::Range<u64>,
+    rest: UnsharedFeatures,
+) -> (f64, f64) {
     let all = all.start + random.up_to(all.end - all.start - 1);
     let common = random.up_to(all);
-    let of_first = if rest == Rest::Second { 0 } else { random.up_to(all - common) };
+    let of_first = if rest == UnsharedFeatures::Second { 0 } else { random.up_to(all - common) };
     let mut sets = [Minwise::new(), Minwise::new()];
     for n in 0..all {
         let feature = random.next();
@@ -62,7 +66,11 @@ fn pair(random: &mut Random, all: std::ops::Range<u64>, rest: Rest) -> (f64, f64
 
 /// Returns the mean deviation of pairs from expectation, in standard errors for [`PAIRS`] pairs,
 /// and the variance as a multiple of the variance of 64 independent bits.
-fn scatter(random: &mut Random, all: std::ops::Range<u64>, rest: Rest) -> (f64, f64) {
+fn scatter(
+    random: &mut StatisticsRng,
+    all: std::ops::Range<u64>,
+    rest: UnsharedFeatures,
+) -> (f64, f64) {
     let (mut sum, mut squares, mut independent) = (0.0, 0.0, 0.0);
     let pairs = PAIRS * up_to(TIMES);
     for _ in 0..pairs {
@@ -82,8 +90,8 @@ fn differing_bits_have_no_bias_at_any_size() {
     // Numbers of features of both sets together: 2 and 3, 4 to 7, and so on, to 10,000.
     let bins = (1..14).map(|bin| 1 << bin..(2 << bin).min(10_001));
     for (number, bin) in (0..).zip(bins) {
-        for rest in [Rest::Both, Rest::Second] {
-            let mut random = Random((number << 40) | (rest as u64) << 50);
+        for rest in [UnsharedFeatures::Both, UnsharedFeatures::Second] {
+            let mut random = StatisticsRng((number << 40) | (rest as u64) << 50);
             let (errors, variance) = scatter(&mut random, bin.clone(), rest);
             assert!(errors.abs() < 3.0, "{rest:?} of {bin:?}: {errors} standard errors");
             // Bits of small sets come from the same features, and bits of large sets from different
@@ -98,7 +106,7 @@ fn bits_are_balanced_and_pairwise_independent() {
     const TEXTS: usize = 100_000;
     let recipe: Recipe = "near".parse().unwrap();
     let mut fingerprinter = Fingerprinter::new(&recipe).unwrap();
-    let mut random = Random(1 << 60);
+    let mut random = StatisticsRng(1 << 60);
     // The texts, 64 of them in each number. Each bit has its own column of numbers.
     let mut columns = vec![[0u64; 64]; TEXTS.div_ceil(64)];
     let mut text = String::new();

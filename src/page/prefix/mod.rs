@@ -11,7 +11,7 @@ use std::str::FromStr;
 use super::host;
 use super::surt::{self, COLON, END, FRAGMENT, HOSTLESS, LABEL, QUERY, SLASH};
 use crate::url::{PrefixError, URL_BYTES_MAX, control};
-pub(crate) use users::Users;
+pub(crate) use user_info::UserInfoPages;
 
 /// A set of pages, defined by the start of their URLs.
 ///
@@ -72,7 +72,7 @@ impl Prefix {
     ///
     /// A text in any other form is a [`PrefixError`], whose message lists the forms.
     pub fn parse(text: &str) -> Result<Prefix, PrefixError> {
-        Prefix::parse_with(text, host::read)
+        Prefix::parse_with(text, host::normalize)
     }
 
     /// Returns the prefix for the host exactly as typed, if [`Prefix::parse`] normalizes the host.
@@ -127,12 +127,12 @@ impl Prefix {
 
     /// Checks the form of a key and computes the end of the range that begins with the key.
     fn from_start(start: Vec<u8>) -> Option<Prefix> {
-        let parts = Parts::of(&start)?;
+        let parts = PrefixParts::of(&start)?;
         let past = parts.last_boundary() + 1;
         let mut end = start.clone();
         match end.last_mut() {
             // The pages of the domain (01) and its subdomains (02).
-            Some(byte) if matches!(parts, Parts::Domain { .. }) => *byte = past,
+            Some(byte) if matches!(parts, PrefixParts::Domain { .. }) => *byte = past,
             // All keys that continue after the boundary.
             Some(byte) if *byte < past => *byte += 1,
             // The name itself, and all keys that continue with a boundary.
@@ -163,13 +163,13 @@ impl fmt::Display for Prefix {
     /// Formats as the shortest text that [`Prefix::parse`] parses as this prefix.
     #[expect(clippy::expect_used, reason = "its parts were found when it was made")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Parts::of(&self.start).expect("a prefix has the shape of one").fmt(f)
+        PrefixParts::of(&self.start).expect("a prefix has the shape of one").fmt(f)
     }
 }
 
 /// The parts of the key at the start of a prefix.
 #[derive(Clone, Copy)]
-enum Parts<'a> {
+enum PrefixParts<'a> {
     /// *labels* 01
     Domain { labels: &'a str },
     /// *labels* 01 *port* 01 *path*
@@ -178,17 +178,17 @@ enum Parts<'a> {
     Rest { scheme: &'a str, rest: &'a str },
 }
 
-impl<'a> Parts<'a> {
+impl<'a> PrefixParts<'a> {
     /// Splits a key into parts; `None` unless the parts have the form that [`Prefix::parse`]
     /// produces.
-    fn of(start: &'a [u8]) -> Option<Parts<'a>> {
+    fn of(start: &'a [u8]) -> Option<PrefixParts<'a>> {
         let text = |bytes| std::str::from_utf8(bytes).ok();
         // No byte of a part may end the part, or look like a boundary.
         let is_plain =
             |part: &str, last: u8| part.bytes().all(|b| b > END && (b <= last || b >= 0x20));
         if let Some((&HOSTLESS, start)) = start.split_first() {
             let (scheme, rest) = text(start)?.split_once(char::from(END))?;
-            let parts = Parts::Rest { scheme, rest };
+            let parts = PrefixParts::Rest { scheme, rest };
             let valid = !scheme.is_empty()
                 && is_plain(scheme, 0)
                 && !rest.is_empty()
@@ -201,27 +201,27 @@ impl<'a> Parts<'a> {
             return None;
         }
         if rest.is_empty() {
-            return Some(Parts::Domain { labels });
+            return Some(PrefixParts::Domain { labels });
         }
         let (port, path) = rest.split_once(char::from(END))?;
         let valid = port.bytes().all(|b| b.is_ascii_digit())
             && path.starts_with(char::from(SLASH))
             && is_plain(path, SLASH);
-        valid.then_some(Parts::Path { labels, port, path })
+        valid.then_some(PrefixParts::Path { labels, port, path })
     }
 
     /// The greatest boundary byte in the last part.
     fn last_boundary(&self) -> u8 {
         match self {
-            Parts::Domain { .. } => LABEL,
-            Parts::Path { .. } => SLASH,
-            Parts::Rest { rest, .. } if rest.starts_with(char::from(SLASH)) => SLASH,
-            Parts::Rest { .. } => COLON,
+            PrefixParts::Domain { .. } => LABEL,
+            PrefixParts::Path { .. } => SLASH,
+            PrefixParts::Rest { rest, .. } if rest.starts_with(char::from(SLASH)) => SLASH,
+            PrefixParts::Rest { .. } => COLON,
         }
     }
 }
 
-impl fmt::Display for Parts<'_> {
+impl fmt::Display for PrefixParts<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = |f: &mut fmt::Formatter<'_>, path: &str| {
             path.chars().try_for_each(|c| {
@@ -238,11 +238,11 @@ impl fmt::Display for Parts<'_> {
             })
         };
         match *self {
-            Parts::Domain { labels } => match plain_host(labels) {
+            PrefixParts::Domain { labels } => match plain_host(labels) {
                 Some(host) => f.write_str(&host),
                 None => f.write_str(&surt_host(labels)),
             },
-            Parts::Path { labels, port, path: text } => {
+            PrefixParts::Path { labels, port, path: text } => {
                 let host = plain_host(labels);
                 // A port that would be dropped as a default port needs the other scheme in front.
                 match port {
@@ -258,7 +258,7 @@ impl fmt::Display for Parts<'_> {
                 write!(f, "{name}{colon}{port}{end}")?;
                 path(f, text)
             }
-            Parts::Rest { scheme, rest } => {
+            PrefixParts::Rest { scheme, rest } => {
                 write!(f, "{scheme}:")?;
                 path(f, rest)
             }
@@ -271,7 +271,7 @@ impl fmt::Display for Parts<'_> {
 fn plain_host(labels: &str) -> Option<String> {
     let host: Vec<&str> = labels.rsplit(char::from(LABEL)).collect();
     let host = host.join(".");
-    let is_read = host::read(&host).is_none_or(|read| read == host);
+    let is_read = host::normalize(&host).is_none_or(|read| read == host);
     (is_read && !host.contains('\\')).then_some(host)
 }
 
@@ -397,4 +397,4 @@ fn unreverse(authority: &str) -> Result<(String, bool), PrefixError> {
 
 #[cfg(test)]
 mod tests;
-mod users;
+mod user_info;

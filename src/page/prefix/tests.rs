@@ -286,13 +286,13 @@ fn invalid_stored_bytes_are_refused() {
 
 /// A URL in parts, or a prefix with no scheme and perhaps no path.
 #[derive(Clone, Debug)]
-struct Whole {
+struct PrefixModel {
     labels: Vec<&'static str>,
     port: Option<u16>,
     path: Option<String>,
 }
 
-impl Whole {
+impl PrefixModel {
     fn text(&self) -> String {
         let port = self.port.map(|port| format!(":{port}")).unwrap_or_default();
         format!("{}{port}{}", self.labels.join("."), self.path.as_deref().unwrap_or(""))
@@ -310,7 +310,7 @@ impl Whole {
     }
 
     /// The definition: by parts, with no key in sight.
-    fn covers(&self, page: &Whole) -> bool {
+    fn covers(&self, page: &PrefixModel) -> bool {
         if self.path.is_none() && self.port.is_none() {
             return page.labels.ends_with(&self.labels);
         }
@@ -325,7 +325,7 @@ impl Whole {
     }
 }
 
-fn wholes() -> impl Strategy<Value = Whole> {
+fn wholes() -> impl Strategy<Value = PrefixModel> {
     let label = prop::sample::select(vec!["a", "b", "a-b", "ab", "xn--a", "0a"]);
     let labels = prop::collection::vec(label, 1..4);
     let port = prop::sample::select(vec![None, None, None, Some(80), Some(81), Some(8)]);
@@ -334,7 +334,7 @@ fn wholes() -> impl Strategy<Value = Whole> {
     (labels, port, path).prop_map(|(labels, port, path)| {
         // An empty path is no path, and the text of the prefix has no path either.
         let path = path.filter(|path: &String| !path.is_empty());
-        Whole { labels, port, path }
+        PrefixModel { labels, port, path }
     })
 }
 

@@ -1,12 +1,12 @@
 //! A crawl of simulated pages, in steps.
 
 use super::decider::{Decider, Learning};
-use super::learned::Learned;
-use super::measure::{Figures, Sums};
-use super::page::Page;
+use super::discovered_page::{DiscoveredPage, max_daily_rise};
+use super::learned::SimulatedPriors;
+use super::measure::{FreshnessSums, SimulationResult};
+use super::page::SimulatedPage;
 use super::pick::best;
 use super::span::{Budget, Span};
-use super::visited::{Visited, rises};
 use crate::recrawl::error::{RecrawlError, Result};
 
 /// Crawls pages for some time, and measures the freshness of the pages.
@@ -34,14 +34,14 @@ use crate::recrawl::error::{RecrawlError, Result};
 ///
 /// [`RecrawlError::Value`] if there are no pages, if no page exists before the end, or if the
 /// decider needs rates that are not known.
-pub fn crawl<P: Page>(
+pub fn crawl<P: SimulatedPage>(
     pages: &[P],
     budget: Budget,
     span: Span,
     by: Decider,
     stepped: &mut dyn FnMut(),
-) -> Result<Figures> {
-    let mut crawl = Crawl::new(pages, span, by);
+) -> Result<SimulationResult> {
+    let mut crawl = SimulatedCrawl::new(pages, span, by);
     let mut visits = 0.0;
     for step in 0..span.steps() {
         let day = span.day(step);
@@ -57,19 +57,19 @@ pub fn crawl<P: Page>(
     crawl.end()
 }
 
-struct Crawl<'p, P: Page> {
+struct SimulatedCrawl<'p, P: SimulatedPage> {
     span: Span,
     by: Decider,
-    learned: Learned,
+    learned: SimulatedPriors,
     /// The undiscovered pages with their dates of discovery, the next page last.
     hidden: Vec<(f64, usize, &'p P)>,
     /// The discovered pages, in the order of the list.
-    found: Vec<Visited<'p, P>>,
+    found: Vec<DiscoveredPage<'p, P>>,
     comparisons: u64,
-    sums: Sums,
+    sums: FreshnessSums,
 }
 
-impl<'p, P: Page> Crawl<'p, P> {
+impl<'p, P: SimulatedPage> SimulatedCrawl<'p, P> {
     fn new(pages: &'p [P], span: Span, by: Decider) -> Self {
         let learning = match by {
             Decider::Policy(policy, learning) if policy.index().is_some() => learning,
@@ -80,14 +80,22 @@ impl<'p, P: Page> Crawl<'p, P> {
         };
         let mut hidden: Vec<_> = pages.iter().enumerate().filter_map(page).collect();
         hidden.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-        let (learned, found) = (Learned::new(learning), Vec::new());
-        Crawl { span, by, learned, hidden, found, comparisons: 0, sums: Sums::default() }
+        let (learned, found) = (SimulatedPriors::new(learning), Vec::new());
+        SimulatedCrawl {
+            span,
+            by,
+            learned,
+            hidden,
+            found,
+            comparisons: 0,
+            sums: FreshnessSums::default(),
+        }
     }
 
     /// Discovers the pages that exist by `day`.
     fn find(&mut self, day: f64) -> Result<()> {
         while let Some((_, number, page)) = self.hidden.pop_if(|(first, ..)| *first <= day) {
-            let found = Visited::new(number, page, day, self.by, &self.learned)?;
+            let found = DiscoveredPage::new(number, page, day, self.by, &self.learned)?;
             let at = self.found.partition_point(|page| page.number < number);
             self.found.insert(at, found);
         }
@@ -99,14 +107,15 @@ impl<'p, P: Page> Crawl<'p, P> {
         if !self.learned.is_due(self.comparisons) {
             return Ok(());
         }
-        self.found.iter_mut().for_each(|page| page.tell(&self.learned));
-        self.learned.learn(self.comparisons, self.found.iter().filter_map(Visited::evidence));
-        self.found.iter_mut().try_for_each(|page| page.expect(&self.learned, self.by))
+        self.found.iter_mut().for_each(|page| page.compute_evidence(&self.learned));
+        self.learned
+            .learn(self.comparisons, self.found.iter().filter_map(DiscoveredPage::evidence));
+        self.found.iter_mut().try_for_each(|page| page.update_prior(&self.learned, self.by))
     }
 
     /// Visits the `count` best pages.
     fn visit(&mut self, day: f64, count: usize) -> Result<()> {
-        let rise = rises(self.by) * self.span.step_days();
+        let rise = max_daily_rise(self.by) * self.span.step_days();
         for at in best(&mut self.found, day, count, rise)? {
             let Some(page) = self.found.get_mut(at) else { continue };
             page.measure(day, self.span, &mut self.sums);
@@ -118,7 +127,7 @@ impl<'p, P: Page> Crawl<'p, P> {
         Ok(())
     }
 
-    fn end(mut self) -> Result<Figures> {
+    fn end(mut self) -> Result<SimulationResult> {
         for page in &mut self.found {
             page.measure(self.span.to(), self.span, &mut self.sums);
         }

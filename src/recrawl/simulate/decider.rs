@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::recrawl::{Index, Policy};
+use crate::recrawl::{Policy, PriorityIndex};
 
 /// The order of a simulated crawler: a policy, or a baseline to compare policies with.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,9 +11,9 @@ pub enum Decider {
     Policy(Policy, Learning),
     /// An index at the estimated rate of a page, without a belief:
     /// [`irregular`](crate::recrawl::irregular) with both halves.
-    Estimated(Index),
+    Estimated(PriorityIndex),
     /// An index at the true rate, which requires pages with known rates.
-    Known(Index),
+    Known(PriorityIndex),
 }
 
 /// The source of a simulated crawler's prior. The prior is learned again when the number of
@@ -43,8 +43,8 @@ impl Decider {
         all.extend(others);
         all.push(Decider::Policy(Policy::VALUE, Learning::Pages));
         all.push(Decider::Policy(Policy::VALUE, Learning::Nothing));
-        all.push(Decider::Estimated(Index::Value));
-        all.extend(rates_known.then_some(Decider::Known(Index::Value)));
+        all.push(Decider::Estimated(PriorityIndex::Value));
+        all.extend(rates_known.then_some(Decider::Known(PriorityIndex::Value)));
         all
     }
 }
@@ -64,9 +64,9 @@ impl fmt::Display for Decider {
     }
 }
 
-fn name(index: Index) -> Policy {
+fn name(index: PriorityIndex) -> Policy {
     match index {
-        Index::Value => Policy::VALUE,
-        Index::Harmonic => Policy::HARMONIC,
+        PriorityIndex::Value => Policy::VALUE,
+        PriorityIndex::Harmonic => Policy::HARMONIC,
     }
 }

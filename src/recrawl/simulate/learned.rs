@@ -3,26 +3,26 @@
 use std::collections::BTreeMap;
 
 use super::decider::Learning;
-use crate::recrawl::{Evidence, Fit, Hosts, Likelihood, Prior, Priors};
+use crate::recrawl::{Evidence, Fit, HostPriors, Likelihood, Prior, Priors};
 
 /// The priors of pages, learned from all comparisons so far.
-pub(super) struct Learned {
+pub(super) struct SimulatedPriors {
     learning: Learning,
     priors: Priors,
     hosts: BTreeMap<u32, Fit>,
     /// The priors of hosts, used if hosts are learned.
-    by_host: Hosts,
+    by_host: HostPriors,
     /// The prior of all pages, used if hosts are not learned.
     of_all: Prior,
     /// The number of comparisons at which to learn again.
     next: u64,
 }
 
-impl Learned {
-    pub(super) fn new(learning: Learning) -> Learned {
+impl SimulatedPriors {
+    pub(super) fn new(learning: Learning) -> SimulatedPriors {
         let hosts = BTreeMap::new();
-        let (by_host, of_all) = (Hosts::new(&[]), Prior::default());
-        Learned { learning, priors: Priors::default(), hosts, by_host, of_all, next: 1 }
+        let (by_host, of_all) = (HostPriors::new(&[]), Prior::default());
+        SimulatedPriors { learning, priors: Priors::default(), hosts, by_host, of_all, next: 1 }
     }
 
     /// Whether it is time to learn again.
@@ -51,7 +51,7 @@ impl Learned {
             }
         }
         self.of_all = all.prior(&self.priors);
-        self.by_host = Hosts::new(self.hosts.values());
+        self.by_host = HostPriors::new(self.hosts.values());
     }
 
     /// Returns the prior of a page of a host, learned without the page's own evidence.

@@ -1,10 +1,10 @@
 //! Measures the freshness of a crawl, as sums over the time of all pages.
 
-use super::page::Page;
+use super::page::SimulatedPage;
 
 /// Averages over the discovered pages of a simulated crawl and the measured time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Figures {
+pub struct SimulationResult {
     /// The fraction of time in which the last seen version was the current version.
     pub freshness: f64,
     /// The fraction of time in which the last seen version differed from the current version by at
@@ -20,9 +20,9 @@ pub struct Figures {
     pub visits_per_day: f64,
 }
 
-/// The sums for [`Figures`], in days.
+/// The sums for [`SimulationResult`], in days.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sums {
+pub(super) struct FreshnessSums {
     all: f64,
     fresh: f64,
     near: f64,
@@ -31,10 +31,10 @@ pub(super) struct Sums {
     visits: f64,
 }
 
-impl Sums {
+impl FreshnessSums {
     /// Adds the time from one day to another for a page whose last seen version is `held`. `now` is
     /// the current version on the first day. Returns the current version on the last day.
-    pub(super) fn add<P: Page>(
+    pub(super) fn add<P: SimulatedPage>(
         &mut self,
         page: &P,
         held: usize,
@@ -68,8 +68,8 @@ impl Sums {
     }
 
     /// Returns the averages over `days` days.
-    pub(super) fn figures(&self, days: f64) -> Figures {
-        Figures {
+    pub(super) fn figures(&self, days: f64) -> SimulationResult {
+        SimulationResult {
             freshness: self.fresh / self.all,
             near_freshness: self.near / self.all,
             staleness: self.missed / self.all,

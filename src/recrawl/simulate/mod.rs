@@ -3,7 +3,7 @@
 //! A simulated crawler visits pages in the order of a [`Decider`], within a [`Budget`], and
 //! [`crawl`] measures the freshness of the pages. All deciders get the same pages, the same visits
 //! a day and the same steps. [`PoissonPage`]s follow the model, with rates drawn from [`Rates`];
-//! the pages of a store are [replayed](crate::Snapshot::replay). Any other [`Page`] can be crawled
+//! the pages of a store are [replayed](crate::Snapshot::replay). Any other [`SimulatedPage`] can be crawled
 //! as well.
 //!
 //! The upper bounds for a crawl are computed from the true rates:
@@ -14,6 +14,7 @@
 
 mod crawl;
 mod decider;
+mod discovered_page;
 mod learned;
 mod measure;
 mod page;
@@ -21,11 +22,10 @@ mod pick;
 mod poisson;
 mod random;
 mod span;
-mod visited;
 
 pub use crawl::crawl;
 pub use decider::{Decider, Learning};
-pub use measure::Figures;
-pub use page::{Comparisons, Difference, Notes, Page};
+pub use measure::SimulationResult;
+pub use page::{Comparisons, Notes, SimulatedPage, VersionDifference};
 pub use poisson::{PoissonPage, Rates};
 pub use span::{Budget, Span};

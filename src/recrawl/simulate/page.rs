@@ -1,16 +1,16 @@
 //! The interface of a simulated page.
 
 use crate::recrawl::error::Result;
-use crate::recrawl::{Change, Comparison, Halves, Likelihood, Recent, irregular};
+use crate::recrawl::{Change, Comparison, Likelihood, Pseudocounts, RecentComparisons, irregular};
 
 /// A page of a simulation: its versions over time, and the notes of a crawler about visits to the
 /// page.
 ///
 /// Versions are numbered from 0 in chronological order. Two versions may be equal, if the page
 /// returns to an earlier version.
-pub trait Page: Sync {
+pub trait SimulatedPage: Sync {
     /// A crawler's notes about its visits.
-    type Notes: Notes;
+    type VisitNotes: Notes;
 
     /// Returns the number of the page's host. Only the equality of hosts matters.
     fn host(&self) -> u32;
@@ -24,25 +24,25 @@ pub trait Page: Sync {
     fn starts(&self) -> &[f64];
 
     /// Compares the version that a crawler saw with the current version.
-    fn difference(&self, held: usize, now: usize) -> Difference;
+    fn difference(&self, held: usize, now: usize) -> VersionDifference;
 
     /// Returns the number of relevant changes up to a version.
     fn changes(&self, version: usize) -> u64;
 
     /// Notes the first visit.
-    fn found(&self, day: f64, version: usize) -> Self::Notes;
+    fn found(&self, day: f64, version: usize) -> Self::VisitNotes;
 
     /// Notes a later visit.
     ///
     /// # Errors
     ///
     /// Defined by the implementation of the page.
-    fn visited(&self, notes: &mut Self::Notes, day: f64, version: usize) -> Result<()>;
+    fn visited(&self, notes: &mut Self::VisitNotes, day: f64, version: usize) -> Result<()>;
 }
 
 /// The difference between two versions of a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Difference {
+pub struct VersionDifference {
     /// Whether the contents of the two versions are the same.
     pub same: bool,
     /// Whether there is at most a minor difference.
@@ -61,7 +61,7 @@ pub trait Notes: Send {
     fn likelihood(&self) -> Likelihood;
 
     /// Returns the last comparisons in order.
-    fn recent(&self) -> Recent;
+    fn recent(&self) -> RecentComparisons;
 
     /// Estimates the rate by [`irregular`](crate::recrawl::irregular) with both halves.
     ///
@@ -78,13 +78,13 @@ pub struct Comparisons {
     held: usize,
     all: Vec<Comparison>,
     likelihood: Likelihood,
-    recent: Recent,
+    recent: RecentComparisons,
 }
 
 impl Comparisons {
     /// Starts with the discovery of the page.
     pub(super) fn new(day: f64, version: usize) -> Comparisons {
-        let (likelihood, recent) = (Likelihood::flat(), Recent::default());
+        let (likelihood, recent) = (Likelihood::flat(), RecentComparisons::default());
         Comparisons { last_day: day, held: version, all: Vec::new(), likelihood, recent }
     }
 
@@ -111,11 +111,11 @@ impl Notes for Comparisons {
         self.likelihood.clone()
     }
 
-    fn recent(&self) -> Recent {
+    fn recent(&self) -> RecentComparisons {
         self.recent
     }
 
     fn estimate(&self) -> Result<f64> {
-        irregular(&self.all, Halves::Both)
+        irregular(&self.all, Pseudocounts::Both)
     }
 }

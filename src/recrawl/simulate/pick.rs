@@ -3,43 +3,43 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use super::page::Page;
-use super::visited::Visited;
+use super::discovered_page::DiscoveredPage;
+use super::page::SimulatedPage;
 use crate::recrawl::error::Result;
 
 /// A page with its score. Of pages with equal scores, the first in the list is better.
-struct Ranked {
+struct ScoredIndex {
     score: f64,
     at: usize,
 }
 
-impl Ord for Ranked {
+impl Ord for ScoredIndex {
     fn cmp(&self, other: &Self) -> Ordering {
         self.score.total_cmp(&other.score).then(other.at.cmp(&self.at))
     }
 }
 
-impl PartialOrd for Ranked {
+impl PartialOrd for ScoredIndex {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Ranked {
+impl PartialEq for ScoredIndex {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Ranked {}
+impl Eq for ScoredIndex {}
 
 /// Returns the indexes of at most `count` pages with the highest scores, the best page first.
 ///
 /// The ceiling of a page is an upper bound of its score, and rises by `rise` at each step. The
 /// score of a page is computed only if its ceiling reaches the scores found so far. So pages that
 /// are far from due cost nothing.
-pub(super) fn best<P: Page>(
-    pages: &mut [Visited<'_, P>],
+pub(super) fn best<P: SimulatedPage>(
+    pages: &mut [DiscoveredPage<'_, P>],
     day: f64,
     count: usize,
     rise: f64,
@@ -50,10 +50,11 @@ pub(super) fn best<P: Page>(
     if count == 0 {
         return Ok(Vec::new());
     }
-    let ceiling = |(at, page): (usize, &Visited<'_, P>)| Ranked { score: page.ceiling, at };
-    let mut ceilings: BinaryHeap<Ranked> = pages.iter().enumerate().map(ceiling).collect();
-    let mut best: BinaryHeap<Reverse<Ranked>> = BinaryHeap::new();
-    while let Some(Ranked { score: ceiling, at }) = ceilings.pop() {
+    let ceiling =
+        |(at, page): (usize, &DiscoveredPage<'_, P>)| ScoredIndex { score: page.ceiling, at };
+    let mut ceilings: BinaryHeap<ScoredIndex> = pages.iter().enumerate().map(ceiling).collect();
+    let mut best: BinaryHeap<Reverse<ScoredIndex>> = BinaryHeap::new();
+    while let Some(ScoredIndex { score: ceiling, at }) = ceilings.pop() {
         let worst = best.peek().filter(|_| best.len() == count).map(|worst| worst.0.score);
         if worst.is_some_and(|worst| ceiling < worst) {
             break;
@@ -62,7 +63,7 @@ pub(super) fn best<P: Page>(
         let score = page.score(day)?;
         page.ceiling = score.unwrap_or(0.0);
         if let Some(score) = score {
-            best.push(Reverse(Ranked { score, at }));
+            best.push(Reverse(ScoredIndex { score, at }));
             if best.len() > count {
                 best.pop();
             }

@@ -1,6 +1,6 @@
 //! Pages whose changes follow the Poisson model, with random rates.
 
-use super::page::{Comparisons, Difference, Page};
+use super::page::{Comparisons, SimulatedPage, VersionDifference};
 use super::random::Random;
 use crate::recrawl::check;
 use crate::recrawl::error::{RecrawlError, Result};
@@ -56,7 +56,7 @@ impl Rates {
     /// The pages take 8 bytes for each change.
     ///
     /// ```
-    /// use simkeep::recrawl::simulate::{Page, Rates};
+    /// use simkeep::recrawl::simulate::{SimulatedPage, Rates};
     /// # fn main() -> simkeep::Result<()> {
     /// let pages = Rates::Flat { pages: 3 }.draw(1, 100.0)?;
     /// assert!(pages.iter().all(|page| (0.0025..=3.2).contains(&page.rate())));
@@ -142,8 +142,8 @@ impl PoissonPage {
     }
 }
 
-impl Page for PoissonPage {
-    type Notes = Comparisons;
+impl SimulatedPage for PoissonPage {
+    type VisitNotes = Comparisons;
 
     fn host(&self) -> u32 {
         self.host
@@ -157,9 +157,9 @@ impl Page for PoissonPage {
         &self.starts
     }
 
-    fn difference(&self, held: usize, now: usize) -> Difference {
+    fn difference(&self, held: usize, now: usize) -> VersionDifference {
         let same = held == now;
-        Difference { same, near: same, divergence: if same { 0.0 } else { 0.5 } }
+        VersionDifference { same, near: same, divergence: if same { 0.0 } else { 0.5 } }
     }
 
     fn changes(&self, version: usize) -> u64 {

@@ -77,10 +77,10 @@ impl Span {
 
 /// The number of visits that a crawler may make.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Budget(Visits);
+pub struct Budget(VisitBudget);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Visits {
+enum VisitBudget {
     PerDay(f64),
     Every { days: f64 },
 }
@@ -92,7 +92,7 @@ impl Budget {
     ///
     /// [`RecrawlError::Value`] if the number is not from 1e-100 to 1e100.
     pub fn per_day(visits: f64) -> Result<Budget> {
-        Ok(Budget(Visits::PerDay(check::moderate("visits", visits)?)))
+        Ok(Budget(VisitBudget::PerDay(check::moderate("visits", visits)?)))
     }
 
     /// Sets an average of one visit per `days` days for each known page. Some pages get more visits
@@ -102,14 +102,14 @@ impl Budget {
     ///
     /// [`RecrawlError::Value`] if `days` is not from a millisecond to 4,000,000 days.
     pub fn every(days: f64) -> Result<Budget> {
-        Ok(Budget(Visits::Every { days: check::interval("days", days)? }))
+        Ok(Budget(VisitBudget::Every { days: check::interval("days", days)? }))
     }
 
     /// Returns the visits a day for `pages` known pages.
     pub fn of(self, pages: usize) -> f64 {
         match self.0 {
-            Visits::PerDay(visits) => visits,
-            Visits::Every { days } => pages as f64 / days,
+            VisitBudget::PerDay(visits) => visits,
+            VisitBudget::Every { days } => pages as f64 / days,
         }
     }
 }

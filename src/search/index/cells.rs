@@ -5,16 +5,16 @@ use std::ops::Range;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
-use super::deal::{self, Dealer, turn_into_starts};
-use super::source::{STRIDE, Sink, Source, TableColumn};
-use crate::search::cells::{Half, cell_of};
+use super::bucket_sorter::{self, BucketSorter, turn_into_starts};
+use super::source::{STRIDE, SourceColumn, TableColumn, TableSink};
+use crate::search::cells::{FingerprintHalf, cell_of};
 use crate::search::hamming;
 use crate::search::kernel::{FULL_ENTRIES, LINE_ENTRIES, NEXT, put_entry};
-use crate::search::line::{GOES_ON, Line, NUMBER, put};
-use crate::search::scratch::Scratch;
+use crate::search::line::{CacheLine, GOES_ON, NUMBER, put};
+use crate::search::scratch::ScratchMemory;
 
 /// Returns the cell of a fingerprint.
-fn cell(fingerprint: u64, half: Half, cells: u32) -> u32 {
+fn cell(fingerprint: u64, half: FingerprintHalf, cells: u32) -> u32 {
     // Lookups use the same functions, so building and lookup always agree on the cell.
     cell_of(hamming::nearest(half.cut(fingerprint).0), cells)
 }
@@ -30,12 +30,12 @@ pub(super) fn ranges(cells: u32, memory_bytes: usize) -> impl Iterator<Item = Ra
 
 /// Counts the entries of each cell of a range, and appends a 0.
 fn count<E>(
-    column: &Source<'_, E>,
+    column: &SourceColumn<'_, E>,
     cells: u32,
-    half: Half,
+    half: FingerprintHalf,
     range: &Range<u32>,
-) -> Result<Scratch<u32>, E> {
-    deal::count(column, range.len(), |fingerprint| {
+) -> Result<ScratchMemory<u32>, E> {
+    bucket_sorter::count(column, range.len(), |fingerprint| {
         cell(fingerprint, half, cells).wrapping_sub(range.start)
     })
 }
@@ -58,24 +58,24 @@ fn further_lines(mut left: u32) -> u64 {
 }
 
 /// The result of counting.
-pub(super) struct Counted {
-    half: Half,
+pub(super) struct CellCounts {
+    half: FingerprintHalf,
     /// The number of further lines of the table.
     pub(super) further: u64,
     /// The start of each cell, if `keep` was set.
-    starts: Option<Scratch<u32>>,
+    starts: Option<ScratchMemory<u32>>,
 }
 
 /// Counts all entries of a table. With `keep`, which requires a single range of all cells, the
 /// result includes the start of each cell.
 pub(super) fn count_all<E>(
-    column: &Source<'_, E>,
+    column: &SourceColumn<'_, E>,
     cells: u32,
-    half: Half,
+    half: FingerprintHalf,
     ranges: impl Iterator<Item = Range<u32>>,
     keep: bool,
-) -> Result<Counted, E> {
-    let mut counted = Counted { half, further: 0, starts: None };
+) -> Result<CellCounts, E> {
+    let mut counted = CellCounts { half, further: 0, starts: None };
     for range in ranges {
         let mut counts = count(column, cells, half, &range)?;
         // The further lines must be known before the first write: the sink reserves the space of
@@ -91,16 +91,16 @@ pub(super) fn count_all<E>(
 
 /// Writes the table of one half.
 #[expect(clippy::indexing_slicing, reason = "the current cell is one of them; windows of two")]
-pub(super) fn build<E, S: Sink<Error = E>>(
-    column: &Source<'_, E>,
+pub(super) fn build<E, S: TableSink<Error = E>>(
+    column: &SourceColumn<'_, E>,
     cells: u32,
     ranges: impl Iterator<Item = Range<u32>>,
     table: usize,
-    counted: &Counted,
-    dealer: &mut Dealer,
+    counted: &CellCounts,
+    dealer: &mut BucketSorter,
     sink: &S,
 ) -> Result<(), E> {
-    let Counted { half, further, ref starts } = *counted;
+    let CellCounts { half, further, ref starts } = *counted;
     let mut lines = LineWriter::new(table, sink);
     let mut ordinals = Vec::new();
     for range in ranges {
@@ -173,15 +173,15 @@ pub(super) fn build<E, S: Sink<Error = E>>(
 struct LineWriter<'s, S> {
     table: usize,
     sink: &'s S,
-    cells: Vec<Line>,
-    further: Vec<Line>,
+    cells: Vec<CacheLine>,
+    further: Vec<CacheLine>,
     /// The number of the next further line.
     next: u32,
     /// The numbers of entries and cells so far.
     entries: u32,
     begun: u32,
     /// The current line, its number of entries so far, and its final number of entries.
-    line: Line,
+    line: CacheLine,
     filled: u32,
     capacity: u32,
     /// Whether the current line is the first line of a cell, not a further line.
@@ -190,7 +190,7 @@ struct LineWriter<'s, S> {
     left: u32,
 }
 
-impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
+impl<'s, E, S: TableSink<Error = E>> LineWriter<'s, S> {
     fn new(table: usize, sink: &'s S) -> Self {
         LineWriter {
             table,
@@ -200,7 +200,7 @@ impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
             next: 0,
             entries: 0,
             begun: 0,
-            line: Line::default(),
+            line: CacheLine::default(),
             filled: 0,
             capacity: 0,
             first: true,
@@ -223,7 +223,7 @@ impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
         self.capacity = taken(entries);
         self.left = entries - self.capacity;
         self.filled = 0;
-        self.line = Line::default();
+        self.line = CacheLine::default();
         let goes_on = if self.left > 0 { GOES_ON } else { 0 };
         put(&mut self.line, NUMBER, self.entries | goes_on);
         if self.left > 0 {

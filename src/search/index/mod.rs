@@ -1,19 +1,19 @@
 //! Builds the tables of a canonical column, in bounded memory, on several threads.
 
+mod bucket_sorter;
 mod cells;
-mod deal;
 mod rotations;
 mod source;
 
-use super::cells::{HALVES, Half};
+use super::cells::{FingerprintHalf, HALVES};
 use super::line::LINE_BYTES;
-use super::probe::{BLOCKS, Block};
+use super::probe::{BLOCKS, FingerprintBlock};
 use super::shape::Shape;
-use crate::threads::share;
-use deal::Dealer;
-use source::Source;
+use crate::threads::run_jobs;
+use bucket_sorter::BucketSorter;
+use source::SourceColumn;
 
-pub use source::{Sink, TableColumn};
+pub use source::{TableColumn, TableSink};
 
 /// The resources for building tables.
 #[derive(Clone, Copy, Debug)]
@@ -42,9 +42,9 @@ pub struct Resources {
 ///
 /// # Errors
 ///
-/// Returns the first error of `read` or of `sink`. Returns [`Sink::changed`] if `read` returns
+/// Returns the first error of `read` or of `sink`. Returns [`TableSink::changed`] if `read` returns
 /// other fingerprints than before, and the new fingerprints belong to other buckets.
-pub fn build_index<E: Send, S: Sink<Error = E>>(
+pub fn build_index<E: Send, S: TableSink<Error = E>>(
     shape: Shape,
     n: u32,
     resources: Resources,
@@ -61,14 +61,14 @@ pub fn build_index<E: Send, S: Sink<Error = E>>(
     let threads = resources.threads.clamp(1, tables);
     let memory_bytes = resources.memory_bytes / threads;
     let changed = || sink.changed();
-    let column = Source { n, read, changed: &changed };
+    let column = SourceColumn { n, read, changed: &changed };
     match shape {
         Shape::Column => Ok(()),
         Shape::Rotations(address) => {
             // All tables are counted before the first is written. Places are reserved first, so the
             // layout of the file does not depend on the speed of threads.
             let counted = each_of(
-                &Block::ALL,
+                &FingerprintBlock::ALL,
                 threads,
                 || (),
                 |(), _, block| rotations::count(&column, address, *block),
@@ -79,7 +79,7 @@ pub fn build_index<E: Send, S: Sink<Error = E>>(
                 sink.place(TableColumn::Ordinals(table), u64::from(n) * 4)?;
             }
             // One dealer per thread, reused for its tables.
-            let dealer = || Dealer::new(memory_bytes);
+            let dealer = || BucketSorter::new(memory_bytes);
             each_of(&counted, threads, dealer, |dealer, table, counted| {
                 rotations::build(&column, address, table, counted, dealer, sink)
             })?;
@@ -92,7 +92,7 @@ pub fn build_index<E: Send, S: Sink<Error = E>>(
             // counts needs one range, and saves the second counting pass.
             let keep = cells::ranges(count, resources.memory_bytes / 4 / tables).count() == 1;
             let counted = each_of(
-                &Half::ALL,
+                &FingerprintHalf::ALL,
                 threads,
                 || (),
                 |(), _, half| cells::count_all(&column, count, *half, ranges(), keep),
@@ -102,7 +102,7 @@ pub fn build_index<E: Send, S: Sink<Error = E>>(
                 sink.place(TableColumn::Further(table), counted.further * LINE_BYTES)?;
                 sink.place(TableColumn::Ordinals(table), u64::from(n) * 4)?;
             }
-            let dealer = || Dealer::new(memory_bytes - counting_bytes);
+            let dealer = || BucketSorter::new(memory_bytes - counting_bytes);
             each_of(&counted, threads, dealer, |dealer, table, counted| {
                 cells::build(&column, count, ranges(), table, counted, dealer, sink)
             })?;
@@ -120,6 +120,6 @@ fn each_of<T: Sync, O, R: Send, E: Send>(
     run: impl Fn(&mut O, usize, &T) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
     let tables = tables.iter().enumerate();
-    let all = share(tables, threads, own, |own, (table, of_table)| run(own, table, of_table));
+    let all = run_jobs(tables, threads, own, |own, (table, of_table)| run(own, table, of_table));
     all.into_iter().collect()
 }

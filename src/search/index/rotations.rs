@@ -3,31 +3,31 @@
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U16, U32};
 
-use super::deal::{self, Dealer, Entry, turn_into_starts};
-use super::source::{STRIDE, Sink, Source, TableColumn};
+use super::bucket_sorter::{self, BucketSorter, TableEntry, turn_into_starts};
+use super::source::{STRIDE, SourceColumn, TableColumn, TableSink};
 use crate::search::column::U16_BYTES;
-use crate::search::probe::Block;
-use crate::search::rotation::{RotationBuckets, place_of, put_head};
-use crate::search::scratch::Scratch;
+use crate::search::probe::FingerprintBlock;
+use crate::search::rotation::{BucketLayout, place_of, put_head};
+use crate::search::scratch::ScratchMemory;
 
 /// The result of counting.
-pub(super) struct Counted {
-    block: Block,
+pub(super) struct RotationCounts {
+    block: FingerprintBlock,
     /// The number of the first entry of each bucket, then the number of entries.
-    starts: Scratch<u32>,
+    starts: ScratchMemory<u32>,
 }
 
-impl Counted {
+impl RotationCounts {
     /// Returns the number of bytes of the rest.
     #[expect(clippy::indexing_slicing, reason = "windows of two")]
-    pub(super) fn rest_bytes(&self, address: RotationBuckets) -> u64 {
+    pub(super) fn rest_bytes(&self, address: BucketLayout) -> u64 {
         let in_rest = |pair: &[u32]| u64::from(in_rest(pair[1] - pair[0], address));
         self.starts.windows(2).map(in_rest).sum::<u64>() * U16_BYTES
     }
 }
 
 /// Returns the number of entries of a bucket that go to the rest.
-fn in_rest(count: u32, address: RotationBuckets) -> u32 {
+fn in_rest(count: u32, address: BucketLayout) -> u32 {
     // A bucket that continues has a longer head, so its lines have fewer entries than the lines of
     // a bucket that just fits.
     if count > address.room() { count - address.full_room() } else { 0 }
@@ -35,29 +35,29 @@ fn in_rest(count: u32, address: RotationBuckets) -> u32 {
 
 /// Counts the entries of the rotation of one block.
 pub(super) fn count<E>(
-    column: &Source<'_, E>,
-    address: RotationBuckets,
-    block: Block,
-) -> Result<Counted, E> {
+    column: &SourceColumn<'_, E>,
+    address: BucketLayout,
+    block: FingerprintBlock,
+) -> Result<RotationCounts, E> {
     let bucket = |fingerprint| block.bucket(fingerprint, address.bits);
-    let mut starts = deal::count(column, address.buckets() as usize, bucket)?;
+    let mut starts = bucket_sorter::count(column, address.buckets() as usize, bucket)?;
     turn_into_starts(&mut starts);
     // `aim` yields a bucket of the rotation for every fingerprint: the number of buckets equals the
     // number of values of the address bits.
     assert_eq!(starts.last(), Some(&column.n), "each fingerprint is in one bucket");
-    Ok(Counted { block, starts })
+    Ok(RotationCounts { block, starts })
 }
 
 /// Writes the rotation.
-pub(super) fn build<E, S: Sink<Error = E>>(
-    column: &Source<'_, E>,
-    address: RotationBuckets,
+pub(super) fn build<E, S: TableSink<Error = E>>(
+    column: &SourceColumn<'_, E>,
+    address: BucketLayout,
     table: usize,
-    counted: &Counted,
-    dealer: &mut Dealer,
+    counted: &RotationCounts,
+    dealer: &mut BucketSorter,
     sink: &S,
 ) -> Result<(), E> {
-    let Counted { block, ref starts } = *counted;
+    let RotationCounts { block, ref starts } = *counted;
     let mut buckets = BucketWriter::new(address, table, starts, sink);
     let mut ordinals = Vec::new();
     let aim = |fingerprint| {
@@ -76,7 +76,7 @@ pub(super) fn build<E, S: Sink<Error = E>>(
 
 /// Writes entries into buckets.
 struct BucketWriter<'s, S> {
-    address: RotationBuckets,
+    address: BucketLayout,
     table: usize,
     /// The number of the first entry of each bucket, then the number of entries.
     starts: &'s [u32],
@@ -95,8 +95,8 @@ struct BucketWriter<'s, S> {
 /// The approximate number of places per write.
 const PLACES: usize = 1 << 15;
 
-impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
-    fn new(address: RotationBuckets, table: usize, starts: &'s [u32], sink: &'s S) -> Self {
+impl<'s, E, S: TableSink<Error = E>> BucketWriter<'s, S> {
+    fn new(address: BucketLayout, table: usize, starts: &'s [u32], sink: &'s S) -> Self {
         let (places, rest) = (Vec::new(), Vec::new());
         let (bucket, count, taken, rest_end) = (0, 0, 0, 0);
         let mut new = BucketWriter {
@@ -164,7 +164,7 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
     }
 
     /// Takes the next entries.
-    fn entries(&mut self, mut entries: &[Entry]) -> Result<(), E> {
+    fn entries(&mut self, mut entries: &[TableEntry]) -> Result<(), E> {
         while !entries.is_empty() {
             // Ends the bucket that the last entry completed, and the empty buckets before this
             // entry.
@@ -182,7 +182,7 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
 
     /// Writes some entries of the current bucket, at least one, into their places.
     #[expect(clippy::indexing_slicing, reason = "the places of the bucket come last")]
-    fn put(&mut self, entries: &[Entry]) -> Result<(), E> {
+    fn put(&mut self, entries: &[TableEntry]) -> Result<(), E> {
         #[expect(clippy::cast_possible_truncation, reason = "a block has 16 bits")]
         let blocks = entries.iter().map(|entry| entry.bits as u16);
         if self.taken == 0 {

@@ -4,17 +4,17 @@
 pub(super) const STRIDE: u32 = 8192;
 
 /// A function that reads fingerprints of a column.
-pub(super) type Read<'r, E> = dyn Fn(u32, &mut [u64]) -> Result<(), E> + Sync + 'r;
+pub(super) type ReadFn<'r, E> = dyn Fn(u32, &mut [u64]) -> Result<(), E> + Sync + 'r;
 
 /// The column, read repeatedly from start to end.
-pub(super) struct Source<'r, E> {
+pub(super) struct SourceColumn<'r, E> {
     pub(super) n: u32,
-    pub(super) read: &'r Read<'r, E>,
+    pub(super) read: &'r ReadFn<'r, E>,
     /// Builds the error for a column that has changed.
     pub(super) changed: &'r (dyn Fn() -> E + Sync),
 }
 
-impl<E> Source<'_, E> {
+impl<E> SourceColumn<'_, E> {
     /// Calls `visit` with every ordinal and its fingerprint, in order.
     pub(super) fn each(&self, mut visit: impl FnMut(u32, u64)) -> Result<(), E> {
         let mut buffer = Vec::new();
@@ -56,7 +56,7 @@ pub enum TableColumn {
 }
 
 /// The destination of tables, written by several threads.
-pub trait Sink: Sync {
+pub trait TableSink: Sync {
     /// The error of a write.
     type Error: Send;
 

@@ -5,33 +5,33 @@ use std::ops::Range;
 /// The halves of a fingerprint and its ordinal, used while the fingerprint is placed in a bucket.
 /// An entry has only 12 bytes, since there are many entries. An entry is an array, since arrays
 /// convert to and from bytes without a copy.
-pub(super) type Entry = [u32; 3];
+pub(super) type JoinEntry = [u32; 3];
 
 #[inline]
-pub(super) fn entry(fingerprint: u64, ordinal: u32) -> Entry {
+pub(super) fn entry(fingerprint: u64, ordinal: u32) -> JoinEntry {
     #[expect(clippy::cast_possible_truncation, reason = "takes the two halves")]
     let [high, low] = [(fingerprint >> 32) as u32, fingerprint as u32];
     [high, low, ordinal]
 }
 
 #[inline]
-pub(super) fn fingerprint([high, low, _]: Entry) -> u64 {
+pub(super) fn fingerprint([high, low, _]: JoinEntry) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
 #[inline]
-pub(super) fn ordinal([_, _, ordinal]: Entry) -> u32 {
+pub(super) fn ordinal([_, _, ordinal]: JoinEntry) -> u32 {
     ordinal
 }
 
 /// Entries: the elements of both slices with the same index.
 #[derive(Clone, Copy)]
-pub(super) struct Run<'r> {
+pub(super) struct EntryRun<'r> {
     pub(super) words: &'r [u64],
     pub(super) ordinals: &'r [u32],
 }
 
-impl<'r> Run<'r> {
+impl<'r> EntryRun<'r> {
     pub(super) fn len(self) -> usize {
         self.words.len()
     }

@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use super::arena::{self, Arena, Entry, Run};
-use super::context::{Context, Pair, Sink, Stop, sort_equals};
-use super::counts::{Counts, Starts};
-use super::cut::{Cut, HALF_K_MAX, KeyBits, Split};
-use super::spread::Spread;
+use super::arena::{self, Arena, EntryRun, JoinEntry};
+use super::bit_permutation::BitPermutation;
+use super::context::{JoinContext, Pair, PairSink, StopSignal, sort_equals};
+use super::counts::{BucketSizes, BucketStarts};
+use super::pair_constraints::{HALF_K_MAX, KeyBits, PairConstraints, Split};
 use crate::search::kernel::PairKernel;
 
 /// The maximum number of pairs passed on at a time.
@@ -37,8 +37,8 @@ pub(super) const ROOM_ENTRY_BYTES: usize = 32;
 /// The state of a thread that joins buckets, with reusable buffers.
 pub(super) struct Joiner<'j> {
     k: u32,
-    sink: Sink<'j>,
-    stop: &'j Stop<'j>,
+    sink: PairSink<'j>,
+    stop: &'j StopSignal<'j>,
     kernel: PairKernel,
     /// Only pairs that cross each of these borders are wanted: one ordinal is below the border, and
     /// the other ordinal is not.
@@ -51,7 +51,12 @@ pub(super) struct Joiner<'j> {
 }
 
 impl<'j> Joiner<'j> {
-    pub(super) fn new(k: u32, across: Option<u32>, sink: Sink<'j>, stop: &'j Stop<'j>) -> Self {
+    pub(super) fn new(
+        k: u32,
+        across: Option<u32>,
+        sink: PairSink<'j>,
+        stop: &'j StopSignal<'j>,
+    ) -> Self {
         Self {
             k,
             across,
@@ -73,20 +78,20 @@ impl<'j> Joiner<'j> {
     #[expect(clippy::expect_used, reason = "the room is made for the largest bucket")]
     pub(super) fn join<'e>(
         &mut self,
-        pieces: impl Iterator<Item = &'e [Entry]> + Clone,
+        pieces: impl Iterator<Item = &'e [JoinEntry]> + Clone,
         key: KeyBits,
-        cut: &Cut,
+        cut: &PairConstraints,
         middle: Option<usize>,
         mut room: Arena<'_>,
     ) -> ControlFlow<()> {
         // A counting sort by the key's bits. The sort is stable, so runs stay in order of ordinals,
         // which `across` and `middle` require.
-        let mut counts = Counts::new(key.width);
+        let mut counts = BucketSizes::new(key.width);
         for piece in pieces.clone() {
             piece.iter().for_each(|entry| counts.count(key.value(arena::fingerprint(*entry))));
         }
         let mut starts = counts.into_starts();
-        let entries = pieces.clone().map(<[Entry]>::len).sum();
+        let entries = pieces.clone().map(<[JoinEntry]>::len).sum();
         let (words, ordinals, room) = room.take(entries).expect("there is room for all entries");
         for entry in pieces.flatten() {
             let (fingerprint, ordinal) = (arena::fingerprint(*entry), arena::ordinal(*entry));
@@ -96,8 +101,8 @@ impl<'j> Joiner<'j> {
         // borders filter the pairs instead.
         let cross = middle.filter(|_| key.width == 0);
         let across = self.across;
-        let context = Context { cut, equals: None, cross, across, reordered: usize::MAX };
-        self.join_runs(Run { words, ordinals }, &starts, key, context, room)
+        let context = JoinContext { cut, equals: None, cross, across, reordered: usize::MAX };
+        self.join_runs(EntryRun { words, ordinals }, &starts, key, context, room)
     }
 
     /// Passes on the remaining pairs.
@@ -119,10 +124,10 @@ impl<'j> Joiner<'j> {
     #[expect(clippy::indexing_slicing, reason = "pieces of the starts, and windows of two")]
     fn join_runs(
         &mut self,
-        all: Run<'_>,
-        starts: &Starts,
+        all: EntryRun<'_>,
+        starts: &BucketStarts,
         key: KeyBits,
-        context: Context<'_>,
+        context: JoinContext<'_>,
         mut room: Arena<'_>,
     ) -> ControlFlow<()> {
         // If a bucket has at most two entries on average, nearly all runs are empty or short, and a
@@ -172,10 +177,10 @@ impl<'j> Joiner<'j> {
     #[expect(clippy::indexing_slicing, reason = "places in the run that was compared")]
     fn join_short_runs(
         &mut self,
-        all: Run<'_>,
-        starts: &Starts,
+        all: EntryRun<'_>,
+        starts: &BucketStarts,
         key: KeyBits,
-        context: Context<'_>,
+        context: JoinContext<'_>,
     ) -> ControlFlow<()> {
         // Two entries of a run of n entries are at most n - 1 apart. If the largest run is shorter
         // than the maximum, fewer comparisons suffice.
@@ -184,13 +189,14 @@ impl<'j> Joiner<'j> {
         let mut from = 0;
         while reach > 0 && from < all.len() {
             // The last rows are compared with entries beyond the chunk. The entries beyond the
-            // chunk become rows in the next chunk, so no pair is lost or compared twice.
+            // chunk entries become rows
+            // in the next chunk, so no pair is lost or compared twice.
             let end = all.len().min(from + rows + reach);
             let run = all.range(from..end);
             self.near.clear();
             self.kernel.ahead(run.words, rows, reach, self.k, &mut self.near);
             // Another part reports near pairs of different runs, and pairs of long runs are found
-            // later. Pairs of different runs and pairs of long runs are dropped here, so each pair
+            // later. Pairs of different runs and pairs of long runs kinds of pairs are dropped here, so each pair
             // is reported once.
             let mut near = std::mem::take(&mut self.near);
             near.retain(|&[row, column]| {
@@ -208,8 +214,8 @@ impl<'j> Joiner<'j> {
     /// Splits a run again if that is cheaper than comparing all pairs.
     fn split(
         &mut self,
-        run: Run<'_>,
-        context: Context<'_>,
+        run: EntryRun<'_>,
+        context: JoinContext<'_>,
         mut room: Arena<'_>,
     ) -> ControlFlow<()> {
         self.stop.check()?;
@@ -222,11 +228,11 @@ impl<'j> Joiner<'j> {
             return self.compare_distinct(run, context, room);
         };
         // Entries are counted before any is moved: the counts show whether the split pays.
-        let counts: Vec<Counts> = split
+        let counts: Vec<BucketSizes> = split
             .parts
             .iter()
             .map(|part| {
-                let mut counts = Counts::new(part.width);
+                let mut counts = BucketSizes::new(part.width);
                 run.words.iter().for_each(|&word| counts.count(part.value(word)));
                 counts
             })
@@ -245,19 +251,19 @@ impl<'j> Joiner<'j> {
     /// Joins the buckets of each part.
     fn join_parts(
         &mut self,
-        run: Run<'_>,
+        run: EntryRun<'_>,
         split: &Split,
-        counts: Vec<Counts>,
-        context: Context<'_>,
+        counts: Vec<BucketSizes>,
+        context: JoinContext<'_>,
         room: &mut Arena<'_>,
     ) -> ControlFlow<()> {
-        let compares: u64 = counts.iter().map(Counts::compares).sum();
+        let compares: u64 = counts.iter().map(BucketSizes::compares).sum();
         let entries = run.len() as u64;
         // Splitting must save a fifth of all comparisons to pay, over all parts together. If the
         // split saves less, too many entries agree in these bits, and another order of bits is
         // tried.
         if compares > entries * entries / 2 / 5 * 4 {
-            return self.compare_crowd(run, context, room);
+            return self.compare_dense(run, context, room);
         }
         // Nested splits share the buffer, and it is used up here. Comparing needs no buffer, and is
         // only slower.
@@ -272,9 +278,9 @@ impl<'j> Joiner<'j> {
             }
             let cut = context.cut.inside(split, index);
             // Sorting moved the entries, so an index into the run is no longer valid.
-            let context = Context { cut: &cut, cross: None, ..context };
+            let context = JoinContext { cut: &cut, cross: None, ..context };
             let room = room.reborrow();
-            self.join_runs(Run { words, ordinals }, &starts, *part, context, room)?;
+            self.join_runs(EntryRun { words, ordinals }, &starts, *part, context, room)?;
         }
         ControlFlow::Continue(())
     }
@@ -283,8 +289,8 @@ impl<'j> Joiner<'j> {
     #[expect(clippy::indexing_slicing, reason = "the distinct entries are a subset")]
     fn compare_distinct(
         &mut self,
-        run: Run<'_>,
-        context: Context<'_>,
+        run: EntryRun<'_>,
+        context: JoinContext<'_>,
         mut room: Arena<'_>,
     ) -> ControlFlow<()> {
         // The entries are already distinct, or too few for a gain. `cross` is an index into this
@@ -299,9 +305,9 @@ impl<'j> Joiner<'j> {
             run.words.iter().copied().zip(run.ordinals.iter().copied()).collect();
         let across = sort_equals(&mut equals, self.across);
         // From here on, ordinals are indexes into `equals`, and so is `across`.
-        let context = Context { equals: Some(&equals), across, ..context };
+        let context = JoinContext { equals: Some(&equals), across, ..context };
         let distinct = self.put_distinct(&equals, context, |word| word, words, ordinals)?;
-        let run = Run { words: &words[..distinct], ordinals: &ordinals[..distinct] };
+        let run = EntryRun { words: &words[..distinct], ordinals: &ordinals[..distinct] };
         match context.cut.split(distinct) {
             Some(_) => self.split(run, context, rest),
             None => self.compare(run, context),
@@ -314,7 +320,7 @@ impl<'j> Joiner<'j> {
     fn put_distinct(
         &mut self,
         equals: &[(u64, u32)],
-        context: Context<'_>,
+        context: JoinContext<'_>,
         put: impl Fn(u64) -> u64,
         words: &mut [u64],
         ordinals: &mut [u32],
@@ -340,21 +346,26 @@ impl<'j> Joiner<'j> {
     /// Joins a share of a dense bucket in the reordered bits: the buckets of the share's part,
     /// which `cut` describes.
     #[expect(clippy::expect_used, reason = "a share takes at most half of the room")]
-    pub(super) fn join_crowd(
+    pub(super) fn join_dense_task(
         &mut self,
         mut equals: Vec<(u64, u32)>,
-        (spread, part, cut): (&Spread, KeyBits, &Cut),
+        (spread, part, cut): (&BitPermutation, KeyBits, &PairConstraints),
         mut room: Arena<'_>,
     ) -> ControlFlow<()> {
         let across = sort_equals(&mut equals, self.across);
-        let context =
-            Context { cut, equals: Some(&equals), cross: None, across, reordered: equals.len() };
+        let context = JoinContext {
+            cut,
+            equals: Some(&equals),
+            cross: None,
+            across,
+            reordered: equals.len(),
+        };
         let all = room.take(equals.len());
         let (words, ordinals, mut room) = all.expect("there is room for all entries");
-        let put = |word| spread.put(word);
+        let put = |word| spread.permute(word);
         let distinct = self.put_distinct(&equals, context, put, words, ordinals)?;
         let entries = words.iter().zip(&*ordinals).take(distinct);
-        let mut counts = Counts::new(part.width);
+        let mut counts = BucketSizes::new(part.width);
         entries.clone().for_each(|(word, _)| counts.count(part.value(*word)));
         let mut starts = counts.into_starts();
         let (words, ordinals, room) =
@@ -363,16 +374,16 @@ impl<'j> Joiner<'j> {
             starts.place(part.value(word), word, ordinal, words, ordinals);
         }
         // Another order may be tried only for runs of at most half as many entries.
-        let context = Context { reordered: distinct, ..context };
-        self.join_runs(Run { words, ordinals }, &starts, part, context, room)
+        let context = JoinContext { reordered: distinct, ..context };
+        self.join_runs(EntryRun { words, ordinals }, &starts, part, context, room)
     }
 
     /// Joins a nonempty run whose bits, in the current order, separate too few entries.
     #[expect(clippy::indexing_slicing, reason = "it is not empty")]
-    fn compare_crowd(
+    fn compare_dense(
         &mut self,
-        run: Run<'_>,
-        context: Context<'_>,
+        run: EntryRun<'_>,
+        context: JoinContext<'_>,
         room: &mut Arena<'_>,
     ) -> ControlFlow<()> {
         // If no entry differs from the first in some part that must
@@ -392,15 +403,15 @@ impl<'j> Joiner<'j> {
         let (parts, width) = context.cut.parts_of(run.len());
         // Distances do not depend on the order of bits. `equals`
         // keeps the original fingerprints for the report.
-        let spread = Spread::of(run.words, parts as usize, width as usize);
-        let words: Vec<u64> = run.words.iter().map(|&word| spread.put(word)).collect();
+        let spread = BitPermutation::of(run.words, parts as usize, width as usize);
+        let words: Vec<u64> = run.words.iter().map(|&word| spread.permute(word)).collect();
         let cut = context.cut.reordered(&spread);
-        let context = Context { cut: &cut, reordered: run.len(), ..context };
-        self.split(Run { words: &words, ..run }, context, room.reborrow())
+        let context = JoinContext { cut: &cut, reordered: run.len(), ..context };
+        self.split(EntryRun { words: &words, ..run }, context, room.reborrow())
     }
 
     /// Compares all pairs of a run, or all pairs across its border.
-    fn compare(&mut self, run: Run<'_>, mut context: Context<'_>) -> ControlFlow<()> {
+    fn compare(&mut self, run: EntryRun<'_>, mut context: JoinContext<'_>) -> ControlFlow<()> {
         if let Some((left, right)) = context.sides(run) {
             debug_assert!(run.ordinals.is_sorted(), "entries are in order of their ordinals");
             if left == 0 || right == 0 {
@@ -429,10 +440,10 @@ impl<'j> Joiner<'j> {
     #[expect(clippy::cast_possible_truncation, reason = "entries have ordinals of 32 bits")]
     fn compare_rows(
         &mut self,
-        run: Run<'_>,
+        run: EntryRun<'_>,
         halves: &[u32],
         half_k: u32,
-        context: Context<'_>,
+        context: JoinContext<'_>,
     ) -> ControlFlow<()> {
         let len = run.len() as u32;
         let first = context.cross.map(|cross| cross as u32);
@@ -472,9 +483,9 @@ impl<'j> Joiner<'j> {
     #[expect(clippy::indexing_slicing, reason = "places in the runs that were compared")]
     fn report_near(
         &mut self,
-        left: Run<'_>,
-        right: Run<'_>,
-        context: Context<'_>,
+        left: EntryRun<'_>,
+        right: EntryRun<'_>,
+        context: JoinContext<'_>,
     ) -> ControlFlow<()> {
         if self.near.is_empty() {
             return ControlFlow::Continue(());
@@ -507,7 +518,7 @@ impl<'j> Joiner<'j> {
     fn report_all(
         &mut self,
         equals: &[(u64, u32)],
-        context: Context<'_>,
+        context: JoinContext<'_>,
         one: u32,
         other: u32,
     ) -> ControlFlow<()> {

@@ -3,15 +3,15 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::arena::Run;
-use super::cut::Cut;
+use super::arena::EntryRun;
 use super::dense_bucket::DenseTask;
 use super::monitor::Monitor;
+use super::pair_constraints::PairConstraints;
 
 /// The description of the current entries.
 #[derive(Clone, Copy)]
-pub(super) struct Context<'c> {
-    pub(super) cut: &'c Cut,
+pub(super) struct JoinContext<'c> {
+    pub(super) cut: &'c PairConstraints,
     /// If set, an entry represents all entries with its fingerprint. The represented entries are
     /// adjacent in this slice, and the ordinal of the entry is the index of the first of them.
     pub(super) equals: Option<&'c [(u64, u32)]>,
@@ -25,9 +25,9 @@ pub(super) struct Context<'c> {
     pub(super) reordered: usize,
 }
 
-impl Context<'_> {
+impl JoinContext<'_> {
     /// Returns the number of entries on each side of the border, if there is one.
-    pub(super) fn sides(&self, run: Run<'_>) -> Option<(usize, usize)> {
+    pub(super) fn sides(&self, run: EntryRun<'_>) -> Option<(usize, usize)> {
         // Runs are in order of ordinals, because every sort is stable. So a binary search suffices.
         let left = self.across.map(|across| run.ordinals.partition_point(|of| *of < across))?;
         Some((left, run.len() - left))
@@ -82,15 +82,15 @@ pub struct Pair {
 }
 
 /// A callback for the pairs of a join, with many pairs per call. `Break` ends the join.
-pub(super) type Sink<'s> = &'s (dyn Fn(&[Pair]) -> ControlFlow<()> + Sync);
+pub(super) type PairSink<'s> = &'s (dyn Fn(&[Pair]) -> ControlFlow<()> + Sync);
 
 /// The stop signal of a join for all its threads.
-pub(super) struct Stop<'s> {
+pub(super) struct StopSignal<'s> {
     pub(super) monitor: &'s dyn Monitor,
     pub(super) stopped: AtomicBool,
 }
 
-impl Stop<'_> {
+impl StopSignal<'_> {
     pub(super) fn stop(&self) {
         // Relaxed order is enough: no other memory depends on the flag, and a thread that sees it
         // late only does some extra work.
@@ -107,14 +107,14 @@ impl Stop<'_> {
 }
 
 /// Entries of a bucket of the load, to be joined by one thread.
-pub(super) struct Item {
+pub(super) struct WorkItem {
     /// The index of the bucket, counted from the first bucket of the load.
     pub(super) bucket: usize,
-    pub(super) what: What,
+    pub(super) scope: JoinScope,
 }
 
 /// The entries of a bucket that are joined with each other.
-pub(super) enum What {
+pub(super) enum JoinScope {
     /// Entries in a range, by order of ordinals: the first range is joined with itself, or with the
     /// second range if it is not empty.
     Ranges([Range<usize>; 2]),
@@ -122,11 +122,11 @@ pub(super) enum What {
     DenseTask(usize, DenseTask),
 }
 
-impl Item {
+impl WorkItem {
     pub(super) fn entries(&self) -> usize {
-        match &self.what {
-            What::Ranges([first, second]) => first.len() + second.len(),
-            What::DenseTask(_, share) => share.entries,
+        match &self.scope {
+            JoinScope::Ranges([first, second]) => first.len() + second.len(),
+            JoinScope::DenseTask(_, share) => share.entries,
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Counts the entries of each bucket, and places the entries.
 
 /// The number of entries in each bucket.
-pub(super) struct Counts(Vec<u32>);
+pub(super) struct BucketSizes(Vec<u32>);
 
-impl Counts {
+impl BucketSizes {
     pub(super) fn new(width: u32) -> Self {
         // There is one element more than buckets. The count of the extra element is 0, and its
         // start becomes the end of the last bucket.
@@ -33,7 +33,7 @@ impl Counts {
         self.0.iter().map(|&count| u64::from(count) * u64::from(count)).sum::<u64>() / 2
     }
 
-    pub(super) fn into_starts(self) -> Starts {
+    pub(super) fn into_starts(self) -> BucketStarts {
         let largest = self.largest();
         let mut starts = self.0;
         let mut sum = 0;
@@ -43,12 +43,12 @@ impl Counts {
             *count = start;
         }
         // `next` is consumed while entries are placed; the runs are read from `starts` afterwards.
-        Starts { next: starts.clone(), starts, largest }
+        BucketStarts { next: starts.clone(), starts, largest }
     }
 }
 
 /// The start of each bucket, and the end of the last bucket.
-pub(super) struct Starts {
+pub(super) struct BucketStarts {
     pub(super) starts: Vec<u32>,
     /// The index for the next entry of each bucket.
     next: Vec<u32>,
@@ -56,7 +56,7 @@ pub(super) struct Starts {
     pub(super) largest: usize,
 }
 
-impl Starts {
+impl BucketStarts {
     /// Returns the number of entries in a bucket.
     #[expect(clippy::indexing_slicing, reason = "each bucket has a start and an end")]
     pub(super) fn count(&self, bucket: u32) -> usize {

@@ -3,17 +3,17 @@
 
 use std::ops::Range;
 
-use super::arena::{self, Entry};
-use super::counts::Counts;
-use super::cut::{Cut, KeyBits};
-use super::spread::{SAMPLE, Spread};
+use super::arena::{self, JoinEntry};
+use super::bit_permutation::{BitPermutation, SAMPLE};
+use super::counts::BucketSizes;
+use super::pair_constraints::{KeyBits, PairConstraints};
 
 /// The description of a dense bucket.
 pub(super) struct DenseBucket {
-    spread: Box<Spread>,
+    spread: Box<BitPermutation>,
     /// The parts into which the reordered bits are split, with the description of a bucket of each
     /// part.
-    parts: Vec<(KeyBits, Cut)>,
+    parts: Vec<(KeyBits, PairConstraints)>,
 }
 
 /// The distribution of the entries of a dense bucket, or of a piece of it.
@@ -45,16 +45,16 @@ impl DenseTask {
 impl DenseBucket {
     /// Samples the entries, and reorders their bits. `None` if no other order of bits would help.
     pub(super) fn new<'e>(
-        all: impl Iterator<Item = &'e Entry>,
+        all: impl Iterator<Item = &'e JoinEntry>,
         entries: usize,
-        cut: &Cut,
+        cut: &PairConstraints,
     ) -> Option<Self> {
         // About 1,000 entries of the whole bucket are sampled, since the order of bits needs only
         // rough frequencies.
         let sample = all.step_by(entries.div_ceil(SAMPLE).max(1));
         let sample: Vec<u64> = sample.map(|entry| arena::fingerprint(*entry)).collect();
         let (parts, width) = cut.parts_of(entries);
-        let spread = Spread::of(&sample, parts as usize, width as usize);
+        let spread = BitPermutation::of(&sample, parts as usize, width as usize);
         let cut = cut.reordered(&spread);
         let split = cut.split(entries)?;
         let inside = |(index, part): (usize, &KeyBits)| (*part, cut.inside(&split, index));
@@ -62,21 +62,25 @@ impl DenseBucket {
     }
 
     /// Counts a piece of the bucket.
-    pub(super) fn tally(&self, entries: &[Entry]) -> EntryHistogram {
-        let mut counts: Vec<Counts> =
-            self.parts.iter().map(|(part, _)| Counts::new(part.width)).collect();
+    pub(super) fn tally(&self, entries: &[JoinEntry]) -> EntryHistogram {
+        let mut counts: Vec<BucketSizes> =
+            self.parts.iter().map(|(part, _)| BucketSizes::new(part.width)).collect();
         let (mut some, mut all) = (0, u64::MAX);
         for entry in entries {
             let fingerprint = arena::fingerprint(*entry);
             (some, all) = (some | fingerprint, all & fingerprint);
             // Counting all parts takes one pass. The counts show before any other work whether the
             // new order separates the entries.
-            let word = self.spread.put(fingerprint);
+            let word = self.spread.permute(fingerprint);
             for ((part, _), counts) in self.parts.iter().zip(&mut counts) {
                 counts.count(part.value(word));
             }
         }
-        EntryHistogram { counts: counts.into_iter().map(Counts::into_inner).collect(), some, all }
+        EntryHistogram {
+            counts: counts.into_iter().map(BucketSizes::into_inner).collect(),
+            some,
+            all,
+        }
     }
 
     /// Divides the bucket into shares of at most `wanted` entries; a single value with more entries
@@ -118,7 +122,7 @@ impl DenseBucket {
     pub(super) fn take<'e>(
         &self,
         share: &DenseTask,
-        all: impl Iterator<Item = &'e Entry>,
+        all: impl Iterator<Item = &'e JoinEntry>,
     ) -> Vec<(u64, u32)> {
         let (part, _) = &self.parts[share.part];
         let mut taken = Vec::with_capacity(share.entries);
@@ -126,7 +130,7 @@ impl DenseBucket {
         // copy of the bucket.
         taken.extend(all.filter_map(|entry| {
             let fingerprint = arena::fingerprint(*entry);
-            let is_of_share = share.values.contains(&part.value(self.spread.put(fingerprint)));
+            let is_of_share = share.values.contains(&part.value(self.spread.permute(fingerprint)));
             is_of_share.then(|| (fingerprint, arena::ordinal(*entry)))
         }));
         assert_eq!(taken.len(), share.entries, "a share has as many entries as were counted");
@@ -136,7 +140,7 @@ impl DenseBucket {
     /// Returns the order of bits, the part that separates the entries of a share, and the
     /// description of entries that the part does not separate.
     #[expect(clippy::indexing_slicing, reason = "a share is of one of the parts")]
-    pub(super) fn of(&self, share: &DenseTask) -> (&Spread, KeyBits, &Cut) {
+    pub(super) fn of(&self, share: &DenseTask) -> (&BitPermutation, KeyBits, &PairConstraints) {
         let (part, cut) = &self.parts[share.part];
         (&self.spread, *part, cut)
     }

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::arena::{Entry, entry};
-use super::cut::KeyBits;
-use super::source::{Reader, Unreadable};
-use crate::search::scratch::Scratch;
+use super::arena::{JoinEntry, entry};
+use super::pair_constraints::KeyBits;
+use super::source::{DynSource, Unreadable};
+use crate::search::scratch::ScratchMemory;
 
 /// The number of fingerprints per read.
 const STRIDE: u32 = 8192;
@@ -13,7 +13,7 @@ const STRIDE: u32 = 8192;
 /// The entries read in one pass: all entries with a digit in a range, or some entries with a single
 /// digit that is too frequent for one pass.
 #[derive(Clone, Debug)]
-pub(super) struct Load {
+pub(super) struct PassLoad {
     /// The range of digits.
     pub(super) digits: Range<u32>,
     /// If set, the load is restricted to entries whose rank among the entries with the single digit
@@ -23,14 +23,14 @@ pub(super) struct Load {
 
 /// The entries that one thread has read, by bucket, and within each bucket by ordinal.
 #[derive(Default)]
-pub(super) struct Piece {
+pub(super) struct ThreadEntries {
     /// The memory for the entries, and a little more.
-    entries: Scratch<Entry>,
+    entries: ScratchMemory<JoinEntry>,
     /// The start of each bucket of the load, and the end of the last bucket.
     starts: Vec<usize>,
 }
 
-impl Piece {
+impl ThreadEntries {
     /// Returns the number of entries read.
     pub(super) fn len(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)
@@ -38,7 +38,7 @@ impl Piece {
 
     /// Returns the entries of a bucket, counted from the first bucket of the load.
     #[expect(clippy::indexing_slicing, reason = "each bucket of the load has a start and an end")]
-    pub(super) fn bucket(&self, index: usize) -> &[Entry] {
+    pub(super) fn bucket(&self, index: usize) -> &[JoinEntry] {
         &self.entries[self.starts[index]..self.starts[index + 1]]
     }
 
@@ -49,8 +49,8 @@ impl Piece {
         // The memory is kept if it is large enough and at most an eighth too large. The old memory
         // is freed before new memory is mapped, so that both never exist at once.
         if room < entries || room > entries + entries / 8 + STRIDE as usize {
-            self.entries = Scratch::default();
-            self.entries = Scratch::zeroed(entries);
+            self.entries = ScratchMemory::default();
+            self.entries = ScratchMemory::zeroed(entries);
         }
     }
 
@@ -60,15 +60,15 @@ impl Piece {
     #[expect(clippy::indexing_slicing, reason = "there is a place for each entry that was counted")]
     pub(super) fn load(
         &mut self,
-        source: &dyn Reader,
+        source: &dyn DynSource,
         ordinals: Range<u32>,
         part: KeyBits,
-        load: &Load,
+        load: &PassLoad,
         counts: &[u32],
         rank: u64,
     ) -> Result<(), Unreadable> {
         self.starts.clear();
-        let Load { digits, ranks } = load;
+        let PassLoad { digits, ranks } = load;
         let counts = &counts[digits.start as usize..digits.end as usize];
         // The counts include only this thread's ordinals, so its piece is exactly as long as
         // needed.
@@ -81,7 +81,7 @@ impl Piece {
             self.make_room(usize::try_from(wanted).unwrap_or(usize::MAX).min(entries));
             let mut rank = rank;
             let mut taken = 0;
-            let entries: &mut [Entry] = &mut self.entries;
+            let entries: &mut [JoinEntry] = &mut self.entries;
             each(source, ordinals, |ordinal, fingerprint| {
                 if digits.contains(&part.value(fingerprint)) {
                     // Ranks refer to the entries of all threads: `rank` starts at the number of
@@ -106,7 +106,7 @@ impl Piece {
         // A counting sort reads directly from the source: each entry goes to its final place when
         // it is read.
         let mut next = self.starts[..counts.len()].to_vec();
-        let entries: &mut [Entry] = &mut self.entries;
+        let entries: &mut [JoinEntry] = &mut self.entries;
         each(source, ordinals, |ordinal, fingerprint| {
             // Digits below the range wrap to large numbers, so one
             // test of the index rejects entries of all other loads.
@@ -123,7 +123,10 @@ impl Piece {
 }
 
 /// Returns the bits set in all fingerprints with these ordinals, and the bits set in any of them.
-pub(super) fn common(source: &dyn Reader, ordinals: Range<u32>) -> Result<(u64, u64), Unreadable> {
+pub(super) fn common(
+    source: &dyn DynSource,
+    ordinals: Range<u32>,
+) -> Result<(u64, u64), Unreadable> {
     // The initial values are neutral, so that an empty range adds nothing.
     let (mut all, mut any) = (u64::MAX, 0);
     each(source, ordinals, |_, fingerprint| {
@@ -136,7 +139,7 @@ pub(super) fn common(source: &dyn Reader, ordinals: Range<u32>) -> Result<(u64, 
 /// Counts the fingerprints with each digit of each part.
 #[expect(clippy::indexing_slicing, reason = "there is a count for each value of the part")]
 pub(super) fn count(
-    source: &dyn Reader,
+    source: &dyn DynSource,
     ordinals: Range<u32>,
     parts: &[KeyBits],
 ) -> Result<Vec<Vec<u32>>, Unreadable> {
@@ -152,7 +155,7 @@ pub(super) fn count(
 /// Calls `visit` with each of these ordinals and its fingerprint.
 #[expect(clippy::indexing_slicing, reason = "the buffer is a stride long, or as long as all")]
 fn each(
-    source: &dyn Reader,
+    source: &dyn DynSource,
     ordinals: Range<u32>,
     mut visit: impl FnMut(u32, u64),
 ) -> Result<(), Unreadable> {

@@ -59,20 +59,20 @@
 //!   bottleneck: memory access", VLDB 1999: the radix join, in steps whose data fit the caches.
 
 mod arena;
+mod bit_permutation;
 mod bucket;
 mod context;
 mod counts;
-mod cut;
 mod dense_bucket;
 mod load;
 mod monitor;
+mod pair_constraints;
 mod passes;
 mod run;
 mod source;
-mod spread;
 
 pub use context::Pair;
-pub use cut::KeyBits;
 pub use monitor::Monitor;
+pub use pair_constraints::KeyBits;
 pub use run::Join;
 pub use source::Source;

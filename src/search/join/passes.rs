@@ -6,17 +6,17 @@ use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::arena::{self, Arena, Entry};
+use super::arena::{self, Arena, JoinEntry};
 use super::bucket::{Joiner, ROOM_ENTRY_BYTES};
-use super::context::{Item, Sink, Stop, What};
-use super::cut::{Cut, KeyBits};
+use super::context::{JoinScope, PairSink, StopSignal, WorkItem};
 use super::dense_bucket::{DenseBucket, DenseTask, EntryHistogram};
-use super::load::{Load, Piece, common, count};
+use super::load::{PassLoad, ThreadEntries, common, count};
+use super::pair_constraints::{KeyBits, PairConstraints};
 use super::run::{Join, MEMORY_BYTES_MIN};
-use super::source::{Reader, Unreadable};
+use super::source::{DynSource, Unreadable};
 use crate::order::sort_few_by_key;
-use crate::search::scratch::Scratch;
-use crate::threads::share;
+use crate::search::scratch::ScratchMemory;
+use crate::threads::run_jobs;
 
 /// The minimum number of entries for which starting another thread pays.
 const THREAD_ENTRIES_MIN: usize = 4096;
@@ -29,54 +29,54 @@ const DIGIT_BITS: u32 = 9;
 const DIGIT_BITS_MAX: u32 = 16;
 /// The minimum number of entries of a dense bucket that threads share, and the minimum factor by
 /// which it is larger than other buckets.
-const CROWD_MIN: usize = 4 * BUCKET_ENTRIES as usize;
-const CROWD_BUCKETS: usize = 8;
+const DENSE_MIN: usize = 4 * BUCKET_ENTRIES as usize;
+const DENSE_BUCKETS: usize = 8;
 /// The size of the room for splitting a bucket again, as a multiple of the size of the bucket.
 const ROOM_BUCKETS: usize = 4;
 
 /// The division of memory, in entries.
 #[derive(Clone, Copy, Debug)]
-struct Budget {
+struct EntryBudget {
     /// The entries of a load.
     load: usize,
     /// The entries in the room of each thread.
     room: usize,
 }
 
-impl Budget {
+impl EntryBudget {
     fn new(memory_bytes: usize, threads: usize) -> Self {
         // The threads' buffers get a quarter of the memory, and the load gets the rest.
         let room = memory_bytes / 4 / ROOM_ENTRY_BYTES / threads;
-        Self { load: memory_bytes / 4 * 3 / size_of::<Entry>(), room }
+        Self { load: memory_bytes / 4 * 3 / size_of::<JoinEntry>(), room }
     }
 }
 
 /// A pass over the source.
-struct Pass {
+struct JoinPass {
     /// The bits that select the buckets of the pass.
     digit: KeyBits,
     /// Further bits in which pairs agree.
     rest: KeyBits,
     /// The description of pairs that agree in `digit` and `rest`.
-    cut: Cut,
+    cut: PairConstraints,
 }
 
-pub(super) struct Passes<'p> {
+pub(super) struct PassRunner<'p> {
     join: Join,
-    source: &'p dyn Reader,
-    sink: Sink<'p>,
-    stop: &'p Stop<'p>,
+    source: &'p dyn DynSource,
+    sink: PairSink<'p>,
+    stop: &'p StopSignal<'p>,
     n: u32,
-    budget: Budget,
-    pieces: Vec<Piece>,
+    budget: EntryBudget,
+    pieces: Vec<ThreadEntries>,
 }
 
-impl<'p> Passes<'p> {
+impl<'p> PassRunner<'p> {
     pub(super) fn new(
         join: Join,
-        source: &'p dyn Reader,
-        sink: Sink<'p>,
-        stop: &'p Stop<'p>,
+        source: &'p dyn DynSource,
+        sink: PairSink<'p>,
+        stop: &'p StopSignal<'p>,
     ) -> Self {
         let n = source.len();
         let useful = (n as usize / THREAD_ENTRIES_MIN).max(1);
@@ -84,9 +84,9 @@ impl<'p> Passes<'p> {
         // many threads with tiny buffers.
         let affordable = (join.memory_bytes / MEMORY_BYTES_MIN).max(1);
         let threads = join.threads.min(useful).min(affordable);
-        let budget = Budget::new(join.memory_bytes, threads);
+        let budget = EntryBudget::new(join.memory_bytes, threads);
         let mut pieces = Vec::new();
-        pieces.resize_with(threads, Piece::default);
+        pieces.resize_with(threads, ThreadEntries::default);
         Self { join, source, sink, stop, n, budget, pieces }
     }
 
@@ -103,7 +103,7 @@ impl<'p> Passes<'p> {
         let digits: Vec<KeyBits> = passes.iter().map(|pass| pass.digit).collect();
         // One read of the source counts the digits of all passes.
         let counts = self.count(&digits)?;
-        for (index, Pass { digit, rest, cut }) in passes.iter().enumerate() {
+        for (index, JoinPass { digit, rest, cut }) in passes.iter().enumerate() {
             let counts: Vec<&[u32]> = counts.iter().map(|of_parts| &of_parts[index][..]).collect();
             for load in self.loads(&counts) {
                 if self.stop.check().is_break() {
@@ -119,8 +119,8 @@ impl<'p> Passes<'p> {
     }
 
     /// Returns the passes that find all pairs, or only the requested pass.
-    fn passes(&mut self) -> Result<Vec<Pass>, Unreadable> {
-        let whole = Cut::whole(self.join.k);
+    fn passes(&mut self) -> Result<Vec<JoinPass>, Unreadable> {
+        let whole = PairConstraints::whole(self.join.k);
         let Some(pass) = self.join.pass else { return Ok(self.passes_within(&whole)) };
         let split = whole.split_whole();
         let pass = pass as usize;
@@ -137,23 +137,23 @@ impl<'p> Passes<'p> {
         // which buckets do not ensure, so `cut` checks them.
         let (key, others) = telling.split_at(self.n.ilog2() + 1);
         let (digit, rest) = key.split_at(self.digit_bits());
-        Ok(vec![Pass { digit, rest, cut: cut.agreeing_in(others) }])
+        Ok(vec![JoinPass { digit, rest, cut: cut.agreeing_in(others) }])
     }
 
     /// Returns the passes that find all pairs of a description.
-    fn passes_within(&mut self, known: &Cut) -> Vec<Pass> {
+    fn passes_within(&mut self, known: &PairConstraints) -> Vec<JoinPass> {
         let Some(split) = known.split_first(self.n as usize) else {
             // All entries are compared with each other. Each thread has several pieces, so that no
             // thread waits long for the last piece.
             let piece = self.n as usize / (4 * self.pieces.len());
             self.budget.room = self.budget.room.min(2 * ROOM_BUCKETS * piece.max(1024));
             let (digit, rest) = KeyBits::default().split_at(0);
-            return vec![Pass { digit, rest, cut: known.clone() }];
+            return vec![JoinPass { digit, rest, cut: known.clone() }];
         };
         let digit_bits = self.digit_bits();
         let pass = |(index, part): (usize, &KeyBits)| {
             let (digit, rest) = part.split_at(digit_bits);
-            Pass { digit, rest, cut: known.inside(&split, index) }
+            JoinPass { digit, rest, cut: known.inside(&split, index) }
         };
         split.parts.iter().enumerate().map(pass).collect()
     }
@@ -204,8 +204,8 @@ impl<'p> Passes<'p> {
 
     /// Returns the loads of a pass.
     #[expect(clippy::indexing_slicing, reason = "each thread has a count for each digit")]
-    fn loads(&self, counts: &[&[u32]]) -> Vec<Load> {
-        let mut loads: Vec<Load> = Vec::new();
+    fn loads(&self, counts: &[&[u32]]) -> Vec<PassLoad> {
+        let mut loads: Vec<PassLoad> = Vec::new();
         let mut entries = 0;
         for (digit, index) in (0_u32..).zip(0..counts[0].len()) {
             let count: u64 = counts.iter().map(|counts| u64::from(counts[index])).sum();
@@ -217,7 +217,7 @@ impl<'p> Passes<'p> {
                 let half = (capacity / 2).max(1);
                 loads.extend(
                     ranges_in_pairs(count, half)
-                        .map(|ranges| Load { digits: digit..digit + 1, ranks: Some(ranges) }),
+                        .map(|ranges| PassLoad { digits: digit..digit + 1, ranks: Some(ranges) }),
                 );
                 entries = 0;
                 continue;
@@ -228,7 +228,7 @@ impl<'p> Passes<'p> {
                     entries += count;
                 }
                 _ => {
-                    loads.push(Load { digits: digit..digit + 1, ranks: None });
+                    loads.push(PassLoad { digits: digit..digit + 1, ranks: None });
                     entries = count;
                 }
             }
@@ -238,7 +238,12 @@ impl<'p> Passes<'p> {
 
     /// Reads a load in all threads.
     #[expect(clippy::indexing_slicing, reason = "each thread has a count for each digit")]
-    fn load(&mut self, digit: KeyBits, load: &Load, counts: &[&[u32]]) -> Result<(), Unreadable> {
+    fn load(
+        &mut self,
+        digit: KeyBits,
+        load: &PassLoad,
+        counts: &[&[u32]],
+    ) -> Result<(), Unreadable> {
         let mut rank = 0;
         let ordinals: Vec<Range<u32>> =
             (0..self.pieces.len()).map(|thread| self.ordinals(thread)).collect();
@@ -264,29 +269,30 @@ impl<'p> Passes<'p> {
 
     /// Joins a load.
     #[expect(clippy::indexing_slicing, reason = "a share is of one of the crowds")]
-    fn join_load(&self, load: &Load, rest: KeyBits, cut: &Cut) -> ControlFlow<()> {
+    fn join_load(&self, load: &PassLoad, rest: KeyBits, cut: &PairConstraints) -> ControlFlow<()> {
         let (items, crowds) = self.items(load, &cut.agreeing_in(rest));
         // Two ranges are joined only with each other. Entries are in order of ordinals, so the
         // first entry of the second range is the border.
         let border = load.ranks.as_ref().filter(|[_, second]| !second.is_empty());
         let border = border.map(|[first, _]| self.ordinal(0, place(first.end - first.start)));
         let next = AtomicUsize::new(0);
-        let largest = items.iter().map(Item::entries).max().unwrap_or(0);
+        let largest = items.iter().map(WorkItem::entries).max().unwrap_or(0);
         // The room is enough for the bucket and for splits inside it. If the room is used up,
         // `Joiner` compares instead of splitting.
         let room = self.budget.room.min(largest * ROOM_BUCKETS);
         let work = |_: usize| {
             let mut joiner = Joiner::new(self.join.k, self.join.across, self.sink, self.stop);
-            let (mut words, mut ordinals) = (Scratch::zeroed(room), Scratch::zeroed(room));
+            let (mut words, mut ordinals) =
+                (ScratchMemory::zeroed(room), ScratchMemory::zeroed(room));
             // Each item must be taken exactly once. The contents of items are shared and immutable,
             // so relaxed order is enough.
             while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
                 self.stop.check()?;
                 let room = Arena::new(&mut words, &mut ordinals);
                 joiner.borders = [border, None];
-                let [first, second] = match &item.what {
-                    What::Ranges(ranges) => ranges,
-                    What::DenseTask(crowd, share) => {
+                let [first, second] = match &item.scope {
+                    JoinScope::Ranges(ranges) => ranges,
+                    JoinScope::DenseTask(crowd, share) => {
                         self.join_share(item.bucket, &crowds[*crowd], share, &mut joiner, room)?;
                         continue;
                     }
@@ -319,11 +325,11 @@ impl<'p> Passes<'p> {
 
     /// Returns the work items of a load, whose buckets `cut` describes, and its dense buckets. The
     /// largest items come first, so that no thread is left alone with much work at the end.
-    fn items(&self, load: &Load, cut: &Cut) -> (Vec<Item>, Vec<DenseBucket>) {
+    fn items(&self, load: &PassLoad, cut: &PairConstraints) -> (Vec<WorkItem>, Vec<DenseBucket>) {
         let bucket_max = self.bucket_max();
         let buckets = load.digits.len();
-        let loaded: usize = self.pieces.iter().map(Piece::len).sum();
-        let alike = (CROWD_BUCKETS * loaded / buckets.max(1)).max(CROWD_MIN);
+        let loaded: usize = self.pieces.iter().map(ThreadEntries::len).sum();
+        let alike = (DENSE_BUCKETS * loaded / buckets.max(1)).max(DENSE_MIN);
         // With one thread, a large bucket delays no other thread, so the bucket is divided only if
         // it exceeds the maximum that is joined at once.
         let crowded = if self.pieces.len() > 1 { alike.min(bucket_max) } else { bucket_max };
@@ -331,13 +337,14 @@ impl<'p> Passes<'p> {
         for bucket in 0..buckets {
             let entries: usize = self.pieces.iter().map(|piece| piece.bucket(bucket).len()).sum();
             if entries > crowded
-                && let Some((crowd, shares)) = self.crowd(bucket, entries, cut)
+                && let Some((crowd, shares)) = self.dense_bucket(bucket, entries, cut)
             {
-                let share = |share| Item { bucket, what: What::DenseTask(crowds.len(), share) };
+                let share =
+                    |share| WorkItem { bucket, scope: JoinScope::DenseTask(crowds.len(), share) };
                 items.extend(shares.into_iter().map(share));
                 crowds.push(crowd);
             } else if entries <= bucket_max {
-                items.push(Item { bucket, what: What::Ranges([0..entries, 0..0]) });
+                items.push(WorkItem { bucket, scope: JoinScope::Ranges([0..entries, 0..0]) });
             } else {
                 // As a last resort, the bucket is divided into pieces of half a buffer. Each piece
                 // is joined with itself and with every other piece, so any two entries are compared
@@ -345,7 +352,7 @@ impl<'p> Passes<'p> {
                 let pairs = ranges_in_pairs(entries as u64, (bucket_max / 2) as u64);
                 items.extend(pairs.map(|ranges| {
                     let ranges = ranges.map(|range| place(range.start)..place(range.end));
-                    Item { bucket, what: What::Ranges(ranges) }
+                    WorkItem { bucket, scope: JoinScope::Ranges(ranges) }
                 }));
             }
         }
@@ -356,15 +363,15 @@ impl<'p> Passes<'p> {
 
     /// Returns the shares of a dense bucket; `None` if its entries cannot be separated.
     #[expect(clippy::expect_used, reason = "a crowd has entries, so pieces")]
-    fn crowd(
+    fn dense_bucket(
         &self,
         bucket: usize,
         entries: usize,
-        cut: &Cut,
+        cut: &PairConstraints,
     ) -> Option<(DenseBucket, Vec<DenseTask>)> {
         let all = self.bucket_range(bucket, 0..entries);
         let crowd = DenseBucket::new(all.clone().flatten(), entries, cut)?;
-        let all: Vec<&[Entry]> = all.collect();
+        let all: Vec<&[JoinEntry]> = all.collect();
         let Ok(tallies) =
             in_threads(all.into_iter(), |piece| Ok::<_, Infallible>(crowd.tally(piece)));
         let tally = tallies.into_iter().reduce(EntryHistogram::and).expect("a crowd has entries");
@@ -389,7 +396,7 @@ impl<'p> Passes<'p> {
         room: Arena<'_>,
     ) -> ControlFlow<()> {
         let all = self.bucket_range(bucket, 0..usize::MAX).flatten();
-        joiner.join_crowd(crowd.take(share, all), crowd.of(share), room)?;
+        joiner.join_dense_task(crowd.take(share, all), crowd.of(share), room)?;
         // Every part has all entries of the bucket, so only one part counts as progress.
         if share.is_of_first_part() {
             self.stop.monitor.advance(share.entries as u64);
@@ -410,7 +417,7 @@ impl<'p> Passes<'p> {
         &self,
         bucket: usize,
         range: Range<usize>,
-    ) -> impl Iterator<Item = &[Entry]> + Clone {
+    ) -> impl Iterator<Item = &[JoinEntry]> + Clone {
         let mut before = 0;
         self.pieces.iter().filter_map(move |piece| {
             let entries = piece.bucket(bucket);
@@ -452,5 +459,5 @@ fn in_threads<J: Send, T: Send, E: Send>(
     run: impl Fn(J) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
     let threads = jobs.len();
-    share(jobs, threads, || (), |(), job| run(job)).into_iter().collect()
+    run_jobs(jobs, threads, || (), |(), job| run(job)).into_iter().collect()
 }

@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use super::context::{Pair, Stop};
-use super::cut::{Cut, KeyBits};
+use super::context::{Pair, StopSignal};
 use super::monitor::Monitor;
-use super::passes::Passes;
-use super::source::{Reading, Source};
+use super::pair_constraints::{KeyBits, PairConstraints};
+use super::passes::PassRunner;
+use super::source::{Source, SourceAdapter};
 use crate::search::DISTANCE_MAX;
 
 /// The minimum memory of a join.
@@ -53,7 +53,7 @@ impl Join {
     /// hardware thread. A `k` above 64 is treated as 64, which finds all pairs.
     #[must_use]
     pub fn within(k: u32) -> Self {
-        // `Passes::new` uses fewer threads if there are few entries or little memory.
+        // `PassRunner::new` uses fewer threads if there are few entries or little memory.
         let threads = thread::available_parallelism().map_or(1, usize::from);
         Self { k: k.min(DISTANCE_MAX), memory_bytes: 256 << 20, threads, across: None, pass: None }
     }
@@ -99,7 +99,7 @@ impl Join {
     /// ```
     #[must_use]
     pub fn parts(&self) -> Vec<KeyBits> {
-        Cut::whole(self.k).split_whole().parts
+        PairConstraints::whole(self.k).split_whole().parts
     }
 
     /// Finds only the pairs of one pass: the pairs that agree in this part of the
@@ -205,9 +205,9 @@ impl Join {
         sink: impl Fn(&[Pair]) -> ControlFlow<()> + Sync,
     ) -> Result<ControlFlow<()>, S::Error> {
         // The signal is on the stack: all threads of a join end before `run` returns.
-        let stop = Stop { monitor, stopped: AtomicBool::new(false) };
-        let reading = Reading::new(source);
-        let Ok(flow) = Passes::new(*self, &reading, &sink, &stop).run() else {
+        let stop = StopSignal { monitor, stopped: AtomicBool::new(false) };
+        let reading = SourceAdapter::new(source);
+        let Ok(flow) = PassRunner::new(*self, &reading, &sink, &stop).run() else {
             return Err(reading.into_error());
         };
         if flow.is_continue() {

@@ -36,7 +36,7 @@ pub trait Source: Sync {
 }
 
 /// A source without its types, so that the join is compiled once for all kinds of sources.
-pub(super) trait Reader: Sync {
+pub(super) trait DynSource: Sync {
     /// Returns the number of fingerprints.
     fn len(&self) -> u32;
 
@@ -48,17 +48,17 @@ pub(super) trait Reader: Sync {
     ) -> Result<&'a [u64], Unreadable>;
 }
 
-/// Marks that reading the source failed. The [`Reading`] of the source has the error.
+/// Marks that reading the source failed. The [`SourceAdapter`] of the source has the error.
 #[derive(Debug)]
 pub(super) struct Unreadable;
 
 /// A source and its first error.
-pub(super) struct Reading<'s, S: Source + ?Sized> {
+pub(super) struct SourceAdapter<'s, S: Source + ?Sized> {
     source: &'s S,
     error: Mutex<Option<S::Error>>,
 }
 
-impl<'s, S: Source + ?Sized> Reading<'s, S> {
+impl<'s, S: Source + ?Sized> SourceAdapter<'s, S> {
     pub(super) fn new(source: &'s S) -> Self {
         Self { source, error: Mutex::new(None) }
     }
@@ -70,7 +70,7 @@ impl<'s, S: Source + ?Sized> Reading<'s, S> {
     }
 }
 
-impl<S: Source + ?Sized> Reader for Reading<'_, S> {
+impl<S: Source + ?Sized> DynSource for SourceAdapter<'_, S> {
     fn len(&self) -> u32 {
         self.source.len()
     }

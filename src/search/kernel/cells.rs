@@ -4,7 +4,7 @@ use arrayvec::ArrayVec;
 use zerocopy::IntoBytes;
 
 use crate::cpu::prefetch_at;
-use crate::search::line::{GOES_ON, Line, NUMBER, number};
+use crate::search::line::{CacheLine, GOES_ON, NUMBER, number};
 
 /// The bits of an entry: 16 in a place, and 8 in half of a later place.
 pub(in crate::search) const ENTRY_BITS: u32 = 24;
@@ -22,7 +22,7 @@ const _: () = assert!(LINE_ENTRIES + LINE_ENTRIES / 2 == NUMBER, "halves of plac
 
 /// Returns the entries of a line, read as the last line of its cell.
 #[inline(always)]
-pub(in crate::search) fn entries(line: &Line) -> impl Iterator<Item = u32> {
+pub(in crate::search) fn entries(line: &CacheLine) -> impl Iterator<Item = u32> {
     // The 16 low bits of all entries come first and their 8 high bits after them, so vector code
     // compares each group without unpacking. `zip` ends after 20 entries, before the head.
     let (low, rest) = line.split_at(LINE_ENTRIES as usize);
@@ -33,7 +33,7 @@ pub(in crate::search) fn entries(line: &Line) -> impl Iterator<Item = u32> {
 /// Writes an entry to a line at index `at`, below [`LINE_ENTRIES`].
 #[expect(clippy::indexing_slicing, reason = "callers pass an index below `LINE_ENTRIES`")]
 #[expect(clippy::cast_possible_truncation, reason = "some of the bits are wanted")]
-pub(in crate::search) fn put_entry(line: &mut Line, at: u32, entry: u32) {
+pub(in crate::search) fn put_entry(line: &mut CacheLine, at: u32, entry: u32) {
     let (low, rest) = line.split_at_mut(LINE_ENTRIES as usize);
     low[at as usize].set(entry as u16);
     rest.as_mut_bytes()[at as usize] = (entry >> 16) as u8;
@@ -45,7 +45,7 @@ pub(in crate::search) const GATHERED: usize = 256;
 
 /// A line to compare, with the message that selected it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::search) struct Sought {
+pub(in crate::search) struct SelectedLine {
     pub(in crate::search) line: u32,
     pub(in crate::search) message: u32,
 }
@@ -59,16 +59,16 @@ pub(in crate::search) struct NearEntry {
 
 /// The lines to compare, with the query and the limit.
 #[derive(Clone, Copy)]
-pub(in crate::search) struct Lines<'l> {
+pub(in crate::search) struct LineBatch<'l> {
     /// All lines of a column.
-    pub(in crate::search) all: &'l [Line],
+    pub(in crate::search) all: &'l [CacheLine],
     /// The further lines, in which cells continue.
-    pub(in crate::search) further: &'l [Line],
+    pub(in crate::search) further: &'l [CacheLine],
     /// Whether `all` are the further lines. A further line continues only in a later line, so that
     /// even a damaged cell ends.
     pub(in crate::search) are_further: bool,
     /// The lines of `all` to compare; the caller has checked that they exist.
-    pub(in crate::search) sought: &'l [Sought],
+    pub(in crate::search) sought: &'l [SelectedLine],
     /// The bits of the query that entries store.
     pub(in crate::search) query: u32,
     /// The largest distance of a near entry.
@@ -76,14 +76,18 @@ pub(in crate::search) struct Lines<'l> {
 }
 
 /// The further lines in which cells continue.
-pub(in crate::search) type Onward = ArrayVec<Sought, GATHERED>;
+pub(in crate::search) type FurtherLines = ArrayVec<SelectedLine, GATHERED>;
 
-pub(super) type NearInLines = unsafe fn(Lines<'_>, &mut Vec<NearEntry>, &mut Onward);
+pub(super) type NearInLines = unsafe fn(LineBatch<'_>, &mut Vec<NearEntry>, &mut FurtherLines);
 
 /// The portable version.
 #[inline(always)]
-pub(super) fn near_in_lines(lines: Lines<'_>, near: &mut Vec<NearEntry>, onward: &mut Onward) {
-    let Lines { query, most, .. } = lines;
+pub(super) fn near_in_lines(
+    lines: LineBatch<'_>,
+    near: &mut Vec<NearEntry>,
+    onward: &mut FurtherLines,
+) {
+    let LineBatch { query, most, .. } = lines;
     near_in_lines_where(lines, near, onward, |line| any_near(line, query, most));
 }
 
@@ -91,17 +95,19 @@ pub(super) fn near_in_lines(lines: Lines<'_>, near: &mut Vec<NearEntry>, onward:
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "the lines sought are there")]
 pub(super) fn near_in_lines_where(
-    lines: Lines<'_>,
+    lines: LineBatch<'_>,
     near: &mut Vec<NearEntry>,
-    onward: &mut Onward,
-    any_near: impl Fn(&Line) -> bool,
+    onward: &mut FurtherLines,
+    any_near: impl Fn(&CacheLine) -> bool,
 ) {
-    let Lines { all, sought, .. } = lines;
+    let LineBatch { all, sought, .. } = lines;
     // Lines are compared in chunks of 32, so that the flags of a chunk fit in one `u32`.
     for sought in sought.chunks(AT_ONCE) {
         // Nearly always no line has a near entry, and few cells continue. Near entries and
-        // continuations are collected as bits: a branch per line would be mispredicted, and a call
-        // would spill the loop's registers.
+        // continuations facts are collected
+        // as bits: a branch per line would be mispredicted, and a call
+        // would spill the loop's
+        // registers.
         let (mut nears, mut onwards) = (0_u32, 0_u32);
         for (bit, sought) in sought.iter().enumerate() {
             let line = &all[sought.line as usize];
@@ -124,7 +130,7 @@ const AT_ONCE: usize = 32;
 
 /// Returns the lines whose bits are set.
 #[inline(always)]
-fn each_set(mut bits: u32, sought: &[Sought]) -> impl Iterator<Item = Sought> {
+fn each_set(mut bits: u32, sought: &[SelectedLine]) -> impl Iterator<Item = SelectedLine> {
     std::iter::from_fn(move || {
         let bit = bits.trailing_zeros();
         bits &= bits.wrapping_sub(1);
@@ -132,22 +138,22 @@ fn each_set(mut bits: u32, sought: &[Sought]) -> impl Iterator<Item = Sought> {
     })
 }
 
-impl Lines<'_> {
+impl LineBatch<'_> {
     /// Adds the further line of a cell, and prefetches it.
     #[expect(clippy::indexing_slicing, reason = "the lines sought are there")]
-    fn add_onward(&self, Sought { line, message }: Sought, onward: &mut Onward) {
+    fn add_onward(&self, SelectedLine { line, message }: SelectedLine, onward: &mut FurtherLines) {
         let next = number(&self.all[line as usize], NEXT);
         // Further lines are written in ascending order, so a chain that points to an earlier line
         // is damaged. `u32::MAX` exceeds every column, and the caller then reports the damage
         // instead of following a cycle.
         let next = if self.are_further && next <= line { u32::MAX } else { next };
-        prefetch_at(self.further.as_bytes(), u64::from(next) * size_of::<Line>() as u64);
-        onward.push(Sought { line: next, message });
+        prefetch_at(self.further.as_bytes(), u64::from(next) * size_of::<CacheLine>() as u64);
+        onward.push(SelectedLine { line: next, message });
     }
 
     /// Adds the near entries of a line.
     #[expect(clippy::indexing_slicing, reason = "the lines sought are there")]
-    fn add_near(&self, Sought { line, message }: Sought, near: &mut Vec<NearEntry>) {
+    fn add_near(&self, SelectedLine { line, message }: SelectedLine, near: &mut Vec<NearEntry>) {
         let line = &self.all[line as usize];
         let head = number(line, NUMBER);
         let (first, goes_on) = (head & !GOES_ON, head & GOES_ON != 0);
@@ -164,15 +170,15 @@ impl Lines<'_> {
 }
 
 #[inline(always)]
-pub(super) fn any_near(line: &Line, query: u32, most: u32) -> bool {
+pub(super) fn any_near(line: &CacheLine, query: u32, most: u32) -> bool {
     // The two places with the number of the next line are compared like entries here. A false hit
     // only costs a call of `add_near`.
     entries(line).fold(u32::MAX, |nearest, entry| nearest.min((entry ^ query).count_ones())) <= most
 }
 
 /// Returns a line whose entries all equal `entry`.
-pub(super) fn line_of(entry: u32) -> Line {
-    let mut line = Line::default();
+pub(super) fn line_of(entry: u32) -> CacheLine {
+    let mut line = CacheLine::default();
     (0..LINE_ENTRIES).for_each(|at| put_entry(&mut line, at, entry));
     line
 }

@@ -22,8 +22,8 @@ use std::sync::OnceLock;
 
 use cells::NearInLines;
 pub(super) use cells::{
-    ENTRY_BITS, FULL_ENTRIES, GATHERED, LINE_ENTRIES, Lines, NEXT, NearEntry, Onward, Sought,
-    entries, put_entry,
+    ENTRY_BITS, FULL_ENTRIES, FurtherLines, GATHERED, LINE_ENTRIES, LineBatch, NEXT, NearEntry,
+    SelectedLine, entries, put_entry,
 };
 pub(super) use pairs::PairKernel;
 use runs::NearInRuns;
@@ -34,20 +34,20 @@ type NearU64 = unsafe fn(&[U64], u64, u32, &mut Vec<u32>);
 
 /// A version of the three functions.
 ///
-/// Invariant: a `Kernel` exists only if the processor has the features that its functions were
-/// compiled for. Only [`Kernel::available`] creates a `Kernel`.
+/// Invariant: a `SearchKernel` exists only if the processor has the features that its functions were
+/// compiled for. Only [`SearchKernel::available`] creates a `SearchKernel`.
 #[derive(Clone, Copy)]
-pub(super) struct Kernel {
+pub(super) struct SearchKernel {
     name: &'static str,
     near_u64: NearU64,
     near_in_runs: NearInRuns,
     near_in_lines: NearInLines,
 }
 
-impl Kernel {
+impl SearchKernel {
     /// Returns the fastest version for this processor.
     pub(super) fn fastest() -> Self {
-        static FASTEST: OnceLock<Kernel> = OnceLock::new();
+        static FASTEST: OnceLock<SearchKernel> = OnceLock::new();
         // The order of `available` decides. The fallback is
         // never needed, since the portable version comes last.
         *FASTEST.get_or_init(|| Self::available().next().unwrap_or(Self::PORTABLE))
@@ -108,7 +108,7 @@ impl Kernel {
     /// ascending. The column must have fewer than 2^32 words.
     pub(super) fn near_u64(self, column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
-        // SAFETY: a `Kernel` exists only where the processor has the features that the functions
+        // SAFETY: a `SearchKernel` exists only where the processor has the features that the functions
         // need, and the functions have no other precondition.
         unsafe {
             (self.near_u64)(column, query, k, out);
@@ -118,7 +118,7 @@ impl Kernel {
     /// Appends to `out` every near block of the runs, in order.
     pub(super) fn near_in_runs(self, runs: &[BlockRun<'_>], out: &mut Vec<NearBlock>) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
-        // SAFETY: a `Kernel` exists only where the processor has the features that the functions
+        // SAFETY: a `SearchKernel` exists only where the processor has the features that the functions
         // need, and the functions have no other precondition.
         unsafe {
             (self.near_in_runs)(runs, out);
@@ -133,12 +133,12 @@ impl Kernel {
     /// space for [`GATHERED`] lines, the maximum number that is compared together.
     pub(super) fn near_in_lines(
         self,
-        lines: Lines<'_>,
+        lines: LineBatch<'_>,
         near: &mut Vec<NearEntry>,
-        onward: &mut Onward,
+        onward: &mut FurtherLines,
     ) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
-        // SAFETY: a `Kernel` exists only where the processor has the features that the functions
+        // SAFETY: a `SearchKernel` exists only where the processor has the features that the functions
         // need, and the functions have no other precondition.
         unsafe {
             (self.near_in_lines)(lines, near, onward);

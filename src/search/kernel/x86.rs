@@ -17,10 +17,10 @@ use std::arch::x86_64::{
 use zerocopy::little_endian::{U16, U64};
 use zerocopy::transmute_ref;
 
-use super::cells::{self, Lines, NearEntry, Onward};
+use super::cells::{self, FurtherLines, LineBatch, NearEntry};
 use super::runs::{self, BlockRun, NearBlock};
 use super::words;
-use crate::search::line::Line;
+use crate::search::line::CacheLine;
 
 #[target_feature(enable = "popcnt")]
 pub(super) fn near_in_runs_popcnt(runs: &[BlockRun<'_>], out: &mut Vec<NearBlock>) {
@@ -34,9 +34,9 @@ pub(super) fn near_u64_popcnt(column: &[U64], query: u64, k: u32, out: &mut Vec<
 
 #[target_feature(enable = "popcnt")]
 pub(super) fn near_in_lines_popcnt(
-    lines: Lines<'_>,
+    lines: LineBatch<'_>,
     near: &mut Vec<NearEntry>,
-    onward: &mut Onward,
+    onward: &mut FurtherLines,
 ) {
     cells::near_in_lines(lines, near, onward);
 }
@@ -90,7 +90,7 @@ fn load<T>(words: &T) -> __m256i {
 /// Loads a memory line as two vectors.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn halves(line: &Line) -> [__m256i; 2] {
+fn halves(line: &CacheLine) -> [__m256i; 2] {
     let [left, right]: &[[U16; 16]; 2] = transmute_ref!(line);
     [load(left), load(right)]
 }
@@ -172,7 +172,11 @@ pub(super) fn near_u64_avx2(column: &[U64], query: u64, k: u32, out: &mut Vec<u3
 }
 
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) fn near_in_lines_avx2(lines: Lines<'_>, near: &mut Vec<NearEntry>, onward: &mut Onward) {
+pub(super) fn near_in_lines_avx2(
+    lines: LineBatch<'_>,
+    near: &mut Vec<NearEntry>,
+    onward: &mut FurtherLines,
+) {
     // The query is laid out as a line of 20 equal entries, so one XOR per half line compares all
     // entries.
     let query = halves(&cells::line_of(lines.query));
@@ -202,9 +206,9 @@ pub(super) fn near_in_lines_avx2(lines: Lines<'_>, near: &mut Vec<NearEntry>, on
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bitalg,avx512vbmi")]
 pub(super) fn near_in_lines_avx512(
-    lines: Lines<'_>,
+    lines: LineBatch<'_>,
     near: &mut Vec<NearEntry>,
-    onward: &mut Onward,
+    onward: &mut FurtherLines,
 ) {
     const ENTRIES: usize = cells::LINE_ENTRIES as usize;
     let query = load_line(&cells::line_of(lines.query));

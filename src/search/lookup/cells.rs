@@ -9,22 +9,23 @@ use arrayvec::ArrayVec;
 use super::round_buffer::RoundBuffer;
 use super::survivors::{LookupContext, Survivor, Survivors};
 use super::work_limit::WorkLimit;
-use crate::search::candidate::Finds;
-use crate::search::cells::{CellTable, Cells, HALVES, Half, cell_of, most_differing};
+use crate::search::candidate::HitSink;
+use crate::search::cells::{CellTable, Cells, FingerprintHalf, HALVES, cell_of, most_differing};
 use crate::search::column::Column;
 use crate::search::cost::Cost;
 use crate::search::hamming;
 use crate::search::hamming::WEIGHT_MAX;
 use crate::search::kernel::{
-    FULL_ENTRIES, GATHERED, Kernel, LINE_ENTRIES, Lines, NEXT, NearEntry, Onward, Sought,
+    FULL_ENTRIES, FurtherLines, GATHERED, LINE_ENTRIES, LineBatch, NEXT, NearEntry, SearchKernel,
+    SelectedLine,
 };
-use crate::search::line::{GOES_ON, LINE_BYTES, Line, NUMBER, number};
+use crate::search::line::{CacheLine, GOES_ON, LINE_BYTES, NUMBER, number};
 
 /// The maximum number of groups of cells: one for each distance of a codeword in each half.
 const GROUPS: usize = HALVES * (WEIGHT_MAX as usize + 1);
 
 /// The cells to search, and the distance.
-pub(in crate::search) struct CellGround<'c, C> {
+pub(in crate::search) struct CellContext<'c, C> {
     /// The canonical column.
     pub(in crate::search) fingerprints: &'c C,
     /// The number of fingerprints.
@@ -35,15 +36,15 @@ pub(in crate::search) struct CellGround<'c, C> {
 
 /// The location of an entry.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
-    half: Half,
+pub(super) struct CellLocation {
+    half: FingerprintHalf,
     /// The message that selected the cell of the entry.
     message: u32,
 }
 
-impl<C: Column> LookupContext for CellGround<'_, C> {
+impl<C: Column> LookupContext for CellContext<'_, C> {
     type Column = C;
-    type Place = Place;
+    type Place = CellLocation;
 
     fn fingerprints(&self) -> &C {
         self.fingerprints
@@ -53,11 +54,16 @@ impl<C: Column> LookupContext for CellGround<'_, C> {
         self.n
     }
 
-    fn ordinals(&self, place: Place) -> &C {
+    fn ordinals(&self, place: CellLocation) -> &C {
         &self.cells.of(place.half).ordinals
     }
 
-    fn reports(&self, Place { half, message }: Place, found: u64, query: u64) -> bool {
+    fn reports(
+        &self,
+        CellLocation { half, message }: CellLocation,
+        found: u64,
+        query: u64,
+    ) -> bool {
         // Several messages share a cell, and the number of an unused slot is the number of another
         // cell's entry. Comparing the message rejects entries of both kinds, so only one probe
         // reports an entry.
@@ -67,22 +73,22 @@ impl<C: Column> LookupContext for CellGround<'_, C> {
 
 /// The cells of a query, and the progress of the query.
 #[derive(Default)]
-struct Gathered {
+struct CellQuery {
     query: u64,
     /// The index of the query.
     number: usize,
     /// The cells of the query, or the lines in which cells continue. The lines of the upper half
     /// come first.
-    sought: ArrayVec<Sought, GATHERED>,
+    sought: ArrayVec<SelectedLine, GATHERED>,
     /// Runs of cells that are compared with one limit.
-    groups: ArrayVec<Group, GROUPS>,
+    groups: ArrayVec<CellGroup, GROUPS>,
     /// The lines in which the cells continue.
-    onward: Onward,
+    onward: FurtherLines,
 }
 
 /// Cells that are compared with one limit.
-struct Group {
-    half: Half,
+struct CellGroup {
+    half: FingerprintHalf,
     /// The maximum number of bits in which an entry may differ.
     most: u32,
     /// The end of the group.
@@ -91,16 +97,16 @@ struct Group {
     onward_end: usize,
 }
 
-impl<C: Column> CellGround<'_, C> {
+impl<C: Column> CellContext<'_, C> {
     /// Passes the cells that may contain entries near a query to `visit`: the half, the maximum
     /// number of bits in which an entry may differ, the messages as differences from the message of
     /// the query's half, and the message of the query's half.
     fn each_pattern<E>(
         &self,
         query: u64,
-        mut visit: impl FnMut(Half, u32, &'static [u32], u32) -> Result<(), E>,
+        mut visit: impl FnMut(FingerprintHalf, u32, &'static [u32], u32) -> Result<(), E>,
     ) -> Result<(), E> {
-        for half in Half::ALL {
+        for half in FingerprintHalf::ALL {
             let reach = half.reach(self.k);
             // For k = 0 the upper half alone finds equal fingerprints.
             if reach == 0 {
@@ -155,34 +161,34 @@ impl<C: Column> CellGround<'_, C> {
 
 /// Builds the error for a reference to a line beyond the lines `all` of a column.
 #[cold]
-fn beyond<C: Column>(column: &C, all: &[Line]) -> C::Error {
+fn beyond<C: Column>(column: &C, all: &[CacheLine]) -> C::Error {
     column.damaged(all.len() as u64 * LINE_BYTES, "something refers to lines beyond its end")
 }
 
 /// Queries in flight.
 pub(in crate::search) struct CellLookup<'c, 'f, C> {
-    ground: CellGround<'c, C>,
+    context: CellContext<'c, C>,
     /// At any time, one query is collected, one is compared, and one is continued.
-    queries: RoundBuffer<Gathered>,
+    queries: RoundBuffer<CellQuery>,
     near: Vec<NearEntry>,
-    survivors: Survivors<'f, Place>,
-    patience: WorkLimit,
+    survivors: Survivors<'f, CellLocation>,
+    work_limit: WorkLimit,
 }
 
 impl<'c, 'f, C: Column> CellLookup<'c, 'f, C> {
     pub(in crate::search) fn new(
-        ground: CellGround<'c, C>,
-        patience: WorkLimit,
-        finds: &'f mut dyn Finds,
+        context: CellContext<'c, C>,
+        work_limit: WorkLimit,
+        finds: &'f mut dyn HitSink,
     ) -> Self {
-        let queries = RoundBuffer::new(Gathered::default);
+        let queries = RoundBuffer::new(CellQuery::default);
         let survivors = Survivors::new(finds);
-        Self { ground, queries, near: Vec::new(), survivors, patience }
+        Self { context, queries, near: Vec::new(), survivors, work_limit }
     }
 
     /// Starts a query.
     pub(in crate::search) fn query(&mut self, number: usize, query: u64) -> Result<(), C::Error> {
-        let Self { ground, queries, near, survivors, patience } = self;
+        let Self { context: ground, queries, near, survivors, work_limit: patience } = self;
         let stage = queries.filled();
         (stage.query, stage.number) = (query, number);
         ground.each_pattern(query, |half, most, mut patterns, own| {
@@ -200,15 +206,15 @@ impl<'c, 'f, C: Column> CellLookup<'c, 'f, C> {
                 for pattern in now {
                     let message = own ^ pattern;
                     let line = cell_of(message, ground.cells.count);
-                    cells.expect(u64::from(line) * LINE_BYTES);
-                    stage.sought.push(Sought { line, message });
+                    cells.prefetch(u64::from(line) * LINE_BYTES);
+                    stage.sought.push(SelectedLine { line, message });
                 }
                 let end = stage.sought.len();
                 match stage.groups.last_mut() {
                     // Up to k = 6 all weights of a half have the same limit, so their groups merge
                     // into one group.
                     Some(last) if (last.half, last.most) == (half, most) => last.end = end,
-                    _ => stage.groups.push(Group { half, most, end, onward_end: 0 }),
+                    _ => stage.groups.push(CellGroup { half, most, end, onward_end: 0 }),
                 }
                 patterns = later;
             }
@@ -221,30 +227,30 @@ impl<'c, 'f, C: Column> CellLookup<'c, 'f, C> {
     pub(in crate::search) fn finish(&mut self) -> Result<Vec<usize>, C::Error> {
         // `query` has already advanced the ring once after the last query, so two turns finish that
         // query.
-        for _ in 1..RoundBuffer::<Gathered>::TURNS {
+        for _ in 1..RoundBuffer::<CellQuery>::TURNS {
             self.turn()?;
         }
-        self.survivors.settle(&self.ground)?;
-        Ok(self.patience.take_crowded())
+        self.survivors.settle(&self.context)?;
+        Ok(self.work_limit.take_over_limit())
     }
 
     /// Compares the cells of the query before the last collected query, and finishes the query
     /// before that.
     fn turn(&mut self) -> Result<(), C::Error> {
-        let Self { ground, queries, near, survivors, patience } = self;
+        let Self { context: ground, queries, near, survivors, work_limit: patience } = self;
         let (compared, finished) = queries.turn();
         compared.compare(ground, near, survivors, patience)?;
         finished.go_on(ground, near, survivors, patience)
     }
 }
 
-impl Gathered {
+impl CellQuery {
     /// Compares the cells. The cells have arrived in the cache.
     fn compare<C: Column>(
         &mut self,
-        ground: &CellGround<'_, C>,
+        ground: &CellContext<'_, C>,
         near: &mut Vec<NearEntry>,
-        survivors: &mut Survivors<'_, Place>,
+        survivors: &mut Survivors<'_, CellLocation>,
         patience: &mut WorkLimit,
     ) -> Result<(), C::Error> {
         self.compare_lines(ground, false, near, survivors, patience)
@@ -253,9 +259,9 @@ impl Gathered {
     /// Compares the lines in which the cells continue, and finishes the query.
     fn go_on<C: Column>(
         &mut self,
-        ground: &CellGround<'_, C>,
+        ground: &CellContext<'_, C>,
         near: &mut Vec<NearEntry>,
-        survivors: &mut Survivors<'_, Place>,
+        survivors: &mut Survivors<'_, CellLocation>,
         patience: &mut WorkLimit,
     ) -> Result<(), C::Error> {
         while !self.onward.is_empty() {
@@ -277,17 +283,17 @@ impl Gathered {
     #[expect(clippy::indexing_slicing, reason = "groups follow each other, up to the end of all")]
     fn compare_lines<C: Column>(
         &mut self,
-        ground: &CellGround<'_, C>,
+        ground: &CellContext<'_, C>,
         are_further: bool,
         near: &mut Vec<NearEntry>,
-        survivors: &mut Survivors<'_, Place>,
+        survivors: &mut Survivors<'_, CellLocation>,
         patience: &mut WorkLimit,
     ) -> Result<(), C::Error> {
-        let kernel = Kernel::fastest();
+        let kernel = SearchKernel::fastest();
         let Self { query, number, sought, groups, onward } = self;
         let (query, number, count) = (*query, *number, ground.cells.count as usize);
         let mut start = 0;
-        for Group { half, most, end, onward_end } in groups {
+        for CellGroup { half, most, end, onward_end } in groups {
             if patience.is_over(number) {
                 // The query is over its work limit: its answer is
                 // dropped, so its remaining lines need no comparison.
@@ -315,7 +321,7 @@ impl Gathered {
             // The further lines are only prefetched: no line is read here, so no checksum needs to
             // be verified yet.
             let further = further.lines(std::iter::empty())?;
-            let lines = Lines { all, further, are_further, sought, query: other, most };
+            let lines = LineBatch { all, further, are_further, sought, query: other, most };
             kernel.near_in_lines(lines, near, onward);
             *onward_end = onward.len();
             // The number of first lines depends on k alone. Only
@@ -331,7 +337,7 @@ impl Gathered {
                 // entry of another cell, and `reports` rejects that entry by its message. After the
                 // last cell, the number exceeds `n`.
                 if entry < ground.n {
-                    let place = Place { half, message };
+                    let place = CellLocation { half, message };
                     survivors.add(ground, Survivor { query, number, place, entry })?;
                 }
             }

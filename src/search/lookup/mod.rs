@@ -7,7 +7,7 @@ mod single_probe;
 mod survivors;
 mod work_limit;
 
-pub(super) use cells::{CellGround, CellLookup};
-pub(super) use rotations::{RotationGround, RotationLookup};
+pub(super) use cells::{CellContext, CellLookup};
+pub(super) use rotations::{RotationContext, RotationLookup};
 pub(super) use single_probe::SingleProbe;
 pub(super) use work_limit::WorkLimit;

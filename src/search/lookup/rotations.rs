@@ -15,12 +15,12 @@ use super::round_buffer::RoundBuffer;
 use super::survivors::{LookupContext, Survivor, Survivors};
 use super::work_limit::WorkLimit;
 use crate::cpu::prefetch;
-use crate::search::candidate::{Candidate, Finds};
+use crate::search::candidate::{Candidate, HitSink};
 use crate::search::column::{Column, ordinal_at, scan};
-use crate::search::kernel::{BlockRun, Kernel, NearBlock};
+use crate::search::kernel::{BlockRun, NearBlock, SearchKernel};
 use crate::search::line::LINE_BYTES;
-use crate::search::outward::{LOOKED_UP_MAX, Outward};
-use crate::search::probe::{Block, Probe, ProbeRadius, Probes};
+use crate::search::outward::{LOOKED_UP_MAX, OutwardSearch};
+use crate::search::probe::{FingerprintBlock, Probe, ProbeRadius, Probes};
 use crate::search::rotation::{Bucket, Rotations};
 use crate::search::shards::Shards;
 
@@ -48,7 +48,7 @@ const RUN: u32 = 8192;
 const SHORT_RUN: u32 = 512;
 
 /// The rotations to search, and the distance.
-pub(in crate::search) struct RotationGround<'c, C> {
+pub(in crate::search) struct RotationContext<'c, C> {
     /// The canonical column.
     pub(in crate::search) fingerprints: &'c C,
     pub(in crate::search) shards: &'c Shards,
@@ -59,15 +59,15 @@ pub(in crate::search) struct RotationGround<'c, C> {
     pub(in crate::search) reach: ProbeRadius,
 }
 
-impl<C> Clone for RotationGround<'_, C> {
+impl<C> Clone for RotationContext<'_, C> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<C> Copy for RotationGround<'_, C> {}
+impl<C> Copy for RotationContext<'_, C> {}
 
-impl<'c, C: Column> RotationGround<'c, C> {
+impl<'c, C: Column> RotationContext<'c, C> {
     /// Returns the number of address bits of the rotations.
     pub(super) fn bits(&self) -> u32 {
         self.rotations.address.bits
@@ -81,18 +81,21 @@ impl<'c, C: Column> RotationGround<'c, C> {
 
     /// Prefetches a bucket.
     #[inline]
-    pub(super) fn expect(&self, Place { block, bucket }: Place) {
+    pub(super) fn prefetch(&self, BucketLocation { block, bucket }: BucketLocation) {
         let bytes = self.rotations.address.bucket_bytes();
         let buckets = &self.rotations.of(block).buckets;
         // Buckets have a fixed size, so the address follows
         // from the number: no directory is read first.
         for line in 0..u64::from(self.rotations.address.lines).min(LINES_ASKED) {
-            buckets.expect(u64::from(bucket) * bytes + line * LINE_BYTES);
+            buckets.prefetch(u64::from(bucket) * bytes + line * LINE_BYTES);
         }
     }
 
     #[inline]
-    pub(super) fn bucket(&self, Place { block, bucket }: Place) -> Result<Bucket<'c>, C::Error> {
+    pub(super) fn bucket(
+        &self,
+        BucketLocation { block, bucket }: BucketLocation,
+    ) -> Result<Bucket<'c>, C::Error> {
         self.rotations.of(block).bucket(bucket, self.rotations.address)
     }
 
@@ -102,18 +105,24 @@ impl<'c, C: Column> RotationGround<'c, C> {
         &self,
         number: usize,
         fingerprint: u64,
-        block: Block,
-    ) -> impl Fn(Probe) -> Aimed {
+        block: FingerprintBlock,
+    ) -> impl Fn(Probe) -> PreparedProbe {
         let (reach, query) = (self.reach, block.next().value(fingerprint));
         move |Probe { bucket, distance, .. }| {
             let most = reach.slack(block, distance);
-            Aimed { fingerprint, number, place: Place { block, bucket }, query, most }
+            PreparedProbe {
+                fingerprint,
+                number,
+                place: BucketLocation { block, bucket },
+                query,
+                most,
+            }
         }
     }
 
     /// Returns the bytes that a probe compares: the bytes of the bucket, and the bytes of its rest.
     pub(in crate::search) fn bytes(&self, probe: Probe) -> Result<[&'c [u8]; 2], C::Error> {
-        let bucket = self.bucket(Place { block: probe.block, bucket: probe.bucket })?;
+        let bucket = self.bucket(BucketLocation { block: probe.block, bucket: probe.bucket })?;
         let rest = self.rotations.of(probe.block).rest(bucket.rest().0)?;
         Ok([bucket.places.as_bytes(), rest.as_bytes()])
     }
@@ -121,14 +130,14 @@ impl<'c, C: Column> RotationGround<'c, C> {
 
 /// The location of an entry.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    block: Block,
+pub(super) struct BucketLocation {
+    block: FingerprintBlock,
     bucket: u32,
 }
 
-impl<C: Column> LookupContext for RotationGround<'_, C> {
+impl<C: Column> LookupContext for RotationContext<'_, C> {
     type Column = C;
-    type Place = Place;
+    type Place = BucketLocation;
 
     fn fingerprints(&self) -> &C {
         self.fingerprints
@@ -138,12 +147,17 @@ impl<C: Column> LookupContext for RotationGround<'_, C> {
         self.n
     }
 
-    fn ordinals(&self, place: Place) -> &C {
+    fn ordinals(&self, place: BucketLocation) -> &C {
         &self.rotations.of(place.block).ordinals
     }
 
     #[inline]
-    fn reports(&self, Place { block, bucket }: Place, found: u64, query: u64) -> bool {
+    fn reports(
+        &self,
+        BucketLocation { block, bucket }: BucketLocation,
+        found: u64,
+        query: u64,
+    ) -> bool {
         let difference = found ^ query;
         // The number of an unused slot is the number of another bucket's entry, which the second
         // test rejects. Of the rotations that find the pair, the third test selects one, so the
@@ -156,17 +170,17 @@ impl<C: Column> LookupContext for RotationGround<'_, C> {
 
 /// A prepared probe of one query.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Aimed {
+pub(super) struct PreparedProbe {
     fingerprint: u64,
     /// The index of the query.
     number: usize,
-    pub(super) place: Place,
+    pub(super) place: BucketLocation,
     /// The block to compare with, and the maximum number of bits that may differ.
     query: u16,
     most: u32,
 }
 
-impl Aimed {
+impl PreparedProbe {
     /// Returns the comparison of the probe with blocks of its rotation.
     #[inline]
     pub(super) fn compared<'b>(&self, blocks: &'b [U16]) -> BlockRun<'b> {
@@ -176,11 +190,11 @@ impl Aimed {
     /// Queues a near entry to be looked up.
     pub(super) fn survive<C: Column>(
         &self,
-        ground: &RotationGround<'_, C>,
+        ground: &RotationContext<'_, C>,
         entry: Option<u32>,
-        survivors: &mut Survivors<'_, Place>,
+        survivors: &mut Survivors<'_, BucketLocation>,
     ) -> Result<(), C::Error> {
-        let &Aimed { fingerprint: query, number, place, .. } = self;
+        let &PreparedProbe { fingerprint: query, number, place, .. } = self;
         // An unused slot after the last entry of the rotation, or a damaged head, yields a number
         // beyond `n`.
         let Some(entry) = entry.filter(|entry| *entry < ground.n) else { return Ok(()) };
@@ -197,7 +211,7 @@ fn each_near<E>(
     near: &mut Vec<NearBlock>,
     mut visit: impl FnMut(usize, u32, bool) -> Result<(), E>,
 ) -> Result<(), E> {
-    let kernel = Kernel::fastest();
+    let kernel = SearchKernel::fastest();
     if are_short {
         kernel.near_in_runs(runs, near);
         // If all buckets together have few near entries, no bucket has many: no counting is needed.
@@ -217,20 +231,20 @@ fn each_near<E>(
 
 /// Counts the near entries of buckets in sequence.
 #[derive(Default)]
-pub(super) struct Alike {
+pub(super) struct NearCounter {
     /// The last bucket, and the number of its near entries so far.
     last: usize,
     count: u32,
 }
 
-impl Alike {
+impl NearCounter {
     /// Whether the next entry, of this bucket, may be looked up. From the [`ALIKE`]-th near entry
     /// of a bucket on, entries count towards the work limit.
     #[inline]
     pub(super) fn may_survive(
         &mut self,
         run: usize,
-        aimed: &Aimed,
+        aimed: &PreparedProbe,
         patience: &mut WorkLimit,
     ) -> bool {
         // Near entries come bucket by bucket, so one counter is enough. The first three near
@@ -242,8 +256,8 @@ impl Alike {
 }
 
 /// A bucket that continues in the rest.
-pub(super) struct GoingOn {
-    aimed: Aimed,
+pub(super) struct RestProbe {
+    aimed: PreparedProbe,
     /// The range in the rest.
     range: Range<u32>,
     /// The number of the first entry in the rest.
@@ -251,15 +265,15 @@ pub(super) struct GoingOn {
 }
 
 /// Probes in the same step.
-pub(super) struct Round<const PROBES: usize> {
-    pub(super) probes: ArrayVec<Aimed, PROBES>,
-    pub(super) going_on: ArrayVec<GoingOn, PROBES>,
+pub(super) struct ProbeRound<const PROBES: usize> {
+    pub(super) probes: ArrayVec<PreparedProbe, PROBES>,
+    pub(super) going_on: ArrayVec<RestProbe, PROBES>,
 }
 
-impl<const PROBES: usize> Round<PROBES> {
+impl<const PROBES: usize> ProbeRound<PROBES> {
     #[inline]
     pub(super) fn new() -> Self {
-        Round { probes: ArrayVec::new(), going_on: ArrayVec::new() }
+        ProbeRound { probes: ArrayVec::new(), going_on: ArrayVec::new() }
     }
 
     /// Compares the buckets, and prefetches their rests. The buckets have arrived in the cache.
@@ -267,9 +281,9 @@ impl<const PROBES: usize> Round<PROBES> {
     #[expect(clippy::indexing_slicing, reason = "there is a run for each probe")]
     pub(super) fn compare<C: Column>(
         &mut self,
-        ground: &RotationGround<'_, C>,
+        ground: &RotationContext<'_, C>,
         near: &mut Vec<NearBlock>,
-        survivors: &mut Survivors<'_, Place>,
+        survivors: &mut Survivors<'_, BucketLocation>,
         patience: &mut WorkLimit,
     ) -> Result<(), C::Error> {
         let Self { probes, going_on } = self;
@@ -287,7 +301,7 @@ impl<const PROBES: usize> Round<PROBES> {
                 going_on.push(ask_for_rest(ground, *aimed, &bucket)?);
             }
         }
-        let mut alike = Alike::default();
+        let mut alike = NearCounter::default();
         each_near(ground.are_short(), &runs, near, |run, place, are_few| {
             let aimed = &probes[run];
             if !are_few && !alike.may_survive(run, aimed, patience) {
@@ -306,9 +320,9 @@ impl<const PROBES: usize> Round<PROBES> {
     #[inline]
     pub(super) fn go_on<C: Column>(
         &mut self,
-        ground: &RotationGround<'_, C>,
+        ground: &RotationContext<'_, C>,
         near: &mut Vec<NearBlock>,
-        survivors: &mut Survivors<'_, Place>,
+        survivors: &mut Survivors<'_, BucketLocation>,
         patience: &mut WorkLimit,
     ) -> Result<(), C::Error> {
         for going_on in self.going_on.drain(..) {
@@ -320,14 +334,14 @@ impl<const PROBES: usize> Round<PROBES> {
 
 /// Prefetches the rest of a bucket.
 pub(super) fn ask_for_rest<C: Column>(
-    ground: &RotationGround<'_, C>,
-    aimed: Aimed,
+    ground: &RotationContext<'_, C>,
+    aimed: PreparedProbe,
     bucket: &Bucket<'_>,
-) -> Result<GoingOn, C::Error> {
+) -> Result<RestProbe, C::Error> {
     let (range, first) = bucket.rest();
     let blocks = ground.rotations.of(aimed.place.block).rest(range.clone())?;
     prefetch(blocks.as_bytes());
-    Ok(GoingOn { aimed, range, first })
+    Ok(RestProbe { aimed, range, first })
 }
 
 /// Compares the rest of a bucket.
@@ -338,13 +352,13 @@ pub(super) fn ask_for_rest<C: Column>(
 /// stored bits. A scan can start at any entry, because entries of a bucket are in canonical order.
 /// Within distance 1, all values are looked up instead.
 fn compare_rest<C: Column>(
-    ground: &RotationGround<'_, C>,
-    GoingOn { aimed, range, mut first }: GoingOn,
+    ground: &RotationContext<'_, C>,
+    RestProbe { aimed, range, mut first }: RestProbe,
     near: &mut Vec<NearBlock>,
-    survivors: &mut Survivors<'_, Place>,
+    survivors: &mut Survivors<'_, BucketLocation>,
     patience: &mut WorkLimit,
 ) -> Result<(), C::Error> {
-    let Aimed { fingerprint, number, place, .. } = aimed;
+    let PreparedProbe { fingerprint, number, place, .. } = aimed;
     if patience.is_over(number) {
         return Ok(());
     }
@@ -374,16 +388,16 @@ fn compare_rest<C: Column>(
                     survivors.found(number, candidate);
                 }
             };
-            let RotationGround { fingerprints, shards, k, .. } = *ground;
+            let RotationContext { fingerprints, shards, k, .. } = *ground;
             if k <= LOOKED_UP_MAX {
-                return Outward { fingerprints, shards, query: fingerprint, k }
+                return OutwardSearch { fingerprints, shards, query: fingerprint, k }
                     .look_up(k, &mut found);
             }
             // `from` may lie before the shards of the query: entries there cannot be near.
             let left = around.start.max(from)..around.end;
             return scan(fingerprints, left, fingerprint, k, &mut found);
         }
-        Kernel::fastest().near_in_runs(&[aimed.compared(blocks)], near);
+        SearchKernel::fastest().near_in_runs(&[aimed.compared(blocks)], near);
         found += near.len();
         if !patience.spend(number, blocks.len(), near.len()) {
             // All probes share the buffer, so it must be empty for the next probe.
@@ -402,23 +416,23 @@ fn compare_rest<C: Column>(
 
 /// Probes in flight.
 pub(in crate::search) struct RotationLookup<'c, 'f, C> {
-    ground: RotationGround<'c, C>,
-    rounds: RoundBuffer<Round<ROUND>>,
+    context: RotationContext<'c, C>,
+    rounds: RoundBuffer<ProbeRound<ROUND>>,
     near: Vec<NearBlock>,
-    survivors: Survivors<'f, Place>,
-    patience: WorkLimit,
+    survivors: Survivors<'f, BucketLocation>,
+    work_limit: WorkLimit,
 }
 
 impl<'c, 'f, C: Column> RotationLookup<'c, 'f, C> {
     #[inline]
     pub(in crate::search) fn new(
-        ground: RotationGround<'c, C>,
-        patience: WorkLimit,
-        finds: &'f mut dyn Finds,
+        context: RotationContext<'c, C>,
+        work_limit: WorkLimit,
+        finds: &'f mut dyn HitSink,
     ) -> Self {
-        let rounds = RoundBuffer::new(Round::new);
+        let rounds = RoundBuffer::new(ProbeRound::new);
         let survivors = Survivors::new(finds);
-        Self { ground, rounds, near: Vec::new(), survivors, patience }
+        Self { context, rounds, near: Vec::new(), survivors, work_limit }
     }
 
     /// Starts the probes of a query.
@@ -428,8 +442,8 @@ impl<'c, 'f, C: Column> RotationLookup<'c, 'f, C> {
         number: usize,
         fingerprint: u64,
     ) -> Result<(), C::Error> {
-        let ground = self.ground;
-        for block in Block::ALL {
+        let ground = self.context;
+        for block in FingerprintBlock::ALL {
             let aim = ground.aim(number, fingerprint, block);
             // Reach 0 needs no probe in this rotation. Reach 1 needs only the query's own bucket,
             // without the iterator over flipped bits. Up to k = 3 there are no other reaches.
@@ -442,7 +456,7 @@ impl<'c, 'f, C: Column> RotationLookup<'c, 'f, C> {
                     for probe in Probes::new(block, fingerprint, ground.bits(), ground.reach) {
                         // The work of a query changes only when a round is compared, so the limit
                         // is checked only then.
-                        if self.add(aim(probe))? && self.patience.is_over(number) {
+                        if self.add(aim(probe))? && self.work_limit.is_over(number) {
                             return Ok(());
                         }
                     }
@@ -454,9 +468,9 @@ impl<'c, 'f, C: Column> RotationLookup<'c, 'f, C> {
 
     /// Prefetches the bucket of a probe. Returns whether a round was compared meanwhile.
     #[inline]
-    fn add(&mut self, aimed: Aimed) -> Result<bool, C::Error> {
+    fn add(&mut self, aimed: PreparedProbe) -> Result<bool, C::Error> {
         // The bucket is compared when 16 to 31 further probes have been prefetched.
-        self.ground.expect(aimed.place);
+        self.context.prefetch(aimed.place);
         let round = self.rounds.filled();
         round.probes.push(aimed);
         let is_full = round.probes.is_full();
@@ -471,17 +485,17 @@ impl<'c, 'f, C: Column> RotationLookup<'c, 'f, C> {
     pub(in crate::search) fn finish(&mut self) -> Result<Vec<usize>, C::Error> {
         // One turn more than for cells: the last round may be partly filled, and has not been
         // advanced yet.
-        for _ in 0..RoundBuffer::<Round<ROUND>>::TURNS {
+        for _ in 0..RoundBuffer::<ProbeRound<ROUND>>::TURNS {
             self.turn()?;
         }
-        self.survivors.settle(&self.ground)?;
-        Ok(self.patience.take_crowded())
+        self.survivors.settle(&self.context)?;
+        Ok(self.work_limit.take_over_limit())
     }
 
     /// Advances each round by a step. Afterwards the oldest round is finished and empty, and is
     /// filled next.
     fn turn(&mut self) -> Result<(), C::Error> {
-        let Self { ground, rounds, near, survivors, patience } = self;
+        let Self { context: ground, rounds, near, survivors, work_limit: patience } = self;
         let (compared, finished) = rounds.turn();
         compared.compare(ground, near, survivors, patience)?;
         finished.go_on(ground, near, survivors, patience)

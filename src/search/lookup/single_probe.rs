@@ -2,19 +2,19 @@
 
 use arrayvec::ArrayVec;
 
-use super::rotations::{Aimed, Alike, RotationGround, Round, ask_for_rest};
+use super::rotations::{NearCounter, PreparedProbe, ProbeRound, RotationContext, ask_for_rest};
 use super::survivors::Survivors;
 use super::work_limit::WorkLimit;
-use crate::search::candidate::Finds;
+use crate::search::candidate::HitSink;
 use crate::search::column::Column;
-use crate::search::kernel::{BlockRun, Kernel, NearBlock};
-use crate::search::probe::{BLOCKS, Block, Probe};
+use crate::search::kernel::{BlockRun, NearBlock, SearchKernel};
+use crate::search::probe::{BLOCKS, FingerprintBlock, Probe};
 
 /// A query that probes only its own bucket in each rotation, in steps.
 ///
 /// Nearly all single queries are such probes and find nothing, so they need no rounds.
 pub(in crate::search) struct SingleProbe<'c, C> {
-    ground: RotationGround<'c, C>,
+    context: RotationContext<'c, C>,
     fingerprint: u64,
     /// The near entries of the buckets.
     near: Vec<NearBlock>,
@@ -25,17 +25,17 @@ pub(in crate::search) struct SingleProbe<'c, C> {
 
 impl<'c, C: Column> SingleProbe<'c, C> {
     #[inline]
-    pub(in crate::search) fn new(ground: RotationGround<'c, C>, fingerprint: u64) -> Self {
-        Self { ground, fingerprint, near: Vec::new(), more: false }
+    pub(in crate::search) fn new(context: RotationContext<'c, C>, fingerprint: u64) -> Self {
+        Self { context, fingerprint, near: Vec::new(), more: false }
     }
 
     /// Returns the probes, one in each rotation that is needed: the first `k + 1`.
     #[inline]
-    fn probes(&self) -> impl Iterator<Item = Aimed> + use<'c, C> {
-        let Self { ground, fingerprint, .. } = *self;
+    fn probes(&self) -> impl Iterator<Item = PreparedProbe> + use<'c, C> {
+        let Self { context: ground, fingerprint, .. } = *self;
         // Up to k = 3 the first k + 1 blocks have reach 1 and the other blocks have reach 0, so one
         // bucket each is enough.
-        let blocks = Block::ALL.into_iter().take(ground.k as usize + 1);
+        let blocks = FingerprintBlock::ALL.into_iter().take(ground.k as usize + 1);
         blocks.map(move |block| {
             let probe = Probe::own(block, fingerprint, ground.bits());
             ground.aim(0, fingerprint, block)(probe)
@@ -45,7 +45,7 @@ impl<'c, C: Column> SingleProbe<'c, C> {
     /// Starts the query: prefetches the buckets.
     #[inline]
     pub(in crate::search) fn begin(&mut self) {
-        self.probes().for_each(|aimed| self.ground.expect(aimed.place));
+        self.probes().for_each(|aimed| self.context.prefetch(aimed.place));
     }
 
     /// Compares the buckets, and prefetches their parts in the rest. The buckets have arrived in
@@ -56,7 +56,7 @@ impl<'c, C: Column> SingleProbe<'c, C> {
         reason = "up to distance 3 there are at most as many probes as blocks"
     )]
     pub(in crate::search) fn go_on(&mut self) -> Result<(), C::Error> {
-        let ground = self.ground;
+        let ground = self.context;
         let mut runs = [BlockRun::default(); BLOCKS];
         let mut goes_on = false;
         for (aimed, run) in self.probes().zip(&mut runs) {
@@ -66,12 +66,12 @@ impl<'c, C: Column> SingleProbe<'c, C> {
         }
         // One kernel call compares all buckets. Nearly always no entry is near, and no other call
         // follows.
-        if self.ground.are_short() {
+        if self.context.are_short() {
             let runs = &runs[..=ground.k as usize];
-            Kernel::fastest().near_in_runs(runs, &mut self.near);
+            SearchKernel::fastest().near_in_runs(runs, &mut self.near);
         }
         // Long buckets are not compared in this step. `look_up` compares them in chunks.
-        self.more = goes_on || !self.ground.are_short();
+        self.more = goes_on || !self.context.are_short();
         if goes_on { self.ask_for_rests() } else { Ok(()) }
     }
 
@@ -80,7 +80,7 @@ impl<'c, C: Column> SingleProbe<'c, C> {
     #[inline(never)]
     fn ask_for_rests(&self) -> Result<(), C::Error> {
         for aimed in self.probes() {
-            ask_for_rest(&self.ground, aimed, &self.ground.bucket(aimed.place)?)?;
+            ask_for_rest(&self.context, aimed, &self.context.bucket(aimed.place)?)?;
         }
         Ok(())
     }
@@ -90,7 +90,7 @@ impl<'c, C: Column> SingleProbe<'c, C> {
     #[inline]
     pub(in crate::search) fn finish(
         &mut self,
-        finds: &mut dyn Finds,
+        finds: &mut dyn HitSink,
         patience: impl FnOnce() -> WorkLimit,
     ) -> Result<bool, C::Error> {
         if self.near.is_empty() && !self.more {
@@ -106,14 +106,18 @@ impl<'c, C: Column> SingleProbe<'c, C> {
     /// Looks up entries whose stored bits are near, and compares the parts of buckets in the rest.
     #[inline(never)]
     #[expect(clippy::indexing_slicing, reason = "there is a run for each probe")]
-    fn look_up(&mut self, finds: &mut dyn Finds, patience: &mut WorkLimit) -> Result<(), C::Error> {
-        let ground = self.ground;
+    fn look_up(
+        &mut self,
+        finds: &mut dyn HitSink,
+        patience: &mut WorkLimit,
+    ) -> Result<(), C::Error> {
+        let ground = self.context;
         let mut near = std::mem::take(&mut self.near);
         let mut survivors = Survivors::new(finds);
-        let mut round: Round<BLOCKS> = Round::new();
-        let mut alike = Alike::default();
-        if self.ground.are_short() {
-            let probes: ArrayVec<Aimed, BLOCKS> = self.probes().collect();
+        let mut round: ProbeRound<BLOCKS> = ProbeRound::new();
+        let mut alike = NearCounter::default();
+        if self.context.are_short() {
+            let probes: ArrayVec<PreparedProbe, BLOCKS> = self.probes().collect();
             for NearBlock { run, index } in near.drain(..) {
                 let aimed = &probes[run as usize];
                 if !alike.may_survive(run as usize, aimed, patience) {

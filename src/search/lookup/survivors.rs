@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 
-use crate::search::candidate::{Candidate, Finds};
+use crate::search::candidate::{Candidate, HitSink};
 use crate::search::column::{Column, U32_BYTES, U64_BYTES, ordinal_at, u64_at};
 
 /// The number of entries that are looked up together.
@@ -48,11 +48,11 @@ pub(super) struct Survivors<'f, P> {
     entries: ArrayVec<Survivor<P>, SURVIVORS>,
     // The consumer is not generic, so that the search is compiled once for all callers. The
     // consumer is called for few candidates.
-    finds: &'f mut dyn Finds,
+    finds: &'f mut dyn HitSink,
 }
 
 impl<'f, P: Copy> Survivors<'f, P> {
-    pub(super) fn new(finds: &'f mut dyn Finds) -> Self {
+    pub(super) fn new(finds: &'f mut dyn HitSink) -> Self {
         Self { entries: ArrayVec::new(), finds }
     }
 
@@ -61,10 +61,10 @@ impl<'f, P: Copy> Survivors<'f, P> {
         &mut self,
         ground: &G,
         survivor: Survivor<P>,
-    ) -> Result<(), Error<G>> {
+    ) -> Result<(), ContextError<G>> {
         // The prefetch comes before `settle`, so that the line with the ordinal arrives while the
         // earlier entries are compared.
-        ground.ordinals(survivor.place).expect(u64::from(survivor.entry) * U32_BYTES);
+        ground.ordinals(survivor.place).prefetch(u64::from(survivor.entry) * U32_BYTES);
         if self.entries.is_full() {
             self.settle(ground)?;
         }
@@ -74,14 +74,14 @@ impl<'f, P: Copy> Survivors<'f, P> {
 
     /// Passes on a near fingerprint that was found in another way.
     pub(super) fn found(&mut self, number: usize, candidate: Candidate) {
-        self.finds.find(number, candidate);
+        self.finds.hit(number, candidate);
     }
 
     /// Compares the whole fingerprints of the entries, and passes on the near fingerprints.
     pub(super) fn settle<G: LookupContext<Place = P>>(
         &mut self,
         ground: &G,
-    ) -> Result<(), Error<G>> {
+    ) -> Result<(), ContextError<G>> {
         let column = ground.fingerprints();
         // There are two passes: the first turns entries into ordinals and prefetches the
         // fingerprints, and the second compares the fingerprints. So the reads of all entries
@@ -89,9 +89,9 @@ impl<'f, P: Copy> Survivors<'f, P> {
         let few = self.entries.len() <= FEW;
         for Survivor { place, entry, .. } in &mut self.entries {
             let ordinal = ordinal_at(ground.ordinals(*place), *entry, ground.len())?;
-            column.expect(u64::from(ordinal) * U64_BYTES);
+            column.prefetch(u64::from(ordinal) * U64_BYTES);
             if few {
-                self.finds.expect(ordinal);
+                self.finds.prefetch(ordinal);
             }
             // The field is reused for the ordinal, so that a survivor stays small.
             *entry = ordinal;
@@ -99,7 +99,7 @@ impl<'f, P: Copy> Survivors<'f, P> {
         for Survivor { query, number, place, entry: ordinal } in self.entries.drain(..) {
             let found = u64_at(column, ordinal)?;
             if ground.reports(place, found, query) {
-                self.finds.find(number, Candidate::new(ordinal, found, query));
+                self.finds.hit(number, Candidate::new(ordinal, found, query));
             }
         }
         Ok(())
@@ -107,4 +107,4 @@ impl<'f, P: Copy> Survivors<'f, P> {
 }
 
 /// The error of reading the columns.
-pub(super) type Error<G> = <<G as LookupContext>::Column as Column>::Error;
+pub(super) type ContextError<G> = <<G as LookupContext>::Column as Column>::Error;

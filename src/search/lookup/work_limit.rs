@@ -13,14 +13,14 @@ const COMPARED: usize = 256;
 pub(in crate::search) struct WorkLimit {
     each: usize,
     spent: Vec<(usize, usize)>,
-    crowded: Vec<usize>,
+    over_limit: Vec<usize>,
 }
 
 impl WorkLimit {
     /// Creates a limit: each query may take the time of `each` look-ups.
     #[inline]
     pub(in crate::search) fn of(each: usize) -> Self {
-        Self { each, spent: Vec::new(), crowded: Vec::new() }
+        Self { each, spent: Vec::new(), over_limit: Vec::new() }
     }
 
     /// Creates a work limit that no query exceeds.
@@ -60,9 +60,9 @@ impl WorkLimit {
         let before = *total;
         *total = before.saturating_add(spent);
         // A query is recorded only when it crosses the limit, so each query appears once in
-        // `crowded`.
+        // `over_limit`.
         if before <= self.each && *total > self.each {
-            self.crowded.push(number);
+            self.over_limit.push(number);
         }
         *total <= self.each
     }
@@ -70,7 +70,7 @@ impl WorkLimit {
     /// Whether some query exceeded the limit.
     #[inline]
     pub(super) fn is_over_for_some(&self) -> bool {
-        !self.crowded.is_empty()
+        !self.over_limit.is_empty()
     }
 
     /// Whether a query in flight exceeded the limit, so that the rest of it can be skipped.
@@ -83,7 +83,7 @@ impl WorkLimit {
 
     /// Returns the queries over the limit.
     #[inline]
-    pub(in crate::search) fn take_crowded(&mut self) -> Vec<usize> {
-        std::mem::take(&mut self.crowded)
+    pub(in crate::search) fn take_over_limit(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.over_limit)
     }
 }

@@ -55,7 +55,7 @@ const PIECES_MAX: u64 = 1 << 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JoinPlan {
     bits: u32,
-    parts: Vec<OfPart>,
+    parts: Vec<PartTasks>,
     all: Vec<JoinTask>,
 }
 
@@ -73,17 +73,17 @@ pub struct JoinTask {
 
 /// The tasks of the values of a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct OfPart {
+struct PartTasks {
     part: KeyBits,
     /// The range of each bucket.
     ranges: Vec<u32>,
     /// The tasks of each range.
-    tasks: Vec<OfRange>,
+    tasks: Vec<RangeTasks>,
 }
 
 /// The tasks of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct OfRange {
+struct RangeTasks {
     first: u32,
     pieces: u32,
 }
@@ -128,7 +128,7 @@ impl JoinPlan {
             }
             sizes.push(size);
             let tasks = sizes.into_iter().map(|size| tasks(size, most, k, passes, &mut all));
-            parts.push(OfPart { part, ranges, tasks: tasks.collect() });
+            parts.push(PartTasks { part, ranges, tasks: tasks.collect() });
         }
         JoinPlan { bits, parts, all }
     }
@@ -148,10 +148,10 @@ impl JoinPlan {
         let (mut parts, mut all) = (Vec::new(), Vec::new());
         for (first, (part, _)) in histogram.parts().enumerate().step_by(each) {
             let end = count.min(first + each);
-            let tasks = vec![OfRange { first: number(all.len()), pieces: 1 }];
+            let tasks = vec![RangeTasks { first: number(all.len()), pieces: 1 }];
             // Only the first part of each task is listed, with
             // one bucket: `each` then yields every task once.
-            parts.push(OfPart { part, ranges: vec![0], tasks });
+            parts.push(PartTasks { part, ranges: vec![0], tasks });
             let passes = (end - first < count).then(|| (number(first), number(end)));
             all.push(JoinTask { k, passes, is_across: false, fingerprints: 0 });
         }
@@ -176,9 +176,9 @@ impl JoinPlan {
     #[expect(clippy::indexing_slicing, reason = "each bucket has a range, and each range tasks")]
     #[inline]
     pub(super) fn each(&self, fingerprint: u64, mut take: impl FnMut(u32, bool)) {
-        for OfPart { part, ranges, tasks } in &self.parts {
+        for PartTasks { part, ranges, tasks } in &self.parts {
             let range = ranges[bucket(*part, self.bits, fingerprint)];
-            let OfRange { first, pieces } = tasks[range as usize];
+            let RangeTasks { first, pieces } = tasks[range as usize];
             if pieces == 1 {
                 take(first, false);
                 continue;
@@ -275,11 +275,11 @@ fn tasks(
     k: u32,
     passes: Option<(u32, u32)>,
     all: &mut Vec<JoinTask>,
-) -> OfRange {
+) -> RangeTasks {
     let first = number(all.len());
     if size <= most || all.len() >= TASKS_MAX {
         all.push(JoinTask { k, passes, is_across: false, fingerprints: size });
-        return OfRange { first, pieces: 1 };
+        return RangeTasks { first, pieces: 1 };
     }
     // A task joins two pieces, so each piece has half of `most` fingerprints.
     let pieces = size.div_ceil(most / 2).min(PIECES_MAX);
@@ -293,7 +293,7 @@ fn tasks(
             all.push(JoinTask { k, passes, is_across, fingerprints });
         }
     }
-    OfRange { first, pieces }
+    RangeTasks { first, pieces }
 }
 
 /// Returns the number of the task of two pieces, with `earlier <= later`, among the tasks of a

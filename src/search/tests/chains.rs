@@ -34,7 +34,7 @@ fn nearest_are_found_and_counted_in_a_dense_bucket() {
     for (fingerprints, has_crowd) in [
         (crowd(18, 30_000, 26), true),
         (crowd(64, 30_000, 26), true),
-        (fingerprints(Kind::Even, 30_000, 26), false),
+        (fingerprints(Distribution::Even, 30_000, 26), false),
     ] {
         let mut chains = Chains::new();
         let mut crowded = 0;
@@ -83,7 +83,7 @@ fn every_distance_is_exact() {
 
 #[test]
 fn growing_to_all_bits_loses_nothing() {
-    let fingerprints = fingerprints(Kind::Clustered, 150_000, 22);
+    let fingerprints = fingerprints(Distribution::Clustered, 150_000, 22);
     let chains = filled(&fingerprints);
     assert_eq!(chains.len(), 150_000);
     for query in queries(&fingerprints, 20, 23) {
@@ -96,8 +96,10 @@ fn growing_to_all_bits_loses_nothing() {
 
 #[test]
 fn overlong_chain_falls_back_to_a_scan() {
-    let fingerprints: Vec<u64> =
-        fingerprints(Kind::Even, 20_000, 24).iter().map(|f| f >> 16 | 0xabcd << 48).collect();
+    let fingerprints: Vec<u64> = fingerprints(Distribution::Even, 20_000, 24)
+        .iter()
+        .map(|f| f >> 16 | 0xabcd << 48)
+        .collect();
     let chains = filled(&fingerprints);
     assert!(!chains.follow(fingerprints[0], 3, fingerprints.len() / 150, &mut Vec::new()));
     for query in queries(&fingerprints, 10, 25) {
@@ -118,7 +120,7 @@ fn equal_fingerprints_keep_their_own_numbers() {
 fn small_index_takes_little_memory() {
     let empty = Chains::default();
     assert!(empty.is_empty() && empty.memory_bytes() < 5_000);
-    let chains = filled(&fingerprints(Kind::Even, 1000, 26));
+    let chains = filled(&fingerprints(Distribution::Even, 1000, 26));
     assert!(chains.memory_bytes() < 140 * 1000);
 }
 

@@ -16,7 +16,7 @@ fn nearest_codeword(word: u32) -> u32 {
 
 #[test]
 fn syndrome_is_the_sum_of_bit_places() {
-    let mut random = Random(1);
+    let mut random = SplitMixRng(1);
     for _ in 0..10_000 {
         let word = random.next() as u32;
         let truth = (0..31).filter(|bit| word >> bit & 1 == 1).fold(0, |sum, bit| sum ^ (bit + 1));
@@ -28,7 +28,7 @@ fn syndrome_is_the_sum_of_bit_places() {
 #[test]
 fn message_follows_from_26_bits_and_is_linear() {
     assert_eq!(message(u32::MAX), (1 << 26) - 1);
-    let mut random = Random(2);
+    let mut random = SplitMixRng(2);
     for _ in 0..1000 {
         let (one, other) = (random.next() as u32, random.next() as u32);
         assert_eq!(message(one ^ other), message(one) ^ message(other));
@@ -37,7 +37,7 @@ fn message_follows_from_26_bits_and_is_linear() {
 
 #[test]
 fn patterns_cover_everything_near_a_word() {
-    let mut random = Random(3);
+    let mut random = SplitMixRng(3);
     for _ in 0..300 {
         let query = random.next() as u32;
         for radius in 0..4_u64 {
@@ -70,15 +70,17 @@ fn pattern_counts_match_words_of_their_weight() {
 #[test]
 fn cell_with_thousands_of_entries_stays_exact() {
     // All fingerprints have the same upper half.
-    let fingerprints: Vec<u64> =
-        fingerprints(Kind::Even, 5000, 9).iter().map(|f| f >> 32 | 0xabcd_0123 << 32).collect();
+    let fingerprints: Vec<u64> = fingerprints(Distribution::Even, 5000, 9)
+        .iter()
+        .map(|f| f >> 32 | 0xabcd_0123 << 32)
+        .collect();
     let fingerprints = canonical(fingerprints);
     let tables = tables(&fingerprints, cells(300));
     tables.check().unwrap();
     for query in queries(&fingerprints, 20, 10) {
         for k in 0..6 {
             let mut found = Vec::new();
-            tables.find_by(SearchMethod::Cells, 0, &[query], k, &mut found).unwrap();
+            tables.find_by(AccessPath::Cells, 0, &[query], k, &mut found).unwrap();
             assert_eq!(sorted(found), oracle(&fingerprints, query, k));
         }
     }

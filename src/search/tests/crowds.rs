@@ -10,7 +10,7 @@ pub(super) fn check_nearest(
     query: u64,
     k: u32,
     bounds: &Bounds,
-    extent: Extent,
+    extent: Completeness,
     found: Vec<Candidate>,
 ) {
     let truth = oracle(fingerprints, query, k);
@@ -47,12 +47,12 @@ pub(super) fn check_nearest(
 /// Searches as a store does: through the tables, and if the tables give up, for the nearest
 /// fingerprints.
 fn find(
-    tables: &Tables<Bytes>,
+    tables: &Tables<VecColumn>,
     queries: &[u64],
     k: u32,
     bounds: &Bounds,
-) -> Vec<(Extent, Vec<Candidate>)> {
-    let mut all = vec![(Extent::whole(k), Vec::new()); queries.len()];
+) -> Vec<(Completeness, Vec<Candidate>)> {
+    let mut all = vec![(Completeness::whole(k), Vec::new()); queries.len()];
     let mut push = |place: usize, candidate| all[place].1.push(candidate);
     for place in tables.find_in_tables(queries, k, bounds, &mut push).unwrap() {
         let (extent, found) = &mut all[place];
@@ -157,7 +157,7 @@ fn nearest_are_found_in_bounded_memory() {
 
 #[test]
 fn timed_out_scan_reports_its_reach() {
-    let fingerprints = canonical(fingerprints(Kind::Even, 50_000, 79));
+    let fingerprints = canonical(fingerprints(Distribution::Even, 50_000, 79));
     let tables = tables(&fingerprints, Shape::Column);
     let bounds = Bounds { until: Some(Instant::now()), ..SOME };
     let mut found = Vec::new();

@@ -2,14 +2,14 @@
 
 use super::*;
 
-fn healthy(shape: Shape) -> (Vec<u64>, Tables<Bytes>) {
-    let fingerprints = canonical(fingerprints(Kind::Clustered, 10_000, 30));
+fn healthy(shape: Shape) -> (Vec<u64>, Tables<VecColumn>) {
+    let fingerprints = canonical(fingerprints(Distribution::Clustered, 10_000, 30));
     let tables = tables(&fingerprints, shape);
     (fingerprints, tables)
 }
 
 /// Returns the columns of the tables, table by table.
-fn columns<'t>(tables: &'t mut Tables<Bytes>) -> Vec<&'t mut Vec<u8>> {
+fn columns<'t>(tables: &'t mut Tables<VecColumn>) -> Vec<&'t mut Vec<u8>> {
     match &mut tables.index {
         Index::None => Vec::new(),
         Index::Rotations(Rotations { tables, .. }) => {
@@ -38,19 +38,19 @@ fn overflow_beyond_the_end_is_an_error() {
     assert_eq!(buckets[63] >> 7, 1, "it goes on");
     buckets[58] = 0xff;
     let found = tables.find(query, 3, &mut Vec::new());
-    assert!(matches!(found, Err(Fault::OutOfRange(_))), "{found:?}");
+    assert!(matches!(found, Err(ColumnFault::OutOfRange(_))), "{found:?}");
 }
 
 /// A change of columns.
-type Change<'c> = &'c dyn Fn(&mut [&mut Vec<u8>]);
+type ColumnEdit<'c> = &'c dyn Fn(&mut [&mut Vec<u8>]);
 
 /// Returns the error of a check of tables with changed columns.
-fn error_of(whole: &Tables<Bytes>, change: Change<'_>) -> &'static str {
+fn error_of(whole: &Tables<VecColumn>, change: ColumnEdit<'_>) -> &'static str {
     let mut tables = whole.clone();
     change(&mut columns(&mut tables));
     match tables.check() {
-        Err(Fault::Damaged(_, what)) => what,
-        Err(Fault::OutOfRange(_)) => "beyond the end",
+        Err(ColumnFault::Damaged(_, what)) => what,
+        Err(ColumnFault::OutOfRange(_)) => "beyond the end",
         Ok(()) => panic!("the check does not report it"),
     }
 }
@@ -59,7 +59,7 @@ fn error_of(whole: &Tables<Bytes>, change: Change<'_>) -> &'static str {
 fn invalid_rotations_are_reported() {
     let (_, whole) = healthy(rotations(9));
     assert_eq!(whole.check(), Ok(()));
-    let check = |change: Change<'_>| error_of(&whole, change);
+    let check = |change: ColumnEdit<'_>| error_of(&whole, change);
     let bucket = "a bucket does not begin where the one before it ends";
     let place = "an entry is not where its fingerprint belongs";
     let Index::Rotations(Rotations { tables: [first, ..], .. }) = &whole.index else {
@@ -87,7 +87,7 @@ fn invalid_rotations_are_reported() {
 fn invalid_cells_are_reported() {
     let (_, whole) = healthy(cells(600));
     assert_eq!(whole.check(), Ok(()));
-    let check = |change: Change<'_>| error_of(&whole, change);
+    let check = |change: ColumnEdit<'_>| error_of(&whole, change);
     let place = "an entry is not where its fingerprint belongs";
     let Index::Cells(Cells { tables: [first, _], .. }) = &whole.index else { unreachable!() };
     let lines = || first.cells.0.chunks(64);
@@ -114,9 +114,7 @@ fn invalid_cells_are_reported() {
 
 #[test]
 fn ordinal_beyond_the_end_is_an_error() {
-    for (shape, way) in
-        [(rotations(10), SearchMethod::Rotations), (cells(900), SearchMethod::Cells)]
-    {
+    for (shape, way) in [(rotations(10), AccessPath::Rotations), (cells(900), AccessPath::Cells)] {
         let (fingerprints, mut tables) = healthy(shape);
         for column in columns(&mut tables).into_iter().skip(2).step_by(3) {
             column.fill(0xff);
@@ -124,17 +122,16 @@ fn ordinal_beyond_the_end_is_an_error() {
         let found = tables.find_by(way, 0, &fingerprints[..1], 3, &mut Vec::new());
         assert!(matches!(
             found,
-            Err(Fault::Damaged(_, "it refers to a fingerprint beyond the last one"))
+            Err(ColumnFault::Damaged(_, "it refers to a fingerprint beyond the last one"))
         ));
     }
 }
 
 #[test]
 fn truncated_columns_are_errors() {
-    for (shape, way) in [(rotations(6), SearchMethod::Rotations), (cells(700), SearchMethod::Cells)]
-    {
+    for (shape, way) in [(rotations(6), AccessPath::Rotations), (cells(700), AccessPath::Cells)] {
         let (fingerprints, whole) = healthy(shape);
-        let find = |cut: &dyn Fn(&mut Tables<Bytes>)| {
+        let find = |cut: &dyn Fn(&mut Tables<VecColumn>)| {
             let mut tables = whole.clone();
             cut(&mut tables);
             let mut queries = fingerprints.iter().step_by(9);
@@ -157,29 +154,29 @@ fn endless_cell_is_an_error() {
         line[36..40].fill(0);
         line[63] |= 0x80;
     }
-    let found = fingerprints.iter().try_for_each(|&query| {
-        tables.find_by(SearchMethod::Cells, 0, &[query], 3, &mut Vec::new())
-    });
-    assert!(matches!(found, Err(Fault::OutOfRange(_))));
+    let found = fingerprints
+        .iter()
+        .try_for_each(|&query| tables.find_by(AccessPath::Cells, 0, &[query], 3, &mut Vec::new()));
+    assert!(matches!(found, Err(ColumnFault::OutOfRange(_))));
 }
 
 #[test]
 fn impossible_addresses_are_refused() {
-    for address in [RotationBuckets { bits: 17, lines: 1 }, RotationBuckets { bits: 9, lines: 0 }] {
-        let index = index(HashMap::new(), Shape::Rotations(address), Bytes);
-        let tables = Tables::new(Bytes(Vec::new()), census(&[]), index);
-        assert!(matches!(tables, Err(Fault::Damaged(0, _))));
+    for address in [BucketLayout { bits: 17, lines: 1 }, BucketLayout { bits: 9, lines: 0 }] {
+        let index = index(HashMap::new(), Shape::Rotations(address), VecColumn);
+        let tables = Tables::new(VecColumn(Vec::new()), census(&[]), index);
+        assert!(matches!(tables, Err(ColumnFault::Damaged(0, _))));
     }
 }
 
 #[test]
 fn decreasing_or_nonzero_first_shards_are_refused() {
-    let mut bytes = census(&fingerprints(Kind::Even, 100, 31)).to_bytes().to_vec();
+    let mut bytes = census(&fingerprints(Distribution::Even, 100, 31)).to_bytes().to_vec();
     bytes[40 * 4 + 3] = 0x7f;
-    assert!(matches!(Shards::read(&Bytes(bytes)), Err(Fault::Damaged(164, _))));
+    assert!(matches!(Shards::read(&VecColumn(bytes)), Err(ColumnFault::Damaged(164, _))));
     let bytes = vec![1; Shards::BYTES as usize];
-    assert!(matches!(Shards::read(&Bytes(bytes)), Err(Fault::Damaged(0, _))));
-    assert!(matches!(Shards::read(&Bytes(vec![0; 100])), Err(Fault::OutOfRange(_))));
+    assert!(matches!(Shards::read(&VecColumn(bytes)), Err(ColumnFault::Damaged(0, _))));
+    assert!(matches!(Shards::read(&VecColumn(vec![0; 100])), Err(ColumnFault::OutOfRange(_))));
 }
 
 proptest! {
@@ -204,45 +201,45 @@ proptest! {
         }
         for query in queries(&fingerprints, 10, 32) {
             let _ = tables.find(query, k, &mut Vec::new());
-            let _ = tables.find_by(SearchMethod::Rotations, 0, &[query], k, &mut Vec::new());
-            let _ = tables.find_by(SearchMethod::Cells, 0, &[query], k.min(8), &mut Vec::new());
+            let _ = tables.find_by(AccessPath::Rotations, 0, &[query], k, &mut Vec::new());
+            let _ = tables.find_by(AccessPath::Cells, 0, &[query], k.min(8), &mut Vec::new());
         }
         let _ = tables.check();
     }
 }
 
 /// A column that does not report missing lines.
-struct Loose(Bytes);
+struct UncheckedColumn(VecColumn);
 
-impl Column for Loose {
-    type Error = Fault;
+impl Column for UncheckedColumn {
+    type Error = ColumnFault;
 
-    fn bytes(&self, range: Range<u64>) -> Result<&[u8], Fault> {
+    fn bytes(&self, range: Range<u64>) -> Result<&[u8], ColumnFault> {
         self.0.bytes(range)
     }
 
-    fn lines(&self, _: impl Iterator<Item = u32>) -> Result<&[Line], Fault> {
+    fn lines(&self, _: impl Iterator<Item = u32>) -> Result<&[CacheLine], ColumnFault> {
         self.0.lines(std::iter::empty())
     }
 
-    fn damaged(&self, offset: u64, what: &'static str) -> Fault {
+    fn damaged(&self, offset: u64, what: &'static str) -> ColumnFault {
         self.0.damaged(offset, what)
     }
 }
 
 #[test]
 fn missing_lines_are_errors_for_any_column() {
-    let fingerprints = canonical(fingerprints(Kind::Clustered, 10_000, 30));
-    let find = |cut: &dyn Fn(&mut Cells<Loose>)| {
+    let fingerprints = canonical(fingerprints(Distribution::Clustered, 10_000, 30));
+    let find = |cut: &dyn Fn(&mut Cells<UncheckedColumn>)| {
         let columns = build(&fingerprints, cells(700), PLENTY);
-        let mut index = index(columns, cells(700), |bytes| Loose(Bytes(bytes)));
+        let mut index = index(columns, cells(700), |bytes| UncheckedColumn(VecColumn(bytes)));
         let Index::Cells(cells) = &mut index else { unreachable!() };
         cut(cells);
-        let column = Loose(column(&fingerprints));
+        let column = UncheckedColumn(column(&fingerprints));
         let tables = Tables::new(column, census(&fingerprints), index).unwrap();
         fingerprints.iter().step_by(9).try_for_each(|&query| {
             let mut found = Vec::new();
-            tables.find_by(SearchMethod::Cells, 0, &[query], 3, &mut found)?;
+            tables.find_by(AccessPath::Cells, 0, &[query], 3, &mut found)?;
             assert_eq!(sorted(found), oracle(&fingerprints, query, 3));
             tables.count(query, 3).map(|_| ())
         })

@@ -43,7 +43,7 @@ pub(super) fn all_pairs_of_many(fingerprints: &[u64], k: u32) -> Vec<Pair> {
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let kernel = crate::search::kernel::Kernel::fastest();
+                let kernel = crate::search::kernel::SearchKernel::fastest();
                 let column: Vec<zerocopy::little_endian::U64> =
                     fingerprints.iter().copied().map(zerocopy::little_endian::U64::new).collect();
                 let mut near = Vec::new();
@@ -100,23 +100,23 @@ pub(super) fn check_alone(fingerprints: &[u64], join: Join, truth: &[Pair]) {
 }
 
 /// A source that counts its reads, and fails at one of them.
-struct Failing<'f> {
+struct FailingSource<'f> {
     fingerprints: &'f [u64],
     reads: AtomicUsize,
     fails_at: usize,
 }
 
-impl Source for Failing<'_> {
-    type Error = Fault;
+impl Source for FailingSource<'_> {
+    type Error = ColumnFault;
 
     fn len(&self) -> u32 {
         self.fingerprints.len() as u32
     }
 
-    fn read<'a>(&'a self, at: Range<u32>, buffer: &'a mut [u64]) -> Result<&'a [u64], Fault> {
+    fn read<'a>(&'a self, at: Range<u32>, buffer: &'a mut [u64]) -> Result<&'a [u64], ColumnFault> {
         assert_eq!(buffer.len(), at.len());
         if self.reads.fetch_add(1, Ordering::Relaxed) == self.fails_at {
-            return Err(Fault::Damaged(at.start.into(), "fails"));
+            return Err(ColumnFault::Damaged(at.start.into(), "fails"));
         }
         buffer.copy_from_slice(&self.fingerprints[at.start as usize..at.end as usize]);
         Ok(buffer)
@@ -125,7 +125,7 @@ impl Source for Failing<'_> {
 
 /// Returns ever fewer fingerprints with ever more copies.
 pub(super) fn skewed(n: usize, seed: u64) -> Vec<u64> {
-    let mut random = Random(seed);
+    let mut random = SplitMixRng(seed);
     let few: Vec<u64> = (0..8).map(|_| random.next()).collect();
     (0..n)
         .map(|_| match random.below(3) {
@@ -166,7 +166,7 @@ fn skewed_fingerprints_are_joined_exactly() {
 fn many_equal_fingerprints_are_paired_completely() {
     let mut fingerprints = vec![77; 1_500];
     fingerprints.extend([76; 700]);
-    fingerprints.extend(self::fingerprints(Kind::Even, 3_000, 53));
+    fingerprints.extend(self::fingerprints(Distribution::Even, 3_000, 53));
     for k in [0, 1, 3, 7] {
         let truth = all_pairs(&fingerprints, k);
         check(&fingerprints, Join::within(k), &truth);
@@ -182,7 +182,7 @@ fn dense_cluster_is_joined_exactly_in_any_memory() {
         // Adds a second dense set, copies, and unrelated fingerprints.
         fingerprints.extend(crowd(13, 3_000, 58).iter().map(|f| f.rotate_left(31)));
         fingerprints.extend_from_within(..500);
-        fingerprints.extend(self::fingerprints(Kind::Even, 500, 59));
+        fingerprints.extend(self::fingerprints(Distribution::Even, 500, 59));
         for k in [1, 2, 3] {
             let truth = all_pairs_of_many(&fingerprints, k);
             assert!(truth.len() > 500);
@@ -208,7 +208,7 @@ fn dense_cluster_takes_little_more_time_than_random_fingerprints() {
         });
         times.min().unwrap()
     };
-    let (strangers, _) = time(&fingerprints(Kind::Even, 200_000, 60));
+    let (strangers, _) = time(&fingerprints(Distribution::Even, 200_000, 60));
     let crowd = crowd(20, 200_000, 60);
     let (took, pairs) = time(&crowd);
     // Each fingerprint has twenty possible neighbours; the sum counts the neighbours that exist.
@@ -221,7 +221,7 @@ fn dense_cluster_takes_little_more_time_than_random_fingerprints() {
 
 #[test]
 fn join_works_without_threads() {
-    let fingerprints = fingerprints(Kind::Clustered, 20_000, 54);
+    let fingerprints = fingerprints(Distribution::Clustered, 20_000, 54);
     let truth = all_pairs_of_many(&fingerprints, 3);
     crate::threads::refused::during(|| check(&fingerprints, Join::within(3).threads(4), &truth));
 }
@@ -235,7 +235,7 @@ fn zero_and_one_fingerprint_make_no_pairs() {
 
 #[test]
 fn twenty_thousand_clustered_fingerprints_are_joined_exactly() {
-    let fingerprints = fingerprints(Kind::Clustered, 20_000, 54);
+    let fingerprints = fingerprints(Distribution::Clustered, 20_000, 54);
     let truth = all_pairs_of_many(&fingerprints, 3);
     assert!(truth.len() > 20_000);
     check(&fingerprints, Join::within(3).threads(2), &truth);
@@ -245,7 +245,7 @@ fn twenty_thousand_clustered_fingerprints_are_joined_exactly() {
 #[test]
 #[ignore = "a double loop over 1e5 fingerprints takes seconds, optimised"]
 fn a_hundred_thousand_clustered_fingerprints_are_joined_exactly() {
-    let fingerprints = fingerprints(Kind::Clustered, 100_000, 55);
+    let fingerprints = fingerprints(Distribution::Clustered, 100_000, 55);
     for k in [3, 7] {
         let truth = all_pairs_of_many(&fingerprints, k);
         println!("k = {k}: {} pairs", truth.len());
@@ -261,23 +261,24 @@ fn a_hundred_thousand_clustered_fingerprints_are_joined_exactly() {
 
 #[test]
 fn error_of_the_source_ends_the_join() {
-    let fingerprints = fingerprints(Kind::Clustered, 50_000, 56);
+    let fingerprints = fingerprints(Distribution::Clustered, 50_000, 56);
     for threads in 1..=2 {
         let join = Join::within(3).threads(threads).memory_bytes(1 << 18);
-        let source = |fails_at| Failing { fingerprints: &fingerprints, reads: 0.into(), fails_at };
+        let source =
+            |fails_at| FailingSource { fingerprints: &fingerprints, reads: 0.into(), fails_at };
         let whole = source(usize::MAX);
         assert_eq!(joined(join, &whole), Ok(joined(join, &fingerprints[..]).unwrap()));
         let reads = whole.reads.into_inner();
         assert!(reads > 40, "{reads}");
         for fails_at in [0, 5, 13, reads / 2, reads - 1] {
             let error = joined(join, &source(fails_at)).unwrap_err();
-            assert!(matches!(error, Fault::Damaged(_, "fails")));
+            assert!(matches!(error, ColumnFault::Damaged(_, "fails")));
         }
         // The source fails before a separate pass is planned, while it is planned, and while it is
         // read.
         for fails_at in [0, 6, 12] {
             let error = joined(join.pass(2), &source(fails_at)).unwrap_err();
-            assert!(matches!(error, Fault::Damaged(_, "fails")));
+            assert!(matches!(error, ColumnFault::Damaged(_, "fails")));
         }
     }
 }
@@ -318,13 +319,13 @@ fn cancelled_join_ends_early() {
 
 /// The reports of a join.
 #[derive(Default)]
-struct Reports {
+struct MonitorCounts {
     begun: AtomicUsize,
     done: AtomicUsize,
     finished: AtomicUsize,
 }
 
-impl Monitor for Reports {
+impl Monitor for MonitorCounts {
     fn begin(&self, units: u64) {
         self.begun.store(units as usize, Ordering::Relaxed);
     }
@@ -340,12 +341,12 @@ impl Monitor for Reports {
 
 #[test]
 fn join_reports_stages_and_finishes_only_if_complete() {
-    let fingerprints = fingerprints(Kind::Clustered, 40_000, 57);
+    let fingerprints = fingerprints(Distribution::Clustered, 40_000, 57);
     for flow in [ControlFlow::Continue(()), ControlFlow::Break(())] {
-        let reports = Reports::default();
+        let reports = MonitorCounts::default();
         let join = Join::within(3).memory_bytes(1 << 18);
         assert_eq!(join.run(&fingerprints[..], &reports, |_| flow), Ok(flow));
-        let Reports { begun, done, finished } = reports;
+        let MonitorCounts { begun, done, finished } = reports;
         let (begun, done) = (begun.into_inner(), done.into_inner());
         assert_eq!(finished.into_inner(), usize::from(flow.is_continue()));
         assert!(0 < done && done <= begun, "{done} of {begun}");
@@ -354,7 +355,7 @@ fn join_reports_stages_and_finishes_only_if_complete() {
 
 #[test]
 fn progress_never_decreases() {
-    let fingerprints = fingerprints(Kind::Clustered, 40_000, 57);
+    let fingerprints = fingerprints(Distribution::Clustered, 40_000, 57);
     let progress = Progress::default();
     let last = Mutex::new(0.0);
     let join = Join::within(3).memory_bytes(1 << 18);

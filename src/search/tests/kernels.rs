@@ -3,7 +3,9 @@
 use zerocopy::little_endian::{U16, U64};
 
 use super::*;
-use crate::search::kernel::{BlockRun, Kernel, Lines, NearBlock, NearEntry, Onward, Sought};
+use crate::search::kernel::{
+    BlockRun, FurtherLines, LineBatch, NearBlock, NearEntry, SearchKernel, SelectedLine,
+};
 
 /// Checks runs of several lengths, each with a different query and distance.
 fn check_runs(words: &[u64], query: u16, k: u32) {
@@ -23,7 +25,7 @@ fn check_runs(words: &[u64], query: u16, k: u32) {
             }
         }
     }
-    for kernel in Kernel::available() {
+    for kernel in SearchKernel::available() {
         let mut out = vec![NearBlock { run: 7, index: 7 }];
         kernel.near_in_runs(&runs, &mut out);
         assert_eq!(out, truth, "{}", kernel.name());
@@ -33,7 +35,7 @@ fn check_runs(words: &[u64], query: u16, k: u32) {
 fn check_u64(column: &[u64], query: u64, k: u32) {
     let truth: Vec<u32> = oracle(column, query, k).iter().map(|found| found.ordinal).collect();
     let column: Vec<U64> = column.iter().copied().map(U64::new).collect();
-    for kernel in Kernel::available() {
+    for kernel in SearchKernel::available() {
         let mut out = vec![7];
         kernel.near_u64(&column, query, k, &mut out);
         assert_eq!(out.split_first(), Some((&7, &truth[..])), "{}", kernel.name());
@@ -41,9 +43,9 @@ fn check_u64(column: &[u64], query: u64, k: u32) {
 }
 
 /// Compares the lines by brute force.
-fn near_in_lines(lines: Lines<'_>) -> (Vec<NearEntry>, Onward) {
-    let (mut near, mut onward) = (Vec::new(), Onward::new());
-    for &Sought { line, message } in lines.sought {
+fn near_in_lines(lines: LineBatch<'_>) -> (Vec<NearEntry>, FurtherLines) {
+    let (mut near, mut onward) = (Vec::new(), FurtherLines::new());
+    for &SelectedLine { line, message } in lines.sought {
         let Some(places) = lines.all.get(line as usize) else { continue };
         let bytes: Vec<u8> = places.iter().flat_map(|place| place.get().to_le_bytes()).collect();
         let word = |at| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
@@ -51,7 +53,7 @@ fn near_in_lines(lines: Lines<'_>) -> (Vec<NearEntry>, Onward) {
         if goes_on {
             // A further line continues in a later line, or nowhere.
             let next = if lines.are_further && word(36) <= line { u32::MAX } else { word(36) };
-            onward.push(Sought { line: next, message });
+            onward.push(SelectedLine { line: next, message });
         }
         for entry in 0..if goes_on { 18 } else { 20 } {
             let bits = [bytes[2 * entry], bytes[2 * entry + 1], bytes[40 + entry], 0];
@@ -71,13 +73,13 @@ fn check_lines(words: &[u64], query: u32, most: u32) {
     let (all, _) = places.as_chunks::<32>();
     // The lines are in any order, and more than are compared at a time.
     let sought = (0..all.len() as u32 * 2)
-        .map(|i| Sought { line: i * 3 % all.len() as u32, message: i * 7 });
-    let sought: Vec<Sought> = sought.collect();
+        .map(|i| SelectedLine { line: i * 3 % all.len() as u32, message: i * 7 });
+    let sought: Vec<SelectedLine> = sought.collect();
     for are_further in [false, true] {
-        let lines = Lines { all, further: &[], are_further, sought: &sought, query, most };
+        let lines = LineBatch { all, further: &[], are_further, sought: &sought, query, most };
         let truth = near_in_lines(lines);
-        for kernel in Kernel::available() {
-            let (mut near, mut onward) = (Vec::new(), Onward::new());
+        for kernel in SearchKernel::available() {
+            let (mut near, mut onward) = (Vec::new(), FurtherLines::new());
             kernel.near_in_lines(lines, &mut near, &mut onward);
             assert_eq!((near, onward), truth, "{}", kernel.name());
         }
@@ -86,7 +88,7 @@ fn check_lines(words: &[u64], query: u32, most: u32) {
 
 #[test]
 fn lengths_around_a_block_are_compared_to_the_end() {
-    let words = fingerprints(Kind::Even, 200, 1);
+    let words = fingerprints(Distribution::Even, 200, 1);
     for length in 0..words.len() {
         for k in [0, 8, 16, 32, 64] {
             check_u64(&words[..length], words[0], k);
@@ -98,11 +100,11 @@ fn lengths_around_a_block_are_compared_to_the_end() {
 #[test]
 fn unaligned_columns_are_compared_like_others() {
     use zerocopy::FromBytes;
-    let Bytes(bytes) = column(&fingerprints(Kind::Even, 40, 2));
+    let VecColumn(bytes) = column(&fingerprints(Distribution::Even, 40, 2));
     for offset in 0..8 {
         let words = <[U64]>::ref_from_bytes(&bytes[offset..][..39 * 8]).unwrap();
         let truth: Vec<u64> = words.iter().map(|word| word.get()).collect();
-        for kernel in Kernel::available() {
+        for kernel in SearchKernel::available() {
             let mut out = Vec::new();
             kernel.near_u64(words, truth[5], 30, &mut out);
             let ordinals: Vec<u32> =

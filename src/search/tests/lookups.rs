@@ -3,10 +3,10 @@
 use super::*;
 
 /// The hits of each of many queries.
-pub(super) struct ByPlace(pub(super) Vec<Vec<Candidate>>);
+pub(super) struct HitsByQuery(pub(super) Vec<Vec<Candidate>>);
 
-impl Finds for ByPlace {
-    fn find(&mut self, place: usize, candidate: Candidate) {
+impl HitSink for HitsByQuery {
+    fn hit(&mut self, place: usize, candidate: Candidate) {
         self.0[place].push(candidate);
     }
 }
@@ -14,12 +14,12 @@ impl Finds for ByPlace {
 /// Runs all queries at once.
 fn check_together(
     fingerprints: &[u64],
-    tables: &Tables<Bytes>,
-    way: SearchMethod,
+    tables: &Tables<VecColumn>,
+    way: AccessPath,
     queries: &[u64],
     k: u32,
 ) {
-    let mut found = ByPlace(vec![Vec::new(); queries.len()]);
+    let mut found = HitsByQuery(vec![Vec::new(); queries.len()]);
     tables.find_by(way, 0, queries, k, &mut found).unwrap();
     for (query, found) in queries.iter().zip(found.0) {
         assert_eq!(sorted(found), oracle(fingerprints, *query, k), "{way:?}, k = {k}");
@@ -37,7 +37,7 @@ fn wide_queries_span_more_cells_than_one_gather() {
             for k in 0..=if shape == cells(1) { 4 } else { 9 } {
                 for some in [&queries[..1], &queries[..2], &queries[..3], &queries[..]] {
                     if k < 8 || some.len() <= 3 {
-                        check_together(&fingerprints, &tables, SearchMethod::Cells, some, k);
+                        check_together(&fingerprints, &tables, AccessPath::Cells, some, k);
                     }
                 }
             }
@@ -48,17 +48,17 @@ fn wide_queries_span_more_cells_than_one_gather() {
 #[test]
 fn wide_queries_span_more_probes_than_one_round() {
     // Two thirds of the fingerprints are in one bucket.
-    let hot = fingerprints(Kind::Even, 15_000, 9).into_iter().enumerate();
+    let hot = fingerprints(Distribution::Even, 15_000, 9).into_iter().enumerate();
     let hot = hot.map(|(i, f)| if i % 3 > 0 { f >> 16 | 0xabcd << 48 } else { f }).collect();
-    for all in [canonical(hot), canonical(fingerprints(Kind::Biased, 10_000, 3))] {
+    for all in [canonical(hot), canonical(fingerprints(Distribution::Biased, 10_000, 3))] {
         let queries = queries(&all, 30, 10);
         for shape in [rotations(0), rotations(5), rotations(16), buckets(5, 20)] {
             let tables = tables(&all, shape);
             for k in 0..=12 {
-                check_together(&all, &tables, SearchMethod::Rotations, &queries, k);
+                check_together(&all, &tables, AccessPath::Rotations, &queries, k);
             }
             for k in [20, 64] {
-                check_together(&all, &tables, SearchMethod::Rotations, &queries[..3], k);
+                check_together(&all, &tables, AccessPath::Rotations, &queries[..3], k);
             }
         }
     }

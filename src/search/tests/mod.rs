@@ -41,24 +41,24 @@ fn sorted(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
 
 /// The error of a test column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Fault {
+enum ColumnFault {
     OutOfRange(Range<u64>),
     Damaged(u64, &'static str),
 }
 
 /// A column in a vector.
 #[derive(Clone, Debug)]
-struct Bytes(Vec<u8>);
+struct VecColumn(Vec<u8>);
 
-impl Column for Bytes {
-    type Error = Fault;
+impl Column for VecColumn {
+    type Error = ColumnFault;
 
-    fn bytes(&self, range: Range<u64>) -> Result<&[u8], Fault> {
-        self.0.get(range.start as usize..range.end as usize).ok_or(Fault::OutOfRange(range))
+    fn bytes(&self, range: Range<u64>) -> Result<&[u8], ColumnFault> {
+        self.0.get(range.start as usize..range.end as usize).ok_or(ColumnFault::OutOfRange(range))
     }
 
-    fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[Line], Fault> {
-        let (all, _) = <[Line]>::ref_from_prefix(&self.0).unwrap();
+    fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[CacheLine], ColumnFault> {
+        let (all, _) = <[CacheLine]>::ref_from_prefix(&self.0).unwrap();
         for line in lines {
             let start = u64::from(line) * LINE_BYTES;
             self.bytes(start..start + LINE_BYTES)?;
@@ -66,15 +66,15 @@ impl Column for Bytes {
         Ok(all)
     }
 
-    fn damaged(&self, offset: u64, what: &'static str) -> Fault {
-        Fault::Damaged(offset, what)
+    fn damaged(&self, offset: u64, what: &'static str) -> ColumnFault {
+        ColumnFault::Damaged(offset, what)
     }
 }
 
 /// A generator of [SplitMix64](crate::splitmix) numbers.
-struct Random(u64);
+struct SplitMixRng(u64);
 
-impl Random {
+impl SplitMixRng {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         mix(self.0)
@@ -92,7 +92,7 @@ impl Random {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum Distribution {
     /// Uniformly distributed.
     Even,
     /// Groups of fifty within a few bits of a template.
@@ -101,21 +101,22 @@ enum Kind {
     Biased,
 }
 
-const KINDS: [Kind; 3] = [Kind::Even, Kind::Clustered, Kind::Biased];
+const KINDS: [Distribution; 3] =
+    [Distribution::Even, Distribution::Clustered, Distribution::Biased];
 
-fn fingerprints(kind: Kind, n: usize, seed: u64) -> Vec<u64> {
-    let mut random = Random(seed);
+fn fingerprints(kind: Distribution, n: usize, seed: u64) -> Vec<u64> {
+    let mut random = SplitMixRng(seed);
     let mut template = 0;
     (0..n)
         .map(|index| match kind {
-            Kind::Even => random.next(),
-            Kind::Clustered => {
+            Distribution::Even => random.next(),
+            Distribution::Clustered => {
                 if index % 50 == 0 {
                     template = random.next();
                 }
                 random.near(template, 6)
             }
-            Kind::Biased => random.next() & random.next() | 0x8001_0000_0001_0f00,
+            Distribution::Biased => random.next() & random.next() | 0x8001_0000_0001_0f00,
         })
         .collect()
 }
@@ -129,7 +130,7 @@ fn canonical(mut fingerprints: Vec<u64>) -> Vec<u64> {
 
 /// Returns unrelated fingerprints, members, and neighbours of members.
 fn queries(fingerprints: &[u64], count: usize, seed: u64) -> Vec<u64> {
-    let mut random = Random(seed);
+    let mut random = SplitMixRng(seed);
     (0..count)
         .map(|index| {
             let at = random.below(fingerprints.len() as u64) as usize;
@@ -145,7 +146,7 @@ fn queries(fingerprints: &[u64], count: usize, seed: u64) -> Vec<u64> {
 /// Returns a dense set of fingerprints. The fingerprints are equal except for `low_bits` low bits;
 /// with 64, they are within 4 bits of one fingerprint.
 fn crowd(low_bits: u32, n: usize, seed: u64) -> Vec<u64> {
-    let mut random = Random(seed);
+    let mut random = SplitMixRng(seed);
     let center = 0x0123_4567_89ab_cdef;
     let mut all: Vec<u64> = Vec::new();
     while all.len() < n {
@@ -161,30 +162,30 @@ fn crowd(low_bits: u32, n: usize, seed: u64) -> Vec<u64> {
     all
 }
 
-fn column(fingerprints: &[u64]) -> Bytes {
-    Bytes(fingerprints.iter().flat_map(|fingerprint| fingerprint.to_le_bytes()).collect())
+fn column(fingerprints: &[u64]) -> VecColumn {
+    VecColumn(fingerprints.iter().flat_map(|fingerprint| fingerprint.to_le_bytes()).collect())
 }
 
 fn census(fingerprints: &[u64]) -> Shards {
-    let mut census = Census::default();
+    let mut census = PopcountHistogram::default();
     fingerprints.iter().for_each(|&fingerprint| census.add(fingerprint));
     census.shards()
 }
 
 /// The columns of tables that were built.
 #[derive(Debug, Default)]
-struct Written(Mutex<HashMap<TableColumn, Vec<u8>>>);
+struct BuiltColumns(Mutex<HashMap<TableColumn, Vec<u8>>>);
 
-impl Sink for Written {
-    type Error = Fault;
+impl TableSink for BuiltColumns {
+    type Error = ColumnFault;
 
-    fn place(&self, part: TableColumn, bytes: u64) -> Result<(), Fault> {
+    fn place(&self, part: TableColumn, bytes: u64) -> Result<(), ColumnFault> {
         let column = Vec::with_capacity(bytes as usize);
         assert!(self.0.lock().insert(part, column).is_none(), "{part:?} is placed once");
         Ok(())
     }
 
-    fn write(&self, part: TableColumn, bytes: &[u8]) -> Result<(), Fault> {
+    fn write(&self, part: TableColumn, bytes: &[u8]) -> Result<(), ColumnFault> {
         let mut columns = self.0.lock();
         let column = columns.get_mut(&part).unwrap();
         assert!(column.len() + bytes.len() <= column.capacity(), "{part:?} has its place");
@@ -192,8 +193,8 @@ impl Sink for Written {
         Ok(())
     }
 
-    fn changed(&self) -> Fault {
-        Fault::Damaged(0, "another column")
+    fn changed(&self) -> ColumnFault {
+        ColumnFault::Damaged(0, "another column")
     }
 }
 
@@ -205,7 +206,7 @@ fn build(
     shape: Shape,
     resources: Resources,
 ) -> HashMap<TableColumn, Vec<u8>> {
-    let written = Written::default();
+    let written = BuiltColumns::default();
     let read = |start: u32, out: &mut [u64]| {
         out.copy_from_slice(&fingerprints[start as usize..][..out.len()]);
         Ok(())
@@ -241,8 +242,8 @@ fn index<C>(
     }
 }
 
-fn tables(fingerprints: &[u64], shape: Shape) -> Tables<Bytes> {
-    let index = index(build(fingerprints, shape, PLENTY), shape, Bytes);
+fn tables(fingerprints: &[u64], shape: Shape) -> Tables<VecColumn> {
+    let index = index(build(fingerprints, shape, PLENTY), shape, VecColumn);
     Tables::new(column(fingerprints), census(fingerprints), index).unwrap()
 }
 
@@ -253,7 +254,7 @@ fn rotations(bits: u32) -> Shape {
 
 /// Returns rotations with 2^`bits` buckets of `lines` lines each.
 fn buckets(bits: u32, lines: u32) -> Shape {
-    Shape::Rotations(RotationBuckets { bits, lines })
+    Shape::Rotations(BucketLayout { bits, lines })
 }
 
 fn cells(count: u32) -> Shape {
@@ -269,6 +270,6 @@ fn shapes() -> impl Strategy<Value = Shape> {
     ]
 }
 
-fn kinds() -> impl Strategy<Value = Kind> {
+fn kinds() -> impl Strategy<Value = Distribution> {
     prop::sample::select(&KINDS[..])
 }

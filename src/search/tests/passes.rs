@@ -13,7 +13,7 @@ fn check_passes(fingerprints: &[u64], join: Join, truth: &[Pair]) {
     };
     let mut wanted: Vec<(usize, Pair)> = truth.iter().map(|pair| (first(pair), *pair)).collect();
     wanted.sort_unstable();
-    let (mut found, mut random) = (Vec::new(), Random(truth.len() as u64));
+    let (mut found, mut random) = (Vec::new(), SplitMixRng(truth.len() as u64));
     for (pass, part) in parts.iter().enumerate() {
         let join = join.pass(pass as u32);
         let mut take = |join: Join, ordinals: &[u32]| {
@@ -65,7 +65,8 @@ fn pass_with_few_values_is_joined_in_little_memory() {
         let join = Join::within(k);
         let part = join.parts()[pass];
         let values = [part.value(0x0123_4567_89ab_cdef), part.value(0x0123_4567_89ab_cdee)];
-        let some = skewed(3_000, 57).into_iter().chain(fingerprints(Kind::Clustered, 2_500, 58));
+        let some =
+            skewed(3_000, 57).into_iter().chain(fingerprints(Distribution::Clustered, 2_500, 58));
         let shift = part.lowest_bit();
         let mask = ((1 << part.bits()) - 1) << shift;
         let of = |(at, one): (usize, u64)| one & !mask | u64::from(values[at % 7 / 6]) << shift;

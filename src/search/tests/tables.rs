@@ -3,11 +3,11 @@
 use simkeep_testing::depth::up_to;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::lookups::ByPlace;
+use super::lookups::HitsByQuery;
 use super::*;
 
 /// Compares the results of all ways, and of the chosen way, with the oracle.
-fn check(fingerprints: &[u64], tables: &Tables<Bytes>, query: u64, k: u32) {
+fn check(fingerprints: &[u64], tables: &Tables<VecColumn>, query: u64, k: u32) {
     let truth = oracle(fingerprints, query, k);
     let mut found = Vec::new();
     tables.find(query, k, &mut found).unwrap();
@@ -19,11 +19,11 @@ fn check(fingerprints: &[u64], tables: &Tables<Bytes>, query: u64, k: u32) {
 }
 
 /// Searches by the way that the tables support, even if another way is faster.
-fn look_up(truth: &[Candidate], tables: &Tables<Bytes>, query: u64, k: u32) {
+fn look_up(truth: &[Candidate], tables: &Tables<VecColumn>, query: u64, k: u32) {
     let way = match tables.shape() {
-        Shape::Column => SearchMethod::Scan,
-        Shape::Rotations(_) => SearchMethod::Rotations,
-        Shape::Cells { .. } if k <= 8 => SearchMethod::Cells,
+        Shape::Column => AccessPath::Scan,
+        Shape::Rotations(_) => AccessPath::Rotations,
+        Shape::Cells { .. } if k <= 8 => AccessPath::Cells,
         Shape::Cells { .. } => return,
     };
     let mut found = Vec::new();
@@ -57,7 +57,7 @@ fn every_distance_is_exact_for_small_sets() {
 
 #[test]
 fn every_distance_is_exact_with_all_address_bits() {
-    let fingerprints = canonical(fingerprints(Kind::Clustered, 1000, 6));
+    let fingerprints = canonical(fingerprints(Distribution::Clustered, 1000, 6));
     for shape in [rotations(16), buckets(16, 2)] {
         let tables = tables(&fingerprints, shape);
         let query = fingerprints[17] ^ 0b101;
@@ -93,8 +93,10 @@ fn a_hundred_thousand_are_searched_exactly() {
 #[test]
 fn hot_bucket_stays_exact() {
     // All fingerprints have the same first block, so rotation 0 has one bucket of 20,000 entries.
-    let fingerprints: Vec<u64> =
-        fingerprints(Kind::Even, 20_000, 9).iter().map(|f| f >> 16 | 0xabcd << 48).collect();
+    let fingerprints: Vec<u64> = fingerprints(Distribution::Even, 20_000, 9)
+        .iter()
+        .map(|f| f >> 16 | 0xabcd << 48)
+        .collect();
     let fingerprints = canonical(fingerprints);
     for shape in [rotations(16), buckets(3, 40), buckets(0, 300)] {
         let tables = tables(&fingerprints, shape);
@@ -109,7 +111,8 @@ fn constant_blocks_are_searched_exactly() {
     // All fingerprints are in one bucket of a rotation. The stored bits of the fingerprints are
     // near in this rotation or in the next.
     for mask in [0xffff_ffff, 0x0000_00ff_ffff_ffff, 0xffff_0000_ffff_0000, 0x0000_ffff_0000_ffff] {
-        let all: Vec<u64> = fingerprints(Kind::Even, 30_000, 19).iter().map(|f| f & mask).collect();
+        let all: Vec<u64> =
+            fingerprints(Distribution::Even, 30_000, 19).iter().map(|f| f & mask).collect();
         let mut all = canonical(all);
         all.dedup();
         for shape in [rotations(16), rotations(11), buckets(4, 30)] {
@@ -124,7 +127,7 @@ fn constant_blocks_are_searched_exactly() {
 
 #[test]
 fn buckets_keep_the_canonical_order() {
-    let fingerprints = canonical(fingerprints(Kind::Biased, 2000, 11));
+    let fingerprints = canonical(fingerprints(Distribution::Biased, 2000, 11));
     for (bits, lines) in [(6, 1), (4, 3), (0, 1), (0, 63), (16, 1)] {
         let columns = build(&fingerprints, buckets(bits, lines), PLENTY);
         for rotation in 0..BLOCKS {
@@ -174,18 +177,18 @@ fn buckets_keep_the_canonical_order() {
 fn error_of_the_reader_ends_the_build() {
     for shape in [rotations(4), cells(90)] {
         for threads in [1, 3] {
-            let fail = |_: u32, _: &mut [u64]| Err(Fault::OutOfRange(0..1));
+            let fail = |_: u32, _: &mut [u64]| Err(ColumnFault::OutOfRange(0..1));
             let resources = Resources { memory_bytes: 0, threads };
-            let built = build_index(shape, 1000, resources, &fail, &Written::default());
-            assert_eq!(built, Err(Fault::OutOfRange(0..1)));
+            let built = build_index(shape, 1000, resources, &fail, &BuiltColumns::default());
+            assert_eq!(built, Err(ColumnFault::OutOfRange(0..1)));
         }
     }
 }
 
 #[test]
 fn column_that_changes_during_the_build_is_an_error() {
-    let column = canonical(fingerprints(Kind::Even, 3000, 12));
-    let other = canonical(fingerprints(Kind::Even, 3000, 13));
+    let column = canonical(fingerprints(Distribution::Even, 3000, 12));
+    let other = canonical(fingerprints(Distribution::Even, 3000, 13));
     for (shape, memory_bytes) in [(rotations(9), 8_000), (cells(300), 9_600), (cells(300), 1_600)] {
         let build = |good_reads| {
             let reads = AtomicU32::new(0);
@@ -196,7 +199,7 @@ fn column_that_changes_during_the_build_is_an_error() {
                 Ok(())
             };
             let resources = Resources { memory_bytes, threads: 1 };
-            let built = build_index(shape, 3000, resources, &read, &Written::default());
+            let built = build_index(shape, 3000, resources, &read, &BuiltColumns::default());
             (built, reads.into_inner())
         };
         let (built, reads) = build(u32::MAX);
@@ -205,14 +208,17 @@ fn column_that_changes_during_the_build_is_an_error() {
             let (built, _) = build(good_reads);
             // Cells are counted anew for each range, so all of them may come from the other column.
             let afresh = memory_bytes == 1_600 && built == Ok(());
-            assert!(afresh || built == Err(Fault::Damaged(0, "another column")), "{good_reads}");
+            assert!(
+                afresh || built == Err(ColumnFault::Damaged(0, "another column")),
+                "{good_reads}"
+            );
         }
     }
 }
 
 #[test]
 fn column_is_read_the_promised_number_of_times() {
-    let fingerprints = canonical(fingerprints(Kind::Even, 3000, 12));
+    let fingerprints = canonical(fingerprints(Distribution::Even, 3000, 12));
     let passes_on = |threads, shape, memory_bytes| {
         let passes = AtomicU32::new(0);
         let read = |start: u32, out: &mut [u64]| {
@@ -221,7 +227,7 @@ fn column_is_read_the_promised_number_of_times() {
             Ok(())
         };
         let resources = Resources { memory_bytes, threads };
-        build_index(shape, 3000, resources, &read, &Written::default()).unwrap();
+        build_index(shape, 3000, resources, &read, &BuiltColumns::default()).unwrap();
         passes.into_inner()
     };
     let passes = |shape, memory_bytes| passes_on(1, shape, memory_bytes);
@@ -242,7 +248,7 @@ fn column_is_read_the_promised_number_of_times() {
 
 #[test]
 fn skewed_sets_are_built_identically_in_any_memory() {
-    let mut random = Random(5);
+    let mut random = SplitMixRng(5);
     for (round, n) in [0, 1, 256, 257, 16_384, 65_537, 70_000].into_iter().enumerate() {
         // A few buckets have many entries, and most buckets are empty.
         let some = (0..n as u64).map(|i| match round % 3 {
@@ -306,7 +312,7 @@ proptest! {
 
 #[test]
 fn groups_and_parts_do_not_change_the_bytes() {
-    let even = fingerprints(Kind::Even, 200_000, 14);
+    let even = fingerprints(Distribution::Even, 200_000, 14);
     // Half of the fingerprints are in one bucket of the first rotation, and in few cells.
     let hot = even.iter().enumerate().map(|(i, f)| if i % 2 == 0 { f >> 16 } else { *f }).collect();
     for fingerprints in [canonical(even.clone()), canonical(hot)] {
@@ -330,7 +336,7 @@ fn batch_answers_match_single_queries() {
             for shape in [Shape::Column, rotations(9), buckets(7, 11), cells(2800)] {
                 let tables = tables(&fingerprints, shape);
                 for k in [0, 1, 2, 3, 4, 8, 64] {
-                    let mut found = ByPlace(vec![Vec::new(); queries.len()]);
+                    let mut found = HitsByQuery(vec![Vec::new(); queries.len()]);
                     tables.find_each(&queries, k, &mut found).unwrap();
                     for (query, found) in queries.iter().zip(found.0) {
                         assert_eq!(sorted(found), oracle(&fingerprints, *query, k), "k = {k}");

@@ -7,7 +7,7 @@ use std::time::Instant;
 use zerocopy::little_endian::{U16, U64};
 
 use super::*;
-use crate::search::kernel::{BlockRun, Kernel};
+use crate::search::kernel::{BlockRun, SearchKernel};
 
 /// Returns nanoseconds for each of `count` operations of `run`: the best of three runs, since other
 /// load only increases the time.
@@ -24,7 +24,7 @@ fn ns_each(count: usize, mut run: impl FnMut()) -> f64 {
 /// Returns the cost of an independent random memory line in a vector of this size.
 fn line_ns(bytes: usize) -> f64 {
     let words = vec![1_u64; bytes / 8];
-    let mut random = Random(45);
+    let mut random = SplitMixRng(45);
     let places: Vec<usize> =
         (0..200_000).map(|_| random.below(words.len() as u64) as usize).collect();
     ns_each(places.len(), || {
@@ -33,9 +33,9 @@ fn line_ns(bytes: usize) -> f64 {
 }
 
 /// A column in huge pages, as in a mapped file.
-struct Huge(memmap2::MmapMut);
+struct HugePageColumn(memmap2::MmapMut);
 
-impl Huge {
+impl HugePageColumn {
     fn new(bytes: &[u8]) -> Self {
         let mut map = memmap2::MmapMut::map_anon(bytes.len().max(1)).unwrap();
         map.advise(memmap2::Advice::HugePage).unwrap();
@@ -44,38 +44,39 @@ impl Huge {
     }
 }
 
-impl Column for Huge {
-    type Error = Fault;
+impl Column for HugePageColumn {
+    type Error = ColumnFault;
 
-    fn bytes(&self, range: Range<u64>) -> Result<&[u8], Fault> {
-        self.0.get(range.start as usize..range.end as usize).ok_or(Fault::OutOfRange(range))
+    fn bytes(&self, range: Range<u64>) -> Result<&[u8], ColumnFault> {
+        self.0.get(range.start as usize..range.end as usize).ok_or(ColumnFault::OutOfRange(range))
     }
 
-    fn lines(&self, _: impl Iterator<Item = u32>) -> Result<&[Line], Fault> {
-        Ok(<[Line]>::ref_from_prefix(&self.0).unwrap().0)
+    fn lines(&self, _: impl Iterator<Item = u32>) -> Result<&[CacheLine], ColumnFault> {
+        Ok(<[CacheLine]>::ref_from_prefix(&self.0).unwrap().0)
     }
 
-    fn damaged(&self, offset: u64, what: &'static str) -> Fault {
-        Fault::Damaged(offset, what)
+    fn damaged(&self, offset: u64, what: &'static str) -> ColumnFault {
+        ColumnFault::Damaged(offset, what)
     }
 }
 
-fn huge_tables(fingerprints: &[u64], shape: Shape) -> Tables<Huge> {
+fn huge_tables(fingerprints: &[u64], shape: Shape) -> Tables<HugePageColumn> {
     let resources = Resources { memory_bytes: 1 << 30, threads: 2 };
-    let index = index(build(fingerprints, shape, resources), shape, |column| Huge::new(&column));
-    Tables::new(Huge::new(&column(fingerprints).0), census(fingerprints), index).unwrap()
+    let index =
+        index(build(fingerprints, shape, resources), shape, |column| HugePageColumn::new(&column));
+    Tables::new(HugePageColumn::new(&column(fingerprints).0), census(fingerprints), index).unwrap()
 }
 
 fn report(n: usize) {
     println!("n = {n}, {}, a line {:.1} ns", instruction_set(), line_ns(n * 40));
-    let fingerprints = canonical(fingerprints(Kind::Even, n, 40));
+    let fingerprints = canonical(fingerprints(Distribution::Even, n, 40));
     for shape in Shape::all(n as u32).into_iter().flatten() {
         let start = Instant::now();
         let tables = huge_tables(&fingerprints, shape);
         let way = match shape {
-            Shape::Column => SearchMethod::Scan,
-            Shape::Rotations(_) => SearchMethod::Rotations,
-            Shape::Cells { .. } => SearchMethod::Cells,
+            Shape::Column => AccessPath::Scan,
+            Shape::Rotations(_) => AccessPath::Rotations,
+            Shape::Cells { .. } => AccessPath::Cells,
         };
         println!(
             "  {shape:?}: {:.1} bytes each, built in {:.2} s",
@@ -86,7 +87,7 @@ fn report(n: usize) {
             let expected = Cost::of_tables(shape, n as u32, k)
                 .unwrap_or(Cost::of_scan(n as u32, f64::from(n as u32) * 0.5));
             let count = (2e8 / expected.ns).clamp(20.0, 200_000.0) as usize;
-            let mut random = Random(41);
+            let mut random = SplitMixRng(41);
             let strangers: Vec<u64> = (0..count).map(|_| random.next()).collect();
             let mut out = Vec::new();
             let single_ns = ns_each(count, || {
@@ -123,7 +124,7 @@ fn shapes_by_size() {
 #[ignore = "prints timings"]
 fn index_in_memory() {
     for n in [1 << 10, 1 << 14, 1 << 18, 1 << 20] {
-        let fingerprints = fingerprints(Kind::Even, n, 42);
+        let fingerprints = fingerprints(Distribution::Even, n, 42);
         let mut chains = Chains::new();
         let push_ns = ns_each(n, || {
             chains = Chains::new();
@@ -133,7 +134,7 @@ fn index_in_memory() {
         });
         println!("n = {n}: push {push_ns:.0} ns, {} bytes", chains.memory_bytes());
         for k in [0, 3, 4, 6, 7, 8, 9, 10, 11, 12] {
-            let queries: Vec<u64> = self::fingerprints(Kind::Even, 2000, 43);
+            let queries: Vec<u64> = self::fingerprints(Distribution::Even, 2000, 43);
             let mut out = Vec::new();
             let mut time = |find: &dyn Fn(u64, &mut Vec<Candidate>)| {
                 ns_each(queries.len(), || {
@@ -159,10 +160,10 @@ fn index_in_memory() {
 #[test]
 #[ignore = "prints timings"]
 fn kernels() {
-    let words = fingerprints(Kind::Even, 8192, 44);
+    let words = fingerprints(Distribution::Even, 8192, 44);
     let column: Vec<U64> = words.iter().copied().map(U64::new).collect();
     let blocks: Vec<U16> = words.iter().map(|&word| U16::new(word as u16)).collect();
-    for kernel in Kernel::available() {
+    for kernel in SearchKernel::available() {
         let (mut out, mut near) = (Vec::new(), Vec::new());
         for length in [9, 32, 8192] {
             let rounds = 40_000_000 / length;

@@ -1,21 +1,21 @@
 //! Dumps sections with elements of equal length: sections of pages and of fingerprints.
 
-use super::reader::{DumpResult, Reader, Stop};
+use super::reader::{DumpResult, DumpStop, SectionReader};
 use super::words::{day, flags, key, many, number, section};
 use crate::bug::OrBug;
-use crate::layout::{BLOCK_BYTES, Kind, Tag, block_count};
-use crate::search::RotationBuckets;
-use crate::segment::frame::Frame;
-use crate::segment::schedule::{self, Row};
+use crate::layout::{BLOCK_BYTES, SectionKind, SectionTag, block_count};
+use crate::search::BucketLayout;
+use crate::segment::frame::SegmentFrame;
+use crate::segment::schedule::{self, ScheduleRow};
 use crate::time::Time;
 use crate::url::URL_BYTES_MAX;
 
 /// Reads the elements of a section, which have `width` bytes each, beginning with the first wanted
 /// element. Each call of `one` reads one or more elements. Skips damaged elements.
 pub(super) fn each<'r, 'f, 'o>(
-    reader: &mut Reader<'r, 'f, 'o>,
+    reader: &mut SectionReader<'r, 'f, 'o>,
     width: u64,
-    one: impl FnMut(&mut Reader<'r, 'f, 'o>, u64) -> DumpResult,
+    one: impl FnMut(&mut SectionReader<'r, 'f, 'o>, u64) -> DumpResult,
 ) -> DumpResult {
     // Elements before the wanted offset are skipped, and their blocks are not read.
     let before = reader.out.from.saturating_sub(reader.section.offset()) / width;
@@ -24,10 +24,10 @@ pub(super) fn each<'r, 'f, 'o>(
 
 /// Reads elements in the way of [`each`], beginning with element `before`.
 fn each_from<'r, 'f, 'o>(
-    reader: &mut Reader<'r, 'f, 'o>,
+    reader: &mut SectionReader<'r, 'f, 'o>,
     width: u64,
     before: u64,
-    mut one: impl FnMut(&mut Reader<'r, 'f, 'o>, u64) -> DumpResult,
+    mut one: impl FnMut(&mut SectionReader<'r, 'f, 'o>, u64) -> DumpResult,
 ) -> DumpResult {
     let count = reader.section.bytes() / width;
     let mut index = before.min(count);
@@ -51,7 +51,7 @@ fn each_from<'r, 'f, 'o>(
 }
 
 /// Shows the offsets of groups of pages.
-pub(super) fn page_index(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
+pub(super) fn page_index(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
     // The last number is the end of the last group, and belongs to no other group.
     let groups = (reader.section.bytes() / 8).saturating_sub(1);
     each(reader, 8, |reader, group| {
@@ -64,7 +64,7 @@ pub(super) fn page_index(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     })
 }
 
-pub(super) fn hashes(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
+pub(super) fn hashes(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
     each(reader, 8, |reader, _| {
         let hash = reader.u64()?;
         reader.line(format!("{hash:016x}"))
@@ -72,18 +72,21 @@ pub(super) fn hashes(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
 }
 
 /// Shows the page of each hash. Leaves out URLs, since reading them is random access.
-pub(super) fn hash_pages(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpResult {
+pub(super) fn hash_pages(
+    reader: &mut SectionReader<'_, '_, '_>,
+    frame: &SegmentFrame,
+) -> DumpResult {
     let pages = frame.numbers().pages;
     each(reader, 4, |reader, _| {
         let page = reader.u32()?;
         if u64::from(page) >= pages {
-            return Err(Stop::Impossible("a page that there is not"));
+            return Err(DumpStop::Impossible("a page that there is not"));
         }
         reader.line(format!("that is page {}", number(page)))
     })
 }
 
-pub(super) fn hash_directory(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
+pub(super) fn hash_directory(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
     let buckets = (reader.section.bytes() / 4).saturating_sub(1);
     each(reader, 4, |reader, bucket| {
         let below = match reader.u32()? {
@@ -96,7 +99,7 @@ pub(super) fn hash_directory(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     })
 }
 
-pub(super) fn filter(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
+pub(super) fn filter(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
     each(reader, 64, |reader, block| {
         reader.take(64)?;
         reader.line(format!("block {}", number(block)))
@@ -104,15 +107,16 @@ pub(super) fn filter(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
 }
 
 /// Shows the rows of the schedule in order of hash.
-pub(super) fn schedule(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpResult {
-    let pages = frame.place(Tag::of(Kind::HashPages));
+pub(super) fn schedule(reader: &mut SectionReader<'_, '_, '_>, frame: &SegmentFrame) -> DumpResult {
+    let pages = frame.place(SectionTag::of(SectionKind::HashPages));
     each(reader, 16, |reader, place| {
         // The row is checked as a whole before its fields are shown one by one.
         let packed: [u8; 16] = reader.peek()?;
-        let row = Row::unpack(&packed).ok_or(Stop::Impossible("a row that there is not"))?;
+        let row =
+            ScheduleRow::unpack(&packed).ok_or(DumpStop::Impossible("a row that there is not"))?;
         // Rows are in the order of the hashes, so the page of a row is at the same index in *hash
         // pages*.
-        let page = match reader.blocks.beside(&pages, place, 4)? {
+        let page = match reader.blocks.number_at(&pages, place, 4)? {
             Some(page) => format!("page {}", number(page)),
             None => "a page".to_owned(),
         };
@@ -127,7 +131,7 @@ pub(super) fn schedule(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpRe
         reader.line(format!("{page}: {} s: {time}", number(seconds)))?;
         let bits = reader.u8()?;
         let named =
-            flags(bits, schedule::NAMES).ok_or(Stop::Impossible("a flag that there is not"))?;
+            flags(bits, schedule::NAMES).ok_or(DumpStop::Impossible("a flag that there is not"))?;
         reader.line(format!("flags: {named}"))?;
         let slot = reader.u16()?;
         reader.line(format!("slot {slot:04x}"))?;
@@ -143,7 +147,7 @@ pub(super) fn schedule(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpRe
     })
 }
 
-fn evidence(code: u32, row: &Row) -> String {
+fn evidence(code: u32, row: &ScheduleRow) -> String {
     if code == 0 {
         return "no evidence".to_owned();
     }
@@ -162,7 +166,7 @@ fn evidence(code: u32, row: &Row) -> String {
 }
 
 /// Shows the forgotten prefixes.
-pub(super) fn tombstones(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
+pub(super) fn tombstones(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
     let shown = (|| {
         while reader.at < reader.end {
             let operation = reader.u64()?;
@@ -172,7 +176,7 @@ pub(super) fn tombstones(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
             // The length is checked before the bytes are read, because they are held in memory
             // until the line is complete.
             if len > 2 * URL_BYTES_MAX as u64 {
-                return Err(Stop::Impossible("a prefix that is too long"));
+                return Err(DumpStop::Impossible("a prefix that is too long"));
             }
             if len > 0 {
                 let prefix = key(reader.take(len)?);
@@ -186,7 +190,7 @@ pub(super) fn tombstones(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     shown.or_else(|stop| reader.pass_over(stop, std::iter::empty()))
 }
 
-pub(super) fn fingerprints(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
+pub(super) fn fingerprints(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
     each(reader, 8, |reader, ordinal| {
         let fingerprint = reader.u64()?;
         let bits = many(fingerprint.count_ones().into(), "bit", "bits");
@@ -196,7 +200,7 @@ pub(super) fn fingerprints(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
 
 /// Shows, for each popcount, the number of fingerprints with fewer bits set. Equal numbers share a
 /// line.
-pub(super) fn shards(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
+pub(super) fn shards(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
     let count = reader.section.bytes() / 4;
     // Begins with the first number, whatever the wanted offset. Only the numbers before a run of
     // equal numbers determine where the run begins.
@@ -222,23 +226,26 @@ pub(super) fn shards(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     })
 }
 
-pub(super) fn shape(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
+pub(super) fn shape(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
     each(reader, 16, |reader, _| {
         let words = [reader.u32()?, reader.u32()?, reader.u32()?, reader.u32()?];
         let shape = match words {
             [0, 0, 0, 0] => "no more tables".to_owned(),
-            [1, bits, lines, 0] if (RotationBuckets { bits, lines }).is_possible() => {
+            [1, bits, lines, 0] if (BucketLayout { bits, lines }).is_possible() => {
                 let lines = many(lines.into(), "line", "lines");
                 format!("rotations by {}, {lines} a bucket", many(bits.into(), "bit", "bits"))
             }
             [2, 0, 0, cells] if cells > 0 => many(cells.into(), "cell", "cells"),
-            _ => return Err(Stop::Impossible("it names no shape that this version knows")),
+            _ => return Err(DumpStop::Impossible("it names no shape that this version knows")),
         };
         reader.line(format!("shape: {shape}"))
     })
 }
 
-pub(super) fn checksums(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpResult {
+pub(super) fn checksums(
+    reader: &mut SectionReader<'_, '_, '_>,
+    frame: &SegmentFrame,
+) -> DumpResult {
     let mut sections = frame.sections().iter();
     let (mut of, mut from, mut blocks) = (None, 0, 0);
     each(reader, 4, |reader, number_of| {
@@ -246,7 +253,7 @@ pub(super) fn checksums(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpR
         // skipped.
         while number_of - from >= blocks {
             from += blocks;
-            let next = sections.next().ok_or(Stop::Impossible("there is no such block"))?;
+            let next = sections.next().ok_or(DumpStop::Impossible("there is no such block"))?;
             (of, blocks) = (Some(next.tag()), block_count(next.bytes()));
         }
         reader.take(4)?;

@@ -1,6 +1,6 @@
 //! Dumps lists of entries.
 
-use super::reader::{DumpResult, Reader, Stop};
+use super::reader::{DumpResult, DumpStop, SectionReader};
 use super::words::{day, epoch, many, number};
 use crate::segment::entries::{
     CLASS, CONTENT, DATED, FAILED, GIVEN, GONE, HAS_DIGEST, HAS_FINGERPRINT, MOVED_BITS,
@@ -11,7 +11,7 @@ use crate::segment::entries::{
 /// Shows a list of `count` entries. `name` returns the name of an entry with a special role, by its
 /// index.
 pub(super) fn entries(
-    reader: &mut Reader<'_, '_, '_>,
+    reader: &mut SectionReader<'_, '_, '_>,
     count: u64,
     name: &dyn Fn(u64) -> &'static str,
 ) -> DumpResult {
@@ -26,7 +26,7 @@ fn unit(tag: u8) -> (&'static str, i64) {
     if tag & SECONDS == 0 { ("ms", 1) } else { ("s", 1000) }
 }
 
-fn entry(reader: &mut Reader<'_, '_, '_>, first: bool, name: &str) -> DumpResult {
+fn entry(reader: &mut SectionReader<'_, '_, '_>, first: bool, name: &str) -> DumpResult {
     let mut tag = reader.u8()?;
     // No entry is both "restated" and "not modified", so these bits mark a date, and the visit's
     // tag follows.
@@ -42,7 +42,7 @@ fn entry(reader: &mut Reader<'_, '_, '_>, first: bool, name: &str) -> DumpResult
     let seen = tag & SEEN_MASK;
     // `Entries`, which reads the bytes for queries, also treats them as damage.
     if restated && (date.is_some() || !given && seen != CONTENT) {
-        return Err(Stop::Impossible("a tag that there is not"));
+        return Err(DumpStop::Impossible("a tag that there is not"));
     }
     reader.line(format!("{prefix}{}", of_tag(tag)))?;
     time(reader, tag, first)?;
@@ -80,7 +80,7 @@ fn of_date(date: u8) -> DumpResult<&'static str> {
         0 => Ok("in milliseconds"),
         SECONDS => Ok("in seconds"),
         SAME_DATE => Ok("as before"),
-        _ => Err(Stop::Impossible("a tag of a date that there is not")),
+        _ => Err(DumpStop::Impossible("a tag of a date that there is not")),
     }
 }
 
@@ -118,7 +118,7 @@ fn of_tag(tag: u8) -> String {
 }
 
 /// Shows the value of a property.
-pub(super) fn property(reader: &mut Reader<'_, '_, '_>, is_class: bool) -> DumpResult {
+pub(super) fn property(reader: &mut SectionReader<'_, '_, '_>, is_class: bool) -> DumpResult {
     if is_class {
         let class = reader.varint()?;
         return reader.line(format!("class {class}"));
@@ -127,7 +127,7 @@ pub(super) fn property(reader: &mut Reader<'_, '_, '_>, is_class: bool) -> DumpR
     reader.line(f32::from_bits(weight).to_string())
 }
 
-fn time(reader: &mut Reader<'_, '_, '_>, tag: u8, first: bool) -> DumpResult {
+fn time(reader: &mut SectionReader<'_, '_, '_>, tag: u8, first: bool) -> DumpResult {
     let (name, ms) = unit(tag);
     if !first {
         // Shown as a difference, in the way it is stored: the dump adds up no times, so none can
@@ -136,12 +136,12 @@ fn time(reader: &mut Reader<'_, '_, '_>, tag: u8, first: bool) -> DumpResult {
         return reader.line(format!("{} {name} later", number(later)));
     }
     let time = reader.signed()?;
-    let whole = time.checked_mul(ms).ok_or(Stop::Impossible("a time that there is not"))?;
+    let whole = time.checked_mul(ms).ok_or(DumpStop::Impossible("a time that there is not"))?;
     reader.line(format!("{} {name}: {}", number(time), day(whole)))
 }
 
 /// Shows the epoch and the fingerprint, or the bits that changed.
-fn content(reader: &mut Reader<'_, '_, '_>, tag: u8) -> DumpResult {
+fn content(reader: &mut SectionReader<'_, '_, '_>, tag: u8) -> DumpResult {
     let restated = tag & RESTATED != 0;
     // A restatement has a bit for its fingerprint. A visit without a fingerprint has two bits that
     // otherwise exclude each other.
@@ -162,7 +162,7 @@ fn content(reader: &mut Reader<'_, '_, '_>, tag: u8) -> DumpResult {
         return Ok(());
     }
     let of = reader.varint()?;
-    let of = u32::try_from(of).map_err(|_| Stop::Impossible("an epoch that there is not"))?;
+    let of = u32::try_from(of).map_err(|_| DumpStop::Impossible("an epoch that there is not"))?;
     reader.line(epoch(of))?;
     if has_none {
         return Ok(());

@@ -1,24 +1,24 @@
 //! Dumps the frame of a segment: its head, its section table and its trailer. A segment opens only
 //! if the frame is sound.
 
-use super::reader::{DumpResult, Out, Stop};
+use super::reader::{DumpOutput, DumpResult, DumpStop};
 use super::words::{day, many, number, section};
 use crate::layout::{Cursor, HEAD_BYTES, TRAILER_BYTES};
-use crate::segment::frame::Frame;
+use crate::segment::frame::SegmentFrame;
 
 /// The bytes of a part of the frame, which are shown field by field.
-struct Fields<'f, 'o, 'b> {
-    out: &'f mut Out<'o>,
+struct FieldDump<'f, 'o, 'b> {
+    out: &'f mut DumpOutput<'o>,
     offset: u64,
     cursor: Cursor<'b>,
 }
 
-impl<'b> Fields<'_, '_, 'b> {
+impl<'b> FieldDump<'_, '_, 'b> {
     fn take(&mut self, len: usize) -> DumpResult<&'b [u8]> {
         // Opening checked all these lengths. Only a file that was cut since then is too short.
         self.cursor
             .take(len)
-            .ok_or(Stop::Impossible("it is shorter than it was when it was opened"))
+            .ok_or(DumpStop::Impossible("it is shorter than it was when it was opened"))
     }
 
     /// Shows a line of `len` bytes.
@@ -30,12 +30,16 @@ impl<'b> Fields<'_, '_, 'b> {
     }
 }
 
-fn fields<'f, 'o, 'b>(out: &'f mut Out<'o>, offset: u64, bytes: &'b [u8]) -> Fields<'f, 'o, 'b> {
-    Fields { out, offset, cursor: Cursor::new(bytes) }
+fn fields<'f, 'o, 'b>(
+    out: &'f mut DumpOutput<'o>,
+    offset: u64,
+    bytes: &'b [u8],
+) -> FieldDump<'f, 'o, 'b> {
+    FieldDump { out, offset, cursor: Cursor::new(bytes) }
 }
 
 /// Shows the head from its bytes.
-pub(super) fn head(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> DumpResult {
+pub(super) fn head(out: &mut DumpOutput<'_>, frame: &SegmentFrame, bytes: &[u8]) -> DumpResult {
     let mut fields = fields(out, 0, bytes);
     fields.line(8, "\"simkseg\", 0")?;
     // The version is not read from the bytes, because a segment of another version is not opened.
@@ -49,7 +53,7 @@ pub(super) fn head(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> DumpResult
 }
 
 /// Shows the section table from its bytes.
-pub(super) fn table(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> DumpResult {
+pub(super) fn table(out: &mut DumpOutput<'_>, frame: &SegmentFrame, bytes: &[u8]) -> DumpResult {
     let numbers = frame.numbers();
     let mut fields = fields(out, frame.table_at(), bytes);
     let signed = |name: &str, value: i64| format!("{name}: {}", number(value));
@@ -98,7 +102,7 @@ pub(super) fn table(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> DumpResul
 }
 
 /// Shows the trailer from its bytes.
-pub(super) fn trailer(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> DumpResult {
+pub(super) fn trailer(out: &mut DumpOutput<'_>, frame: &SegmentFrame, bytes: &[u8]) -> DumpResult {
     // The subtraction does not saturate, because a file without a trailer is not opened.
     let at = frame.bytes().saturating_sub(TRAILER_BYTES);
     let table = frame.table_at();

@@ -27,12 +27,12 @@ use super::frame::Section;
 use super::plain::PlainSegment;
 use crate::disk::{Access, DiskFile};
 use crate::error::{Error, Result};
-use crate::layout::{ALIGN, HEAD_BYTES, Kind, TRAILER_BYTES, in_memory};
-use reader::{Blocks, DumpResult, Out, Reader, Stop};
+use crate::layout::{ALIGN, HEAD_BYTES, SectionKind, TRAILER_BYTES, to_usize};
+use reader::{BlockCache, DumpOutput, DumpResult, DumpStop, SectionReader};
 
 /// The selection of the parts of a segment to dump.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Dumped<'d> {
+pub(crate) struct DumpSelection<'d> {
     /// The name of a section, or "head", "table" or "trailer"; `None` for all of these and the
     /// padding between sections.
     pub(crate) section: Option<&'d str>,
@@ -42,13 +42,13 @@ pub(crate) struct Dumped<'d> {
     pub(crate) from: u64,
 }
 
-impl Dumped<'_> {
+impl DumpSelection<'_> {
     fn wants(&self, section: &Section) -> bool {
         let tag = section.tag();
         self.section.is_none_or(|name| name == tag.kind.name())
             && self.part.is_none_or(|part| tag.kind.has_parts() && part == tag.part)
             && self.epoch.is_none_or(|epoch| tag.kind.is_of_epoch() && epoch == tag.epoch)
-            // Sections are left out only as a whole. `Out::line` selects the wanted lines of a
+            // Sections are left out only as a whole. `DumpOutput::line` selects the wanted lines of a
             // section.
             && section.offset() + section.bytes() > self.from
     }
@@ -67,36 +67,36 @@ impl Segment {
     /// Passes lines of bytes and their meaning to `sink`, until the end or until `sink` breaks.
     pub(crate) fn dump(
         &self,
-        wanted: &Dumped<'_>,
+        wanted: &DumpSelection<'_>,
         sink: &mut dyn FnMut(DumpLine) -> ControlFlow<()>,
     ) -> Result<()> {
-        let mut out = Out { from: wanted.from, sink };
+        let mut out = DumpOutput { from: wanted.from, sink };
         match self.dump_to(wanted, &mut out) {
-            Ok(()) | Err(Stop::Enough) => Ok(()),
-            Err(Stop::Failed(error)) => Err(error),
+            Ok(()) | Err(DumpStop::Enough) => Ok(()),
+            Err(DumpStop::Failed(error)) => Err(error),
             // Damage in a section became a line, and its reader continued. So this error belongs to
             // the frame.
-            Err(Stop::Damaged(_, flaw)) => Err(Error::Corrupt(flaw)),
-            Err(Stop::Impossible(what)) => Err(Error::corrupt(self.frame().name(), 0, what)),
+            Err(DumpStop::Damaged(_, flaw)) => Err(Error::Corrupt(flaw)),
+            Err(DumpStop::Impossible(what)) => Err(Error::corrupt(self.frame().name(), 0, what)),
         }
     }
 
-    fn dump_to(&self, wanted: &Dumped<'_>, out: &mut Out<'_>) -> DumpResult {
+    fn dump_to(&self, wanted: &DumpSelection<'_>, out: &mut DumpOutput<'_>) -> DumpResult {
         let frame = self.frame();
         // Never through the map: an unreadable sector is an error in a plain read, but a signal in
         // the map.
-        let open = || self.open_plainly().map_err(Stop::Failed);
+        let open = || self.open_plainly().map_err(DumpStop::Failed);
         let file = open()?;
         let read = |from: u64, to: u64| -> DumpResult<Vec<u8>> {
-            let mut bytes = vec![0; in_memory(to - from)];
+            let mut bytes = vec![0; to_usize(to - from)];
             let name = self.frame().name();
             let done = file.read_at(from, &mut bytes);
-            done.map_err(|e| Stop::Failed(Error::io("read", name, e))).map(|()| bytes)
+            done.map_err(|e| DumpStop::Failed(Error::io("read", name, e))).map(|()| bytes)
         };
         if wanted.wants_other("head") {
             frame::head(out, frame, &read(0, HEAD_BYTES)?)?;
         }
-        let mut blocks = Blocks::new(PlainSegment::new(frame, open()?));
+        let mut blocks = BlockCache::new(PlainSegment::new(frame, open()?));
         let mut before = HEAD_BYTES;
         for section in frame.sections() {
             if wanted.wants_other("padding") {
@@ -104,7 +104,7 @@ impl Segment {
             }
             before = section.offset() + section.bytes();
             if wanted.wants(section) && section.bytes() > 0 {
-                self.dump_section(Reader::new(&mut blocks, out, *section))?;
+                self.dump_section(SectionReader::new(&mut blocks, out, *section))?;
             }
         }
         if wanted.wants_other("padding") {
@@ -122,27 +122,27 @@ impl Segment {
         Ok(())
     }
 
-    fn dump_section(&self, mut reader: Reader<'_, '_, '_>) -> DumpResult {
+    fn dump_section(&self, mut reader: SectionReader<'_, '_, '_>) -> DumpResult {
         let (reader, frame) = (&mut reader, self.frame());
         match reader.section.tag().kind {
-            Kind::Pages => pages::pages(reader, frame),
-            Kind::PageIndex => columns::page_index(reader),
-            Kind::Hashes => columns::hashes(reader),
-            Kind::HashPages => columns::hash_pages(reader, frame),
-            Kind::HashDirectory => columns::hash_directory(reader),
-            Kind::Filter => columns::filter(reader),
-            Kind::Schedule => columns::schedule(reader, frame),
-            Kind::Tombstones => columns::tombstones(reader),
-            Kind::Fingerprints => columns::fingerprints(reader),
-            Kind::Shards => columns::shards(reader),
-            Kind::Shape => columns::shape(reader),
-            Kind::Postings => tables::postings(reader),
-            Kind::Lists => tables::lists(reader, frame),
-            Kind::Buckets => tables::buckets(reader, frame),
-            Kind::Rest => tables::rest(reader),
-            Kind::Cells | Kind::Further => tables::cells(reader),
-            Kind::Ordinals => tables::ordinals(reader),
-            Kind::Sums => columns::checksums(reader, frame),
+            SectionKind::Pages => pages::pages(reader, frame),
+            SectionKind::PageIndex => columns::page_index(reader),
+            SectionKind::Hashes => columns::hashes(reader),
+            SectionKind::HashPages => columns::hash_pages(reader, frame),
+            SectionKind::HashDirectory => columns::hash_directory(reader),
+            SectionKind::Filter => columns::filter(reader),
+            SectionKind::Schedule => columns::schedule(reader, frame),
+            SectionKind::Tombstones => columns::tombstones(reader),
+            SectionKind::Fingerprints => columns::fingerprints(reader),
+            SectionKind::Shards => columns::shards(reader),
+            SectionKind::Shape => columns::shape(reader),
+            SectionKind::Postings => tables::postings(reader),
+            SectionKind::Lists => tables::lists(reader, frame),
+            SectionKind::Buckets => tables::buckets(reader, frame),
+            SectionKind::Rest => tables::rest(reader),
+            SectionKind::Cells | SectionKind::Further => tables::cells(reader),
+            SectionKind::Ordinals => tables::ordinals(reader),
+            SectionKind::Sums => columns::checksums(reader, frame),
         }
     }
 
@@ -155,7 +155,7 @@ impl Segment {
 /// Shows the padding between two sections: zeros up to the next multiple of 64. Does not read any
 /// bytes after the padding.
 fn padding(
-    out: &mut Out<'_>,
+    out: &mut DumpOutput<'_>,
     (offset, end): (u64, u64),
     read: &dyn Fn(u64, u64) -> DumpResult<Vec<u8>>,
 ) -> DumpResult {

@@ -1,20 +1,20 @@
 //! Dumps the pages of a segment: groups and the records in them.
 
-use super::reader::{DumpResult, Reader, Stop};
+use super::reader::{DumpResult, DumpStop, SectionReader};
 use super::record;
 use super::words::{many, number, quoted};
-use crate::layout::{GROUP_PAGES, Kind, Tag};
-use crate::segment::frame::{Frame, Section};
+use crate::layout::{GROUP_PAGES, SectionKind, SectionTag};
+use crate::segment::frame::{Section, SegmentFrame};
 use crate::url::URL_BYTES_MAX;
 
 /// The start of each record of a group, and the end of the last record.
-struct Records {
+struct GroupRecords {
     starts: Vec<u64>,
     end: u64,
 }
 
-pub(super) fn pages(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpResult {
-    let index = frame.place(Tag::of(Kind::PageIndex));
+pub(super) fn pages(reader: &mut SectionReader<'_, '_, '_>, frame: &SegmentFrame) -> DumpResult {
+    let index = frame.place(SectionTag::of(SectionKind::PageIndex));
     let groups = frame.numbers().pages.div_ceil(GROUP_PAGES);
     let mut group = first_group(reader, &index, groups)?;
     while group < groups {
@@ -49,7 +49,11 @@ pub(super) fn pages(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpResul
 }
 
 /// Finds the last group that begins at or before the wanted offset.
-fn first_group(reader: &mut Reader<'_, '_, '_>, index: &Section, groups: u64) -> DumpResult<u64> {
+fn first_group(
+    reader: &mut SectionReader<'_, '_, '_>,
+    index: &Section,
+    groups: u64,
+) -> DumpResult<u64> {
     let wanted = reader.out.from.saturating_sub(reader.section.offset());
     let (mut low, mut high) = (0, groups);
     while high - low > 1 {
@@ -70,17 +74,21 @@ fn first_group(reader: &mut Reader<'_, '_, '_>, index: &Section, groups: u64) ->
 
 /// Returns the start of a group; for the group after the last, the end of the section. `None` if
 /// the index is damaged there.
-fn start(reader: &mut Reader<'_, '_, '_>, index: &Section, group: u64) -> DumpResult<Option<u64>> {
+fn start(
+    reader: &mut SectionReader<'_, '_, '_>,
+    index: &Section,
+    group: u64,
+) -> DumpResult<Option<u64>> {
     let bytes = reader.section.bytes();
-    Ok(reader.blocks.beside(index, group, 8)?.filter(|start| *start <= bytes))
+    Ok(reader.blocks.number_at(index, group, 8)?.filter(|start| *start <= bytes))
 }
 
 /// Shows a group up to `end`, if the end is known. `first` is the ordinal of the group's first
 /// page.
-fn one_group(reader: &mut Reader<'_, '_, '_>, first: u64, end: Option<u64>) -> DumpResult {
+fn one_group(reader: &mut SectionReader<'_, '_, '_>, first: u64, end: Option<u64>) -> DumpResult {
     let count = reader.varint()?;
     if count > GROUP_PAGES {
-        return Err(Stop::Impossible("a group has more pages than it may"));
+        return Err(DumpStop::Impossible("a group has more pages than it may"));
     }
     reader.line(format!("{} in this group", many(count, "page", "pages")))?;
     let heads = reader.varint()?;
@@ -88,7 +96,7 @@ fn one_group(reader: &mut Reader<'_, '_, '_>, first: u64, end: Option<u64>) -> D
     let records = heads_of(reader, first, count, heads)?;
     if let Some(end) = end.filter(|end| *end < records.end) {
         reader.end = end;
-        return Err(Stop::Impossible("the records end beyond their group"));
+        return Err(DumpStop::Impossible("the records end beyond their group"));
     }
     for (start, page) in records.starts.iter().zip(first..) {
         // Earlier damage extended into this record, so the record was skipped.
@@ -111,20 +119,20 @@ fn one_group(reader: &mut Reader<'_, '_, '_>, first: u64, end: Option<u64>) -> D
     }
     reader.end = end.unwrap_or(records.end);
     if end.is_some_and(|end| end != reader.mark()) {
-        return Err(Stop::Impossible("no page has these bytes"));
+        return Err(DumpStop::Impossible("no page has these bytes"));
     }
     Ok(())
 }
 
 /// Shows the heads of a group's pages.
 fn heads_of(
-    reader: &mut Reader<'_, '_, '_>,
+    reader: &mut SectionReader<'_, '_, '_>,
     first: u64,
     count: u64,
     heads: u64,
-) -> DumpResult<Records> {
+) -> DumpResult<GroupRecords> {
     let end = reader.mark().saturating_add(heads);
-    let beyond = Stop::Impossible("the heads go on beyond their group");
+    let beyond = DumpStop::Impossible("the heads go on beyond their group");
     if end > reader.end {
         return Err(beyond);
     }
@@ -143,7 +151,7 @@ fn heads_of(
         // group below.
         at = at.saturating_add(record);
         if added > URL_BYTES_MAX as u64 {
-            return Err(Stop::Impossible("a URL that is too long"));
+            return Err(DumpStop::Impossible("a URL that is too long"));
         }
         if added > 0 {
             let text = quoted(reader.take(added)?);
@@ -151,8 +159,8 @@ fn heads_of(
         }
     }
     if reader.mark() != end {
-        return Err(Stop::Impossible("the heads are shorter than they say"));
+        return Err(DumpStop::Impossible("the heads are shorter than they say"));
     }
     reader.end = of_group;
-    if at > of_group { Err(beyond) } else { Ok(Records { starts, end: at }) }
+    if at > of_group { Err(beyond) } else { Ok(GroupRecords { starts, end: at }) }
 }

@@ -6,12 +6,12 @@ use std::ops::ControlFlow;
 use super::line::DumpLine;
 use crate::bug::OrBug;
 use crate::error::{Corruption, Error};
-use crate::layout::{BLOCK_BYTES, Cursor, in_memory};
+use crate::layout::{BLOCK_BYTES, Cursor, to_usize};
 use crate::segment::frame::Section;
 use crate::segment::plain::PlainSegment;
 
 /// The reason why reading a field failed or ended.
-pub(super) enum Stop {
+pub(super) enum DumpStop {
     /// The field lies in a damaged block.
     Damaged(u64, Corruption),
     /// The bytes are invalid.
@@ -23,22 +23,22 @@ pub(super) enum Stop {
 }
 
 /// The result of reading a field.
-pub(super) type DumpResult<T = ()> = std::result::Result<T, Stop>;
+pub(super) type DumpResult<T = ()> = std::result::Result<T, DumpStop>;
 
-impl From<crate::bug::Bug> for Stop {
-    fn from(bug: crate::bug::Bug) -> Stop {
-        Stop::Failed(bug.into())
+impl From<crate::bug::Bug> for DumpStop {
+    fn from(bug: crate::bug::Bug) -> DumpStop {
+        DumpStop::Failed(bug.into())
     }
 }
 
 /// The output for lines.
-pub(super) struct Out<'o> {
+pub(super) struct DumpOutput<'o> {
     /// Lines that end at or before this offset in the file are left out.
     pub(super) from: u64,
     pub(super) sink: &'o mut dyn FnMut(DumpLine) -> ControlFlow<()>,
 }
 
-impl Out<'_> {
+impl DumpOutput<'_> {
     pub(super) fn line(&mut self, line: DumpLine) -> DumpResult {
         // Lines are filtered here and not by the readers, because readers need the bytes before to
         // find the beginnings of elements.
@@ -47,7 +47,7 @@ impl Out<'_> {
         }
         match (self.sink)(line) {
             ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(Stop::Enough),
+            ControlFlow::Break(()) => Err(DumpStop::Enough),
         }
     }
 
@@ -71,22 +71,22 @@ pub(super) struct CachedBlock {
 }
 
 /// The blocks of a segment. Two blocks are cached, since two sections are read concurrently.
-pub(super) struct Blocks<'f> {
+pub(super) struct BlockCache<'f> {
     plain: PlainSegment<'f>,
     /// The current block of the section being read, and a block of another section with details
     /// about it.
-    held: [Option<CachedBlock>; 2],
+    cached: [Option<CachedBlock>; 2],
 }
 
-impl<'f> Blocks<'f> {
-    pub(super) fn new(plain: PlainSegment<'f>) -> Blocks<'f> {
-        Blocks { plain, held: [None, None] }
+impl<'f> BlockCache<'f> {
+    pub(super) fn new(plain: PlainSegment<'f>) -> BlockCache<'f> {
+        BlockCache { plain, cached: [None, None] }
     }
 
     /// Returns a block, cached in slot `place`.
     fn block(&mut self, place: usize, section: &Section, block: u64) -> DumpResult<&[u8]> {
         // Two slots, so that a look into another section does not displace the current block.
-        let [first, second] = &mut self.held;
+        let [first, second] = &mut self.cached;
         let held = if place == 0 { first } else { second };
         let is_held =
             |held: &CachedBlock| (held.section.number, held.block) == (section.number, block);
@@ -94,8 +94,8 @@ impl<'f> Blocks<'f> {
             let bytes = match self.plain.block(section, block) {
                 Ok(bytes) => bytes.to_vec(),
                 // The error may be an unreadable sector, which `PlainSegment` reports as damage.
-                Err(Error::Corrupt(flaw)) => return Err(Stop::Damaged(block, flaw)),
-                Err(error) => return Err(Stop::Failed(error)),
+                Err(Error::Corrupt(flaw)) => return Err(DumpStop::Damaged(block, flaw)),
+                Err(error) => return Err(DumpStop::Failed(error)),
             };
             *held = Some(CachedBlock { section: *section, block, bytes });
         }
@@ -104,7 +104,7 @@ impl<'f> Blocks<'f> {
 
     /// Returns the number at `index` in another section, whose numbers have `width` bytes; `None`
     /// if its block is damaged.
-    pub(super) fn beside(
+    pub(super) fn number_at(
         &mut self,
         section: &Section,
         index: u64,
@@ -114,10 +114,10 @@ impl<'f> Blocks<'f> {
             return Ok(None);
         };
         // Numbers have 4 or 8 bytes, so no number lies in two blocks.
-        let within = in_memory(at % BLOCK_BYTES);
+        let within = to_usize(at % BLOCK_BYTES);
         let bytes = match self.block(1, section, at / BLOCK_BYTES) {
-            Ok(block) => block.get(within..).and_then(|rest| rest.get(..in_memory(width))),
-            Err(Stop::Damaged(..)) => None,
+            Ok(block) => block.get(within..).and_then(|rest| rest.get(..to_usize(width))),
+            Err(DumpStop::Damaged(..)) => None,
             Err(stop) => return Err(stop),
         };
         let word = |bytes: &[u8]| {
@@ -131,9 +131,9 @@ impl<'f> Blocks<'f> {
 }
 
 /// A reader of a section.
-pub(super) struct Reader<'r, 'f, 'o> {
-    pub(super) blocks: &'r mut Blocks<'f>,
-    pub(super) out: &'r mut Out<'o>,
+pub(super) struct SectionReader<'r, 'f, 'o> {
+    pub(super) blocks: &'r mut BlockCache<'f>,
+    pub(super) out: &'r mut DumpOutput<'o>,
     pub(super) section: Section,
     /// The offset of the next byte.
     pub(super) at: u64,
@@ -143,13 +143,13 @@ pub(super) struct Reader<'r, 'f, 'o> {
     held: Vec<u8>,
 }
 
-impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
+impl<'r, 'f, 'o> SectionReader<'r, 'f, 'o> {
     pub(super) fn new(
-        blocks: &'r mut Blocks<'f>,
-        out: &'r mut Out<'o>,
+        blocks: &'r mut BlockCache<'f>,
+        out: &'r mut DumpOutput<'o>,
         section: Section,
-    ) -> Reader<'r, 'f, 'o> {
-        Reader { blocks, out, section, at: 0, end: section.bytes(), held: Vec::new() }
+    ) -> SectionReader<'r, 'f, 'o> {
+        SectionReader { blocks, out, section, at: 0, end: section.bytes(), held: Vec::new() }
     }
 
     /// Returns the offset at which the next line begins.
@@ -161,17 +161,17 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
     pub(super) fn take(&mut self, len: u64) -> DumpResult<&[u8]> {
         // The length is compared before any bytes are held, so a damaged length allocates nothing.
         if len > self.end.saturating_sub(self.at) {
-            return Err(Stop::Impossible("it goes on beyond where it ends"));
+            return Err(DumpStop::Impossible("it goes on beyond where it ends"));
         }
         let (before, end) = (self.held.len(), self.at + len);
         while self.at < end {
-            let (block, within) = (self.at / BLOCK_BYTES, in_memory(self.at % BLOCK_BYTES));
+            let (block, within) = (self.at / BLOCK_BYTES, to_usize(self.at % BLOCK_BYTES));
             let bytes = self.blocks.block(0, &self.section, block)?;
             let bytes = bytes.get(within..).unwrap_or(&[]);
-            let most = in_memory((end - self.at).min(bytes.len() as u64));
+            let most = to_usize((end - self.at).min(bytes.len() as u64));
             // Without this check the loop would never end.
             if most == 0 {
-                return Err(Stop::Impossible("its block is shorter than it has to be"));
+                return Err(DumpStop::Impossible("its block is shorter than it has to be"));
             }
             self.held.extend(bytes.iter().take(most));
             self.at += most as u64;
@@ -243,9 +243,9 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
     }
 
     /// Returns the earliest possible end of the damage that stopped reading.
-    pub(super) fn damaged_to(&self, stop: &Stop) -> u64 {
+    pub(super) fn damaged_to(&self, stop: &DumpStop) -> u64 {
         match stop {
-            Stop::Damaged(block, _) => (block + 1) * BLOCK_BYTES,
+            DumpStop::Damaged(block, _) => (block + 1) * BLOCK_BYTES,
             // At least one byte after the mark, so that reading makes progress.
             _ => self.mark() + 1,
         }
@@ -255,14 +255,14 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
     /// the first of `places` after the damage, or at the end of the section.
     pub(super) fn pass_over(
         &mut self,
-        stop: Stop,
+        stop: DumpStop,
         mut places: impl Iterator<Item = u64>,
     ) -> DumpResult {
         let from = self.damaged_to(&stop);
         let damage = match stop {
             // The block gets a separate line, which names its flaw.
-            Stop::Damaged(..) => None,
-            Stop::Impossible(what) => Some(what),
+            DumpStop::Damaged(..) => None,
+            DumpStop::Impossible(what) => Some(what),
             other => return Err(other),
         };
         let to = places.find(|place| *place >= from).unwrap_or(u64::MAX);
@@ -292,7 +292,7 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
                     let bytes = Some(bytes);
                     self.out.line(DumpLine { offset, len, bytes, meaning, damaged })?;
                 }
-                Err(Stop::Damaged(_, flaw)) => {
+                Err(DumpStop::Damaged(_, flaw)) => {
                     let meaning = format!("damaged block {block}: {}", flaw.what);
                     let len = end - start;
                     let line = DumpLine { offset, len, bytes: None, meaning, damaged: true };
@@ -307,5 +307,5 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
     }
 }
 
-const SHORT: Stop = Stop::Impossible("it is shorter than its number");
-const TOO_LONG: Stop = Stop::Impossible("a number is too long");
+const SHORT: DumpStop = DumpStop::Impossible("it is shorter than its number");
+const TOO_LONG: DumpStop = DumpStop::Impossible("a number is too long");

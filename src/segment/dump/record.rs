@@ -2,14 +2,14 @@
 //! entries.
 
 use super::entries::{entries, property};
-use super::reader::{DumpResult, Reader, Stop};
+use super::reader::{DumpResult, DumpStop, SectionReader};
 use super::words::{day, flags, many, number};
 use crate::page::LENGTHS;
 use crate::segment::record::CHUNK_ENTRIES;
 use crate::segment::{carried, changes, record};
 
 /// Shows the record of the page with ordinal `page`. Reads nothing beyond the end of the record.
-pub(super) fn record(reader: &mut Reader<'_, '_, '_>, page: u64) -> DumpResult {
+pub(super) fn record(reader: &mut SectionReader<'_, '_, '_>, page: u64) -> DumpResult {
     let bits = reader.u8()?;
     let named = flags(bits, record::FLAGS).ok_or(UNKNOWN)?;
     reader.line(format!("record of page {}: {named}", number(page)))?;
@@ -25,14 +25,14 @@ pub(super) fn record(reader: &mut Reader<'_, '_, '_>, page: u64) -> DumpResult {
         reader.line(format!("{} of changes:", many(len, "byte", "bytes")))?;
         let end = reader.mark().saturating_add(len);
         if end > reader.end {
-            return Err(Stop::Impossible("the changes go on beyond their record"));
+            return Err(DumpStop::Impossible("the changes go on beyond their record"));
         }
         // The limit stops the changes from extending into later fields. After an error the caller
         // sets the end again.
         let of_record = std::mem::replace(&mut reader.end, end);
         changes_of(reader)?;
         if reader.mark() != end {
-            return Err(Stop::Impossible("the changes are shorter than they say"));
+            return Err(DumpStop::Impossible("the changes are shorter than they say"));
         }
         reader.end = of_record;
     }
@@ -65,12 +65,12 @@ pub(super) fn record(reader: &mut Reader<'_, '_, '_>, page: u64) -> DumpResult {
     if reader.mark() == reader.end {
         Ok(())
     } else {
-        Err(Stop::Impossible("no entry has these bytes"))
+        Err(DumpStop::Impossible("no entry has these bytes"))
     }
 }
 
 /// Shows the changes of the page.
-fn changes_of(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
+fn changes_of(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
     let bits = reader.u8()?;
     let named = flags(bits, changes::FLAGS).ok_or(UNKNOWN)?;
     reader.line(format!("changes: {named}"))?;
@@ -122,7 +122,7 @@ fn changes_of(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
 }
 
 /// Shows the carried part of the head.
-fn carried_of(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
+fn carried_of(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
     let bits = reader.u8()?;
     let named = flags(bits, carried::FLAGS).ok_or(UNKNOWN)?;
     reader.line(format!("carried: {named}"))?;
@@ -155,7 +155,7 @@ fn carried_of(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     let count = contents.saturating_add(settled + last);
     // Each content takes at least a byte, so there are at most as many contents as remaining bytes.
     if contents > reader.end - reader.mark() {
-        return Err(Stop::Impossible("more contents than there is room for"));
+        return Err(DumpStop::Impossible("more contents than there is room for"));
     }
     entries(reader, count, &move |at| match at.checked_sub(contents) {
         None => "a content before: ",
@@ -164,4 +164,4 @@ fn carried_of(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     })
 }
 
-const UNKNOWN: Stop = Stop::Impossible("it has a flag that there is not");
+const UNKNOWN: DumpStop = DumpStop::Impossible("it has a flag that there is not");

@@ -1,11 +1,11 @@
 //! Dumps the tables that find fingerprints, and the postings of each fingerprint.
 
 use super::columns::each;
-use super::reader::{DumpResult, Reader, Stop};
+use super::reader::{DumpResult, DumpStop, SectionReader};
 use super::words::{many, number};
-use crate::layout::{Kind, Tag};
+use crate::layout::{SectionKind, SectionTag};
 use crate::search::GOES_ON;
-use crate::segment::frame::Frame;
+use crate::segment::frame::SegmentFrame;
 use crate::segment::postings::{LIST, Posting};
 
 fn posting(word: u32) -> String {
@@ -14,7 +14,7 @@ fn posting(word: u32) -> String {
     format!("page {}, {not}in force", number(posting.page))
 }
 
-pub(super) fn postings(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
+pub(super) fn postings(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
     each(reader, 4, |reader, ordinal| {
         let word = reader.u32()?;
         let of = match word & LIST {
@@ -27,8 +27,9 @@ pub(super) fn postings(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
 
 /// Shows the posting lists. There are no gaps between the lists: the end of the previous list or a
 /// posting is the start of the next list.
-pub(super) fn lists(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpResult {
-    let postings = frame.place(Tag::table(Kind::Postings, 0, reader.section.tag().epoch));
+pub(super) fn lists(reader: &mut SectionReader<'_, '_, '_>, frame: &SegmentFrame) -> DumpResult {
+    let postings =
+        frame.place(SectionTag::table(SectionKind::Postings, 0, reader.section.tag().epoch));
     let mut ordinal = 0;
     while reader.at < reader.section.bytes() {
         let Err(stop) = list(reader) else { continue };
@@ -38,7 +39,7 @@ pub(super) fn lists(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpResul
         let from = reader.damaged_to(&stop);
         let mut next = None;
         while next.is_none() && ordinal < postings.bytes() / 4 {
-            let word = reader.blocks.beside(&postings, ordinal, 4)?;
+            let word = reader.blocks.number_at(&postings, ordinal, 4)?;
             let list = word.filter(|word| word & u64::from(LIST) != 0);
             next = list.map(|word| (word & !u64::from(LIST)) * 4).filter(|at| *at >= from);
             ordinal += 1;
@@ -48,7 +49,7 @@ pub(super) fn lists(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpResul
     Ok(())
 }
 
-fn list(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
+fn list(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
     let pages = reader.u32()?;
     reader.line(format!("a list of {},", many(pages.into(), "page", "pages")))?;
     let tags = reader.u32()?;
@@ -60,7 +61,7 @@ fn list(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     for _ in 0..pages {
         let word = reader.u32()?;
         if word & LIST != 0 {
-            return Err(Stop::Impossible("a list in a list"));
+            return Err(DumpStop::Impossible("a list in a list"));
         }
         reader.line(posting(word))?;
     }
@@ -73,7 +74,7 @@ fn list(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     Ok(())
 }
 
-pub(super) fn ordinals(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
+pub(super) fn ordinals(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
     each(reader, 4, |reader, place| {
         let ordinal = reader.u32()?;
         reader.line(format!("number {}: ordinal {}", number(place), number(ordinal)))
@@ -81,10 +82,10 @@ pub(super) fn ordinals(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
 }
 
 /// Shows the lines of buckets. The shape contains the number of lines of a bucket.
-pub(super) fn buckets(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpResult {
-    let shape = frame.place(Tag::table(Kind::Shape, 0, reader.section.tag().epoch));
+pub(super) fn buckets(reader: &mut SectionReader<'_, '_, '_>, frame: &SegmentFrame) -> DumpResult {
+    let shape = frame.place(SectionTag::table(SectionKind::Shape, 0, reader.section.tag().epoch));
     // The third word of *shape*. If it is damaged, lines are shown without their bucket.
-    let lines = reader.blocks.beside(&shape, 2, 4)?.filter(|lines| *lines > 0);
+    let lines = reader.blocks.number_at(&shape, 2, 4)?.filter(|lines| *lines > 0);
     each(reader, 64, |reader, line| {
         let Some(lines) = lines else {
             reader.take(64)?;
@@ -116,13 +117,13 @@ pub(super) fn buckets(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpRes
 }
 
 /// Shows the number of the first entry, and whether further entries are in another section.
-fn first_entry(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
+fn first_entry(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
     let word = reader.u32()?;
     let on = if word & GOES_ON == 0 { "" } else { ", and it goes on" };
     reader.line(format!("the first entry is number {}{on}", number(word & !GOES_ON)))
 }
 
-pub(super) fn rest(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
+pub(super) fn rest(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
     each(reader, 2, |reader, entry| {
         reader.take(2)?;
         reader.line(format!("entry {}", number(entry)))
@@ -130,8 +131,8 @@ pub(super) fn rest(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
 }
 
 /// Shows the lines of cells or their further lines.
-pub(super) fn cells(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
-    let what = if reader.section.tag().kind == Kind::Cells { "cell" } else { "line" };
+pub(super) fn cells(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
+    let what = if reader.section.tag().kind == SectionKind::Cells { "cell" } else { "line" };
     each(reader, 64, |reader, line| {
         let whole: [u8; 64] = reader.peek()?;
         let goes_on = whole.last().is_some_and(|byte| byte & 0x80 != 0);

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use crate::layout::Tag;
+use crate::layout::SectionTag;
 use crate::page::Epoch;
 use crate::time::Time;
 
@@ -55,7 +55,7 @@ pub(super) fn epoch(number: u32) -> String {
 }
 
 /// Returns the name of a section.
-pub(super) fn section(tag: Tag) -> String {
+pub(super) fn section(tag: SectionTag) -> String {
     let mut name = tag.kind.name().to_owned();
     if tag.kind.has_parts() {
         push(&mut name, &format_args!(", part {}", tag.part));

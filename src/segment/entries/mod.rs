@@ -1,7 +1,7 @@
 //! Packs entries, each as its difference from the previous entry. An unchanged visit takes two to
 //! five bytes, and a small change stores the flipped bits of the fingerprint.
 
-use crate::layout::{Cursor, Put, put_signed, put_varint};
+use crate::layout::{Cursor, PutInteger, put_signed, put_varint};
 use crate::page::{
     Content, Digest, Entry, Epoch, Property, PropertyEntry, Restated, Seen, Visit, Weight,
 };
@@ -50,14 +50,14 @@ const MOVED_MAX: u32 = 6;
 
 /// The state that the next entry is packed against.
 #[derive(Default)]
-struct Before {
+struct PackContext {
     time: i64,
     status: Option<u16>,
     modified: Option<i64>,
     content: Option<Content>,
 }
 
-impl Before {
+impl PackContext {
     fn follow(&mut self, entry: &Entry) {
         self.time = entry.time().0;
         if let Entry::Visit(visit) = entry {
@@ -93,10 +93,10 @@ pub(crate) fn count_visits(entries: &[Entry]) -> usize {
 /// If an entry is earlier than the previous entry, because the packed entries could not be
 /// unpacked.
 pub(crate) fn put_entries(out: &mut Vec<u8>, entries: &[Entry]) {
-    let mut before = Before::default();
+    let mut before = PackContext::default();
     for (i, entry) in entries.iter().enumerate() {
         let modified = entry.visit().and_then(|visit| visit.modified);
-        let date = modified.map(|modified| Date::of(modified.0, entry.time().0, &before));
+        let date = modified.map(|modified| PackedDate::of(modified.0, entry.time().0, &before));
         // The tag of a date comes before its visit. The number of the date comes after the visit,
         // because it is a difference from the visit's time.
         date.iter().for_each(|date| out.push(date.tag()));
@@ -107,7 +107,7 @@ pub(crate) fn put_entries(out: &mut Vec<u8>, entries: &[Entry]) {
 }
 
 /// The modification date of a page, as packed with a visit.
-enum Date {
+enum PackedDate {
     /// The date equals the last known date.
     Same,
     /// The date is this number of seconds before the second of the visit.
@@ -116,37 +116,39 @@ enum Date {
     Milliseconds(i64),
 }
 
-impl Date {
-    fn of(modified: i64, time: i64, before: &Before) -> Date {
+impl PackedDate {
+    fn of(modified: i64, time: i64, before: &PackContext) -> PackedDate {
         if before.modified == Some(modified) {
-            Date::Same
+            PackedDate::Same
         } else if modified % 1000 == 0 {
             // The time is rounded down, even before 1970. The division of the date is exact.
-            Date::Seconds(time.div_euclid(1000).wrapping_sub(modified / 1000))
+            PackedDate::Seconds(time.div_euclid(1000).wrapping_sub(modified / 1000))
         } else {
-            Date::Milliseconds(time.wrapping_sub(modified))
+            PackedDate::Milliseconds(time.wrapping_sub(modified))
         }
     }
 
     fn tag(&self) -> u8 {
         match self {
-            Date::Same => DATED | SAME_DATE,
-            Date::Seconds(_) => DATED | SECONDS,
-            Date::Milliseconds(_) => DATED,
+            PackedDate::Same => DATED | SAME_DATE,
+            PackedDate::Seconds(_) => DATED | SECONDS,
+            PackedDate::Milliseconds(_) => DATED,
         }
     }
 
     fn put(&self, out: &mut Vec<u8>) {
         match self {
-            Date::Same => {}
-            Date::Seconds(earlier) | Date::Milliseconds(earlier) => put_signed(out, *earlier),
+            PackedDate::Same => {}
+            PackedDate::Seconds(earlier) | PackedDate::Milliseconds(earlier) => {
+                put_signed(out, *earlier)
+            }
         }
     }
 }
 
 /// Returns the kind bits of a tag. For a visit, also returns the status, if it differs from the
 /// previous status.
-fn kind_of(entry: &Entry, before: &Before) -> (u8, Option<Option<u16>>) {
+fn kind_of(entry: &Entry, before: &PackContext) -> (u8, Option<Option<u16>>) {
     match entry {
         Entry::Restated(Restated { fingerprint: Some(_), .. }) => {
             (CONTENT | RESTATED | HAS_FINGERPRINT, None)
@@ -171,7 +173,7 @@ fn kind_of(entry: &Entry, before: &Before) -> (u8, Option<Option<u16>>) {
     }
 }
 
-fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
+fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &PackContext, first: bool) {
     let (mut tag, status) = kind_of(entry, before);
     assert!(first || before.time <= entry.time().0, "entries are packed in order");
     // Before the first entry the time is 0. So for the first entry the difference is its time,
@@ -249,16 +251,16 @@ pub(super) fn take_property(cursor: &mut Cursor<'_>, is_class: bool) -> Option<P
 
 /// Unpacks entries one after another. If the bytes of an entry are invalid, its item is `None`, and
 /// the iterator ends.
-pub(crate) struct Entries<'a> {
+pub(crate) struct PackedEntries<'a> {
     cursor: Cursor<'a>,
     left: usize,
     first: bool,
-    before: Before,
+    before: PackContext,
 }
 
-impl<'a> Entries<'a> {
+impl<'a> PackedEntries<'a> {
     pub(crate) fn new(cursor: Cursor<'a>, count: usize) -> Self {
-        Entries { cursor, left: count, first: true, before: Before::default() }
+        PackedEntries { cursor, left: count, first: true, before: PackContext::default() }
     }
 
     /// Returns the bytes after the entries. All entries must have been read.
@@ -382,7 +384,7 @@ impl<'a> Entries<'a> {
     }
 }
 
-impl Iterator for Entries<'_> {
+impl Iterator for PackedEntries<'_> {
     type Item = Option<Entry>;
 
     fn next(&mut self) -> Option<Self::Item> {

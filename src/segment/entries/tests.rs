@@ -26,7 +26,7 @@ fn content_without_a_fingerprint_stores_its_epoch() {
     ];
     let mut bytes = Vec::new();
     put_entries(&mut bytes, &entries);
-    let read: Option<Vec<Entry>> = Entries::new(Cursor::new(&bytes), 5).collect();
+    let read: Option<Vec<Entry>> = PackedEntries::new(Cursor::new(&bytes), 5).collect();
     assert_eq!(read.as_deref(), Some(&entries[..]));
     let (mut with, mut without) = (Vec::new(), Vec::new());
     put_entries(&mut with, &[saw(Time(0), Some(7))]);
@@ -64,7 +64,7 @@ fn repeated_date_takes_a_byte_and_near_dates_few() {
         assert_eq!(with.len() - without.len(), bytes, "{modified:?}");
         with.clear();
         put_entries(&mut with, &entries);
-        let read: Option<Vec<Entry>> = Entries::new(Cursor::new(&with), 3).collect();
+        let read: Option<Vec<Entry>> = PackedEntries::new(Cursor::new(&with), 3).collect();
         assert_eq!(read.as_deref(), Some(&entries[..]));
     }
 }
@@ -88,7 +88,7 @@ fn properties_do_not_carry_status_or_content() {
     ];
     let mut bytes = Vec::new();
     put_entries(&mut bytes, &entries);
-    let read = |bytes: &[u8]| Entries::new(Cursor::new(bytes), 5).collect::<Option<Vec<_>>>();
+    let read = |bytes: &[u8]| PackedEntries::new(Cursor::new(bytes), 5).collect::<Option<Vec<_>>>();
     assert_eq!(read(&bytes).as_deref(), Some(&entries[..]));
     // A tag, a time and the number; and a number that is neither a weight nor a class.
     assert_eq!(bytes[..6], [GIVEN, 9, 1, 0, 0, 0]);
@@ -112,7 +112,7 @@ fn properties_do_not_carry_status_or_content() {
 
 #[test]
 fn impossible_date_is_refused() {
-    let read = |bytes: &[u8]| Entries::new(Cursor::new(bytes), 1).collect::<Option<Vec<_>>>();
+    let read = |bytes: &[u8]| PackedEntries::new(Cursor::new(bytes), 1).collect::<Option<Vec<_>>>();
     // A tag of a date, a visit that failed at 0, without a status, and the date.
     let date = |tag| [tag, FAILED | SAME_STATUS, 0, 0];
     assert!(read(&date(DATED)).is_some() && read(&date(DATED | SECONDS)).is_some());
@@ -147,7 +147,7 @@ fn restatement_without_a_fingerprint_carries_no_status() {
     ];
     let mut bytes = Vec::new();
     put_entries(&mut bytes, &entries);
-    let read = |bytes: &[u8]| Entries::new(Cursor::new(bytes), 7).collect::<Option<Vec<_>>>();
+    let read = |bytes: &[u8]| PackedEntries::new(Cursor::new(bytes), 7).collect::<Option<Vec<_>>>();
     assert_eq!(read(&bytes).as_deref(), Some(&entries[..]));
     // Tag, time, status, epoch and digest; then a tag with flipped bits of an absent fingerprint.
     let tag = bytes.get_mut(21).unwrap();

@@ -7,12 +7,12 @@
 //! only the newest segment that contains the page, and in this segment only the last chunk of
 //! entries.
 
-use super::carried::{Carried, PartialHead, put_carried, take_head};
+use super::carried::{CarriedHead, PartialHead, put_carried, take_head};
 use super::changes::{put_changes, take_changes};
-use super::entries::{Entries, count_visits, put_entries};
+use super::entries::{PackedEntries, count_visits, put_entries};
 use crate::cpu::prefetch;
 use crate::layout::{Cursor, put_signed, put_varint};
-use crate::page::{Changes, Content, Digest, Entry, EpochInfo, Head, is_of_version};
+use crate::page::{Changes, Content, Digest, Entry, EpochInfo, PageHead, is_of_version};
 use crate::time::Time;
 
 /// The number of entries in a chunk. Each chunk can be read without the other chunks.
@@ -40,7 +40,7 @@ pub(super) const FLAGS: &[(u8, &str)] = &[
 
 /// The data that a segment stores about a page.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Record<'a> {
+pub(crate) struct SegmentRecord<'a> {
     /// Whether all older data of the page is hidden.
     pub(crate) reset: bool,
     /// Whether older segments contain the page and are not hidden.
@@ -54,7 +54,7 @@ pub(crate) struct Record<'a> {
     pub(crate) changes: Changes,
 }
 
-impl Record<'_> {
+impl SegmentRecord<'_> {
     /// Returns the number of visits among the record's entries.
     pub(crate) fn visit_count(&self) -> usize {
         count_visits(self.entries)
@@ -111,7 +111,7 @@ impl Record<'_> {
         let head = if self.before.is_empty() {
             PartialHead::of(own).and_then(PartialHead::head)
         } else {
-            let before = Carried::take(&mut Cursor::new(self.before));
+            let before = CarriedHead::take(&mut Cursor::new(self.before));
             before.and_then(|before| before.join(own))
         };
         let chunks = self.entries.chunks(CHUNK_ENTRIES);
@@ -196,15 +196,15 @@ impl<'a> RecordRef<'a> {
 
     /// Reads the carried part, and splits the entries into chunks. If there are several chunks,
     /// each chunk has its first time. Each chunk has a count and its bytes.
-    fn open(&self) -> Option<(Option<Carried>, Chunks<'a>)> {
+    fn open(&self) -> Option<(Option<CarriedHead>, RecordChunks<'a>)> {
         let mut cursor = self.body;
         let carried =
-            if self.flags & CARRIED == 0 { None } else { Some(Carried::take(&mut cursor)?) };
+            if self.flags & CARRIED == 0 { None } else { Some(CarriedHead::take(&mut cursor)?) };
         if self.count <= CHUNK_ENTRIES {
             // A single chunk has no directory, and no time. With the least time, every filter by
             // time keeps the chunk.
-            let only = Chunk { first: i64::MIN, count: self.count, cursor };
-            return Some((carried, Chunks::One(only)));
+            let only = RecordChunk { first: i64::MIN, count: self.count, cursor };
+            return Some((carried, RecordChunks::One(only)));
         }
         let mut chunks = Vec::new();
         let (mut left, mut time) = (self.count, 0i64);
@@ -217,26 +217,26 @@ impl<'a> RecordRef<'a> {
                 return None;
             }
             let count = left.min(CHUNK_ENTRIES);
-            chunks.push((len, Chunk { first: time, count, cursor }));
+            chunks.push((len, RecordChunk { first: time, count, cursor }));
             left -= count;
         }
         // All lengths come before all chunks, so the chunks are separated in a second pass.
         let mut placed = Vec::with_capacity(chunks.len());
         for (len, chunk) in chunks {
-            placed.push(Chunk { cursor: Cursor::new(cursor.take(len)?), ..chunk });
+            placed.push(RecordChunk { cursor: Cursor::new(cursor.take(len)?), ..chunk });
         }
-        Some((carried, Chunks::Many(placed)))
+        Some((carried, RecordChunks::Many(placed)))
     }
 
     /// Reads the carried part and the last chunk. Before the last chunk, reads only the chunk
     /// directory, which has an entry for each chunk.
-    fn open_last(&self) -> Option<(Option<Carried>, Entries<'a>)> {
+    fn open_last(&self) -> Option<(Option<CarriedHead>, PackedEntries<'a>)> {
         let mut cursor = self.body;
         let carried =
-            if self.flags & CARRIED == 0 { None } else { Some(Carried::take(&mut cursor)?) };
+            if self.flags & CARRIED == 0 { None } else { Some(CarriedHead::take(&mut cursor)?) };
         let chunks = self.count.div_ceil(CHUNK_ENTRIES);
         if chunks <= 1 {
-            return Some((carried, Entries::new(cursor, self.count)));
+            return Some((carried, PackedEntries::new(cursor, self.count)));
         }
         // Adds up the lengths of all chunks but the last, and skips these bytes unread.
         let (mut before, mut last) = (0usize, 0);
@@ -247,12 +247,12 @@ impl<'a> RecordRef<'a> {
         }
         cursor.take(before)?;
         let count = self.count - (chunks - 1) * CHUNK_ENTRIES;
-        Some((carried, Entries::new(Cursor::new(cursor.take(last)?), count)))
+        Some((carried, PackedEntries::new(Cursor::new(cursor.take(last)?), count)))
     }
 
     /// Returns the page's head as of the segment's end. Reads the chunk directory and one chunk.
     #[expect(clippy::option_option, reason = "damaged, absent and present are three things")]
-    pub(crate) fn head(&self) -> Option<Option<Head>> {
+    pub(crate) fn head(&self) -> Option<Option<PageHead>> {
         if self.count == 0 {
             return Some(None);
         }
@@ -406,32 +406,32 @@ impl<'a> RecordRef<'a> {
 }
 
 /// The chunks of a record, usually one chunk.
-enum Chunks<'a> {
-    One(Chunk<'a>),
-    Many(Vec<Chunk<'a>>),
+enum RecordChunks<'a> {
+    One(RecordChunk<'a>),
+    Many(Vec<RecordChunk<'a>>),
 }
 
-impl<'a> std::ops::Deref for Chunks<'a> {
-    type Target = [Chunk<'a>];
+impl<'a> std::ops::Deref for RecordChunks<'a> {
+    type Target = [RecordChunk<'a>];
 
-    fn deref(&self) -> &[Chunk<'a>] {
+    fn deref(&self) -> &[RecordChunk<'a>] {
         match self {
-            Chunks::One(chunk) => std::slice::from_ref(chunk),
-            Chunks::Many(chunks) => chunks,
+            RecordChunks::One(chunk) => std::slice::from_ref(chunk),
+            RecordChunks::Many(chunks) => chunks,
         }
     }
 }
 
 /// Some entries of a record, which can be read without the other entries.
-struct Chunk<'a> {
+struct RecordChunk<'a> {
     first: i64,
     count: usize,
     cursor: Cursor<'a>,
 }
 
-impl<'a> Chunk<'a> {
-    fn entries(&self) -> Entries<'a> {
-        Entries::new(self.cursor, self.count)
+impl<'a> RecordChunk<'a> {
+    fn entries(&self) -> PackedEntries<'a> {
+        PackedEntries::new(self.cursor, self.count)
     }
 
     /// Whether an entry may have a content of a version. The first entry with a digest in a chunk

@@ -8,7 +8,7 @@ use crate::page::{
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-fn head_of(entries: &[Entry]) -> Option<Head> {
+fn head_of(entries: &[Entry]) -> Option<PageHead> {
     PartialHead::of(entries.iter().copied().map(Some)).unwrap().head()
 }
 
@@ -119,7 +119,7 @@ proptest! {
         // A page may be known without a head, because it was forgotten and a segment records this.
         let earlier = known || !older.is_empty();
         let changes = changes_of(&all);
-        let record = Record { reset, earlier, before: &before, entries: &own, changes };
+        let record = SegmentRecord { reset, earlier, before: &before, entries: &own, changes };
         let mut bytes = Vec::new();
         record.put(&mut bytes);
         let read = RecordRef::parse(&bytes).unwrap();
@@ -155,7 +155,7 @@ proptest! {
         let mut first = Vec::new();
         let before = packed_head_of(&older);
         let changes = changes_of(&known);
-        Record { reset: false, earlier: true, before: &before, entries: &own, changes }.put(&mut first);
+        SegmentRecord { reset: false, earlier: true, before: &before, entries: &own, changes }.put(&mut first);
 
         let mut before = Vec::new();
         RecordRef::parse(&first).unwrap().append_before(&mut before).unwrap();
@@ -164,7 +164,7 @@ proptest! {
         let mut joined = Vec::new();
         let all: Vec<Entry> = older.into_iter().chain(own.iter().copied()).collect();
         let changes = changes_of(&all);
-        Record { reset: false, earlier: true, before: &before, entries: &own, changes }.put(&mut joined);
+        SegmentRecord { reset: false, earlier: true, before: &before, entries: &own, changes }.put(&mut joined);
         prop_assert_eq!(RecordRef::parse(&joined).unwrap().changes(&epochs()), Some(changes));
         prop_assert_eq!(RecordRef::parse(&joined).unwrap().head(), Some(head_of(&all)));
     }

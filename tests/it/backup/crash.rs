@@ -1,11 +1,11 @@
 //! The power fails, or the disk fails, at every operation that changes the disk of a backup.
 
 use super::*;
-use simkeep_testing::again;
 use simkeep_testing::depth::every;
+use simkeep_testing::rerun_hint;
 
-pub(crate) fn power_failure(nth: u64) -> Fault {
-    Fault { strikes: Strikes::Changes, nth, kind: ErrorKind::Other, lasting: true }
+pub(crate) fn power_failure(nth: u64) -> DiskFault {
+    DiskFault { target: FaultTarget::Changes, nth, kind: ErrorKind::Other, lasting: true }
 }
 
 /// The states that a crash may leave.
@@ -33,7 +33,7 @@ fn moments(changes: u64) -> impl Iterator<Item = u64> {
 
 #[test]
 fn crash_of_a_first_backup_leaves_none_or_all() {
-    let _again = again();
+    let _again = rerun_hint();
     let (from, _store) = source();
     let whole = held(&from);
     for options in [options(), options().copy(true)] {
@@ -68,7 +68,7 @@ fn crash_of_a_first_backup_leaves_none_or_all() {
 
 #[test]
 fn crash_of_a_later_backup_leaves_old_or_new() {
-    let _again = again();
+    let _again = rerun_hint();
     let (from, store) = source();
     let to = SimDisk::new();
     back_up(&from, &to).unwrap();
@@ -108,7 +108,7 @@ fn crash_of_a_later_backup_leaves_old_or_new() {
 
 #[test]
 fn failed_call_or_full_disk_leaves_no_partial_backup() {
-    let _again = again();
+    let _again = rerun_hint();
     let (from, store) = source();
     let first = SimDisk::new();
     let earlier = SimDisk::new();
@@ -116,18 +116,19 @@ fn failed_call_or_full_disk_leaves_no_partial_backup() {
     let before = held(&earlier);
     go_on(&store);
     let after = held(&from);
-    let names = |disk: &SimDisk| -> Vec<Name> {
+    let names = |disk: &SimDisk| -> Vec<FileName> {
         disk.contents().into_iter().map(|(name, _)| name).collect()
     };
     for (to, is_first) in [(first, true), (earlier, false)] {
         for options in [options(), options().copy(true)] {
             for (strikes, kind) in
-                [(Strikes::Space, ErrorKind::StorageFull), (Strikes::Any, ErrorKind::Other)]
+                [(FaultTarget::Space, ErrorKind::StorageFull), (FaultTarget::Any, ErrorKind::Other)]
             {
                 let mut failed = 0;
-                for nth in (1..).step_by(if strikes == Strikes::Any { 2 * every() } else { 1 }) {
+                for nth in (1..).step_by(if strikes == FaultTarget::Any { 2 * every() } else { 1 })
+                {
                     let to = to.crash_all_kept();
-                    to.fail(Fault { strikes, nth, kind, lasting: false });
+                    to.fail(DiskFault { target: strikes, nth, kind, lasting: false });
                     let Err(error) = backup(on(&from), on(&to), options.clone()) else {
                         // After a fault without effect, later ones have an effect.
                         to.heal();
@@ -149,7 +150,7 @@ fn failed_call_or_full_disk_leaves_no_partial_backup() {
                             // A lock file that was created but not locked is empty.
                             let left = names(&to);
                             assert!(
-                                left.iter().all(|name| *name == Name::Lock),
+                                left.iter().all(|name| *name == FileName::Lock),
                                 "{what}: {left:?}"
                             );
                         }

@@ -7,7 +7,9 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use simkeep::backup::{BackedUp, BackupOptions, backup};
-use simkeep::disk::{Counts, Dir, Disk, Fault, Meter, Name, OpKind, SimDisk, Strikes};
+use simkeep::disk::{
+    Dir, Disk, DiskFault, DiskTraffic, FaultTarget, FileName, Meter, OpKind, SimDisk,
+};
 use simkeep::fingerprint::Recipe;
 use simkeep::verify::{VerifyOptions, verify};
 use simkeep::{
@@ -33,10 +35,10 @@ pub(crate) fn weighed() -> Origin {
     let recipe: Recipe = "words-idf".parse().unwrap();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("words.df");
-    let mut counter = simkeep::df::Counter::new(&recipe, &path, 1 << 20).unwrap();
+    let mut counter = simkeep::df::FrequencyCounter::new(&recipe, &path, 1 << 20).unwrap();
     ["the red house", "the blue car"].iter().for_each(|text| counter.add(text).unwrap());
     counter.freeze(1).unwrap();
-    Origin::new(recipe).table(simkeep::df::Table::open(&path).unwrap()).unwrap()
+    Origin::new(recipe).table(simkeep::df::FrequencyTable::open(&path).unwrap()).unwrap()
 }
 
 /// Observes visits into several segments and a journal.
@@ -74,27 +76,27 @@ pub(crate) fn go_on(store: &Store) {
     store.wait_idle().unwrap();
 }
 
-pub(crate) fn segments(disk: &SimDisk) -> Vec<Name> {
+pub(crate) fn segments(disk: &SimDisk) -> Vec<FileName> {
     let names = disk.contents().into_iter().map(|(name, _)| name);
-    names.filter(|name| matches!(name, Name::Segment(_))).collect()
+    names.filter(|name| matches!(name, FileName::Segment(_))).collect()
 }
 
 /// The contents of a store: its visits, its epochs, and its tables.
-type Held = (Model, Vec<EpochInfo>, u64, Vec<(Name, Vec<u8>)>);
+type BackupContents = (Model, Vec<EpochInfo>, u64, Vec<(FileName, Vec<u8>)>);
 
-fn held(disk: &SimDisk) -> Held {
+fn held(disk: &SimDisk) -> BackupContents {
     let snapshot = Reader::open(on(disk)).unwrap().snapshot();
     let mut tables = disk.contents();
-    tables.retain(|(name, _)| matches!(name, Name::Df(_)));
+    tables.retain(|(name, _)| matches!(name, FileName::Df(_)));
     let model = dump(&snapshot).unwrap();
     (model, snapshot.epochs().to_vec(), snapshot.sequence(), tables)
 }
 
 /// Asserts that the directory has exactly the files of a backup, and is sound.
 fn check_files(disk: &SimDisk) {
-    let mut names: Vec<Name> = disk.contents().into_iter().map(|(name, _)| name).collect();
-    names.retain(|name| !matches!(name, Name::Segment(_) | Name::Df(_)));
-    assert_eq!(names, [Name::Lock, Name::Catalog]);
+    let mut names: Vec<FileName> = disk.contents().into_iter().map(|(name, _)| name).collect();
+    names.retain(|name| !matches!(name, FileName::Segment(_) | FileName::Df(_)));
+    assert_eq!(names, [FileName::Lock, FileName::Catalog]);
     verify(on(disk), VerifyOptions::default()).unwrap().sound().unwrap();
 }
 
@@ -173,8 +175,8 @@ fn files_that_cannot_be_linked_are_copied_with_the_reason() {
     ];
     for kind in refusals {
         let to = SimDisk::new();
-        let strikes = Strikes::Only(OpKind::Link);
-        to.fail(Fault { strikes, nth: 1, kind, lasting: true });
+        let strikes = FaultTarget::Only(OpKind::Link);
+        to.fail(DiskFault { target: strikes, nth: 1, kind, lasting: true });
         let done = back_up(&from, &to).unwrap();
         assert_eq!(done.linked.files, 0);
         assert_eq!(done.copied.files, segments(&from).len() as u64 + 1);
@@ -214,12 +216,12 @@ fn linked_backup_writes_little_besides_the_catalog() {
     let written = |run: &dyn Fn()| {
         let before = meter.counts();
         run();
-        let Counts { bytes_written, .. } = meter.counts().since(&before);
+        let DiskTraffic { bytes_written, .. } = meter.counts().since(&before);
         bytes_written
     };
     let run = || {
         let done = backup(on(&from), Arc::new(meter.clone()) as Arc<dyn Disk>, options()).unwrap();
-        let size = to.open(Name::Catalog, simkeep::disk::Access::Read).unwrap().size().unwrap();
+        let size = to.open(FileName::Catalog, simkeep::disk::Access::Read).unwrap().size().unwrap();
         assert_eq!((done.catalog_bytes, done.bytes_written()), (size, size));
     };
     for _ in 0..2 {
@@ -254,7 +256,7 @@ fn catalog_is_read_again_when_its_files_are_gone() {
     let disk = HookDisk::with_reads(on(&from), move |kind, name| {
         let opens = kind == OpKind::Open(simkeep::disk::Access::Read);
         if opens
-            && matches!(name, Some(Name::Segment(_)))
+            && matches!(name, Some(FileName::Segment(_)))
             && !looked.swap(true, std::sync::atomic::Ordering::Relaxed)
         {
             store.merge(&Progress::default()).unwrap();
@@ -281,7 +283,7 @@ fn cancelled_backup_leaves_nothing() {
     for (kind, name) in [(OpKind::Write, None), (OpKind::SyncDir(Dir::Root), None)] {
         let (to, progress) = (SimDisk::new(), Progress::default());
         let (stop, seen) = (progress.clone(), std::sync::atomic::AtomicU32::new(0));
-        let disk = HookDisk::new(on(&to), move |did, of: Option<Name>| {
+        let disk = HookDisk::new(on(&to), move |did, of: Option<FileName>| {
             let is_it = did == kind && (name.is_none() || of == name);
             // Not while the directory is being created.
             if is_it && seen.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 2 {

@@ -46,7 +46,7 @@ fn backup_that_was_written_to_is_refused() {
     crawl(&store, 5, 60);
     assert_eq!(refused(&from, &to), written);
     // As if `SNAPSHOT` had not fit on the disk.
-    to.remove(Name::Snapshot).unwrap();
+    to.remove(FileName::Snapshot).unwrap();
     assert_eq!(refused(&from, &to), written);
     // A copy of the store made by other means is treated alike.
     store.close().unwrap();
@@ -75,7 +75,7 @@ fn newer_or_diverged_backup_is_refused() {
 }
 
 /// The files of a backup of a store.
-fn to_backup(from: &SimDisk) -> Vec<(Name, Vec<u8>)> {
+fn to_backup(from: &SimDisk) -> Vec<(FileName, Vec<u8>)> {
     let to = SimDisk::new();
     back_up(from, &to).unwrap();
     to.contents()
@@ -137,7 +137,7 @@ fn damaged_store_is_not_backed_up_and_earlier_backup_stays() {
     let mut byte = [0];
     file.read_at(middle, &mut byte).unwrap();
     file.write_at(middle, &[!byte[0]]).unwrap();
-    let names = |disk: &SimDisk| -> Vec<Name> {
+    let names = |disk: &SimDisk| -> Vec<FileName> {
         disk.contents().into_iter().map(|(name, _)| name).collect()
     };
     let files = names(&to);

@@ -1,6 +1,6 @@
 //! Files of another version are not reported as damaged; damaged files affect no more than they must.
 
-use simkeep::disk::{Name, SimDisk};
+use simkeep::disk::{FileName, SimDisk};
 use simkeep::verify::{VerifyOptions, verify};
 use simkeep::{Epoch, Error, Observation, Reader, Store};
 
@@ -10,11 +10,11 @@ use simkeep_testing::sample::{closed_sample, file, killed_sample, segments, with
 use simkeep_testing::{create, ms, on, open, small};
 
 /// The files of a closed store with another version in one file, whose checksum is valid.
-fn of_version(name: Name, version: u8) -> SimDisk {
+fn of_version(name: FileName, version: u8) -> SimDisk {
     let (files, _) = closed_sample();
     let mut content = file(&files, name).to_vec();
     content[8] = version;
-    let summed = if name == Name::Snapshot { content.len() - 4 } else { 60 };
+    let summed = if name == FileName::Snapshot { content.len() - 4 } else { 60 };
     let sum = crc32fast::hash(&content[..summed]).to_le_bytes();
     content[summed..summed + 4].copy_from_slice(&sum);
     with(&files, name, content)
@@ -23,7 +23,7 @@ fn of_version(name: Name, version: u8) -> SimDisk {
 #[test]
 fn file_of_another_version_is_not_reported_as_damaged() {
     let (files, _) = closed_sample();
-    for name in [segments(&files)[1], Name::Snapshot] {
+    for name in [segments(&files)[1], FileName::Snapshot] {
         for (version, advice) in [(4, "the simkeep that made it"), (6, "use a newer simkeep")] {
             let disk = of_version(name, version);
             let writer = Store::open(on(&disk), small()).map(drop);
@@ -75,14 +75,14 @@ fn catalog_of_another_version_is_not_reported_as_damaged() {
 #[test]
 fn damaged_or_missing_lock_file_is_ignored() {
     let (files, model) = killed_sample();
-    let lock = file(&files, Name::Lock).to_vec();
+    let lock = file(&files, FileName::Lock).to_vec();
     for i in 0..lock.len() {
         let mut damaged = lock.clone();
         damaged[i] ^= 0x10;
-        check_store(&open(&with(&files, Name::Lock, damaged), small()), &model);
+        check_store(&open(&with(&files, FileName::Lock, damaged), small()), &model);
     }
-    check_store(&open(&with(&files, Name::Lock, Vec::new()), small()), &model);
-    let without = SimDisk::of(files.into_iter().filter(|(name, _)| *name != Name::Lock));
+    check_store(&open(&with(&files, FileName::Lock, Vec::new()), small()), &model);
+    let without = SimDisk::of(files.into_iter().filter(|(name, _)| *name != FileName::Lock));
     check_store(&open(&without, small()), &model);
 }
 
@@ -98,7 +98,7 @@ fn observation_that_needs_a_damaged_page_is_not_stored() {
     store.seal().unwrap();
     store.close().unwrap();
     let files = disk.contents();
-    let name = Name::Segment(1);
+    let name = FileName::Segment(1);
     let content = file(&files, name);
     let mut failed = 0;
     for offset in 0..content.len() {

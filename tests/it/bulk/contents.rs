@@ -20,7 +20,7 @@ use simkeep_testing::{create, ms, names, on, open, small, sound};
 use super::{little, load, many, some};
 
 #[derive(Clone, Debug)]
-enum Step {
+enum BulkStep {
     Observe(u64, usize),
     Load(u64, usize),
     Seal,
@@ -30,15 +30,15 @@ enum Step {
     Reopen,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = BulkStep> {
     prop_oneof![
-        3 => (any::<u64>(), 0usize..40).prop_map(|(seed, count)| Step::Observe(seed, count)),
-        4 => (any::<u64>(), 0usize..150).prop_map(|(seed, count)| Step::Load(seed, count)),
-        1 => Just(Step::Seal),
-        1 => Just(Step::Merge),
-        1 => (0..URLS.len()).prop_map(Step::ForgetUrl),
-        1 => (0..PREFIXES.len()).prop_map(Step::ForgetPrefix),
-        1 => Just(Step::Reopen),
+        3 => (any::<u64>(), 0usize..40).prop_map(|(seed, count)| BulkStep::Observe(seed, count)),
+        4 => (any::<u64>(), 0usize..150).prop_map(|(seed, count)| BulkStep::Load(seed, count)),
+        1 => Just(BulkStep::Seal),
+        1 => Just(BulkStep::Merge),
+        1 => (0..URLS.len()).prop_map(BulkStep::ForgetUrl),
+        1 => (0..PREFIXES.len()).prop_map(BulkStep::ForgetPrefix),
+        1 => Just(BulkStep::Reopen),
     ]
 }
 
@@ -56,12 +56,12 @@ proptest! {
         let mut model = Model::default();
         for (step, time) in steps.into_iter().zip((0..).step_by(50)) {
             match step {
-                Step::Observe(seed, count) => {
+                BulkStep::Observe(seed, count) => {
                     let batch = some(seed, count, time);
                     store.write_batch(&batch).unwrap();
                     batch.iter().for_each(|r| drop(model.request(r, 3)));
                 }
-                Step::Load(seed, count) => {
+                BulkStep::Load(seed, count) => {
                     let batch = some(seed, count, time);
                     let (pages, visits) = (model.page_count(), model.visit_count());
                     model.load(&batch);
@@ -71,17 +71,17 @@ proptest! {
                     prop_assert_eq!(loaded.visits, model.visit_count() - visits);
                     prop_assert_eq!(loaded.new_pages, model.page_count() - pages);
                 }
-                Step::Seal => store.seal().unwrap(),
-                Step::Merge => drop(store.merge(&Progress::default()).unwrap()),
-                Step::ForgetUrl(url) => {
+                BulkStep::Seal => store.seal().unwrap(),
+                BulkStep::Merge => drop(store.merge(&Progress::default()).unwrap()),
+                BulkStep::ForgetUrl(url) => {
                     store.forget(Scope::Url(URLS[url])).unwrap();
                     model.forget(|u| u == URLS[url]);
                 }
-                Step::ForgetPrefix(n) => {
+                BulkStep::ForgetPrefix(n) => {
                     store.forget(Scope::Prefix(PREFIXES[n].prefix())).unwrap();
                     model.forget(|u| PREFIXES[n].covers(u));
                 }
-                Step::Reopen => {
+                BulkStep::Reopen => {
                     drop(store);
                     disk = disk.crash_synced_only();
                     store = open(&disk, small());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use simkeep::disk::{Dir, Disk, Fault, SimDisk, Strikes};
+use simkeep::disk::{Dir, Disk, DiskFault, FaultTarget, SimDisk};
 use simkeep::load::{LoadOptions, Loaded};
 use simkeep::{Entry, Epoch, Error, Observation, Operation, Progress, Result, Store};
 use simkeep_testing::TIME_MAX;
@@ -119,8 +119,8 @@ fn invalid_load_options_are_refused() {
     assert_eq!(store.load(none(), LoadOptions::default()).unwrap(), Loaded::default());
 }
 
-fn power_failure(nth: u64) -> Fault {
-    Fault { strikes: Strikes::Changes, nth, kind: std::io::ErrorKind::Other, lasting: true }
+fn power_failure(nth: u64) -> DiskFault {
+    DiskFault { target: FaultTarget::Changes, nth, kind: std::io::ErrorKind::Other, lasting: true }
 }
 
 fn owned(requests: &[Operation<'_>]) -> Vec<(String, Entry)> {

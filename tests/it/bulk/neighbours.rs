@@ -33,7 +33,7 @@ fn readers_continue_and_writers_wait_during_a_load() {
     let all = many(300, 0);
     // The finished segment is stopped before it is renamed.
     gate.close(|kind, name| {
-        matches!(kind, simkeep::disk::OpKind::Rename(simkeep::disk::Name::Segment(id)) if id > 1)
+        matches!(kind, simkeep::disk::OpKind::Rename(simkeep::disk::FileName::Segment(id)) if id > 1)
             && name.is_some()
     });
     std::thread::scope(|scope| {

@@ -12,7 +12,7 @@ use simkeep::{
     Scope, Snapshot, Store, Versions,
 };
 use simkeep_testing::depth::deep;
-use simkeep_testing::{again, choice, create, digest, ms, small};
+use simkeep_testing::{choice, create, digest, ms, rerun_hint, small};
 
 const FIRST: Epoch = Epoch::from_number(0);
 
@@ -21,15 +21,15 @@ const ALL: [Option<u32>; 5] = [None, Some(0), Some(1), Some(7), Some(u32::MAX)];
 
 /// An event in the life of a page.
 #[derive(Clone)]
-enum Event {
+enum PageEvent {
     Operation(Operation<'static>),
     Forget,
 }
 
 /// A store with all pages, and the events in this order.
-struct World {
+struct ClassesWorld {
     whole: Store,
-    events: Vec<(usize, Event)>,
+    events: Vec<(usize, PageEvent)>,
     urls: Vec<&'static str>,
     class_of: BTreeMap<&'static str, Option<u32>>,
     centres: Vec<u64>,
@@ -55,7 +55,7 @@ fn some_classes(draw: &mut impl FnMut(u64) -> u64) -> (Classes, Vec<Option<u32>>
 
 /// Replays the events of some pages, with seals and merges at random points.
 fn lived(
-    events: &[(usize, Event)],
+    events: &[(usize, PageEvent)],
     urls: &[&'static str],
     is_there: impl Fn(&str) -> bool,
     draw: &mut impl FnMut(u64) -> u64,
@@ -65,8 +65,8 @@ fn lived(
     let mut batch = Vec::new();
     for (page, event) in events.iter().filter(|(page, _)| is_there(urls[*page])) {
         match event {
-            Event::Operation(request) => batch.push(*request),
-            Event::Forget => {
+            PageEvent::Operation(request) => batch.push(*request),
+            PageEvent::Forget => {
                 store.write_batch(&std::mem::take(&mut batch)).unwrap();
                 store.forget(Scope::Url(urls[*page])).unwrap();
             }
@@ -83,8 +83,8 @@ fn lived(
     store
 }
 
-impl World {
-    fn new(draw: &mut impl FnMut(u64) -> u64) -> World {
+impl ClassesWorld {
+    fn new(draw: &mut impl FnMut(u64) -> u64) -> ClassesWorld {
         let pages = 20 + draw(300);
         let urls: Vec<_> = (0..pages).map(url).collect();
         let centres: Vec<u64> = (0..1 + draw(12)).map(|_| draw(u64::MAX)).collect();
@@ -99,10 +99,10 @@ impl World {
                 0 => Observation::gone(url, ms(time)),
                 1 => Observation::failed(url, ms(time)),
                 2 => Observation::not_modified(url, ms(time)),
-                3 => return (page, Event::Forget),
+                3 => return (page, PageEvent::Forget),
                 4..8 if class.is_some() => {
                     let classed = PropertyUpdate::class(url, ms(time), class.unwrap());
-                    return (page, Event::Operation(classed.into()));
+                    return (page, PageEvent::Operation(classed.into()));
                 }
                 _ => Observation::content(url, ms(time), fingerprint, FIRST)
                     .digest(digest(u8::try_from(draw(3)).unwrap())),
@@ -111,7 +111,7 @@ impl World {
                 Some(class) => observation.class(class),
                 None => observation,
             };
-            (page, Event::Operation(observation.into()))
+            (page, PageEvent::Operation(observation.into()))
         });
         let events: Vec<_> = events.collect();
         let whole = lived(&events, &urls, |_| true, draw);
@@ -122,7 +122,7 @@ impl World {
             (*url, page.class)
         });
         let class_of = class_of.collect();
-        World { whole, events, urls, class_of, centres }
+        ClassesWorld { whole, events, urls, class_of, centres }
     }
 
     /// A query without classes.
@@ -187,11 +187,11 @@ fn answers(view: &Snapshot, fingerprints: &[u64], like: &Query, together: bool) 
 fn class_search_equals_a_store_of_those_classes() {
     /// The number of queries per store with all pages.
     const EACH: u64 = 2_500;
-    let _again = again();
+    let _again = rerun_hint();
     let (mut asked, mut compared, mut named) = (0, 0, 0);
     for round in 0..deep(1_000_000).div_ceil(EACH) {
         let mut draw = choice(round);
-        let world = World::new(&mut draw);
+        let world = ClassesWorld::new(&mut draw);
         let view = world.whole.snapshot();
         for _ in 0..5 {
             let (classes, all) = some_classes(&mut draw);
@@ -216,7 +216,7 @@ fn class_search_equals_a_store_of_those_classes() {
                 let found = answers(&view, &fingerprints, &of_some, together);
                 let expected = answers(&alone, &fingerprints, &like, !together);
                 for (found, expected) in found.iter().zip(&expected) {
-                    let is_shown = |near: &simkeep::Near| is_there(&near.url);
+                    let is_shown = |near: &simkeep::NearMatch| is_there(&near.url);
                     assert!(found.near.iter().all(is_shown), "round {round}: {of_some:?}");
                     asked += 1;
                     named += found.near.len();

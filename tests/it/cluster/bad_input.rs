@@ -1,6 +1,6 @@
 //! No page, one page, equal pages, unrelated pages; ended epochs, extreme distances, and a full disk.
 
-use simkeep::cluster::{Balls, Clustering, Components, PageCluster};
+use simkeep::cluster::{Balls, Clustering, ConnectedComponents, PageCluster};
 use simkeep::disk::SimDisk;
 use simkeep::{Epoch, Error, Observation, Options, Progress, Role, Store};
 use simkeep_testing::{create, ms};
@@ -34,7 +34,7 @@ fn clustering_works_for_no_page_and_one_page() {
             (0, 0, 0)
         );
         assert_eq!(Balls::of(&none, &asked, [("a", "b")], &progress).unwrap()[0].average(), None);
-        assert_eq!(Components::of(&none, &asked, &progress).unwrap().components, 0);
+        assert_eq!(ConnectedComponents::of(&none, &asked, &progress).unwrap().components, 0);
         assert_eq!(PageCluster::of(&none, &asked, "https://example.com/").unwrap(), None);
         assert_eq!(by_page(&store([5]).snapshot(), &asked)[0].pages, 1);
         let alike = by_page(&store([5; 3000]).snapshot(), &asked);

@@ -2,18 +2,18 @@
 
 use simkeep::cluster::{ClusteredPage, Clusters, Fate};
 use simkeep::{Classes, Snapshot};
-use simkeep_testing::clusters::Found;
+use simkeep_testing::clusters::MemberPage;
 
 /// Sets of open classes: those that tests use, and of unclassed pages.
 const OPEN: [&[Option<u32>]; 5] =
     [&[], &[None], &[Some(0)], &[Some(2), Some(1), None], &[Some(0), Some(1), Some(2), None]];
 
 /// Compares the fate of each page with the list of all clustered pages, for one of these sets.
-pub(super) fn check(view: &Snapshot, clusters: &Clusters, found: &[Found]) {
+pub(super) fn check(view: &Snapshot, clusters: &Clusters, found: &[MemberPage]) {
     let open = OPEN[found.len() % OPEN.len()];
     let set = Classes::of(open.iter().copied().flatten());
     let set = if open.contains(&None) { set.and_unclassed() } else { set };
-    let yields = |page: &Found| {
+    let yields = |page: &MemberPage| {
         let is_alike = page.class == page.leader_class || open.contains(&page.leader_class);
         page.url != page.leader && is_alike
     };

@@ -1,6 +1,6 @@
 //! The original that `observe` returns, compared with clusters.
 
-use simkeep::cluster::{Clustering, Rule};
+use simkeep::cluster::{Clustering, RankingRule};
 use simkeep::disk::SimDisk;
 use simkeep::{Digest, Observation, Options, OriginalBy, Store};
 use simkeep_testing::depth::deep;
@@ -39,8 +39,10 @@ fn original_is_named_with_its_evidence() {
 
 #[test]
 fn rule_of_the_store_selects_the_original() {
-    let store =
-        store(Options::default().rule([Rule::Https, Rule::ShortestUrl].into_iter().collect()));
+    let store = store(
+        Options::default()
+            .rule([RankingRule::Https, RankingRule::ShortestUrl].into_iter().collect()),
+    );
     let epoch = store.change_epoch();
     for url in ["http://a.example/", "https://b.example/long", "https://c.example/"] {
         store.observe(Observation::content(url, ms(1), 7, epoch)).unwrap();

@@ -4,16 +4,16 @@
 
 use std::collections::BTreeMap;
 
-use simkeep::cluster::{Candidacy, Candidates, Clustering, PageLocation, Ranking, Rule};
+use simkeep::cluster::{Candidacy, Candidates, Clustering, PageLocation, Ranking, RankingRule};
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::BitSketch;
 use simkeep::{Digest, Error, Observation, Options, Progress, Store};
-use simkeep_testing::clusters::{Clusters, Found, Known, known};
+use simkeep_testing::clusters::{MemberPage, NaiveClusters, RankCandidate, known};
 use simkeep_testing::depth::deep;
 use simkeep_testing::{choice, create, ms, small};
 
 /// A page, with the sketch of its text, if it has one.
-struct Page {
+struct SketchedPage {
     url: String,
     time: i64,
     fingerprint: u64,
@@ -31,10 +31,10 @@ fn near(bytes: usize, centres: u64, flips: u64, choose: &mut impl FnMut(u64) -> 
     all
 }
 
-fn draw(n: u64, choose: &mut impl FnMut(u64) -> u64) -> Page {
+fn draw(n: u64, choose: &mut impl FnMut(u64) -> u64) -> SketchedPage {
     let (bits, flips) = (near(8, 4, 8, choose), [10, 60, 120][choose(3) as usize]);
     let sketch = near(64, 3, flips, choose).try_into().unwrap();
-    Page {
+    SketchedPage {
         url: format!("http{}://h{}.example/{n:03}", ["", "s"][choose(2) as usize], choose(5)),
         time: choose(20) as i64,
         fingerprint: u64::from_le_bytes(bits.try_into().unwrap()),
@@ -42,7 +42,7 @@ fn draw(n: u64, choose: &mut impl FnMut(u64) -> u64) -> Page {
     }
 }
 
-fn store(pages: &[Page]) -> Store {
+fn store(pages: &[SketchedPage]) -> Store {
     let store = create(&SimDisk::new(), small());
     let epoch = store.change_epoch();
     for page in pages {
@@ -57,11 +57,12 @@ fn store(pages: &[Page]) -> Store {
 fn random_texts_cluster_like_a_plain_loop() {
     for seed in 0..deep(400) {
         let mut choose = choice(seed);
-        let pages: Vec<Page> = (0..choose(200)).map(|n| draw(n, &mut choose)).collect();
+        let pages: Vec<SketchedPage> = (0..choose(200)).map(|n| draw(n, &mut choose)).collect();
         let store = store(&pages);
         let snapshot = store.snapshot();
         let k = [0, 3, 8, 10, 20, 64][choose(6) as usize];
-        let rules = [&[Rule::FirstSeen][..], &[Rule::Https, Rule::Newest]][choose(2) as usize];
+        let rules = [&[RankingRule::FirstSeen][..], &[RankingRule::Https, RankingRule::Newest]]
+            [choose(2) as usize];
         let apart_max = [0, 20, 51, 100, 256][choose(5) as usize];
         let resemblance = 1.0 - f64::from(apart_max) / 256.0;
         let asked = Clustering::within(k).rule(rules.iter().copied().collect::<Ranking>());
@@ -79,7 +80,7 @@ fn random_texts_cluster_like_a_plain_loop() {
             }
         }
         for page in &pages {
-            let is_near = |other: &&Page| {
+            let is_near = |other: &&SketchedPage| {
                 other.url != page.url && (other.fingerprint ^ page.fingerprint).count_ones() <= k
             };
             let is_wanted = pages.iter().find(is_near).is_some();
@@ -91,18 +92,18 @@ fn random_texts_cluster_like_a_plain_loop() {
         assert_eq!(candidates.len(), wanted);
         assert_eq!(candidates.candidacy("http://nobody.example/").unwrap(), Candidacy::Unknown);
         let clusters = candidates.clusters(resemblance, &progress).unwrap();
-        let apart = |leader: &Known, page: &Known| {
+        let apart = |leader: &RankCandidate, page: &RankCandidate| {
             let [one, other] = [leader, page].map(|of| sketches.get(&of.url[..]));
             let apart = one?.distance(other?);
             let distance = (leader.fingerprint ^ page.fingerprint).count_ones();
             (distance <= k && apart <= apart_max).then_some(apart)
         };
         let expected =
-            Clusters::by(known(&snapshot, store.change_epoch(), None), rules, apart, |page| {
+            NaiveClusters::by(known(&snapshot, store.change_epoch(), None), rules, apart, |page| {
                 page.url.clone()
             });
         let listed: Vec<_> = clusters.by_page(1).unwrap().collect::<Result<_, _>>().unwrap();
-        let found: Vec<Found> = listed.iter().map(Found::from).collect();
+        let found: Vec<MemberPage> = listed.iter().map(MemberPage::from).collect();
         assert_eq!(found, expected.by_page(), "seed {seed}, k = {k}, {apart_max} bits");
         super::dropped::check(&snapshot, &clusters, &found);
         for page in listed {

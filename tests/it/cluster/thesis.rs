@@ -1,6 +1,6 @@
 //! Examples from the thesis and from lectures.
 
-use simkeep::cluster::{Clustering, Rule};
+use simkeep::cluster::{Clustering, RankingRule};
 use simkeep::disk::SimDisk;
 use simkeep::{Observation, Options};
 use simkeep_testing::{create, ms};
@@ -19,7 +19,7 @@ fn leader_decides_whether_three_texts_form_one_cluster() {
             let time = if page == leads { 1 } else { 2 };
             store.observe(Observation::content(&url, ms(time), fingerprint, epoch)).unwrap();
         }
-        let pages = by_page(&store.snapshot(), &Clustering::within(3).rule(Rule::FirstSeen));
+        let pages = by_page(&store.snapshot(), &Clustering::within(3).rule(RankingRule::FirstSeen));
         let letter = |url: &str| url.as_bytes()[8] as char;
         let all = pages.iter().map(|page| [letter(&page.url), letter(&page.leader)]);
         all.map(String::from_iter).collect::<Vec<_>>()

@@ -2,14 +2,14 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "small random numbers")]
 
-use simkeep::cluster::{Balls, Clustering, Components, PageCluster, Rule};
+use simkeep::cluster::{Balls, Clustering, ConnectedComponents, PageCluster, RankingRule};
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{
     Classes, Digest, Epoch, Observation, Options, Prefix, Progress, PropertyUpdate, Reader,
     Restatement, Scope, Snapshot, Store,
 };
-use simkeep_testing::clusters::{Clusters, Found, known};
+use simkeep_testing::clusters::{MemberPage, NaiveClusters, known};
 use simkeep_testing::depth::deep;
 use simkeep_testing::{choice, create, ms, on, small};
 
@@ -19,13 +19,13 @@ use super::by_page;
 const TIMES: u64 = 40;
 
 /// The rules that are tried.
-const RULES: [&[Rule]; 6] = [
-    &[Rule::FirstSeen],
-    &[Rule::Newest],
-    &[Rule::ShortestUrl],
-    &[Rule::Https, Rule::ShortestUrl, Rule::FirstSeen],
-    &[Rule::Weight],
-    &[Rule::Weight, Rule::Newest],
+const RULES: [&[RankingRule]; 6] = [
+    &[RankingRule::FirstSeen],
+    &[RankingRule::Newest],
+    &[RankingRule::ShortestUrl],
+    &[RankingRule::Https, RankingRule::ShortestUrl, RankingRule::FirstSeen],
+    &[RankingRule::Weight],
+    &[RankingRule::Weight, RankingRule::Newest],
 ];
 
 fn url(n: u64) -> String {
@@ -43,7 +43,7 @@ fn fingerprint(choose: &mut impl FnMut(u64) -> u64) -> u64 {
 
 /// A visit, and its restatement.
 #[derive(Clone)]
-struct Seen {
+struct WorldVisit {
     page: u64,
     time: i64,
     fingerprint: Option<u64>,
@@ -52,10 +52,10 @@ struct Seen {
     weight: Option<f64>,
 }
 
-impl Seen {
-    fn draw(pages: u64, choose: &mut impl FnMut(u64) -> u64) -> Seen {
+impl WorldVisit {
+    fn draw(pages: u64, choose: &mut impl FnMut(u64) -> u64) -> WorldVisit {
         let fingerprint = (choose(10) > 0).then(|| fingerprint(choose));
-        Seen {
+        WorldVisit {
             page: choose(pages),
             time: choose(TIMES) as i64,
             fingerprint,
@@ -94,11 +94,11 @@ fn shuffled<T: Clone>(all: &[T], choose: &mut impl FnMut(u64) -> u64) -> Vec<T> 
 
 /// A store of these visits, stored in random order and ways; pages with other earlier visits are
 /// forgotten first.
-fn store(disk: &SimDisk, seen: &[Seen], choose: &mut impl FnMut(u64) -> u64) -> Store {
+fn store(disk: &SimDisk, seen: &[WorldVisit], choose: &mut impl FnMut(u64) -> u64) -> Store {
     let mut store = create(disk, small());
     let epoch = store.change_epoch();
     // Forgotten visits leave no trace.
-    let gone: Vec<Seen> = (0..choose(20)).map(|_| Seen::draw(30, choose)).collect();
+    let gone: Vec<WorldVisit> = (0..choose(20)).map(|_| WorldVisit::draw(30, choose)).collect();
     for seen in &gone {
         store.observe(seen.observation(&url(seen.page), epoch)).unwrap();
     }
@@ -140,14 +140,14 @@ fn store(disk: &SimDisk, seen: &[Seen], choose: &mut impl FnMut(u64) -> u64) -> 
     store
 }
 
-fn asked(k: u32, rules: &[Rule], at: Option<i64>) -> Clustering {
+fn asked(k: u32, rules: &[RankingRule], at: Option<i64>) -> Clustering {
     let ranking: simkeep::cluster::Ranking = rules.iter().copied().collect();
     Clustering::within(k).rule(ranking).at(at.map(ms)).memory_bytes(1 << 20)
 }
 
 /// Properties of all clusters.
-fn check_invariants(pages: &[Found], k: u32) {
-    let leaders: Vec<&Found> = pages.iter().filter(|page| page.url == page.leader).collect();
+fn check_invariants(pages: &[MemberPage], k: u32) {
+    let leaders: Vec<&MemberPage> = pages.iter().filter(|page| page.url == page.leader).collect();
     for page in pages {
         let leader = leaders.iter().find(|leader| leader.url == page.leader).unwrap();
         assert_eq!((leader.fingerprint ^ page.fingerprint).count_ones(), page.distance);
@@ -166,20 +166,21 @@ fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
     let rules = RULES[choose(RULES.len() as u64) as usize];
     let at = (choose(2) == 0).then(|| choose(TIMES) as i64);
     let asked = asked(k, rules, at);
-    let truth = Clusters::of(known(view, view.near_epoch(), at), k, rules);
+    let truth = NaiveClusters::of(known(view, view.near_epoch(), at), k, rules);
     let pages = by_page(view, &asked);
     assert_eq!(pages, truth.by_page(), "{asked:?}");
     check_invariants(&pages, k);
     let clusters = asked.run(view, &Progress::default()).unwrap();
     let by_cluster = clusters.by_cluster(1).unwrap();
-    let by_cluster: Vec<Found> = by_cluster.map(|page| Found::from(&page.unwrap())).collect();
+    let by_cluster: Vec<MemberPage> =
+        by_cluster.map(|page| MemberPage::from(&page.unwrap())).collect();
     assert_eq!(by_cluster, truth.by_cluster());
-    let several: Vec<Found> =
-        clusters.by_page(2).unwrap().map(|p| Found::from(&p.unwrap())).collect();
+    let several: Vec<MemberPage> =
+        clusters.by_page(2).unwrap().map(|p| MemberPage::from(&p.unwrap())).collect();
     assert!(several.iter().eq(pages.iter().filter(|page| page.pages > 1)));
-    let leads = |page: &&Found| page.url == page.leader;
+    let leads = |page: &&MemberPage| page.url == page.leader;
     let by_size: Vec<_> = clusters.by_size(1).unwrap().collect::<Result<_, _>>().unwrap();
-    let leaders: Vec<&Found> = by_cluster.iter().filter(leads).collect();
+    let leaders: Vec<&MemberPage> = by_cluster.iter().filter(leads).collect();
     assert_eq!(by_size.len(), leaders.len());
     for (cluster, leader) in by_size.iter().zip(&leaders) {
         assert_eq!((&cluster.leader, cluster.pages), (&leader.url, leader.pages));
@@ -200,8 +201,8 @@ fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
     for page in &pages {
         let of = PageCluster::of(view, &asked, &page.url).unwrap().unwrap();
         assert!(of.complete, "nothing is too much of so few");
-        let own: Vec<Found> = of.pages.iter().map(Found::from).collect();
-        let whole: Vec<Found> =
+        let own: Vec<MemberPage> = of.pages.iter().map(MemberPage::from).collect();
+        let whole: Vec<MemberPage> =
             by_cluster.iter().filter(|other| other.leader == page.leader).cloned().collect();
         assert_eq!(own, whole, "around {page:?}");
         assert_eq!(of.cluster, *by_size.iter().find(|c| c.leader == page.leader).unwrap());
@@ -210,12 +211,12 @@ fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
 }
 
 /// Compares balls and components with a loop over all pairs of pages.
-fn check_balls(view: &Snapshot, asked: &Clustering, pages: &[Found], k: u32) {
+fn check_balls(view: &Snapshot, asked: &Clustering, pages: &[MemberPage], k: u32) {
     let labels = pages.iter().map(|page| (&page.url, if page.pages % 3 == 0 { "a" } else { "b" }));
     let balls = Balls::of(view, asked, labels, &Progress::default()).unwrap();
-    let distance = |a: &Found, b: &Found| (a.fingerprint ^ b.fingerprint).count_ones();
+    let distance = |a: &MemberPage, b: &MemberPage| (a.fingerprint ^ b.fingerprint).count_ones();
     let within =
-        |page: &Found, k: u32| pages.iter().filter(|o| distance(page, o) <= k).count() as u64;
+        |page: &MemberPage, k: u32| pages.iter().filter(|o| distance(page, o) <= k).count() as u64;
     assert_eq!(balls.len(), k as usize + 1);
     for of in balls.iter().step_by(1 + k as usize / 4) {
         let sizes: Vec<u64> = pages.iter().map(|page| within(page, of.k)).collect();
@@ -234,7 +235,7 @@ fn check_balls(view: &Snapshot, asked: &Clustering, pages: &[Found], k: u32) {
         }
         assert_eq!((of.labelled_pairs, of.equal_pairs), (pairs, equal));
     }
-    let components = Components::of(view, asked, &Progress::default()).unwrap();
+    let components = ConnectedComponents::of(view, asked, &Progress::default()).unwrap();
     let mut of: Vec<usize> = (0..pages.len()).collect();
     for at in 0..pages.len() {
         for other in 0..at {
@@ -247,7 +248,7 @@ fn check_balls(view: &Snapshot, asked: &Clustering, pages: &[Found], k: u32) {
     let mut sets = of.clone();
     sets.sort_unstable();
     sets.dedup();
-    let members = |set: usize| -> Vec<&Found> {
+    let members = |set: usize| -> Vec<&MemberPage> {
         pages.iter().zip(&of).filter(|(_, own)| **own == set).map(|(page, _)| page).collect()
     };
     assert_eq!(components.components, sets.len() as u64);
@@ -270,7 +271,8 @@ fn random_pages_cluster_like_a_plain_loop() {
     for seed in 0..deep(2_000) {
         let mut choose = choice(seed);
         let pages = 1 + choose(100);
-        let seen: Vec<Seen> = (0..choose(200)).map(|_| Seen::draw(pages, &mut choose)).collect();
+        let seen: Vec<WorldVisit> =
+            (0..choose(200)).map(|_| WorldVisit::draw(pages, &mut choose)).collect();
         let [one, other] = [SimDisk::new(), SimDisk::new()];
         let [first, second] = [&one, &other].map(|disk| store(disk, &seen, &mut choose));
         // Also at times before the first visit.
@@ -303,9 +305,10 @@ fn random_pages_cluster_like_a_plain_loop() {
 fn clusters_at_a_past_time_match_the_visits_until_then() {
     for seed in 0..deep(400) {
         let mut choose = choice(seed);
-        let seen: Vec<Seen> = (0..200).map(|_| Seen::draw(60, &mut choose)).collect();
+        let seen: Vec<WorldVisit> = (0..200).map(|_| WorldVisit::draw(60, &mut choose)).collect();
         let time = choose(TIMES) as i64;
-        let until: Vec<Seen> = seen.iter().filter(|seen| seen.time <= time).cloned().collect();
+        let until: Vec<WorldVisit> =
+            seen.iter().filter(|seen| seen.time <= time).cloned().collect();
         let [one, other] = [SimDisk::new(), SimDisk::new()];
         let all = store(&one, &seen, &mut choose);
         let until = store(&other, &until, &mut choose);
@@ -316,7 +319,7 @@ fn clusters_at_a_past_time_match_the_visits_until_then() {
         let under_one = by_page(&all.snapshot(), &asked(k, rules, Some(time)).under(under.clone()));
         let known = known(&all.snapshot(), all.snapshot().near_epoch(), Some(time));
         let known = known.into_iter().filter(|page| page.url.contains("//h1.example/")).collect();
-        assert_eq!(under_one, Clusters::of(known, k, rules).by_page(), "seed {seed}, {under}");
+        assert_eq!(under_one, NaiveClusters::of(known, k, rules).by_page(), "seed {seed}, {under}");
     }
 }
 
@@ -324,7 +327,7 @@ fn clusters_at_a_past_time_match_the_visits_until_then() {
 fn clusters_of_classes_match_a_store_without_other_pages() {
     for seed in 0..deep(400) {
         let mut choose = choice(seed);
-        let seen: Vec<Seen> = (0..200).map(|_| Seen::draw(60, &mut choose)).collect();
+        let seen: Vec<WorldVisit> = (0..200).map(|_| WorldVisit::draw(60, &mut choose)).collect();
         let given: Vec<(u64, i64, u32)> =
             (0..60).map(|_| (choose(60), choose(TIMES) as i64, choose(3) as u32)).collect();
         let class = |page: u64| {
@@ -333,8 +336,8 @@ fn clusters_of_classes_match_a_store_without_other_pages() {
         };
         let classes = Classes::of((0..3).filter(|_| choose(2) == 0));
         let classes = if choose(2) == 0 { classes.and_unclassed() } else { classes };
-        let shown: Vec<Seen> =
-            seen.iter().filter(|seen| classes.have(class(seen.page))).cloned().collect();
+        let shown: Vec<WorldVisit> =
+            seen.iter().filter(|seen| classes.contains(class(seen.page))).cloned().collect();
         let [one, other] = [SimDisk::new(), SimDisk::new()];
         let all = store(&one, &seen, &mut choose);
         let shown = store(&other, &shown, &mut choose);
@@ -342,7 +345,7 @@ fn clusters_of_classes_match_a_store_without_other_pages() {
             let url = url(*page);
             let given = PropertyUpdate::class(&url, ms(*time), *new);
             all.set_property(given).unwrap();
-            if classes.have(class(*page)) {
+            if classes.contains(class(*page)) {
                 shown.set_property(given).unwrap();
             }
         }
@@ -381,5 +384,5 @@ fn key_of_the_caller_precedes_the_rules() {
     assert_eq!(leader(&most), "http://b.example/");
     // At that time each page had one visit.
     assert_eq!(leader(&most.clone().at(ms(0))), "http://a.example/");
-    assert_eq!(leader(&most.rule(Rule::Newest)), "http://a.example/");
+    assert_eq!(leader(&most.rule(RankingRule::Newest)), "http://a.example/");
 }

@@ -12,21 +12,25 @@ use simkeep::{
 };
 use simkeep_testing::compare::dump;
 use simkeep_testing::depth::deep;
-use simkeep_testing::fold::{history, judge, with_verdicts};
+use simkeep_testing::fold::{history, verdict_of, with_verdicts};
 use simkeep_testing::{choice, create, ms, observation, open, sound};
 
 use super::{THREADS, busy, url};
 
 /// The calls of one thread on one page with their verdicts, in order.
-type Calls = Vec<(Visit, Verdict)>;
+type ThreadCalls = Vec<(Visit, Verdict)>;
 
 fn entries(visits: &[Visit]) -> Vec<Entry> {
     visits.iter().copied().map(Entry::Visit).collect()
 }
 
 /// Whether some order of all calls, which keeps the order of each thread, explains every verdict.
-fn has_serial_order(threads: &[Calls]) -> bool {
-    fn search(threads: &[Calls], at: &mut Vec<usize>, dead: &mut HashSet<Vec<usize>>) -> bool {
+fn has_serial_order(threads: &[ThreadCalls]) -> bool {
+    fn search(
+        threads: &[ThreadCalls],
+        at: &mut Vec<usize>,
+        dead: &mut HashSet<Vec<usize>>,
+    ) -> bool {
         if at.iter().zip(threads).all(|(at, calls)| *at == calls.len()) {
             return true;
         }
@@ -41,7 +45,7 @@ fn has_serial_order(threads: &[Calls]) -> bool {
             let expected = match done.last() {
                 _ if done.contains(visit) => Verdict::Known,
                 Some(last) if visit < last => Verdict::OutOfOrder,
-                _ => judge(&entries(&done), visit),
+                _ => verdict_of(&entries(&done), visit),
             };
             if expected == *verdict {
                 at[thread] += 1;
@@ -83,10 +87,10 @@ fn concurrent_verdicts_match_some_serial_order() {
             threads.into_iter().map(|t| t.join().unwrap()).collect()
         });
         for page in 0..PAGES {
-            let of_page = |calls: &Vec<(u64, Visit, Verdict)>| -> Calls {
+            let of_page = |calls: &Vec<(u64, Visit, Verdict)>| -> ThreadCalls {
                 calls.iter().filter(|c| c.0 == page).map(|c| (c.1, c.2)).collect()
             };
-            let threads: Vec<Calls> = calls.iter().map(of_page).collect();
+            let threads: Vec<ThreadCalls> = calls.iter().map(of_page).collect();
             assert!(has_serial_order(&threads), "round {round}: {threads:#?}");
             let set: BTreeSet<Entry> =
                 threads.iter().flatten().map(|c| Entry::Visit(c.0)).collect();

@@ -4,7 +4,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use simkeep::disk::{Disk, Meter, Name, OpKind, SimDisk};
+use simkeep::disk::{Disk, FileName, Meter, OpKind, SimDisk};
 use simkeep::{Durability, Epoch, Observation, Progress, Query, Role, Scope, Store, Versions};
 use simkeep_testing::disks::{Gate, HookDisk, PATIENCE};
 use simkeep_testing::{ms, on, small};
@@ -60,7 +60,7 @@ fn grouped_durability_shares_a_commit_among_more_writers() {
 /// Runs `blocked` until it waits at the gate, then `free`, which must not wait for it.
 fn while_blocked(
     gate: &Gate,
-    stops: fn(OpKind, Option<Name>) -> bool,
+    stops: fn(OpKind, Option<FileName>) -> bool,
     blocked: impl FnOnce() + Send,
     free: impl FnOnce() + Send,
 ) {
@@ -108,12 +108,12 @@ fn read_everything(store: &Store) {
     assert!(store.as_of(&url(0, 1), ms(7)).unwrap().is_some());
 }
 
-fn is_catalog_sync(kind: OpKind, name: Option<Name>) -> bool {
-    kind == OpKind::Sync && name == Some(Name::Catalog)
+fn is_catalog_sync(kind: OpKind, name: Option<FileName>) -> bool {
+    kind == OpKind::Sync && name == Some(FileName::Catalog)
 }
 
-fn is_segment_sync(kind: OpKind, name: Option<Name>) -> bool {
-    kind == OpKind::Sync && matches!(name, Some(Name::SegmentNew(_)))
+fn is_segment_sync(kind: OpKind, name: Option<FileName>) -> bool {
+    kind == OpKind::Sync && matches!(name, Some(FileName::SegmentNew(_)))
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn neither_readers_nor_observers_wait_for_a_seal() {
 fn neither_readers_nor_observers_nor_seals_wait_for_a_merge() {
     let (gate, store) = gated();
     // Segments 1 and 2 exist, so the merge writes number 3, and the concurrent seal number 4.
-    let is_merge = |kind, name| kind == OpKind::Sync && name == Some(Name::SegmentNew(3));
+    let is_merge = |kind, name| kind == OpKind::Sync && name == Some(FileName::SegmentNew(3));
     let merge = || assert_eq!(store.merge(&Progress::default()).unwrap().inputs, 2);
     while_blocked(&gate, is_merge, merge, || {
         read_everything(&store);

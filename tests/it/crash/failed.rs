@@ -7,23 +7,23 @@
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use simkeep::disk::{Fault, Strikes};
+use simkeep::disk::{DiskFault, FaultTarget};
 use simkeep::{Error, Store};
 
 use super::begin::empty;
-use super::script::{Step, any_step, passes, script, take};
+use super::script::{WorkloadStep, any_step, passes, script, take};
 use super::under::each;
 use simkeep_testing::compare::{check_counts, check_store, dump};
 use simkeep_testing::depth::{deep, every};
 use simkeep_testing::model::Model;
-use simkeep_testing::{again, choice, observation, on, open, small};
+use simkeep_testing::{choice, observation, on, open, rerun_hint, small};
 
 /// An I/O error, a full disk, and an interrupt. A failed write is half done, like a short write; a
 /// failed sync loses its data.
 const KINDS: [ErrorKind; 3] = [ErrorKind::Other, ErrorKind::StorageFull, ErrorKind::Interrupted];
 
 /// The number of disk calls of a workload.
-fn calls(steps: &[Step]) -> u64 {
+fn calls(steps: &[WorkloadStep]) -> u64 {
     let disk = empty();
     let store = open(&disk, small());
     let before = disk.operations();
@@ -32,17 +32,17 @@ fn calls(steps: &[Step]) -> u64 {
 }
 
 /// A workload in which one call fails.
-struct Failing<'s> {
-    steps: &'s [Step],
-    fault: Fault,
+struct FailingWorkload<'s> {
+    steps: &'s [WorkloadStep],
+    fault: DiskFault,
     what: String,
 }
 
-impl Failing<'_> {
+impl FailingWorkload<'_> {
     /// Returns whether the store refused to go on.
     #[expect(clippy::too_many_lines, reason = "one run of a store, step by step")]
     fn run(&self, seed: u64) -> bool {
-        let Failing { steps, fault, what } = self;
+        let FailingWorkload { steps, fault, what } = self;
         let disk = empty();
         let store = open(&disk, small());
         disk.record();
@@ -61,9 +61,10 @@ impl Failing<'_> {
                 Ok(_) => {
                     // A purge without space for the rewritten files has forgotten the pages
                     // nevertheless.
-                    let purged = matches!(step, Step::PurgeUrl(_) | Step::PurgePrefix(_));
+                    let purged =
+                        matches!(step, WorkloadStep::PurgeUrl(_) | WorkloadStep::PurgePrefix(_));
                     let no_room = fault.kind == ErrorKind::StorageFull;
-                    let harmless = no_room && (purged || matches!(step, Step::Merge));
+                    let harmless = no_room && (purged || matches!(step, WorkloadStep::Merge));
                     assert!(
                         harmless || !failed.kind.changes(),
                         "{what}: the store went on after {failed:?} in {step:?}"
@@ -87,7 +88,7 @@ impl Failing<'_> {
                     assert!(names_cause(&cause), "{what}: {error}, and the cause is {cause}");
                     states = passed;
                     for step in *steps {
-                        let is_write = !matches!(step, Step::Flush);
+                        let is_write = !matches!(step, WorkloadStep::Flush);
                         let refused = take(&store, step).is_err();
                         assert!(refused || !is_write, "{what}: {step:?} was accepted");
                     }
@@ -135,7 +136,7 @@ fn names_cause(error: &Error) -> bool {
 
 #[test]
 fn c4_failed_call_stops_acknowledgements_but_not_reads() {
-    let _again = again();
+    let _again = rerun_hint();
     let wanted = deep(5_000);
     let (tried, refused) = (AtomicU64::new(0), AtomicU64::new(0));
     let stride = every() as u64;
@@ -154,9 +155,9 @@ fn c4_failed_call_stops_acknowledgements_but_not_reads() {
         each(usize::try_from(calls).unwrap() * ways.len(), |n| {
             let (n, (kind, lasting)) = (n / ways.len(), ways[n % ways.len()]);
             let nth = 1 + n as u64 * stride + seed % stride;
-            let fault = Fault { strikes: Strikes::Any, nth, kind, lasting };
+            let fault = DiskFault { target: FaultTarget::Any, nth, kind, lasting };
             let what = format!("workload {seed}, {fault:?}");
-            let stopped = Failing { steps: &steps, fault, what }.run(nth);
+            let stopped = FailingWorkload { steps: &steps, fault, what }.run(nth);
             tried.fetch_add(1, Ordering::Relaxed);
             refused.fetch_add(u64::from(stopped), Ordering::Relaxed);
         });

@@ -6,14 +6,14 @@ use simkeep::disk::SimDisk;
 use simkeep::{Durability, Options, Progress, Scope, Snapshot, Store};
 
 use super::begin::beginnings;
-use super::under::{Trial, Under, each};
+use super::under::{CrashTrial, ObservedDisk, each};
 use simkeep_testing::depth::every;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
-use simkeep_testing::{Again, choice, command, request, small};
+use simkeep_testing::{RerunHint, choice, command, request, small};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Call {
+enum WorkloadCall {
     Observe,
     Flush,
     Seal,
@@ -23,19 +23,19 @@ enum Call {
     Reopen,
 }
 
-const CALLS: [Call; 7] = [
-    Call::Observe,
-    Call::Flush,
-    Call::Seal,
-    Call::Merge,
-    Call::Forget,
-    Call::Snapshot,
-    Call::Reopen,
+const CALLS: [WorkloadCall; 7] = [
+    WorkloadCall::Observe,
+    WorkloadCall::Flush,
+    WorkloadCall::Seal,
+    WorkloadCall::Merge,
+    WorkloadCall::Forget,
+    WorkloadCall::Snapshot,
+    WorkloadCall::Reopen,
 ];
 
 /// A running workload.
-struct Run {
-    under: Under,
+struct WorkloadRun {
+    under: ObservedDisk,
     options: Options,
     store: Option<Store>,
     /// The states that a power failure between two calls may leave, newest last.
@@ -43,7 +43,7 @@ struct Run {
     held: Vec<Snapshot>,
 }
 
-impl Run {
+impl WorkloadRun {
     fn model(&self) -> &Model {
         self.allowed.last().unwrap()
     }
@@ -54,13 +54,13 @@ impl Run {
 
     /// Makes the call number `n` of its workload; if `looking`, checks the possible states after a
     /// crash.
-    fn call(&mut self, call: Call, n: usize, looking: bool) {
+    fn call(&mut self, call: WorkloadCall, n: usize, looking: bool) {
         let before = self.allowed.clone();
         let mut during = before.clone();
         let store = self.store.clone().unwrap();
         let mut random = choice(50 + n as u64);
         let mut doing: Box<dyn FnMut()> = match call {
-            Call::Observe => {
+            WorkloadCall::Observe => {
                 let count = 1 + random(3).cast_signed() * 2;
                 let mut model = self.model().clone();
                 let mut requests = Vec::new();
@@ -73,12 +73,12 @@ impl Run {
                 during.push(model);
                 Box::new(move || drop(store.write_batch(&requests).unwrap()))
             }
-            Call::Flush => Box::new(move || store.flush().unwrap()),
-            Call::Seal => Box::new(move || store.seal().unwrap()),
-            Call::Merge => Box::new(move || {
+            WorkloadCall::Flush => Box::new(move || store.flush().unwrap()),
+            WorkloadCall::Seal => Box::new(move || store.seal().unwrap()),
+            WorkloadCall::Merge => Box::new(move || {
                 store.merge(&Progress::default()).unwrap();
             }),
-            Call::Forget => {
+            WorkloadCall::Forget => {
                 let mut model = self.model().clone();
                 let scope = if n.is_multiple_of(2) {
                     model.forget(|url| url == URLS[n]);
@@ -92,11 +92,11 @@ impl Run {
                     store.forget(scope.clone()).unwrap();
                 })
             }
-            Call::Snapshot => {
+            WorkloadCall::Snapshot => {
                 self.held.push(store.snapshot());
                 Box::new(|| ())
             }
-            Call::Reopen => {
+            WorkloadCall::Reopen => {
                 self.store = None;
                 let (hooked, options) = (self.under.hooked(), self.options.clone());
                 let mut store = Some(store);
@@ -108,12 +108,14 @@ impl Run {
             }
         };
         if looking {
-            let inside = matches!(call, Call::Seal | Call::Merge | Call::Forget);
+            let inside =
+                matches!(call, WorkloadCall::Seal | WorkloadCall::Merge | WorkloadCall::Forget);
             self.under.allow(during.clone(), inside);
         }
         doing();
         drop(doing);
-        let durable = self.is_flushed() || matches!(call, Call::Flush | Call::Seal | Call::Reopen);
+        let durable = self.is_flushed()
+            || matches!(call, WorkloadCall::Flush | WorkloadCall::Seal | WorkloadCall::Reopen);
         self.allowed = if durable { vec![during.pop().unwrap()] } else { during };
         if looking {
             self.under.allow(self.allowed.clone(), false);
@@ -123,16 +125,27 @@ impl Run {
     }
 }
 
-fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), options: &Options, calls: &[Call], n: usize) {
+fn run(
+    trial: &Arc<CrashTrial>,
+    begin: &(SimDisk, Model),
+    options: &Options,
+    calls: &[WorkloadCall],
+    n: usize,
+) {
     let what = format!("workload {n}, {calls:?}");
     let again = format!("SIMKEEP_WORKLOAD={n} {}", command("few_calls"));
-    let _again = Again(again.clone());
+    let _again = RerunHint(again.clone());
     let disk = begin.0.crash_all_kept();
-    let under = Under::new(disk, trial, options.clone(), &what, &again, n as u64);
+    let under = ObservedDisk::new(disk, trial, options.clone(), &what, &again, n as u64);
     let store = Store::open(under.hooked(), options.clone()).unwrap();
     let (store, held) = (Some(store), Vec::new());
-    let mut run =
-        Run { under, options: options.clone(), store, allowed: vec![begin.1.clone()], held };
+    let mut run = WorkloadRun {
+        under,
+        options: options.clone(),
+        store,
+        allowed: vec![begin.1.clone()],
+        held,
+    };
     for (n, call) in calls.iter().enumerate() {
         // Shorter workloads have covered crashes in the earlier calls.
         run.call(*call, n, n + 1 == calls.len());
@@ -142,7 +155,7 @@ fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), options: &Options, calls: &
 #[test]
 fn c2_crash_within_three_calls_leaves_some_commit() {
     let only = std::env::var("SIMKEEP_WORKLOAD").ok().map(|n| n.parse::<usize>().unwrap());
-    let trial = Trial::new(100, only.is_some());
+    let trial = CrashTrial::new(100, only.is_some());
     let beginnings = beginnings();
     let flushed = small().durability(Durability::OnFlush);
     let mut workloads = Vec::new();

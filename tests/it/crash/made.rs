@@ -1,6 +1,6 @@
 //! A crash during a load or a repair leaves the old state or the complete new one.
 
-use simkeep::disk::{Dir, Disk as _, Fault, Name, SimDisk, Strikes};
+use simkeep::disk::{Dir, Disk as _, DiskFault, FaultTarget, FileName, SimDisk};
 use simkeep::fingerprint::Recipe;
 use simkeep::load::{LoadEpochs, LoadOptions, Loaded};
 use simkeep::repair::{RepairOptions, repair};
@@ -12,8 +12,8 @@ use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
 use simkeep_testing::{choice, create, ms, names, on, open, request, small, sound};
 
-fn power_failure(nth: u64) -> Fault {
-    Fault { strikes: Strikes::Changes, nth, kind: std::io::ErrorKind::Other, lasting: true }
+fn power_failure(nth: u64) -> DiskFault {
+    DiskFault { target: FaultTarget::Changes, nth, kind: std::io::ErrorKind::Other, lasting: true }
 }
 
 /// The states that a crash may leave.
@@ -29,9 +29,9 @@ fn some(seed: u64, count: i64) -> Vec<Operation<'static>> {
 }
 
 /// The tables of document frequencies on a disk.
-fn tables(disk: &SimDisk) -> Vec<Name> {
+fn tables(disk: &SimDisk) -> Vec<FileName> {
     let names = disk.contents().into_iter().map(|(name, _)| name);
-    names.filter(|name| matches!(name, Name::Df(_) | Name::DfNew(_))).collect()
+    names.filter(|name| matches!(name, FileName::Df(_) | FileName::DfNew(_))).collect()
 }
 
 /// An origin with its own table.
@@ -39,10 +39,10 @@ fn weighed() -> Origin {
     let recipe: Recipe = "words-idf".parse().unwrap();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("words.df");
-    let mut counter = simkeep::df::Counter::new(&recipe, &path, 1 << 20).unwrap();
+    let mut counter = simkeep::df::FrequencyCounter::new(&recipe, &path, 1 << 20).unwrap();
     ["the red house", "the blue car"].iter().for_each(|text| counter.add(text).unwrap());
     counter.freeze(1).unwrap();
-    Origin::new(recipe).table(simkeep::df::Table::open(&path).unwrap()).unwrap()
+    Origin::new(recipe).table(simkeep::df::FrequencyTable::open(&path).unwrap()).unwrap()
 }
 
 /// A store with an ended epoch, an epoch with a table, and an epoch that is only a name.
@@ -98,7 +98,7 @@ fn crash_of_a_load_keeps_its_epochs_with_its_pages() {
     let changes = disk.changes() - before;
     let epochs = states[2].1.clone();
     assert_eq!(names(&epochs), ["one", "two", "named", "ended", &origin.name(), "last"]);
-    assert!(epochs[3].ended && tables(&disk) == [Name::Df(4)]);
+    assert!(epochs[3].ended && tables(&disk) == [FileName::Df(4)]);
     let mut found = [0; 3];
     for stop in (1..=changes).rev().step_by(every()) {
         let (disk, store) = begin();
@@ -112,7 +112,7 @@ fn crash_of_a_load_keeps_its_epochs_with_its_pages() {
             let at = at.unwrap_or_else(|| panic!("change {stop}: {:?}", state.1));
             assert!(at >= done, "change {stop}: {done} loads were done, {at} are there");
             assert_eq!(reader.epochs(), state.1);
-            let table: &[Name] = if at == 2 { &[Name::Df(4)] } else { &[] };
+            let table: &[FileName] = if at == 2 { &[FileName::Df(4)] } else { &[] };
             assert_eq!(tables(&disk), table, "change {stop}");
             check_counts(&store, &state.0);
             sound(&store).unwrap();

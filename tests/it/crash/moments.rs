@@ -4,7 +4,7 @@
 use std::io::ErrorKind;
 use std::sync::Arc;
 
-use simkeep::disk::{Disk, Fault, SimDisk, Strikes};
+use simkeep::disk::{Disk, DiskFault, FaultTarget, SimDisk};
 use simkeep::{Digest, Durability, Epoch, Error, Observation, Options, Role, Scope, Store};
 
 use super::script::{passes, script, take};
@@ -12,10 +12,10 @@ use simkeep_testing::compare::{check_counts, check_store, dump};
 use simkeep_testing::depth::{deep, every};
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
-use simkeep_testing::{again, choice, create, ms, names, observation, on, open, small, sound};
+use simkeep_testing::{choice, create, ms, names, observation, on, open, rerun_hint, small, sound};
 
 /// A store in the middle of a workload, which a fault ended.
-struct Stopped {
+struct StoppedWorkload {
     disk: SimDisk,
     store: Store,
     /// The acknowledged state.
@@ -26,7 +26,7 @@ struct Stopped {
 }
 
 /// Executes the steps of the script until one fails.
-fn run_until(options: Options, fault: Option<Fault>) -> Stopped {
+fn run_until(options: Options, fault: Option<DiskFault>) -> StoppedWorkload {
     let disk = SimDisk::new();
     let store = create(&disk, options);
     if let Some(fault) = fault {
@@ -36,14 +36,14 @@ fn run_until(options: Options, fault: Option<Fault>) -> Stopped {
     for step in script() {
         let mut states = passes(&acknowledged, &step);
         if let Err(error) = take(&store, &step) {
-            return Stopped { disk, store, acknowledged, states, error: Some(error) };
+            return StoppedWorkload { disk, store, acknowledged, states, error: Some(error) };
         }
         acknowledged = states.pop().unwrap();
     }
-    Stopped { disk, store, acknowledged, states: Vec::new(), error: None }
+    StoppedWorkload { disk, store, acknowledged, states: Vec::new(), error: None }
 }
 
-impl Stopped {
+impl StoppedWorkload {
     /// Opens the store after a crash, and checks that its state is allowed.
     fn recovers(&self, disk: &SimDisk, what: &str) -> Model {
         let store = Store::open(on(disk), small()).unwrap_or_else(|e| panic!("{what}: {e}"));
@@ -62,8 +62,8 @@ impl Stopped {
     }
 }
 
-fn power_failure(nth: u64) -> Fault {
-    Fault { strikes: Strikes::Changes, nth, kind: ErrorKind::Other, lasting: true }
+fn power_failure(nth: u64) -> DiskFault {
+    DiskFault { target: FaultTarget::Changes, nth, kind: ErrorKind::Other, lasting: true }
 }
 
 /// The number of disk changes of the script.
@@ -84,7 +84,7 @@ fn moments(n: u64, seed: u64) -> Vec<u64> {
 
 #[test]
 fn script_runs_and_agrees_with_the_model() {
-    let _again = again();
+    let _again = rerun_hint();
     let done = run_until(small(), None);
     check_store(&done.store, &done.acknowledged);
     assert!(done.acknowledged.page_count() >= 2);
@@ -93,7 +93,7 @@ fn script_runs_and_agrees_with_the_model() {
 
 #[test]
 fn crash_leaves_the_acknowledged_state_or_one_step_more() {
-    let _again = again();
+    let _again = rerun_hint();
     let (mut behind, mut further) = (0, 0);
     for stop in moments(changes(), 0) {
         let stopped = run_until(small(), Some(power_failure(stop)));
@@ -117,7 +117,7 @@ fn crash_leaves_the_acknowledged_state_or_one_step_more() {
 
 #[test]
 fn crash_during_recovery_changes_nothing() {
-    let _again = again();
+    let _again = rerun_hint();
     for stop in moments(changes(), 3).into_iter().step_by(9) {
         let stopped = run_until(small(), Some(power_failure(stop)));
         let crashed = stopped.disk.crash(&mut choice(stop));
@@ -139,7 +139,7 @@ fn crash_during_recovery_changes_nothing() {
 
 #[test]
 fn recovered_store_keeps_working() {
-    let _again = again();
+    let _again = rerun_hint();
     for stop in moments(changes(), 5).into_iter().step_by(5) {
         let stopped = run_until(small(), Some(power_failure(stop)));
         let disk = stopped.disk.crash(&mut choice(stop));
@@ -158,10 +158,10 @@ fn recovered_store_keeps_working() {
 
 #[test]
 fn after_a_failed_write_writes_fail_and_reads_work() {
-    let _again = again();
+    let _again = rerun_hint();
     for stop in moments(changes(), 1) {
         let stopped = run_until(small(), Some(power_failure(stop)));
-        let Stopped { disk, store, acknowledged, .. } = &stopped;
+        let StoppedWorkload { disk, store, acknowledged, .. } = &stopped;
         let Some(error) = &stopped.error else { continue };
         stopped.expect(store, &format!("change {stop}: the store that failed ({error})"));
         let page = observation(&mut choice(1), 10, 1_000);
@@ -190,7 +190,7 @@ fn after_a_failed_write_writes_fail_and_reads_work() {
 
 #[test]
 fn store_is_created_whole_or_not_at_all() {
-    let _again = again();
+    let _again = rerun_hint();
     let whole = SimDisk::new();
     drop(Store::create(on(&whole), small()).unwrap());
     for stop in 1..=whole.changes() {
@@ -222,7 +222,7 @@ fn store_is_created_whole_or_not_at_all() {
 
 #[test]
 fn batch_that_fits_the_memtable_is_atomic() {
-    let _again = again();
+    let _again = rerun_hint();
     let options = small().memtable_observations(1000);
     let batch: Vec<_> = (0..100).map(|i| observation(&mut choice(i), 10, 0)).collect();
     for stop in 1.. {
@@ -245,7 +245,7 @@ fn batch_that_fits_the_memtable_is_atomic() {
 
 #[test]
 fn registered_epoch_survives_a_crash() {
-    let _again = again();
+    let _again = rerun_hint();
     for stop in 1.. {
         let disk = SimDisk::new();
         let store = create(&disk, small());
@@ -272,11 +272,11 @@ fn registered_epoch_survives_a_crash() {
 /// A reader may keep a handle that outlives its store, whose file numbers may have been reused.
 #[test]
 fn snapshot_of_a_failed_store_leaves_the_reopened_one_alone() {
-    let _again = again();
+    let _again = rerun_hint();
     for stop in moments(changes(), 4) {
         let disk = SimDisk::new();
         let store = create(&disk, small());
-        disk.fail(Fault { lasting: false, ..power_failure(stop) });
+        disk.fail(DiskFault { lasting: false, ..power_failure(stop) });
         let mut snapshots = Vec::new();
         for step in script() {
             let failed = take(&store, &step).is_err();
@@ -302,7 +302,7 @@ fn snapshot_of_a_failed_store_leaves_the_reopened_one_alone() {
 
 #[test]
 fn crash_during_background_work_loses_nothing() {
-    let _again = again();
+    let _again = rerun_hint();
     let options = small().background(true);
     for run in 0..deep(300) {
         let mut choice = choice(run);
@@ -317,7 +317,7 @@ fn crash_during_background_work_loses_nothing() {
 
 #[test]
 fn each_thread_finds_its_acknowledged_observations_after_a_crash() {
-    let _again = again();
+    let _again = rerun_hint();
     const THREADS: usize = 8;
     let options = small().background(true);
     for run in 0..deep(150) {
@@ -361,7 +361,7 @@ fn numbered(thread: usize, time: i64) -> Observation<'static> {
 
 #[test]
 fn crash_keeps_flushed_and_a_prefix_of_later_observations() {
-    let _again = again();
+    let _again = rerun_hint();
     let options = small().durability(Durability::OnFlush);
     let options = options.memtable_observations(1000);
     for flushed in [0, 1, 5, 12] {
@@ -390,7 +390,7 @@ fn crash_keeps_flushed_and_a_prefix_of_later_observations() {
 
 #[test]
 fn nothing_is_synced_without_a_flush() {
-    let _again = again();
+    let _again = rerun_hint();
     let disk = SimDisk::new();
     let meter = simkeep::disk::Meter::counting(on(&disk));
     let shared: Arc<dyn Disk> = Arc::new(meter.clone());

@@ -8,7 +8,7 @@ use simkeep_testing::{choice, request};
 
 /// One call of a workload.
 #[derive(Clone, Debug)]
-pub(crate) enum Step {
+pub(crate) enum WorkloadStep {
     Operation(Vec<Operation<'static>>),
     Seal,
     Merge,
@@ -21,7 +21,7 @@ pub(crate) enum Step {
 
 /// Memtables that fill up in the middle of a batch, histories over several segments, forgetting in each
 /// kind of component, merges with and without forgotten pages.
-pub(crate) fn script() -> Vec<Step> {
+pub(crate) fn script() -> Vec<WorkloadStep> {
     let mut choice = choice(7);
     let mut time = 0;
     let mut batch = |n: usize| {
@@ -30,46 +30,46 @@ pub(crate) fn script() -> Vec<Step> {
             time += 1;
             requests.push(request(&mut choice, 10, time));
         }
-        Step::Operation(requests)
+        WorkloadStep::Operation(requests)
     };
     vec![
         batch(1),
         batch(5),
         batch(1),
-        Step::Seal,
+        WorkloadStep::Seal,
         batch(6),
-        Step::ForgetUrl(URLS[0]),
+        WorkloadStep::ForgetUrl(URLS[0]),
         batch(20),
-        Step::Merge,
+        WorkloadStep::Merge,
         batch(1),
-        Step::ForgetPrefix(0),
+        WorkloadStep::ForgetPrefix(0),
         batch(3),
-        Step::Flush,
-        Step::Seal,
+        WorkloadStep::Flush,
+        WorkloadStep::Seal,
         batch(9),
-        Step::Seal,
-        Step::Merge,
-        Step::PurgeUrl(URLS[1]),
+        WorkloadStep::Seal,
+        WorkloadStep::Merge,
+        WorkloadStep::PurgeUrl(URLS[1]),
         batch(2),
-        Step::PurgePrefix(9),
-        Step::PurgePrefix(4),
+        WorkloadStep::PurgePrefix(9),
+        WorkloadStep::PurgePrefix(4),
         batch(40),
-        Step::ForgetPrefix(7),
-        Step::Seal,
-        Step::Merge,
+        WorkloadStep::ForgetPrefix(7),
+        WorkloadStep::Seal,
+        WorkloadStep::Merge,
         batch(4),
     ]
 }
 
 /// A random step; seals, merges and forgetting are the most frequent.
-pub(crate) fn any_step(choice: &mut impl FnMut(u64) -> u64, time: &mut i64) -> Step {
+pub(crate) fn any_step(choice: &mut impl FnMut(u64) -> u64, time: &mut i64) -> WorkloadStep {
     let mut batch = |choice: &mut dyn FnMut(u64) -> u64, n: u64| {
         let mut choice = choice;
         let requests = (0..n).map(|_| {
             *time += 1;
             request(&mut choice, 12, *time)
         });
-        Step::Operation(requests.collect())
+        WorkloadStep::Operation(requests.collect())
     };
     let url = |n: u64| URLS[usize::try_from(n).unwrap()];
     let prefix = |n: u64| usize::try_from(n).unwrap();
@@ -79,51 +79,51 @@ pub(crate) fn any_step(choice: &mut impl FnMut(u64) -> u64, time: &mut i64) -> S
             let n = 2 + choice(24);
             batch(choice, n)
         }
-        6..=8 => Step::Seal,
-        9..=11 => Step::Merge,
-        12 => Step::ForgetUrl(url(choice(12))),
-        13 => Step::ForgetPrefix(prefix(choice(PREFIXES.len() as u64))),
+        6..=8 => WorkloadStep::Seal,
+        9..=11 => WorkloadStep::Merge,
+        12 => WorkloadStep::ForgetUrl(url(choice(12))),
+        13 => WorkloadStep::ForgetPrefix(prefix(choice(PREFIXES.len() as u64))),
         14 => match choice(2) {
-            0 => Step::PurgeUrl(url(choice(12))),
-            _ => Step::PurgePrefix(prefix(choice(PREFIXES.len() as u64))),
+            0 => WorkloadStep::PurgeUrl(url(choice(12))),
+            _ => WorkloadStep::PurgePrefix(prefix(choice(PREFIXES.len() as u64))),
         },
-        _ => Step::Flush,
+        _ => WorkloadStep::Flush,
     }
 }
 
-pub(crate) fn take(store: &Store, step: &Step) -> Result<()> {
+pub(crate) fn take(store: &Store, step: &WorkloadStep) -> Result<()> {
     let prefix = |n: &usize| Scope::Prefix(PREFIXES[*n].prefix());
     match step {
-        Step::Operation(batch) => store.write_batch(batch).map(drop),
-        Step::Seal => store.seal(),
-        Step::Merge => store.merge(&Progress::default()).map(drop),
-        Step::Flush => store.flush(),
-        Step::ForgetUrl(url) => store.forget(Scope::Url(url)).map(drop),
-        Step::ForgetPrefix(n) => store.forget(prefix(n)).map(drop),
-        Step::PurgeUrl(url) => store.purge(Scope::Url(url), &Progress::default()).map(drop),
-        Step::PurgePrefix(n) => store.purge(prefix(n), &Progress::default()).map(drop),
+        WorkloadStep::Operation(batch) => store.write_batch(batch).map(drop),
+        WorkloadStep::Seal => store.seal(),
+        WorkloadStep::Merge => store.merge(&Progress::default()).map(drop),
+        WorkloadStep::Flush => store.flush(),
+        WorkloadStep::ForgetUrl(url) => store.forget(Scope::Url(url)).map(drop),
+        WorkloadStep::ForgetPrefix(n) => store.forget(prefix(n)).map(drop),
+        WorkloadStep::PurgeUrl(url) => store.purge(Scope::Url(url), &Progress::default()).map(drop),
+        WorkloadStep::PurgePrefix(n) => store.purge(prefix(n), &Progress::default()).map(drop),
     }
 }
 
 /// The states of a step, including its last one. A batch that exceeds the rest of the memtable is sealed
 /// in between, and becomes durable in parts, in order.
-pub(crate) fn passes(model: &Model, step: &Step) -> Vec<Model> {
+pub(crate) fn passes(model: &Model, step: &WorkloadStep) -> Vec<Model> {
     let mut model = model.clone();
     let mut states = Vec::new();
     match step {
-        Step::Operation(batch) => {
+        WorkloadStep::Operation(batch) => {
             for request in batch {
                 model.request(request, 3);
                 states.push(model.clone());
             }
         }
-        Step::ForgetUrl(url) | Step::PurgeUrl(url) => {
+        WorkloadStep::ForgetUrl(url) | WorkloadStep::PurgeUrl(url) => {
             model.forget(|u| u == *url);
         }
-        Step::ForgetPrefix(n) | Step::PurgePrefix(n) => {
+        WorkloadStep::ForgetPrefix(n) | WorkloadStep::PurgePrefix(n) => {
             model.forget(|u| PREFIXES[*n].covers(u));
         }
-        Step::Seal | Step::Merge | Step::Flush => {}
+        WorkloadStep::Seal | WorkloadStep::Merge | WorkloadStep::Flush => {}
     }
     states.push(model);
     states

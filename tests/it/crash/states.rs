@@ -1,6 +1,6 @@
 //! The possible states after a crash, one after another.
 
-use simkeep::disk::{SimDisk, Unit};
+use simkeep::disk::{CrashUnit, SimDisk};
 
 use simkeep_testing::choice;
 
@@ -16,25 +16,28 @@ const SECTORS_MAX: usize = 24;
 /// whether every subset of pages was included.
 pub(crate) fn each(disk: &SimDisk, seed: u64, mut show: impl FnMut(SimDisk, &str)) -> bool {
     let mut random = choice(seed);
-    let pages = disk.unsynced(Unit::Page);
+    let pages = disk.unsynced(CrashUnit::Page);
     let whole = pages <= WHOLE_MAX;
     if whole {
         for subset in 0..1u64 << pages {
             let kept = |unit: usize| subset >> unit & 1 == 1;
-            show(disk.crash_keeping(Unit::Page, kept), &format!("pages {subset:b} of {pages}"));
+            show(
+                disk.crash_keeping(CrashUnit::Page, kept),
+                &format!("pages {subset:b} of {pages}"),
+            );
         }
     } else {
         for (what, kept) in shapes(pages, usize::MAX) {
-            show(disk.crash_keeping(Unit::Page, kept), &format!("pages: {what} of {pages}"));
+            show(disk.crash_keeping(CrashUnit::Page, kept), &format!("pages: {what} of {pages}"));
         }
         for n in 0..1 << (WHOLE_MAX - 4) {
-            let state = disk.crash_keeping(Unit::Page, |_| random(2) == 1);
+            let state = disk.crash_keeping(CrashUnit::Page, |_| random(2) == 1);
             show(state, &format!("pages: subset {n} of {pages}"));
         }
     }
-    let sectors = disk.unsynced(Unit::Sector);
+    let sectors = disk.unsynced(CrashUnit::Sector);
     for (what, kept) in shapes(sectors, SECTORS_MAX) {
-        show(disk.crash_keeping(Unit::Sector, kept), &format!("sectors: {what} of {sectors}"));
+        show(disk.crash_keeping(CrashUnit::Sector, kept), &format!("sectors: {what} of {sectors}"));
     }
     if pages > 0 {
         for n in 0..4 {

@@ -5,7 +5,7 @@ use std::hash::Hasher;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use simkeep::disk::{Name, SimDisk};
+use simkeep::disk::{FileName, SimDisk};
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// The hash of a disk without the time in `SNAPSHOT`, which differs in each run.
@@ -15,7 +15,7 @@ pub(crate) fn image(disk: &SimDisk) -> u64 {
         hash.write(name.to_string().as_bytes());
         hash.write_usize(content.len());
         match (name, content.len()) {
-            (Name::Snapshot | Name::SnapshotNew, 28..) => {
+            (FileName::Snapshot | FileName::SnapshotNew, 28..) => {
                 hash.write(&content[..16]);
                 hash.write(&content[24..content.len() - 4]);
             }
@@ -27,7 +27,7 @@ pub(crate) fn image(disk: &SimDisk) -> u64 {
 
 /// Counters for several threads.
 #[derive(Default)]
-pub(crate) struct Tally {
+pub(crate) struct CrashTally {
     images: Mutex<HashSet<u64>>,
     checked: Mutex<HashSet<(u64, u64)>>,
     inside: AtomicU64,
@@ -35,7 +35,7 @@ pub(crate) struct Tally {
     whole: AtomicU64,
 }
 
-impl Tally {
+impl CrashTally {
     /// Whether this image was not seen in this situation before; counts it if no situation had it.
     /// `inside` is whether a seal, a merge or a forgetting was running.
     pub(crate) fn is_new(&self, image: u64, situation: u64, inside: bool) -> bool {

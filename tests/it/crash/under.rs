@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use simkeep::disk::{Disk, Fault, OpKind, SimDisk, Unit};
+use simkeep::disk::{CrashUnit, Disk, DiskFault, OpKind, SimDisk};
 use simkeep::{Options, Reader, Store};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::states;
-use super::tally::{Tally, image};
+use super::tally::{CrashTally, image};
 use simkeep_testing::compare::{check_counts, check_store, dump};
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::model::Model;
@@ -21,11 +21,11 @@ use simkeep_testing::{choice, on, sound};
 const DEEPLY: u64 = 32;
 
 /// The work of all workloads of a test, and their failures.
-pub(crate) struct Trial {
+pub(crate) struct CrashTrial {
     /// States after crashes of workloads.
-    pub(crate) crashes: Tally,
+    pub(crate) crashes: CrashTally,
     /// States after crashes of recoveries.
-    pub(crate) recoveries: Tally,
+    pub(crate) recoveries: CrashTally,
     /// One in this many recovered stores is also searched, scanned and verified.
     deeply: u64,
     /// One in this many recoveries is interrupted at each of its changes.
@@ -33,12 +33,12 @@ pub(crate) struct Trial {
     failures: Mutex<Vec<String>>,
 }
 
-impl Trial {
+impl CrashTrial {
     /// Begins the trial of all workloads of a test, or of `one` that is repeated with everything tried.
-    pub(crate) fn new(cut_every: u64, one: bool) -> Arc<Trial> {
-        Arc::new(Trial {
-            crashes: Tally::default(),
-            recoveries: Tally::default(),
+    pub(crate) fn new(cut_every: u64, one: bool) -> Arc<CrashTrial> {
+        Arc::new(CrashTrial {
+            crashes: CrashTally::default(),
+            recoveries: CrashTally::default(),
             deeply: if one { 1 } else { DEEPLY },
             cut_every: if one { 1 } else { cut_every },
             failures: Mutex::default(),
@@ -92,7 +92,7 @@ pub(crate) fn each(n: usize, work: impl Fn(usize) + Sync) {
 
 /// The states with which crash states are compared.
 #[derive(Default)]
-struct Expected {
+struct ExpectedStates {
     /// The allowed states, newest last.
     allowed: Vec<Model>,
     /// Whether a seal, a merge or a forgetting is running.
@@ -105,11 +105,11 @@ struct Expected {
 
 /// A disk on which each sync is a moment to check.
 #[derive(Clone)]
-pub(crate) struct Under {
+pub(crate) struct ObservedDisk {
     disk: SimDisk,
-    trial: Arc<Trial>,
+    trial: Arc<CrashTrial>,
     options: Options,
-    expected: Arc<Mutex<Expected>>,
+    expected: Arc<Mutex<ExpectedStates>>,
     /// The name of the workload.
     what: Arc<str>,
     /// The command that repeats it.
@@ -117,17 +117,17 @@ pub(crate) struct Under {
     seed: u64,
 }
 
-impl Under {
+impl ObservedDisk {
     pub(crate) fn new(
         disk: SimDisk,
-        trial: &Arc<Trial>,
+        trial: &Arc<CrashTrial>,
         options: Options,
         what: &str,
         again: &str,
         seed: u64,
-    ) -> Under {
+    ) -> ObservedDisk {
         let (trial, what, again) = (Arc::clone(trial), Arc::from(what), Arc::from(again));
-        Under { disk, trial, options, expected: Arc::default(), what, again, seed }
+        ObservedDisk { disk, trial, options, expected: Arc::default(), what, again, seed }
     }
 
     /// The disk to use for the store.
@@ -141,7 +141,7 @@ impl Under {
     }
 
     /// Injects a failure.
-    pub(crate) fn fail(&self, fault: Fault) {
+    pub(crate) fn fail(&self, fault: DiskFault) {
         self.disk.fail(fault);
     }
 
@@ -235,16 +235,16 @@ impl Under {
         let hooked = HookDisk::new(on(&again), move |_, _| {
             let (moment, random) = &mut *moments.lock().unwrap();
             *moment += 1;
-            let units = on_disk.unsynced(Unit::Page);
+            let units = on_disk.unsynced(CrashUnit::Page);
             let subsets = if units <= 3 { 1 << units } else { 6 };
             for subset in 0..subsets {
                 let left = match subset {
                     _ if units <= 3 => {
-                        on_disk.crash_keeping(Unit::Page, |unit| subset >> unit & 1 == 1)
+                        on_disk.crash_keeping(CrashUnit::Page, |unit| subset >> unit & 1 == 1)
                     }
                     0 => on_disk.crash_synced_only(),
                     1 => on_disk.crash_all_kept(),
-                    2 => on_disk.crash_keeping(Unit::Page, |_| random(2) == 1),
+                    2 => on_disk.crash_keeping(CrashUnit::Page, |_| random(2) == 1),
                     _ => on_disk.crash(random),
                 };
                 if under.trial.recoveries.is_new(image(&left), case, false) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simkeep::Store;
-use simkeep::disk::{Access, Disk, Name, OpKind, SimDisk};
+use simkeep::disk::{Access, Disk, FileName, OpKind, SimDisk};
 use simkeep::verify::{VerifyOptions, verify};
 
 use simkeep_testing::disks::HookDisk;
@@ -13,14 +13,14 @@ use simkeep_testing::sample::fill;
 use simkeep_testing::{create, on, small};
 
 /// A new store with some segments, and the names of these segments.
-fn segments(disk: &SimDisk) -> (Store, Vec<Name>) {
+fn segments(disk: &SimDisk) -> (Store, Vec<FileName>) {
     let store = create(disk, small());
     for seed in 1..5 {
         fill(&store, &mut Model::default(), seed, 10);
         store.seal().unwrap();
     }
     let segments = store.stats().unwrap().segments;
-    (store, segments.iter().map(|segment| Name::Segment(segment.id)).collect())
+    (store, segments.iter().map(|segment| FileName::Segment(segment.id)).collect())
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn verify_during_writing_names_every_flaw() {
     let (_store, segments) = segments(&disk);
     assert!(segments.len() > 3, "{segments:?}");
     assert!(verify(on(&disk), VerifyOptions::default()).unwrap().is_sound());
-    let flip = |name: Name, offset: fn(u64) -> u64| {
+    let flip = |name: FileName, offset: fn(u64) -> u64| {
         let file = disk.open(name, Access::Write).unwrap();
         let at = offset(file.size().unwrap());
         let mut byte = [0];
@@ -50,14 +50,14 @@ fn verify_during_writing_names_every_flaw() {
 
 /// A disk that removes these files before the `nth` read of a segment after each of them was opened
 /// twice.
-fn removing(disk: &SimDisk, segments: &[Name], nth: usize) -> HookDisk {
+fn removing(disk: &SimDisk, segments: &[FileName], nth: usize) -> HookDisk {
     let (opens, reads) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let (inner, segments) = (disk.clone(), segments.to_vec());
     HookDisk::with_reads(on(disk), move |kind, name| match (kind, name) {
-        (OpKind::Open(_), Some(Name::Segment(_))) => {
+        (OpKind::Open(_), Some(FileName::Segment(_))) => {
             opens.fetch_add(1, Ordering::Relaxed);
         }
-        (OpKind::Read, Some(Name::Segment(_)))
+        (OpKind::Read, Some(FileName::Segment(_)))
             if opens.load(Ordering::Relaxed) >= 2 * segments.len()
                 && reads.fetch_add(1, Ordering::Relaxed) + 1 == nth =>
         {

@@ -4,16 +4,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use simkeep::disk::{Name, SimDisk};
+use simkeep::disk::{FileName, SimDisk};
 use simkeep::verify::{VerifyOptions, verify};
 use simkeep::{Error, Reader, Store};
 
-use super::stores::{Sound, answers};
+use super::stores::{SoundStore, answers};
 use simkeep_testing::{on, small};
 
 /// The results of damage.
 #[derive(Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct DamageCounts {
     pub(crate) tried: AtomicUsize,
     /// Detected by opening and reading.
     pub(crate) by_reading: AtomicUsize,
@@ -23,7 +23,7 @@ pub(crate) struct Counts {
     pub(crate) harmless: AtomicUsize,
 }
 
-impl Counts {
+impl DamageCounts {
     /// Prints the results in one line.
     pub(crate) fn say(&self, what: &str) {
         let number = |count: &AtomicUsize| count.load(Ordering::Relaxed);
@@ -39,21 +39,21 @@ impl Counts {
 
 /// How a damaged store is opened.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Opens {
+pub(crate) enum OpenModes {
     ToWrite,
     ToRead,
     Both,
 }
 
-impl Opens {
+impl OpenModes {
     /// Alternates between the ways.
-    pub(crate) fn nth(n: usize) -> Opens {
-        if n.is_multiple_of(2) { Opens::ToWrite } else { Opens::ToRead }
+    pub(crate) fn nth(n: usize) -> OpenModes {
+        if n.is_multiple_of(2) { OpenModes::ToWrite } else { OpenModes::ToRead }
     }
 }
 
 /// Asserts that the error names the file and, for damage, the place in it.
-pub(crate) fn names(error: &Error, name: Name) {
+pub(crate) fn names(error: &Error, name: FileName) {
     let text = error.to_string();
     let file = name.to_string();
     let named = match error {
@@ -68,10 +68,10 @@ pub(crate) fn names(error: &Error, name: Name) {
 /// give the same answers. Returns whether `verify` found the damage.
 pub(crate) fn check(
     disk: &SimDisk,
-    name: Name,
-    sound: &Sound,
-    opens: Opens,
-    counts: &Counts,
+    name: FileName,
+    sound: &SoundStore,
+    opens: OpenModes,
+    counts: &DamageCounts,
 ) -> bool {
     let mut found = false;
     // `verify` runs first, since opening for writing may repair what it should find.
@@ -89,10 +89,10 @@ pub(crate) fn check(
         }
     };
     let mut opened = Vec::new();
-    if opens != Opens::ToWrite {
+    if opens != OpenModes::ToWrite {
         opened.push(Reader::open(on(disk)).map(|reader| reader.snapshot()));
     }
-    if opens != Opens::ToRead {
+    if opens != OpenModes::ToRead {
         opened.push(Store::open(on(disk), small()).map(|store| store.snapshot()));
     }
     for view in opened {

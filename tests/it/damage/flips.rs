@@ -3,13 +3,13 @@
 use std::sync::atomic::Ordering;
 
 use simkeep::Reader;
-use simkeep::disk::{Access, Disk, Name, SimDisk};
+use simkeep::disk::{Access, Disk, FileName, SimDisk};
 
-use super::check::{Counts, Opens, check, each, names};
-use super::stores::{Sound, answers, live_bytes};
+use super::check::{DamageCounts, OpenModes, check, each, names};
+use super::stores::{SoundStore, answers, live_bytes};
 use simkeep_testing::depth::deep;
-use simkeep_testing::disks::restless;
-use simkeep_testing::{EPOCHS, again, choice, open, small};
+use simkeep_testing::disks::changing_catalog_disk;
+use simkeep_testing::{EPOCHS, choice, open, rerun_hint, small};
 
 /// The total number of flipped bits.
 fn flips() -> usize {
@@ -21,7 +21,7 @@ const ALL_FLIPS: usize = 1_000_000;
 
 /// Picks `wanted` bits at regular intervals, one at a random place in each interval. Returns all
 /// bits if there are no more than `wanted`.
-fn chosen(all: Vec<Bit>, wanted: usize) -> Vec<Bit> {
+fn chosen(all: Vec<BitPosition>, wanted: usize) -> Vec<BitPosition> {
     let (len, mut choice) = (all.len(), choice(all.len() as u64));
     if wanted >= len || flips() >= ALL_FLIPS {
         return all;
@@ -43,37 +43,37 @@ fn chosen(all: Vec<Bit>, wanted: usize) -> Vec<Bit> {
 }
 
 /// Prints the results, and checks that about `wanted` flips were tried.
-fn tried(counts: &Counts, of: &str, wanted: usize) {
+fn tried(counts: &DamageCounts, of: &str, wanted: usize) {
     counts.say(&format!("flips of {of}"));
     let tried = counts.tried.load(Ordering::Relaxed);
     assert!(tried >= wanted / 10 * 9, "{tried} of {wanted} flips of {of}");
 }
 
 /// A bit of a file of one of the stores.
-struct Bit {
+struct BitPosition {
     store: usize,
-    name: Name,
+    name: FileName,
     offset: usize,
     bit: u8,
 }
 
-fn bits_of(store: usize, name: Name, offset: usize) -> impl Iterator<Item = Bit> {
-    (0..8).map(move |bit| Bit { store, name, offset, bit })
+fn bits_of(store: usize, name: FileName, offset: usize) -> impl Iterator<Item = BitPosition> {
+    (0..8).map(move |bit| BitPosition { store, name, offset, bit })
 }
 
 fn flip(
-    stores: &[Sound],
-    bits: &[Bit],
-    opens: impl Fn(usize) -> Opens + Sync,
-    counts: &Counts,
+    stores: &[SoundStore],
+    bits: &[BitPosition],
+    opens: impl Fn(usize) -> OpenModes + Sync,
+    counts: &DamageCounts,
     must_be_found: bool,
 ) {
     let what = |n: usize| {
-        let Bit { store, name, offset, bit } = bits[n];
+        let BitPosition { store, name, offset, bit } = bits[n];
         format!("{name} of the {} store, byte {offset}, bit {bit}", stores[store].what)
     };
     each(bits.len(), what, |n| {
-        let Bit { store, name, offset, bit } = bits[n];
+        let BitPosition { store, name, offset, bit } = bits[n];
         let sound = &stores[store];
         let mut damaged = sound.file(name).to_vec();
         damaged[offset] ^= 1 << bit;
@@ -85,8 +85,8 @@ fn flip(
 /// Five of six flips are in bytes that a checksum covers, so each is found.
 #[test]
 fn c3_bit_flip_in_a_segment_is_detected_or_harmless() {
-    let _again = again();
-    let stores = [Sound::killed(), Sound::another(), Sound::golden()];
+    let _again = rerun_hint();
+    let stores = [SoundStore::killed(), SoundStore::another(), SoundStore::golden()];
     let wanted = flips() / 6 * 5;
     let mut bits = Vec::new();
     // The small stores have every kind of data in few bytes.
@@ -99,8 +99,8 @@ fn c3_bit_flip_in_a_segment_is_detected_or_harmless() {
         }
         bits.extend(chosen(all, wanted));
     }
-    let counts = Counts::default();
-    flip(&stores, &bits, Opens::nth, &counts, true);
+    let counts = DamageCounts::default();
+    flip(&stores, &bits, OpenModes::nth, &counts, true);
     // The small stores have some 300,000 bits, which may be fewer than requested.
     tried(&counts, "segments", bits.len().max(wanted.min(250_000)));
 }
@@ -108,16 +108,16 @@ fn c3_bit_flip_in_a_segment_is_detected_or_harmless() {
 /// No checksum covers these bytes, and they are zero.
 #[test]
 fn c3_bit_flip_between_sections_is_harmless_but_verified() {
-    let _again = again();
-    let stores = [Sound::killed()];
+    let _again = rerun_hint();
+    let stores = [SoundStore::killed()];
     let mut bits = Vec::new();
     for name in stores[0].segments() {
         let live = live_bytes(stores[0].file(name));
         let offsets = (0..live.len()).filter(|at| !live[*at]);
-        bits.extend(offsets.map(|offset| Bit { store: 0, name, offset, bit: 3 }));
+        bits.extend(offsets.map(|offset| BitPosition { store: 0, name, offset, bit: 3 }));
     }
-    let counts = Counts::default();
-    flip(&stores, &bits, |_| Opens::ToRead, &counts, true);
+    let counts = DamageCounts::default();
+    flip(&stores, &bits, |_| OpenModes::ToRead, &counts, true);
     tried(&counts, "what lies between sections", bits.len().max(100));
     assert_eq!(counts.by_reading.into_inner(), 0);
 }
@@ -146,18 +146,18 @@ fn catalog_bytes(content: &[u8]) -> Vec<usize> {
 
 #[test]
 fn c3_bit_flip_in_a_catalog_is_detected_or_harmless() {
-    let _again = again();
-    let stores = [Sound::killed(), Sound::closed(), Sound::golden()];
+    let _again = rerun_hint();
+    let stores = [SoundStore::killed(), SoundStore::closed(), SoundStore::golden()];
     let wanted = flips() / 6;
     let mut bits = Vec::new();
     for (store, sound) in stores.iter().enumerate() {
-        let name = Name::Catalog;
+        let name = FileName::Catalog;
         let offsets = catalog_bytes(sound.file(name)).into_iter();
         let all = offsets.flat_map(|offset| bits_of(store, name, offset));
         bits.extend(chosen(all.collect(), wanted.div_ceil(stores.len())));
     }
-    let counts = Counts::default();
-    flip(&stores, &bits, Opens::nth, &counts, false);
+    let counts = DamageCounts::default();
+    flip(&stores, &bits, OpenModes::nth, &counts, false);
     tried(&counts, "catalogs", wanted.min(ALL_FLIPS / 6));
     let found = counts.by_verify.into_inner();
     assert!(found * 8 > bits.len(), "{found} of {}", bits.len());
@@ -166,15 +166,15 @@ fn c3_bit_flip_in_a_catalog_is_detected_or_harmless() {
 /// They matter only while a store has a writer: a damaged mark is ignored.
 #[test]
 fn c3_lock_or_snapshot_bit_flip_is_detected_or_harmless() {
-    let _again = again();
-    let stores = [Sound::killed(), Sound::closed()];
-    let counts = Counts::default();
+    let _again = rerun_hint();
+    let stores = [SoundStore::killed(), SoundStore::closed()];
+    let counts = DamageCounts::default();
     for (store, sound) in stores.iter().enumerate() {
-        assert_eq!(sound.file(Name::Lock).len(), 28);
-        for name in [Name::Lock, Name::Snapshot] {
+        assert_eq!(sound.file(FileName::Lock).len(), 28);
+        for name in [FileName::Lock, FileName::Snapshot] {
             let offsets = 0..sound.file(name).len();
-            let bits: Vec<Bit> = offsets.flat_map(|at| bits_of(store, name, at)).collect();
-            flip(&stores, &bits, |_| Opens::Both, &counts, false);
+            let bits: Vec<BitPosition> = offsets.flat_map(|at| bits_of(store, name, at)).collect();
+            flip(&stores, &bits, |_| OpenModes::Both, &counts, false);
         }
     }
     counts.say("flips of LOCK and SNAPSHOT");
@@ -183,20 +183,23 @@ fn c3_lock_or_snapshot_bit_flip_is_detected_or_harmless() {
 /// A reader uses this file if it cannot follow a running writer.
 #[test]
 fn c3_bit_flip_in_snapshot_during_writing_names_the_file() {
-    let _again = again();
-    let disk = SimDisk::of(Sound::killed().files);
+    let _again = rerun_hint();
+    let disk = SimDisk::of(SoundStore::killed().files);
     let store = open(&disk, small());
     store.seal().unwrap();
-    let read = || Reader::open(restless(&disk)).and_then(|reader| answers(&reader.snapshot()));
+    let read = || {
+        Reader::open(changing_catalog_disk(&disk)).and_then(|reader| answers(&reader.snapshot()))
+    };
     let sound = read().unwrap();
-    let file = disk.open(Name::Snapshot, Access::Write).unwrap();
+    let file = disk.open(FileName::Snapshot, Access::Write).unwrap();
     let mut content = vec![0; usize::try_from(file.size().unwrap()).unwrap()];
     file.read_at(0, &mut content).unwrap();
-    for Bit { offset, bit, .. } in (0..content.len()).flat_map(|at| bits_of(0, Name::Snapshot, at))
+    for BitPosition { offset, bit, .. } in
+        (0..content.len()).flat_map(|at| bits_of(0, FileName::Snapshot, at))
     {
         file.write_at(offset as u64, &[content[offset] ^ 1 << bit]).unwrap();
         let error = read().expect_err("a checksum covers all of it");
-        names(&error, Name::Snapshot);
+        names(&error, FileName::Snapshot);
         file.write_at(offset as u64, &content[offset..=offset]).unwrap();
     }
     assert!(read().unwrap() == sound);

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use simkeep::disk::{Access, Disk, Name, SimDisk};
+use simkeep::disk::{Access, Disk, FileName, SimDisk};
 use simkeep::load::LoadOptions;
 use simkeep::repair::{RepairOptions, Repaired, repair};
 use simkeep::verify::{Verified, VerifyOptions, verify};
@@ -15,7 +15,7 @@ use simkeep_testing::model::Model;
 use simkeep_testing::sample::{file, with};
 use simkeep_testing::{ms, on, open, small};
 
-type Files = Vec<(Name, Vec<u8>)>;
+type ForeignFiles = Vec<(FileName, Vec<u8>)>;
 
 /// Pages that are equal for each `salt` except for their fingerprints, so that files have equal lengths.
 fn load(store: &Store, from: u64, to: u64, salt: u64) {
@@ -36,7 +36,7 @@ fn made(seed: u64) -> (SimDisk, Store) {
 }
 
 /// A closed store whose segments come from loads.
-fn store_of(seed: u64, salts: &[u64]) -> Files {
+fn store_of(seed: u64, salts: &[u64]) -> ForeignFiles {
     let (disk, store) = made(seed);
     salts
         .iter()
@@ -47,7 +47,7 @@ fn store_of(seed: u64, salts: &[u64]) -> Files {
 }
 
 /// A copy of a store that diverges by another load.
-fn gone_on(files: &Files, seed: u64, salt: u64) -> Files {
+fn gone_on(files: &ForeignFiles, seed: u64, salt: u64) -> ForeignFiles {
     let disk = SimDisk::of(files.iter().cloned());
     disk.set_seed(seed);
     let store = open(&disk, small());
@@ -56,9 +56,9 @@ fn gone_on(files: &Files, seed: u64, salt: u64) -> Files {
     disk.contents()
 }
 
-fn newest(files: &Files) -> Name {
+fn newest(files: &ForeignFiles) -> FileName {
     let segments = files.iter().map(|(name, _)| *name);
-    segments.filter(|name| matches!(name, Name::Segment(_))).max().unwrap()
+    segments.filter(|name| matches!(name, FileName::Segment(_))).max().unwrap()
 }
 
 /// Changes the number of a segment.
@@ -91,13 +91,13 @@ fn saved(disk: &SimDisk) -> (Repaired, Model) {
     (repaired, model)
 }
 
-fn held(files: &Files) -> Model {
+fn held(files: &ForeignFiles) -> Model {
     dump(&Reader::open(on(&SimDisk::of(files.iter().cloned()))).unwrap().snapshot()).unwrap()
 }
 
 /// Asserts that it is refused for writing and reading with errors that contain these texts, and that
 /// nothing is removed. `verify` and `repair` report the same.
-fn is_refused(disk: &SimDisk, name: Name, says: &[&str]) -> Repaired {
+fn is_refused(disk: &SimDisk, name: FileName, says: &[&str]) -> Repaired {
     let names = |disk: &SimDisk| disk.contents().into_iter().map(|(n, _)| n).collect::<Vec<_>>();
     let before = names(disk);
     let check = |flaw: &simkeep::Corruption| {
@@ -160,7 +160,7 @@ fn segment_of_a_diverged_copy_is_refused_naming_both() {
     let repaired = is_refused(&disk, name, &[&sums[0], &sums[1]]);
     assert_eq!((repaired.pages, repaired.lost.len()), (50, 1));
     // Without a catalog, `SNAPSHOT` has the checksum.
-    let left = disk.contents().into_iter().filter(|(name, _)| *name != Name::Catalog);
+    let left = disk.contents().into_iter().filter(|(name, _)| *name != FileName::Catalog);
     let (repaired, model) = saved(&SimDisk::of(left));
     assert_eq!(model.pages().count(), 50);
     assert!(repaired.lost.iter().any(|loss| loss.file == name.to_string()), "{repaired:#?}");
@@ -240,7 +240,7 @@ fn following_reader_sees_all_of_a_replacing_copy() {
 #[test]
 fn unlisted_segment_of_another_store_is_not_removed() {
     let (own, other) = (store_of(1, &[1]), store_of(2, &[3]));
-    let stray = Name::Segment(77);
+    let stray = FileName::Segment(77);
     let segment = renumbered(file(&other, newest(&other)), 77);
     let ids = [&*id_of(file(&own, newest(&own))), &*id_of(&segment)];
     let disk = with(&own, stray, segment);
@@ -256,13 +256,14 @@ fn unlisted_segment_of_another_store_is_not_removed() {
 #[test]
 fn repair_without_a_catalog_uses_segments_of_one_store() {
     let (own, other) = (store_of(1, &[1, 2]), store_of(2, &[3]));
-    let mut files: Files = own.iter().filter(|(n, _)| *n != Name::Catalog).cloned().collect();
+    let mut files: ForeignFiles =
+        own.iter().filter(|(n, _)| *n != FileName::Catalog).cloned().collect();
     // With a number above all others, so that it would be tried first.
-    let (foreign, stray) = (Name::Segment(200), file(&other, newest(&other)));
+    let (foreign, stray) = (FileName::Segment(200), file(&other, newest(&other)));
     let (id, stray) = (id_of(stray), renumbered(stray, 200));
     files.push((foreign, stray));
     for snapshot in [true, false] {
-        files.retain(|(name, _)| snapshot || *name != Name::Snapshot);
+        files.retain(|(name, _)| snapshot || *name != FileName::Snapshot);
         let (repaired, model) = saved(&SimDisk::of(files.iter().cloned()));
         assert!(model == held(&own), "{repaired:#?}");
         let named = |file: &str| file == foreign.to_string();
@@ -272,13 +273,13 @@ fn repair_without_a_catalog_uses_segments_of_one_store() {
 }
 
 /// A store at two times: its files and its contents.
-fn older_and_newer() -> (Files, Files) {
+fn older_and_newer() -> (ForeignFiles, ForeignFiles) {
     let older = store_of(1, &[1]);
     (older.clone(), gone_on(&older, 2, 2))
 }
 
 /// Replaces some files of one time with those of the other.
-fn mixed(files: &Files, others: &Files, names: &[Name]) -> SimDisk {
+fn mixed(files: &ForeignFiles, others: &ForeignFiles, names: &[FileName]) -> SimDisk {
     let kept = files.iter().filter(|(name, _)| !names.contains(name));
     let put = others.iter().filter(|(name, _)| names.contains(name));
     SimDisk::of(kept.chain(put).cloned())
@@ -287,8 +288,8 @@ fn mixed(files: &Files, others: &Files, names: &[Name]) -> SimDisk {
 #[test]
 fn catalog_older_than_snapshot_is_refused_and_nothing_removed() {
     let (older, newer) = older_and_newer();
-    let disk = mixed(&newer, &older, &[Name::Catalog, Name::Lock]);
-    let repaired = is_refused(&disk, Name::Catalog, &["SNAPSHOT", "older copy"]);
+    let disk = mixed(&newer, &older, &[FileName::Catalog, FileName::Lock]);
+    let repaired = is_refused(&disk, FileName::Catalog, &["SNAPSHOT", "older copy"]);
     // The data of the newer segments is certain.
     assert_eq!(repaired.pages, 100);
     assert!(saved(&disk).1 == held(&newer));
@@ -298,10 +299,10 @@ fn catalog_older_than_snapshot_is_refused_and_nothing_removed() {
     let says = |what: &str| what.contains("older than SNAPSHOT");
     assert!(matches!(doubtful, Err(Error::AmbiguousRepair { what }) if says(&what)));
     // The mark alone does not matter, and the catalog alone is detected by the mark as well.
-    let disk = mixed(&newer, &older, &[Name::Lock]);
+    let disk = mixed(&newer, &older, &[FileName::Lock]);
     assert!(verified(&disk).is_sound());
     drop(open(&disk, small()));
-    let disk = mixed(&newer, &older, &[Name::Catalog]);
+    let disk = mixed(&newer, &older, &[FileName::Catalog]);
     let error = Reader::open(on(&disk)).unwrap_err();
     assert!(matches!(error, Error::Corrupt(flaw) if flaw.file == "catalog.redb"));
 }
@@ -326,7 +327,7 @@ fn journal_of_an_older_catalog_is_not_joined_to_segments() {
     [50, 52].into_iter().for_each(|from| load(&store, from, from + 2, 2));
     drop(store);
     let newer = disk.contents();
-    let disk = mixed(&newer, &apart, &[Name::Catalog, Name::Lock]);
+    let disk = mixed(&newer, &apart, &[FileName::Catalog, FileName::Lock]);
     let (repaired, model) = saved(&disk);
     assert!(model == held(&newer), "{repaired:#?}");
 }
@@ -343,8 +344,8 @@ fn snapshot_of_a_diverged_copy_is_refused() {
     }
     store.close().unwrap();
     let own = disk.contents();
-    let mixed = mixed(&other, &own, &[Name::Catalog, Name::Lock]);
-    let repaired = is_refused(&mixed, Name::Snapshot, &["two diverged copies"]);
+    let mixed = mixed(&other, &own, &[FileName::Catalog, FileName::Lock]);
+    let repaired = is_refused(&mixed, FileName::Snapshot, &["two diverged copies"]);
     assert_eq!(repaired.pages, 50);
     assert!(saved(&mixed).1 == held(&own));
 }
@@ -353,16 +354,16 @@ fn snapshot_of_a_diverged_copy_is_refused() {
 fn snapshot_of_another_store_is_refused_naming_both() {
     let (own, other) = (store_of(1, &[1]), store_of(2, &[3]));
     let ids = [&own, &other].map(|files| id_of(file(files, newest(files))));
-    let disk = mixed(&own, &other, &[Name::Snapshot]);
-    is_refused(&disk, Name::Snapshot, &[&ids[0], &ids[1]]);
+    let disk = mixed(&own, &other, &[FileName::Snapshot]);
+    is_refused(&disk, FileName::Snapshot, &[&ids[0], &ids[1]]);
     assert!(saved(&disk).1 == held(&own));
 }
 
 #[test]
 fn older_or_missing_snapshot_is_ignored() {
     let (older, newer) = older_and_newer();
-    let without = newer.iter().filter(|(name, _)| *name != Name::Snapshot).cloned();
-    for disk in [mixed(&newer, &older, &[Name::Snapshot]), SimDisk::of(without)] {
+    let without = newer.iter().filter(|(name, _)| *name != FileName::Snapshot).cloned();
+    for disk in [mixed(&newer, &older, &[FileName::Snapshot]), SimDisk::of(without)] {
         assert!(verified(&disk).is_sound());
         assert!(dump(&Reader::open(on(&disk)).unwrap().snapshot()).unwrap() == held(&newer));
         let store = open(&disk, small());
@@ -374,13 +375,13 @@ fn older_or_missing_snapshot_is_ignored() {
 fn flipped_snapshot_version_is_damage_and_checking_continues() {
     let own = store_of(1, &[1]);
     for at in 8..12 {
-        let mut snapshot = file(&own, Name::Snapshot).to_vec();
+        let mut snapshot = file(&own, FileName::Snapshot).to_vec();
         snapshot[at] ^= 2;
         let name = newest(&own);
         let mut segment = file(&own, name).to_vec();
         segment[64] ^= 1;
         let disk = SimDisk::of(own.iter().map(|(of, content)| match of {
-            Name::Snapshot => (*of, snapshot.clone()),
+            FileName::Snapshot => (*of, snapshot.clone()),
             of if *of == name => (*of, segment.clone()),
             _ => (*of, content.clone()),
         }));

@@ -1,6 +1,6 @@
 //! A catalog header that selects the commit before the last.
 
-use simkeep::disk::{Name, SimDisk};
+use simkeep::disk::{FileName, SimDisk};
 use simkeep::load::LoadOptions;
 use simkeep::repair::{RepairOptions, repair};
 use simkeep::verify::{VerifyOptions, verify};
@@ -12,9 +12,9 @@ use simkeep_testing::sample::sample;
 use simkeep_testing::{create, ms, on, open, small};
 
 /// The last commit; a repair restores all of it.
-type Last = (&'static str, fn(&Store));
+type LastCommit = (&'static str, fn(&Store));
 
-const LAST: [Last; 5] = [
+const LAST: [LastCommit; 5] = [
     ("an observation", |store| drop(store.observe(Observation::gone(URLS[0], ms(9_000))).unwrap())),
     ("a seal", |store| store.seal().unwrap()),
     ("a merge", |store| _ = store.merge(&Progress::default()).unwrap()),
@@ -34,7 +34,7 @@ fn c3_header_that_selects_the_previous_commit_is_detected() {
         act(&store);
         let expected = dump(&store.snapshot()).unwrap();
         let mut files = disk.contents();
-        let catalog = files.iter_mut().find(|(name, _)| *name == Name::Catalog).unwrap();
+        let catalog = files.iter_mut().find(|(name, _)| *name == FileName::Catalog).unwrap();
         catalog.1[9] ^= 1;
         let damaged = || SimDisk::of(files.iter().cloned());
 

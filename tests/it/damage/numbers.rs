@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use simkeep::disk::{Disk, Name, SimDisk};
+use simkeep::disk::{Disk, FileName, SimDisk};
 use simkeep::verify::{VerifyOptions, verify};
 use simkeep_testing::forge::golden::{SEGMENTS, agreeing, files, golden};
-use simkeep_testing::forge::segment::Segment;
+use simkeep_testing::forge::segment::ForgedSegment;
 
 /// The numbers in `format/segment.md`, each with the change that makes it wrong: all but the sequence
 /// numbers, which the catalog has too, the tier, and the time of writing.
@@ -25,9 +25,9 @@ const WRONG: [(usize, i64); 10] = [
 #[test]
 fn verify_finds_each_wrong_number_in_a_segment() {
     for id in SEGMENTS {
-        let sound = Segment::read(&golden(Name::Segment(id)));
+        let sound = ForgedSegment::read(&golden(FileName::Segment(id)));
         assert!(
-            sound.write() == golden(Name::Segment(id)),
+            sound.write() == golden(FileName::Segment(id)),
             "what is made by hand is like the rest"
         );
         for (number, by) in [(3, 0)].into_iter().chain(WRONG) {
@@ -37,7 +37,7 @@ fn verify_finds_each_wrong_number_in_a_segment() {
             let files = files(&agreeing(id, &file), Some((id, &file)));
             let disk: Arc<dyn Disk> = Arc::new(SimDisk::of(files));
             // Table files are missing, which does not matter here.
-            let of = [Name::Segment(id).to_string(), "segments".to_owned()];
+            let of = [FileName::Segment(id).to_string(), "segments".to_owned()];
             let flaws = verify(disk, VerifyOptions::default()).unwrap().flaws;
             let found = flaws.iter().any(|flaw| of.contains(&flaw.file));
             assert_eq!(found, by != 0, "number {number} of segment {id}: {flaws:?}");

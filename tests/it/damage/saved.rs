@@ -2,23 +2,23 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use simkeep::disk::{Name, SimDisk};
+use simkeep::disk::{FileName, SimDisk};
 use simkeep::repair::{RepairOptions, Repaired, repair};
 use simkeep::verify::{VerifyOptions, verify};
 use simkeep::{Error, Observation, Progress, Reader, Role, Scope, Store};
 
 use super::check::each;
-use super::stores::{Sound, operations, sections};
+use super::stores::{SoundStore, operations, sections};
 use simkeep_testing::compare::dump;
 use simkeep_testing::depth::deep;
 use simkeep_testing::model::Model;
-use simkeep_testing::pages::{PREFIXES, Place};
+use simkeep_testing::pages::{PREFIXES, SurtPosition};
 use simkeep_testing::sample::fill;
-use simkeep_testing::{again, choice, create, ms, on, small};
+use simkeep_testing::{choice, create, ms, on, rerun_hint, small};
 
 /// The results of repairs.
 #[derive(Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct RepairCounts {
     tried: AtomicUsize,
     whole: AtomicUsize,
     refused: AtomicUsize,
@@ -30,16 +30,21 @@ fn add(count: &AtomicUsize, yes: bool) {
 }
 
 /// Whether a loss explains that a visit of this page is missing.
-fn explains(repaired: &Repaired, place: &Place) -> bool {
+fn explains(repaired: &Repaired, place: &SurtPosition) -> bool {
     repaired.lost.iter().any(|loss| {
-        let after = loss.after_url.as_ref().is_none_or(|after| Place::of(after) < *place);
-        let before = loss.before_url.as_ref().is_none_or(|before| *place < Place::of(before));
+        let after = loss.after_url.as_ref().is_none_or(|after| SurtPosition::of(after) < *place);
+        let before =
+            loss.before_url.as_ref().is_none_or(|before| *place < SurtPosition::of(before));
         loss.pages.is_none() || (after && before)
     })
 }
 
 /// Repairs a store, and compares the result with the original.
-pub(crate) fn check(disk: &SimDisk, sound: &Sound, counts: &Counts) -> (Repaired, Reader) {
+pub(crate) fn check(
+    disk: &SimDisk,
+    sound: &SoundStore,
+    counts: &RepairCounts,
+) -> (Repaired, Reader) {
     let before = disk.changes();
     let repair = |keep: bool| {
         let to = SimDisk::new();
@@ -112,11 +117,13 @@ fn runs() -> usize {
 
 #[test]
 fn repair_saves_exactly_what_it_does_not_report_lost() {
-    let _again = again();
-    let counts = Counts::default();
-    for (sound, share) in [(Sound::killed(), 4), (Sound::closed(), 2), (Sound::large(), 1)] {
+    let _again = rerun_hint();
+    let counts = RepairCounts::default();
+    for (sound, share) in
+        [(SoundStore::killed(), 4), (SoundStore::closed(), 2), (SoundStore::large(), 1)]
+    {
         let mut names = sound.segments();
-        names.push(Name::Catalog);
+        names.push(FileName::Catalog);
         let what = |n: usize| format!("damage {n} of the {} store", sound.what);
         each(runs() * share / 7, what, |n| {
             let name = names[n % names.len()];
@@ -138,17 +145,20 @@ fn repair_saves_exactly_what_it_does_not_report_lost() {
 
 #[test]
 fn sound_store_is_repaired_whole() {
-    let _again = again();
-    for sound in [Sound::killed(), Sound::closed(), Sound::golden(), Sound::large()] {
-        let (repaired, _) = check(&SimDisk::of(sound.files.clone()), &sound, &Counts::default());
+    let _again = rerun_hint();
+    for sound in
+        [SoundStore::killed(), SoundStore::closed(), SoundStore::golden(), SoundStore::large()]
+    {
+        let (repaired, _) =
+            check(&SimDisk::of(sound.files.clone()), &sound, &RepairCounts::default());
         assert!(repaired.is_whole() && repaired.flaws.is_empty(), "{repaired:#?}");
     }
 }
 
 #[test]
 fn damaged_indexes_lose_nothing_in_a_repair() {
-    let _again = again();
-    let sound = Sound::large();
+    let _again = rerun_hint();
+    let sound = SoundStore::large();
     for name in sound.segments() {
         // Zeroes the page index, the hashes, and all fingerprint tables.
         let mut content = sound.file(name).to_vec();
@@ -157,7 +167,7 @@ fn damaged_indexes_lose_nothing_in_a_repair() {
                 content[range].fill(0);
             }
         }
-        let (repaired, _) = check(&sound.with(name, content), &sound, &Counts::default());
+        let (repaired, _) = check(&sound.with(name, content), &sound, &RepairCounts::default());
         assert!(repaired.is_whole(), "{repaired:#?}");
         assert!(!repaired.flaws.is_empty());
     }
@@ -165,12 +175,12 @@ fn damaged_indexes_lose_nothing_in_a_repair() {
 
 #[test]
 fn store_without_a_catalog_is_rebuilt_from_segments() {
-    let _again = again();
-    let sound = Sound::killed();
+    let _again = rerun_hint();
+    let sound = SoundStore::killed();
     // `SNAPSHOT` has the names of the epochs, too.
-    for gone in [&[Name::Catalog][..], &[Name::Catalog, Name::Snapshot]] {
+    for gone in [&[FileName::Catalog][..], &[FileName::Catalog, FileName::Snapshot]] {
         let left = sound.files.iter().filter(|(name, _)| !gone.contains(name));
-        let (repaired, _) = check(&SimDisk::of(left.cloned()), &sound, &Counts::default());
+        let (repaired, _) = check(&SimDisk::of(left.cloned()), &sound, &RepairCounts::default());
         assert_eq!(repaired.lost.len(), 1, "{repaired:#?}");
         let [.., newest] = sound.segments()[..] else { panic!() };
         let after = operations(sound.file(newest)).1 + 1;
@@ -198,8 +208,8 @@ fn repaired_store_has_a_live_epoch() {
     store.close().unwrap();
     // The other epoch leaves no trace.
     let mut files = disk.contents();
-    files.retain(|(name, _)| *name != Name::Snapshot);
-    let (_, catalog) = files.iter_mut().find(|(name, _)| *name == Name::Catalog).unwrap();
+    files.retain(|(name, _)| *name != FileName::Snapshot);
+    let (_, catalog) = files.iter_mut().find(|(name, _)| *name == FileName::Catalog).unwrap();
     let mut bytes = catalog.to_vec();
     let at = |bytes: &[u8]| bytes.windows(name.len()).position(|w| w == name.as_bytes());
     while let Some(at) = at(&bytes) {
@@ -217,7 +227,7 @@ fn repaired_store_has_a_live_epoch() {
 
 #[test]
 fn newer_of_overlapping_segments_wins() {
-    let _again = again();
+    let _again = rerun_hint();
     // Files that a merge and a purge keep for readers, and a crash may keep for good.
     let disk = SimDisk::new();
     let store = create(&disk, small());
@@ -232,13 +242,13 @@ fn newer_of_overlapping_segments_wins() {
     assert!(forgotten.visits > 0);
     store.close().unwrap();
     let mut files = disk.contents();
-    files.retain(|(name, _)| *name != Name::Catalog);
+    files.retain(|(name, _)| *name != FileName::Catalog);
     for (name, content) in before.into_iter().chain(merged) {
-        if matches!(name, Name::Segment(_)) && files.iter().all(|(other, _)| *other != name) {
+        if matches!(name, FileName::Segment(_)) && files.iter().all(|(other, _)| *other != name) {
             files.push((name, content));
         }
     }
-    let segments = files.iter().filter(|(name, _)| matches!(name, Name::Segment(_))).count();
+    let segments = files.iter().filter(|(name, _)| matches!(name, FileName::Segment(_))).count();
     assert!(segments > 2, "{segments}");
     let to = SimDisk::new();
     let repaired = repair(on(&SimDisk::of(files)), on(&to), RepairOptions::default()).unwrap();
@@ -247,11 +257,11 @@ fn newer_of_overlapping_segments_wins() {
 
 #[test]
 fn a_missing_segment_is_reported_with_its_operations() {
-    let _again = again();
-    let sound = Sound::killed();
+    let _again = rerun_hint();
+    let sound = SoundStore::killed();
     for name in sound.segments() {
         let without = SimDisk::of(sound.files.iter().filter(|(n, _)| *n != name).cloned());
-        let (repaired, _) = check(&without, &sound, &Counts::default());
+        let (repaired, _) = check(&without, &sound, &RepairCounts::default());
         assert_eq!(repaired.lost.len(), 1);
         assert_eq!(repaired.lost[0].file, name.to_string());
         let (first, last) = operations(sound.file(name));
@@ -261,8 +271,8 @@ fn a_missing_segment_is_reported_with_its_operations() {
 
 #[test]
 fn forgotten_pages_stay_forgotten_and_ambiguous_repairs_are_refused() {
-    let _again = again();
-    let sound = Sound::killed();
+    let _again = rerun_hint();
+    let sound = SoundStore::killed();
     let name = sound.segments()[1];
     let mut content = sound.file(name).to_vec();
     let tombstones = sections(&content).into_iter().find(|(kind, _)| *kind == 8);
@@ -274,14 +284,14 @@ fn forgotten_pages_stay_forgotten_and_ambiguous_repairs_are_refused() {
         matches!(&refused, Error::AmbiguousRepair { what } if what.contains(&name.to_string()))
     );
     assert!(to.contents().is_empty());
-    let (repaired, _) = check(&disk, &sound, &Counts::default());
+    let (repaired, _) = check(&disk, &sound, &RepairCounts::default());
     assert!(repaired.lost.is_empty(), "no page is lost by that: {repaired:#?}");
 }
 
 #[test]
 fn store_is_not_repaired_into_an_existing_store() {
-    let _again = again();
-    let sound = Sound::killed();
+    let _again = rerun_hint();
+    let sound = SoundStore::killed();
     let (from, to) = (SimDisk::of(sound.files.clone()), SimDisk::of(sound.files.clone()));
     let refused = repair(on(&from), on(&to), RepairOptions::default()).unwrap_err();
     assert!(matches!(refused, Error::StoreExists { .. }), "{refused}");
@@ -303,19 +313,19 @@ pub(crate) fn ever() -> Model {
 
 #[test]
 fn journal_frames_before_and_after_damage_are_saved() {
-    let _again = again();
-    let sound = Sound::closed();
+    let _again = rerun_hint();
+    let sound = SoundStore::closed();
     let [.., newest] = sound.segments()[..] else { panic!() };
     let first = operations(sound.file(newest)).1 + 1;
-    let mut content = sound.file(Name::Catalog).to_vec();
+    let mut content = sound.file(FileName::Catalog).to_vec();
     // All copies of the frame of the fifth operation: its number, followed by a count of 1.
     let frame = [&(first + 4).to_le_bytes()[..], &1u32.to_le_bytes()].concat();
     let places = content.windows(frame.len()).enumerate().filter(|(_, bytes)| *bytes == frame);
     let places: Vec<usize> = places.map(|(at, _)| at).collect();
     assert!(!places.is_empty());
     places.iter().for_each(|at| content[at + 21] ^= 1);
-    let disk = sound.with(Name::Catalog, content);
-    let (repaired, _) = check(&disk, &sound, &Counts::default());
+    let disk = sound.with(FileName::Catalog, content);
+    let (repaired, _) = check(&disk, &sound, &RepairCounts::default());
     let [loss, others @ ..] = repaired.lost.as_slice() else { panic!("{repaired:#?}") };
     assert_eq!(loss.operations, Some((first + 4, Some(first + 4))));
     assert_eq!(repaired.damaged_frames, 1);

@@ -1,15 +1,15 @@
 //! Sectors that lost their contents, or have those of others.
 
-use simkeep::disk::Name;
+use simkeep::disk::FileName;
 
-use super::check::{Counts, Opens, check, each};
-use super::stores::{Sound, live_bytes, with_older_catalog};
+use super::check::{DamageCounts, OpenModes, check, each};
+use super::stores::{SoundStore, live_bytes, with_older_catalog};
 use simkeep_testing::depth::deep;
-use simkeep_testing::{again, choice};
+use simkeep_testing::{choice, rerun_hint};
 
 /// A file with one or two wrong sectors.
-struct Damage {
-    name: Name,
+struct DamagedFile {
+    name: FileName,
     what: String,
     content: Vec<u8>,
 }
@@ -27,13 +27,13 @@ fn put(content: &mut [u8], size: usize, number: usize, other: &[u8], from: usize
 }
 
 /// Sectors that are zeroed, or exchanged with each other and with those of other files of the same kind.
-fn damages(sound: &Sound, name: Name, others: &[&[u8]]) -> Vec<Damage> {
+fn damages(sound: &SoundStore, name: FileName, others: &[&[u8]]) -> Vec<DamagedFile> {
     let content = sound.file(name);
     let mut damages = Vec::new();
     let mut choice = choice(7);
     let mut add = |what: String, damaged: Vec<u8>| {
         if damaged != content {
-            damages.push(Damage { name, what, content: damaged });
+            damages.push(DamagedFile { name, what, content: damaged });
         }
     };
     for size in [512, 4096] {
@@ -60,19 +60,19 @@ fn damages(sound: &Sound, name: Name, others: &[&[u8]]) -> Vec<Damage> {
     damages
 }
 
-fn check_all(sound: &Sound, damages: &[Damage], counts: &Counts) {
+fn check_all(sound: &SoundStore, damages: &[DamagedFile], counts: &DamageCounts) {
     // A sample of very many.
     let every = (damages.len() / usize::try_from(deep(500)).unwrap()).max(1);
-    let damages: Vec<&Damage> = damages.iter().step_by(every).collect();
+    let damages: Vec<&DamagedFile> = damages.iter().step_by(every).collect();
     let what = |n: usize| {
-        let Damage { name, what, .. } = damages[n];
+        let DamagedFile { name, what, .. } = damages[n];
         format!("{name} of the {} store: {what}", sound.what)
     };
     each(damages.len(), what, |n| {
-        let Damage { name, ref content, .. } = *damages[n];
+        let DamagedFile { name, ref content, .. } = *damages[n];
         let disk = sound.with(name, content.clone());
-        let found = check(&disk, name, sound, Opens::nth(n), counts);
-        if name != Name::Catalog {
+        let found = check(&disk, name, sound, OpenModes::nth(n), counts);
+        if name != FileName::Catalog {
             let was = sound.file(name);
             let live = live_bytes(was);
             let covered =
@@ -84,9 +84,9 @@ fn check_all(sound: &Sound, damages: &[Damage], counts: &Counts) {
 
 #[test]
 fn c3_bad_sectors_in_segments_are_detected_or_harmless() {
-    let _again = again();
-    let counts = Counts::default();
-    for sound in [Sound::killed(), Sound::golden(), Sound::large()] {
+    let _again = rerun_hint();
+    let counts = DamageCounts::default();
+    for sound in [SoundStore::killed(), SoundStore::golden(), SoundStore::large()] {
         for name in sound.segments() {
             let others = sound.segments().into_iter().filter(|other| *other != name);
             let others: Vec<&[u8]> = others.map(|other| sound.file(other)).collect();
@@ -98,12 +98,12 @@ fn c3_bad_sectors_in_segments_are_detected_or_harmless() {
 
 #[test]
 fn c3_bad_sectors_in_a_catalog_are_detected_or_harmless() {
-    let _again = again();
-    let counts = Counts::default();
+    let _again = rerun_hint();
+    let counts = DamageCounts::default();
     let (gone_on, older) = with_older_catalog();
-    check_all(&gone_on, &damages(&gone_on, Name::Catalog, &[&older]), &counts);
-    let (closed, killed) = (Sound::closed(), Sound::killed());
-    let stale = killed.file(Name::Catalog);
-    check_all(&closed, &damages(&closed, Name::Catalog, &[stale]), &counts);
+    check_all(&gone_on, &damages(&gone_on, FileName::Catalog, &[&older]), &counts);
+    let (closed, killed) = (SoundStore::closed(), SoundStore::killed());
+    let stale = killed.file(FileName::Catalog);
+    check_all(&closed, &damages(&closed, FileName::Catalog, &[stale]), &counts);
     counts.say("damages of sectors of catalogs");
 }

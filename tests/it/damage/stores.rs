@@ -3,7 +3,7 @@
 use std::fs;
 use std::ops::Range;
 
-use simkeep::disk::{Name, SimDisk};
+use simkeep::disk::{FileName, SimDisk};
 use simkeep::{
     Content, Digest, Epoch, Matches, Observation, Query, Reader, Result, Scope, Seen, Snapshot,
     Versions, Visit,
@@ -17,18 +17,18 @@ use simkeep_testing::sample::{closed_sample, each_request, file, fill, killed_sa
 use simkeep_testing::{create, in_repository, ms, names, on, open, small};
 
 /// The files of a sound store, and its answers.
-pub(crate) struct Sound {
+pub(crate) struct SoundStore {
     pub(crate) what: &'static str,
-    pub(crate) files: Vec<(Name, Vec<u8>)>,
-    pub(crate) answers: Answers,
+    pub(crate) files: Vec<(FileName, Vec<u8>)>,
+    pub(crate) answers: SoundAnswers,
     /// All visits that were ever observed, forgotten or not.
     pub(crate) ever: Model,
 }
 
-pub(crate) type Answers = (Model, Vec<Matches>, Vec<String>);
+pub(crate) type SoundAnswers = (Model, Vec<Matches>, Vec<String>);
 
 /// All answers of a store.
-pub(crate) fn answers(view: &Snapshot) -> Result<Answers> {
+pub(crate) fn answers(view: &Snapshot) -> Result<SoundAnswers> {
     let model = dump(view)?;
     let mut searches = Vec::new();
     for epoch in [Epoch::from_number(0), Epoch::from_number(1)] {
@@ -48,21 +48,21 @@ pub(crate) fn answers(view: &Snapshot) -> Result<Answers> {
     Ok((model, searches, names(view.epochs()).into_iter().map(str::to_owned).collect()))
 }
 
-impl Sound {
-    pub(crate) fn of(what: &'static str, files: Vec<(Name, Vec<u8>)>) -> Sound {
+impl SoundStore {
+    pub(crate) fn of(what: &'static str, files: Vec<(FileName, Vec<u8>)>) -> SoundStore {
         let reader = Reader::open(on(&SimDisk::of(files.iter().cloned()))).unwrap();
         let answers = answers(&reader.snapshot()).unwrap();
         let ever = answers.0.clone();
-        Sound { what, files, answers, ever }
+        SoundStore { what, files, answers, ever }
     }
 
     /// A small store that was killed.
-    pub(crate) fn killed() -> Sound {
-        Sound { ever: ever(), ..Sound::of("killed", killed_sample().0) }
+    pub(crate) fn killed() -> SoundStore {
+        SoundStore { ever: ever(), ..SoundStore::of("killed", killed_sample().0) }
     }
 
     /// Another small store that was killed.
-    pub(crate) fn another() -> Sound {
+    pub(crate) fn another() -> SoundStore {
         let disk = SimDisk::new();
         let store = create(&disk, small());
         let mut model = Model::default();
@@ -73,25 +73,30 @@ impl Sound {
             store.seal().unwrap();
         }
         fill(&store, &mut model, 31, 10);
-        Sound::of("other", disk.contents())
+        SoundStore::of("other", disk.contents())
     }
 
     /// A small store that was closed.
-    pub(crate) fn closed() -> Sound {
-        Sound { ever: ever(), ..Sound::of("closed", closed_sample().0) }
+    pub(crate) fn closed() -> SoundStore {
+        SoundStore { ever: ever(), ..SoundStore::of("closed", closed_sample().0) }
     }
 
     /// The golden store: larger, with rotations and a journal.
-    pub(crate) fn golden() -> Sound {
+    pub(crate) fn golden() -> SoundStore {
         let root = in_repository("format/golden/v5");
-        let names =
-            [Name::Catalog, Name::Lock, Name::Segment(3), Name::Segment(7), Name::Segment(8)];
-        let read = |name: Name| (name, fs::read(root.join(name.to_string())).unwrap());
-        Sound::of("golden", names.map(read).to_vec())
+        let names = [
+            FileName::Catalog,
+            FileName::Lock,
+            FileName::Segment(3),
+            FileName::Segment(7),
+            FileName::Segment(8),
+        ];
+        let read = |name: FileName| (name, fs::read(root.join(name.to_string())).unwrap());
+        SoundStore::of("golden", names.map(read).to_vec())
     }
 
     /// A store whose segments have many blocks.
-    pub(crate) fn large() -> Sound {
+    pub(crate) fn large() -> SoundStore {
         let disk = SimDisk::new();
         let store = create(&disk, small().memtable_observations(4096));
         let mut ever = Model::default();
@@ -109,21 +114,21 @@ impl Sound {
         store.forget(Scope::Url(&page(1000, 0).0)).unwrap();
         fill(&store, &mut Model::default(), 7, 12);
         each_request(7, 12, |request| ever.insert_any(&request));
-        Sound { ever, ..Sound::of("large", disk.contents()) }
+        SoundStore { ever, ..SoundStore::of("large", disk.contents()) }
     }
 
-    pub(crate) fn file(&self, name: Name) -> &[u8] {
+    pub(crate) fn file(&self, name: FileName) -> &[u8] {
         file(&self.files, name)
     }
 
     /// This store, with other contents of one file.
-    pub(crate) fn with(&self, name: Name, content: Vec<u8>) -> SimDisk {
+    pub(crate) fn with(&self, name: FileName, content: Vec<u8>) -> SimDisk {
         with(&self.files, name, content)
     }
 
-    pub(crate) fn segments(&self) -> Vec<Name> {
+    pub(crate) fn segments(&self) -> Vec<FileName> {
         let names = self.files.iter().map(|(name, _)| *name);
-        names.filter(|name| matches!(name, Name::Segment(_))).collect()
+        names.filter(|name| matches!(name, FileName::Segment(_))).collect()
     }
 }
 
@@ -147,13 +152,13 @@ fn page(number: u64, from: u64) -> (String, Visit) {
 }
 
 /// The small store some operations after it was killed, and its catalog before them.
-pub(crate) fn with_older_catalog() -> (Sound, Vec<u8>) {
+pub(crate) fn with_older_catalog() -> (SoundStore, Vec<u8>) {
     let (files, _) = killed_sample();
-    let older = file(&files, Name::Catalog).to_vec();
+    let older = file(&files, FileName::Catalog).to_vec();
     let disk = SimDisk::of(files);
     let store = open(&disk, small());
     fill(&store, &mut Model::default(), 4, 5);
-    (Sound::of("gone on", disk.contents()), older)
+    (SoundStore::of("gone on", disk.contents()), older)
 }
 
 /// The kind and place of each section of a segment, read from its table as in `format/segment.md`.

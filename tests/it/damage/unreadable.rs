@@ -5,20 +5,20 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use simkeep::disk::{Access, Disk, DiskFile, DiskLayer, Linkable, Name, SimDisk};
+use simkeep::disk::{Access, Disk, DiskFile, DiskLayer, FileName, LinkSource, SimDisk};
 use simkeep::repair::{RepairOptions, repair};
 use simkeep::verify::{VerifyOptions, verify};
 
 use super::check::each;
-use super::stores::Sound;
-use simkeep_testing::{again, on};
+use super::stores::SoundStore;
+use simkeep_testing::{on, rerun_hint};
 
 /// A disk with one bad sector in one file. With a map that is a signal, so only checked data may be
 /// mapped.
 #[derive(Debug)]
 struct BadDisk {
     disk: SimDisk,
-    name: Name,
+    name: FileName,
     bad: Range<u64>,
 }
 
@@ -33,11 +33,11 @@ impl DiskLayer for BadDisk {
         &self.disk
     }
 
-    fn linkable(&self, _: Name) -> io::Result<Linkable> {
+    fn linkable(&self, _: FileName) -> io::Result<LinkSource> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    fn open(&self, name: Name, access: Access) -> io::Result<Box<dyn DiskFile>> {
+    fn open(&self, name: FileName, access: Access) -> io::Result<Box<dyn DiskFile>> {
         let bad = if name == self.name { self.bad.clone() } else { 0..0 };
         Ok(Box::new(BadFile { file: self.disk.open(name, access)?, bad }))
     }
@@ -66,12 +66,12 @@ impl DiskFile for BadFile {
 
 #[test]
 fn unreadable_sector_is_a_flaw_and_the_rest_is_saved() {
-    let _again = again();
-    let sound = Sound::killed();
+    let _again = rerun_hint();
+    let sound = SoundStore::killed();
     let all = verify(on(&SimDisk::of(sound.files.clone())), VerifyOptions::default()).unwrap();
     let (mut places, found) = (Vec::new(), AtomicUsize::new(0));
     for (name, content) in &sound.files {
-        if matches!(name, Name::Catalog | Name::Segment(_)) {
+        if matches!(name, FileName::Catalog | FileName::Segment(_)) {
             places.extend((0..content.len() as u64).step_by(512).map(|at| (*name, at)));
         }
     }
@@ -85,7 +85,7 @@ fn unreadable_sector_is_a_flaw_and_the_rest_is_saved() {
         assert!(flaws.iter().all(|flaw| flaw.file == name.to_string()), "{flaws:?}");
         found.fetch_add(usize::from(!verified.is_sound()), Ordering::Relaxed);
         // Unreachable parts of a catalog are not read.
-        assert!(name == Name::Catalog || !verified.is_sound());
+        assert!(name == FileName::Catalog || !verified.is_sound());
         assert_eq!(verified.files, all.files, "{:?}", verified.flaws);
 
         let to = SimDisk::new();
@@ -100,7 +100,7 @@ fn unreadable_sector_is_a_flaw_and_the_rest_is_saved() {
     });
     let (found, of) = (found.into_inner(), places.len());
     println!("{of} sectors that cannot be read: {found} found by verify");
-    let of_segments = places.iter().filter(|(name, _)| *name != Name::Catalog).count();
+    let of_segments = places.iter().filter(|(name, _)| *name != FileName::Catalog).count();
     // At least the header, the roots of tables, and a journal of some pages are found.
     assert!(found >= of_segments + 20, "{found} of {of}, {of_segments} of segments");
 }

@@ -5,27 +5,27 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
-use simkeep::disk::{Name, SimDisk};
+use simkeep::disk::{FileName, SimDisk};
 use simkeep::{Observation, Options};
 
 use super::check::each;
-use super::saved::{Counts, check};
-use super::stores::Sound;
+use super::saved::{RepairCounts, check};
+use super::stores::SoundStore;
 use simkeep_testing::depth::deep;
-use simkeep_testing::{again, choice, create, ms, small};
+use simkeep_testing::{choice, create, ms, rerun_hint, small};
 
 const JOURNALS: [TableDefinition<'_, (u64, u32), &[u8]>; 2] =
     [TableDefinition::new("journal_a"), TableDefinition::new("journal_b")];
 
 /// An unsealed store, and the URL of each operation.
-struct Young {
-    sound: Sound,
+struct UnsealedStore {
+    sound: SoundStore,
     urls: Vec<String>,
-    frames: Vec<Frame>,
+    frames: Vec<FrameRange>,
 }
 
 /// A frame: its operations, and the places of its bytes in the catalog, part by part.
-struct Frame {
+struct FrameRange {
     operations: Range<u64>,
     parts: Vec<Range<usize>>,
 }
@@ -34,9 +34,9 @@ fn options() -> Options {
     small().memtable_observations(1 << 20)
 }
 
-impl Young {
+impl UnsealedStore {
     /// Pages that are observed in batches, and again after some time.
-    fn of(what: &'static str, pages: u64, batch: usize, url_bytes: usize) -> Young {
+    fn of(what: &'static str, pages: u64, batch: usize, url_bytes: usize) -> UnsealedStore {
         let disk = SimDisk::new();
         let store = create(&disk, options());
         let epoch = store.change_epoch();
@@ -62,15 +62,15 @@ impl Young {
         let observed: Vec<Observation<'_>> = observed.collect();
         observed.chunks(batch).for_each(|batch| drop(store.observe_batch(batch).unwrap()));
         let files = disk.contents();
-        let sound = Sound::of(what, files);
-        let frames = frames(sound.file(Name::Catalog));
+        let sound = SoundStore::of(what, files);
+        let frames = frames(sound.file(FileName::Catalog));
         assert!(sound.segments().is_empty() && !frames.is_empty());
-        Young { sound, urls, frames }
+        UnsealedStore { sound, urls, frames }
     }
 
     /// The URLs whose first operation is in an intact frame.
     fn intact(&self, damaged: &[u8]) -> Vec<&str> {
-        let was = self.sound.file(Name::Catalog);
+        let was = self.sound.file(FileName::Catalog);
         let is_there = |part: &Range<usize>| damaged.get(part.clone()) == Some(&was[part.clone()]);
         let mut seen = BTreeMap::new();
         for frame in &self.frames {
@@ -85,7 +85,7 @@ impl Young {
 }
 
 /// The frames of a catalog, as redb reads them.
-fn frames(catalog: &[u8]) -> Vec<Frame> {
+fn frames(catalog: &[u8]) -> Vec<FrameRange> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("catalog.redb");
     std::fs::write(&path, catalog).unwrap();
@@ -99,13 +99,16 @@ fn frames(catalog: &[u8]) -> Vec<Frame> {
             parts.insert(key.value(), value.value().to_vec());
         }
     }
-    let mut frames: Vec<Frame> = Vec::new();
+    let mut frames: Vec<FrameRange> = Vec::new();
     for ((first, part), bytes) in parts {
         // It is unknown which copy of a row is the newest; if any is intact, the frame is.
         let at = place(catalog, &bytes);
         if part == 0 {
             let count = u32::from_le_bytes(bytes[8..12].try_into().unwrap());
-            frames.push(Frame { operations: first..first + u64::from(count), parts: Vec::new() });
+            frames.push(FrameRange {
+                operations: first..first + u64::from(count),
+                parts: Vec::new(),
+            });
         }
         frames.last_mut().unwrap().parts.push(at..at + bytes.len());
     }
@@ -151,18 +154,18 @@ fn damaged(content: &[u8], choice: &mut impl FnMut(u64) -> u64) -> Vec<u8> {
 
 #[test]
 fn intact_journal_frames_are_saved_and_losses_are_named() {
-    let _again = again();
-    let (counts, saved, all) = (Counts::default(), AtomicU64::new(0), AtomicU64::new(0));
+    let _again = rerun_hint();
+    let (counts, saved, all) = (RepairCounts::default(), AtomicU64::new(0), AtomicU64::new(0));
     for young in [
-        Young::of("one by one", 400, 1, 10),
-        Young::of("in batches", 3_000, 40, 10),
-        Young::of("in large batches", 900, 150, 1_500),
+        UnsealedStore::of("one by one", 400, 1, 10),
+        UnsealedStore::of("in batches", 3_000, 40, 10),
+        UnsealedStore::of("in large batches", 900, 150, 1_500),
     ] {
         let what = |n: usize| format!("damage {n} of the store made {}", young.sound.what);
         each(usize::try_from(deep(200)).unwrap(), what, |n| {
-            let content = damaged(young.sound.file(Name::Catalog), &mut choice(n as u64));
+            let content = damaged(young.sound.file(FileName::Catalog), &mut choice(n as u64));
             let intact = young.intact(&content);
-            let disk = young.sound.with(Name::Catalog, content);
+            let disk = young.sound.with(FileName::Catalog, content);
             let (_, store) = check(&disk, &young.sound, &counts);
             let found = store.snapshot();
             let there = |url: &&&str| found.latest(url).unwrap().is_some();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use simkeep::df::{Counter, Table};
+use simkeep::df::{FrequencyCounter, FrequencyTable};
 use simkeep::fingerprint::Recipe;
 use simkeep::repair::RepairOptions;
 use simkeep::verify::VerifyOptions;
@@ -38,23 +38,23 @@ const NAMES: [&str; 13] = [
 const VICTIM: &[u8] = b"of somebody else";
 
 /// A directory for a store, and a file next to it.
-struct Place {
+struct SharedDirectory {
     dir: TempDir,
 }
 
-impl Place {
-    fn new() -> Place {
+impl SharedDirectory {
+    fn new() -> SharedDirectory {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("victim"), VICTIM).unwrap();
         fs::create_dir(dir.path().join("s")).unwrap();
         fs::create_dir(dir.path().join("victims")).unwrap();
         fs::write(dir.path().join("victims/0000000001.seg"), VICTIM).unwrap();
-        Place { dir }
+        SharedDirectory { dir }
     }
 
     /// A directory with a store that has a segment and a journal.
-    fn with_store() -> Place {
-        let place = Place::new();
+    fn with_store() -> SharedDirectory {
+        let place = SharedDirectory::new();
         let store = Store::create(place.store(), Options::default()).unwrap();
         store.observe(Observation::content("http://a/", ms(0), 7, Epoch::from_number(0))).unwrap();
         store.seal().unwrap();
@@ -102,7 +102,7 @@ fn work(path: &Path) -> Result<()> {
 fn symlinks_with_store_names_are_refused_outside_a_store() {
     for name in NAMES {
         for target in ["victim", "none", "victims"] {
-            let place = Place::new();
+            let place = SharedDirectory::new();
             let path = place.cleared(name);
             symlink(place.dir.path().join(target), &path).unwrap();
             let error = work(&place.store()).unwrap_err().to_string();
@@ -116,7 +116,7 @@ fn symlinks_with_store_names_are_refused_outside_a_store() {
 fn symlinks_with_store_names_are_not_followed() {
     for name in NAMES {
         for target in ["victim", "none", "victims"] {
-            let place = Place::with_store();
+            let place = SharedDirectory::with_store();
             symlink(place.dir.path().join(target), place.cleared(name)).unwrap();
             let worked = work(&place.store());
             place.check_victims(&format!("{name} to {target}: {worked:?}"));
@@ -129,7 +129,7 @@ fn symlinks_with_store_names_are_not_followed() {
 #[test]
 fn user_files_with_store_names_are_refused_and_kept() {
     for name in NAMES.into_iter().filter(|name| *name != "segments") {
-        let place = Place::new();
+        let place = SharedDirectory::new();
         let path = place.cleared(name);
         fs::write(&path, VICTIM).unwrap();
         let error = work(&place.store()).unwrap_err();
@@ -139,7 +139,7 @@ fn user_files_with_store_names_are_refused_and_kept() {
 
 #[test]
 fn leftovers_of_an_interrupted_create_are_removed() {
-    let place = Place::new();
+    let place = SharedDirectory::new();
     // As an early crash leaves it, before anything was written.
     for lock in [&b""[..], &[0; 28]] {
         fs::write(place.cleared("LOCK"), lock).unwrap();
@@ -163,7 +163,7 @@ fn special_files_in_a_store_are_errors_and_never_block() {
     let kinds: [&dyn Fn(&Path); 3] = [&pipe, &folder, &device];
     for name in ["LOCK", "catalog.redb", "SNAPSHOT", "segments/0000000001.seg"] {
         for (kind, make) in kinds.iter().enumerate() {
-            let place = Place::with_store();
+            let place = SharedDirectory::with_store();
             make(&place.cleared(name));
             let since = Instant::now();
             let read = Reader::open(place.store()).map(drop);
@@ -185,7 +185,7 @@ fn special_files_in_a_store_are_errors_and_never_block() {
 
 #[test]
 fn symlinked_store_and_hard_linked_segments_are_sound() {
-    let place = Place::with_store();
+    let place = SharedDirectory::with_store();
     let link = place.dir.path().join("link");
     symlink(place.store(), &link).unwrap();
     let segment = place.store().join("segments/0000000001.seg");
@@ -195,20 +195,21 @@ fn symlinked_store_and_hard_linked_segments_are_sound() {
     work(&link).unwrap();
 }
 
-fn count(path: &Path) -> Result<Table> {
-    let mut counter = Counter::new(&"words-idf".parse::<Recipe>().unwrap(), path, 1 << 20)?;
+fn count(path: &Path) -> Result<FrequencyTable> {
+    let mut counter =
+        FrequencyCounter::new(&"words-idf".parse::<Recipe>().unwrap(), path, 1 << 20)?;
     counter.add("some text of a page")?;
     counter.freeze(1)
 }
 
 #[test]
 fn table_file_replaces_only_other_tables() {
-    let place = Place::with_store();
+    let place = SharedDirectory::with_store();
     let at = |name: &str| place.dir.path().join(name);
     count(&at("t.df")).unwrap();
     let table = count(&at("t.df")).unwrap();
     symlink(at("t.df"), at("link.df")).unwrap();
-    assert_eq!(Table::open(at("link.df")).unwrap().id(), table.id());
+    assert_eq!(FrequencyTable::open(at("link.df")).unwrap().id(), table.id());
     fs::write(at("empty"), "").unwrap();
     fs::copy(at("t.df"), place.store().join("0000000003.df")).unwrap();
     let names = ["victim", "empty", "link.df", "s/catalog.redb", "s/LOCK", "s/0000000003.df"];
@@ -228,7 +229,7 @@ fn table_file_replaces_only_other_tables() {
 
 #[test]
 fn repair_does_not_write_into_a_store() {
-    let place = Place::with_store();
+    let place = SharedDirectory::with_store();
     let names = |path: &Path| -> Vec<_> {
         let mut names: Vec<_> =
             fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name()).collect();

@@ -8,19 +8,19 @@ use simkeep::load::LoadOptions;
 use simkeep::{Error, Observation, Options, Prefix, Progress, Scope, Store};
 use tempfile::TempDir;
 
-struct Place {
+struct LockedStore {
     _dir: TempDir,
     path: PathBuf,
     store: Store,
 }
 
 /// An open store with one page.
-fn place() -> Place {
+fn place() -> LockedStore {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("crawl.simkeep");
     let store = Store::create(&path, Options::default()).unwrap();
     store.observe(Observation::gone("http://a/", ms(0))).unwrap();
-    Place { _dir: dir, path, store }
+    LockedStore { _dir: dir, path, store }
 }
 
 fn refused(path: &Path) {
@@ -124,7 +124,7 @@ fn is_whole(path: &Path, segments: usize) {
 
 #[test]
 fn close_removes_nothing_of_a_store_in_its_place() {
-    let Place { _dir, path, store } = place();
+    let LockedStore { _dir, path, store } = place();
     store.seal().unwrap();
     store.observe(Observation::gone("http://b/", ms(0))).unwrap();
     store.seal().unwrap();
@@ -146,7 +146,7 @@ fn seal_overwrites_nothing_of_a_store_in_its_place() {
 
 #[test]
 fn merge_overwrites_nothing_of_a_store_in_its_place() {
-    let Place { _dir, path, store } = place();
+    let LockedStore { _dir, path, store } = place();
     store.seal().unwrap();
     store.observe(Observation::gone("http://b/", ms(0))).unwrap();
     store.seal().unwrap();

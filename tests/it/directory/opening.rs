@@ -4,7 +4,7 @@ use simkeep_testing::ms;
 use std::path::Path;
 use std::sync::Arc;
 
-use simkeep::disk::{Name, SimDisk};
+use simkeep::disk::{FileName, SimDisk};
 use simkeep::{Epoch, Error, Observation, Options, Store};
 
 /// More than enough for each of a handful of names to be listed first and last.
@@ -29,7 +29,8 @@ fn store_is_recognized_in_any_listing_order() {
 
 #[test]
 fn store_without_a_catalog_is_refused_in_any_listing_order() {
-    let files = [(Name::Lock, vec![]), (Name::Snapshot, vec![1]), (Name::CatalogNew, vec![])];
+    let files =
+        [(FileName::Lock, vec![]), (FileName::Snapshot, vec![1]), (FileName::CatalogNew, vec![])];
     let disk = SimDisk::of(files);
     for order in 0..ORDERS {
         disk.set_list_order(order);

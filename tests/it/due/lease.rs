@@ -37,7 +37,7 @@ fn leased(store: &Store, due: &Due, hours: u64) -> Vec<String> {
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+enum LeaseStep {
     Take { budget: usize, hours: u64, per_host: usize },
     Visit(usize),
     HandBack(usize),
@@ -45,14 +45,14 @@ enum Step {
     Seal,
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<LeaseStep>> {
     let step = prop_oneof![
         4 => (0..6usize, 1..50u64, prop_oneof![Just(usize::MAX), 1..4usize])
-            .prop_map(|(budget, hours, per_host)| Step::Take { budget, hours, per_host }),
-        3 => (0..12usize).prop_map(Step::Visit),
-        2 => (0..12usize).prop_map(Step::HandBack),
-        2 => (0..40i64).prop_map(|hours| Step::Wait { hours }),
-        1 => Just(Step::Seal),
+            .prop_map(|(budget, hours, per_host)| LeaseStep::Take { budget, hours, per_host }),
+        3 => (0..12usize).prop_map(LeaseStep::Visit),
+        2 => (0..12usize).prop_map(LeaseStep::HandBack),
+        2 => (0..40i64).prop_map(|hours| LeaseStep::Wait { hours }),
+        1 => Just(LeaseStep::Seal),
     ];
     prop::collection::vec(step, 1..40)
 }
@@ -68,7 +68,7 @@ proptest! {
         let (mut now, mut out) = (24 * HOUR, BTreeMap::<String, i64>::new());
         for step in steps {
             match step {
-                Step::Take { budget, hours, per_host } => {
+                LeaseStep::Take { budget, hours, per_host } => {
                     out.retain(|_, until| *until > now);
                     let due = Due::new(ms(now), budget).per_host(per_host);
                     let room = budget.min(most.saturating_sub(out.len()));
@@ -89,16 +89,16 @@ proptest! {
                     let until = now + i64::try_from(hours).unwrap() * HOUR;
                     out.extend(wanted.into_iter().map(|url| (url, until)));
                 }
-                Step::Visit(page) => {
+                LeaseStep::Visit(page) => {
                     visit(&store, page, now);
                     out.remove(&url(page));
                 }
-                Step::HandBack(page) => {
+                LeaseStep::HandBack(page) => {
                     let was_out = out.remove(&url(page)).is_some();
                     prop_assert_eq!(store.release(&url(page)).unwrap(), was_out);
                 }
-                Step::Wait { hours } => now += hours * HOUR,
-                Step::Seal => store.seal().unwrap(),
+                LeaseStep::Wait { hours } => now += hours * HOUR,
+                LeaseStep::Seal => store.seal().unwrap(),
             }
         }
     }

@@ -13,7 +13,7 @@ use simkeep::{
     Snapshot, Store,
 };
 use simkeep_testing::depth::deep;
-use simkeep_testing::leaders::Leaders;
+use simkeep_testing::leaders::NaiveLeaders;
 use simkeep_testing::{choice, create, ms, on, small};
 
 const DAY: i64 = 86_400_000;
@@ -116,7 +116,7 @@ fn fill(store: &Store, choose: &mut impl FnMut(u64) -> u64) {
 /// rule use it.
 fn expected(
     view: &Snapshot,
-    leaders: &Leaders,
+    leaders: &NaiveLeaders,
     plan: &Plan,
     by_order: Option<Policy>,
 ) -> Vec<Decision> {
@@ -145,7 +145,7 @@ fn some(all: &[Decision], budget: usize, per_host: usize) -> Vec<Decision> {
 }
 
 fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
-    let leaders = Leaders::of(view);
+    let leaders = NaiveLeaders::of(view);
     let now = (8 + choose(DAYS - 8)) as i64 * DAY + choose(DAY as u64) as i64;
     let hint = |choose: &mut dyn FnMut(u64) -> u64| (url(choose(60)), ms(choose(60) as i64 * DAY));
     let hints: Vec<_> = (0..choose(40)).map(|_| hint(choose)).collect();

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 
 use simkeep::disk::SimDisk;
-use simkeep::due::{Decision, Due, Learned, Plan, Rule, Rules};
+use simkeep::due::{Decision, Due, LearnedPriors, Plan, Rule, Rules};
 use simkeep::load::LoadOptions;
-use simkeep::recrawl::{Belief, Fit, Hosts, Likelihood, Prior, Priors, Rate};
+use simkeep::recrawl::{Belief, Fit, HostPriors, Likelihood, Prior, Priors, Rate};
 use simkeep::{
     Changes, Epoch, Error, Observation, Prefix, Progress, Reader, Scope, Snapshot, Store,
 };
@@ -189,7 +189,7 @@ fn belief_combines_other_pages_of_the_host_and_own_visits() {
         fit.add(&evidence);
         pages.push((page.url, evidence, likelihood));
     }
-    let learned = Hosts::new(hosts.values().map(|(fit, _)| fit));
+    let learned = HostPriors::new(hosts.values().map(|(fit, _)| fit));
     for (fit, pages) in hosts.values() {
         for (url, own, likelihood) in pages {
             let expected = Belief::new(&learned.prior(&fit.without(own)), likelihood).rate();
@@ -217,7 +217,7 @@ fn nothing_is_learned_from_fewer_than_twenty_pages() {
         plan.of_new("https://example.org/").unwrap().rate
     };
     for page in 0..20 {
-        assert_eq!(Learned::of(&store.snapshot()).unwrap().pages(), page);
+        assert_eq!(LearnedPriors::of(&store.snapshot()).unwrap().pages(), page);
         assert_eq!(of_new(&store), default);
         for day in 0..3_u32 {
             let url = format!("https://example.com/{page}");
@@ -247,7 +247,8 @@ fn plan_rejects_bad_rates_and_another_stores_priors() {
     let folder = tempfile::tempdir().unwrap();
     let [other, another] =
         ["a", "b"].map(|name| Store::create(folder.path().join(name), small()).unwrap());
-    let mut found = other.snapshot().due(&due.learned(&Learned::of(&another.snapshot()).unwrap()));
+    let mut found =
+        other.snapshot().due(&due.learned(&LearnedPriors::of(&another.snapshot()).unwrap()));
     let said = found.next().unwrap().unwrap_err().to_string();
     assert!(said.contains("from another store"), "{said}");
     // A store without pages has nothing to plan.

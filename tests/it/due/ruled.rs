@@ -9,7 +9,7 @@ use simkeep::disk::SimDisk;
 use simkeep::due::{Decision, Due, Hints, Rule, Rules};
 use simkeep::recrawl::{Interval, Policy, hinted};
 use simkeep::{Epoch, Observation, Page, Progress, Snapshot, Store};
-use simkeep_testing::pages::{PREFIXES, Place, URLS, Under};
+use simkeep_testing::pages::{PREFIXES, SurtPosition, TestPrefix, URLS};
 use simkeep_testing::{choice, create, ms, small};
 
 const DAY: i64 = 86_400_000;
@@ -22,7 +22,7 @@ const POLICIES: [&str; 7] =
     ["value", "harmonic", "uniform", "fixed:7d", "thesis", "nutch", "stormcrawler"];
 
 /// The decision on each page without rules.
-struct Plain<'s> {
+struct UnruledPages<'s> {
     /// All pages in SURT order.
     pages: Vec<Page>,
     view: &'s Snapshot,
@@ -32,8 +32,8 @@ struct Plain<'s> {
     led: BTreeSet<String>,
 }
 
-impl<'s> Plain<'s> {
-    fn of(view: &'s Snapshot, now: i64) -> Plain<'s> {
+impl<'s> UnruledPages<'s> {
+    fn of(view: &'s Snapshot, now: i64) -> UnruledPages<'s> {
         let (mut values, mut led) = (BTreeMap::new(), BTreeSet::new());
         for policy in POLICIES {
             let due = Due::new(ms(now), usize::MAX).policy(policy.parse().unwrap());
@@ -43,7 +43,7 @@ impl<'s> Plain<'s> {
             }
         }
         let pages = view.scan(None).map(Result::unwrap).collect();
-        Plain { pages, view, now, values, led }
+        UnruledPages { pages, view, now, values, led }
     }
 
     fn value(&self, policy: &'static str, url: &str) -> f64 {
@@ -66,7 +66,13 @@ impl<'s> Plain<'s> {
 const TRUST: f64 = 0.7;
 
 /// The value of a page with a hint, from its value without.
-fn with_hint(plain: &Plain<'_>, hints: &Hints, page: &Page, weight: f64, otherwise: f64) -> f64 {
+fn with_hint(
+    plain: &UnruledPages<'_>,
+    hints: &Hints,
+    page: &Page,
+    weight: f64,
+    otherwise: f64,
+) -> f64 {
     let now = plain.now.div_euclid(1000);
     // While it fails, this refers to the last successful visit.
     let last = now - plain.since(page).cast_signed();
@@ -79,14 +85,14 @@ fn with_hint(plain: &Plain<'_>, hints: &Hints, page: &Page, weight: f64, otherwi
 }
 
 /// A rule, its prefix, and the name of its policy.
-struct Known {
-    under: Option<&'static Under>,
+struct NamedRule {
+    under: Option<&'static TestPrefix>,
     rule: Rule,
     policy: Option<&'static str>,
 }
 
 /// Some rules, with weights that multiply exactly.
-fn some_rules(choose: &mut impl FnMut(u64) -> u64, by_order: bool) -> Vec<Known> {
+fn some_rules(choose: &mut impl FnMut(u64) -> u64, by_order: bool) -> Vec<NamedRule> {
     let mut rules = Vec::new();
     for under in PREFIXES.iter().map(Some).chain([None]) {
         if choose(2) == 0 {
@@ -112,29 +118,33 @@ fn some_rules(choose: &mut impl FnMut(u64) -> u64, by_order: bool) -> Vec<Known>
         if let Some(policy) = policy {
             rule = rule.policy(policy.parse().unwrap());
         }
-        rules.push(Known { under, rule, policy });
+        rules.push(NamedRule { under, rule, policy });
     }
     rules
 }
 
 /// The rule with the longest prefix.
-fn longest<'a>(rules: &'a [Known], url: &str) -> Option<&'a Known> {
+fn longest<'a>(rules: &'a [NamedRule], url: &str) -> Option<&'a NamedRule> {
     let covering = rules.iter().filter(|known| known.under.is_none_or(|under| under.covers(url)));
     covering.max_by_key(|known| known.under.map(|under| under.text.len()))
 }
 
 /// The other parameters of a query.
-struct Question {
+struct RuledQuery {
     hints: Option<Hints>,
     policy: &'static str,
-    under: Option<&'static Under>,
+    under: Option<&'static TestPrefix>,
     budget: usize,
     per_host: usize,
 }
 
 /// The due pages, with their values and weights.
-fn expected(plain: &Plain<'_>, rules: &[Known], question: &Question) -> Vec<(String, f64, f64)> {
-    let nothing = Known { under: None, rule: Rule::everywhere(), policy: None };
+fn expected(
+    plain: &UnruledPages<'_>,
+    rules: &[NamedRule],
+    question: &RuledQuery,
+) -> Vec<(String, f64, f64)> {
+    let nothing = NamedRule { under: None, rule: Rule::everywhere(), policy: None };
     let mut scored = Vec::new();
     for (place, page) in plain.pages.iter().enumerate() {
         let known = longest(rules, &page.url).unwrap_or(&nothing);
@@ -162,7 +172,7 @@ fn expected(plain: &Plain<'_>, rules: &[Known], question: &Question) -> Vec<(Str
     let mut hosts: BTreeMap<_, usize> = BTreeMap::new();
     let mut found = Vec::new();
     for (.., page, value, known) in scored {
-        let place = Place::of(&page.url);
+        let place = SurtPosition::of(&page.url);
         let own = known.rule.per_host.map(|_| known.under.map(|under| under.text));
         let (hostless, labels) = place.host();
         let of_host = hosts.entry((hostless, labels.to_vec(), own)).or_default();
@@ -175,7 +185,7 @@ fn expected(plain: &Plain<'_>, rules: &[Known], question: &Question) -> Vec<(Str
     found
 }
 
-fn check(plain: &Plain<'_>, choose: &mut impl FnMut(u64) -> u64) {
+fn check(plain: &UnruledPages<'_>, choose: &mut impl FnMut(u64) -> u64) {
     let by_order = choose(4) == 0;
     let rules = some_rules(choose, by_order);
     let hint = |choose: &mut dyn FnMut(u64) -> u64| {
@@ -184,7 +194,7 @@ fn check(plain: &Plain<'_>, choose: &mut impl FnMut(u64) -> u64) {
     };
     let hints: Vec<_> = (0..choose(80)).map(|_| hint(choose)).collect();
     let hints = Hints::of(plain.view, hints).unwrap().trust(TRUST).unwrap();
-    let question = Question {
+    let question = RuledQuery {
         hints: (choose(3) != 0).then_some(hints),
         policy: POLICIES[choose(if by_order { 7 } else { 4 }) as usize],
         under: (choose(3) == 0).then(|| &PREFIXES[choose(PREFIXES.len() as u64) as usize]),
@@ -232,7 +242,8 @@ fn due_pages_with_rules_and_hints_match_a_naive_loop() {
         }
         let view = store.snapshot();
         for _ in 0..3 {
-            let plain = Plain::of(&view, choose(900) as i64 * DAY - 30 * DAY + choose(5000) as i64);
+            let plain =
+                UnruledPages::of(&view, choose(900) as i64 * DAY - 30 * DAY + choose(5000) as i64);
             (0..4).for_each(|_| check(&plain, &mut choose));
         }
     }

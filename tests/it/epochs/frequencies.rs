@@ -1,7 +1,7 @@
 //! Tables of document frequencies: each lives as long as its epoch. Calls that need a lost or damaged
 //! table return an error that names it.
 
-use simkeep::disk::{Disk as _, Name, SimDisk};
+use simkeep::disk::{Disk as _, FileName, SimDisk};
 use simkeep::fingerprint::Frequencies as _;
 use simkeep::load::LoadOptions;
 use simkeep::repair::{RepairOptions, repair};
@@ -22,7 +22,7 @@ fn table_lives_as_long_as_its_epoch() {
     assert_eq!((epoch, store.change_epoch()), (Epoch::from_number(1), Epoch::from_number(1)));
     assert_eq!(store.begin_epoch(&origin, Role::Both).unwrap(), epoch);
     assert_eq!(store.snapshot().epochs()[1].name, format!("html/3 words1-sqrt-idf/2 df:{id:016x}"));
-    assert_eq!(tables(&disk), [Name::Df(1)]);
+    assert_eq!(tables(&disk), [FileName::Df(1)]);
     // The store has its own copy of the table, which makes the same fingerprints.
     let found = Origin::of(&store.snapshot(), epoch).unwrap().unwrap();
     assert_eq!(found.frequencies().unwrap().documents(), 3);
@@ -40,7 +40,7 @@ fn table_lives_as_long_as_its_epoch() {
     assert_eq!(of(&Origin::of(&reader.snapshot(), epoch).unwrap().unwrap()), fingerprint);
     store.close().unwrap();
     let store = open(&disk, small());
-    assert_eq!(tables(&disk), [Name::Df(1)]);
+    assert_eq!(tables(&disk), [FileName::Df(1)]);
     assert_eq!(of(&Origin::of(&store.snapshot(), epoch).unwrap().unwrap()), fingerprint);
 
     let next = store.begin_epoch(&plain("strict"), Role::Both).unwrap();
@@ -78,7 +78,7 @@ fn ended_epoch_is_not_given_another_stores_table() {
     let copy = create(&disk);
     let loaded = copy.copy_from(&other.snapshot(), LoadOptions::default()).unwrap();
     assert_eq!(loaded.begun, other.snapshot().epochs()[1..]);
-    assert_eq!(tables(&disk), [Name::Df(1)]);
+    assert_eq!(tables(&disk), [FileName::Df(1)]);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn lost_table_is_reported_and_can_be_supplied_again() {
     let store = create(&disk);
     let (one, other) = (some(), weighed(&["a boat", "the boat"]));
     let epoch = store.begin_epoch(&one, Role::Both).unwrap();
-    disk.remove(Name::Df(1)).unwrap();
+    disk.remove(FileName::Df(1)).unwrap();
     sound(&store).unwrap();
     assert!(matches!(Origin::of(&store.snapshot(), epoch), Err(Error::NoTable { .. })));
     let why = Origin::of(&store.snapshot(), epoch).unwrap_err().to_string();
@@ -99,8 +99,8 @@ fn lost_table_is_reported_and_can_be_supplied_again() {
     let contents = disk.contents();
     let bytes = |wanted| contents.iter().find(|(name, _)| *name == wanted).unwrap().1.clone();
     sound(&store).unwrap();
-    let files = contents.iter().filter(|(name, _)| *name != Name::Df(1)).cloned();
-    let swapped = SimDisk::of(files.chain([(Name::Df(1), bytes(Name::Df(2)))]));
+    let files = contents.iter().filter(|(name, _)| *name != FileName::Df(1)).cloned();
+    let swapped = SimDisk::of(files.chain([(FileName::Df(1), bytes(FileName::Df(2)))]));
     store.close().unwrap();
     let reader = Reader::open(on(&swapped)).unwrap();
     assert!(matches!(Origin::of(&reader.snapshot(), epoch), Err(Error::Corrupt(_))));
@@ -135,7 +135,7 @@ fn copying_and_repairing_report_a_damaged_table() {
     store.observe(Observation::content(URL, ms(1), 7, Epoch::from_number(1))).unwrap();
     store.close().unwrap();
     let mut files = disk.contents();
-    let table = files.iter_mut().find(|(name, _)| *name == Name::Df(1)).unwrap();
+    let table = files.iter_mut().find(|(name, _)| *name == FileName::Df(1)).unwrap();
     table.1[100] ^= 1;
     let disk = SimDisk::of(files);
     let reader = Reader::open(on(&disk)).unwrap();

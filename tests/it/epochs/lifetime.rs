@@ -3,9 +3,9 @@
 
 use std::io::ErrorKind;
 
-use simkeep::disk::{Fault, Name, SimDisk, Strikes};
+use simkeep::disk::{DiskFault, FaultTarget, FileName, SimDisk};
 use simkeep::load::LoadOptions;
-use simkeep::query::{Explanation, Stale};
+use simkeep::query::{Explanation, StalePages};
 use simkeep::{
     Epoch, Error, Observation, Origin, Progress, Query, RestateOutcome, Restatement, Role, Store,
     Versions,
@@ -22,8 +22,8 @@ fn power_loss_while_an_epoch_begins_or_ends_is_safe() {
         let disk = SimDisk::new();
         let store = create(&disk);
         store.observe(Observation::content(URL, ms(1), 7, Epoch::from_number(0))).unwrap();
-        disk.fail(Fault {
-            strikes: Strikes::Changes,
+        disk.fail(DiskFault {
+            target: FaultTarget::Changes,
             nth: stop,
             kind: ErrorKind::Other,
             lasting: true,
@@ -41,7 +41,7 @@ fn power_loss_while_an_epoch_begins_or_ends_is_safe() {
             let ended_here = epochs.get(1).is_some_and(|info| info.ended);
             assert!(ended_here || !matches!(ending, Ok(Ok(()))));
             let has_table = epochs.len() > 1 && !ended_here;
-            assert_eq!(tables(&disk), if has_table { vec![Name::Df(1)] } else { vec![] });
+            assert_eq!(tables(&disk), if has_table { vec![FileName::Df(1)] } else { vec![] });
             if has_table {
                 begun += 1;
                 assert!(Origin::of(&store.snapshot(), Epoch::from_number(1)).unwrap().is_some());
@@ -117,7 +117,7 @@ fn ended_epoch_accepts_nothing_and_merges_drop_its_tables() {
     sound(&store).unwrap();
     // Histories keep their fingerprints, and pages that were not restated are known to be stale.
     assert_eq!(store.history(&urls[0]).unwrap().len(), 2);
-    let stale: Vec<_> = Stale::of(&store.snapshot(), store.change_epoch(), None)
+    let stale: Vec<_> = StalePages::of(&store.snapshot(), store.change_epoch(), None)
         .map(|page| page.unwrap().url)
         .collect();
     assert_eq!(stale, urls[8..]);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use simkeep::disk::{Name, OpKind, SimDisk};
+use simkeep::disk::{FileName, OpKind, SimDisk};
 use simkeep::load::{LoadEpochs, LoadOptions};
 use simkeep::{Epoch, Error, Observation, Progress, Reader, Role, Store};
 
@@ -39,7 +39,7 @@ fn epochs_of_a_failed_load_are_not_registered() {
     let cancelled = Progress::default();
     let hook = cancelled.clone();
     let hooked = HookDisk::new(on(&disk), move |kind, name| {
-        if matches!((kind, name), (OpKind::Rename(_), Some(Name::SegmentNew(_)))) {
+        if matches!((kind, name), (OpKind::Rename(_), Some(FileName::SegmentNew(_)))) {
             hook.cancel();
         }
     });
@@ -61,7 +61,7 @@ fn epochs_of_a_failed_load_are_not_registered() {
         (loaded.begun, store.snapshot().epochs()),
         (vec![other.snapshot().epochs()[1].clone()], other.snapshot().epochs())
     );
-    assert_eq!(tables(&disk), [Name::Df(1)]);
+    assert_eq!(tables(&disk), [FileName::Df(1)]);
     sound(&store).unwrap();
 }
 

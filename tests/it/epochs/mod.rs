@@ -9,8 +9,8 @@ mod origins;
 mod restatements;
 mod roles;
 
-use simkeep::df::{Counter, Table};
-use simkeep::disk::{Name, SimDisk};
+use simkeep::df::{FrequencyCounter, FrequencyTable};
+use simkeep::disk::{FileName, SimDisk};
 use simkeep::fingerprint::Recipe;
 use simkeep::{Origin, Store};
 
@@ -27,10 +27,10 @@ fn weighed(texts: &[&str]) -> Origin {
     let recipe: Recipe = "words-idf".parse().unwrap();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("words.df");
-    let mut counter = Counter::new(&recipe, &path, 1 << 20).unwrap();
+    let mut counter = FrequencyCounter::new(&recipe, &path, 1 << 20).unwrap();
     texts.iter().for_each(|text| counter.add(text).unwrap());
     counter.freeze(1).unwrap();
-    Origin::new(recipe).table(Table::open(&path).unwrap()).unwrap()
+    Origin::new(recipe).table(FrequencyTable::open(&path).unwrap()).unwrap()
 }
 
 fn some() -> Origin {
@@ -42,8 +42,9 @@ fn plain(recipe: &str) -> Origin {
 }
 
 /// The tables of document frequencies on a disk.
-fn tables(disk: &SimDisk) -> Vec<Name> {
-    let of_tables =
-        |name: &Name| matches!(name, Name::Df(_) | Name::DfNew(_) | Name::DfScratch(..));
+fn tables(disk: &SimDisk) -> Vec<FileName> {
+    let of_tables = |name: &FileName| {
+        matches!(name, FileName::Df(_) | FileName::DfNew(_) | FileName::DfScratch(..))
+    };
     disk.contents().into_iter().map(|(name, _)| name).filter(of_tables).collect()
 }

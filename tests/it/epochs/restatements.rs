@@ -2,7 +2,7 @@
 
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
-use simkeep::query::{Stale, count_without_fingerprint};
+use simkeep::query::{StalePages, count_without_fingerprint};
 use simkeep::repair::{RepairOptions, repair};
 use simkeep::{
     Digest, Epoch, Error, Observation, Query, RestateOutcome, Restatement, Role, SameBy, Verdict,
@@ -28,9 +28,9 @@ fn restatement_is_neither_a_visit_nor_a_change() {
     store
         .observe_batch(&[seen(1, 1), seen(5, 2), seen(5, 3), Observation::gone(URL, ms(7))])
         .unwrap();
-    assert_eq!(Stale::of(&store.snapshot(), store.change_epoch(), None).count(), 0, "gone");
+    assert_eq!(StalePages::of(&store.snapshot(), store.change_epoch(), None).count(), 0, "gone");
     store.observe(Observation::not_modified(URL, ms(9))).unwrap();
-    assert_eq!(Stale::of(&store.snapshot(), store.change_epoch(), None).count(), 1);
+    assert_eq!(StalePages::of(&store.snapshot(), store.change_epoch(), None).count(), 1);
     // No such time, no content at that time, and other content.
     for (time, n) in [(2, 1), (7, 1), (9, 3), (5, 1)] {
         assert_eq!(restate(time, n), RestateOutcome::Missing);
@@ -38,7 +38,7 @@ fn restatement_is_neither_a_visit_nor_a_change() {
     assert_eq!(restate(5, 2), RestateOutcome::Stored);
     assert_eq!(restate(5, 2), RestateOutcome::Known);
     assert_eq!(
-        Stale::of(&store.snapshot(), store.change_epoch(), None).count(),
+        StalePages::of(&store.snapshot(), store.change_epoch(), None).count(),
         1,
         "the other of that time is in force"
     );
@@ -59,7 +59,7 @@ fn restatement_is_neither_a_visit_nor_a_change() {
     let as_of = store.as_of(URL, ms(5)).unwrap().unwrap();
     assert_eq!(as_of.seen.content().unwrap().fingerprint, Some(0xfe));
     assert_eq!(as_of.status, Some(200));
-    assert_eq!(Stale::of(&store.snapshot(), store.change_epoch(), None).count(), 0);
+    assert_eq!(StalePages::of(&store.snapshot(), store.change_epoch(), None).count(), 0);
     assert_eq!(store.stats().unwrap().visits, 5);
     store.seal().unwrap();
     assert_eq!(store.stats().unwrap().visits, 5);
@@ -84,7 +84,7 @@ fn content_without_a_fingerprint_is_near_nothing() {
     };
     let near = |epoch| {
         let query = Query::new(7, 64).epoch(epoch);
-        let urls = |near: Vec<simkeep::Near>| near.into_iter().map(|near| near.url).collect();
+        let urls = |near: Vec<simkeep::NearMatch>| near.into_iter().map(|near| near.url).collect();
         let found: Vec<String> = urls(store.snapshot().search(&query).unwrap().near);
         found
     };
@@ -116,7 +116,7 @@ fn content_without_a_fingerprint_is_near_nothing() {
         assert_eq!((content.fingerprint, content.epoch), (None, two));
         assert_eq!(store.snapshot().fingerprints(two), 0);
         assert_eq!(
-            Stale::of(&store.snapshot(), store.change_epoch(), None).count(),
+            StalePages::of(&store.snapshot(), store.change_epoch(), None).count(),
             1,
             "the other page alone"
         );

@@ -3,7 +3,7 @@
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::{Band, Bands};
 use simkeep::load::LoadOptions;
-use simkeep::query::{FingerprintPairs, Stale};
+use simkeep::query::{FingerprintPairs, StalePages};
 use simkeep::repair::{RepairOptions, repair};
 use simkeep::{
     Distance, Epoch, EpochOptions, Error, Observation, Progress, Query, Reader, Restatement, Role,
@@ -143,8 +143,8 @@ fn epoch_keeps_its_role_and_each_role_stays_filled() {
     let seen = Observation::content(URL, ms(1), 7, CHANGE).also(9, near);
     store.observe(seen).unwrap();
     assert!(matches!(store.end_epoch(CHANGE, 0), Err(Error::EpochInUse { .. })));
-    assert_eq!(Stale::of(&store.snapshot(), near, None).count(), 0);
-    assert_eq!(Stale::of(&store.snapshot(), strict, None).count(), 1);
+    assert_eq!(StalePages::of(&store.snapshot(), near, None).count(), 0);
+    assert_eq!(StalePages::of(&store.snapshot(), strict, None).count(), 1);
     store.restate(Restatement::new(URL, ms(1), 5, strict)).unwrap();
     store.end_epoch(CHANGE, 0).unwrap();
     let expected = [(Role::Both, true), (Role::Near, false), (Role::Change, false)];

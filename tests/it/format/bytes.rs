@@ -1,9 +1,9 @@
 //! Numbers as `format/README.md` defines them.
 
 /// Bytes that are read from the beginning.
-pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
+pub(crate) struct ByteCursor<'a>(pub(crate) &'a [u8]);
 
-impl<'a> Bytes<'a> {
+impl<'a> ByteCursor<'a> {
     pub(crate) fn take(&mut self, len: usize) -> &'a [u8] {
         assert!(len <= self.0.len(), "{len} bytes wanted, {} left", self.0.len());
         let (head, rest) = self.0.split_at(len);

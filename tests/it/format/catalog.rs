@@ -7,7 +7,7 @@ use redb::{ReadOnlyDatabase, ReadableDatabase, ReadableTable, TableDefinition};
 use super::golden_store;
 
 /// The rows of each table, by their keys.
-pub(crate) struct Rows {
+pub(crate) struct CatalogRows {
     pub(crate) settings: BTreeMap<String, u64>,
     pub(crate) segments: BTreeMap<u64, Vec<u8>>,
     pub(crate) epochs: BTreeMap<u32, Vec<u8>>,
@@ -15,8 +15,8 @@ pub(crate) struct Rows {
     pub(crate) journals: [BTreeMap<u64, Vec<u8>>; 2],
 }
 
-impl Rows {
-    pub(crate) fn read() -> Rows {
+impl CatalogRows {
+    pub(crate) fn read() -> CatalogRows {
         let database = ReadOnlyDatabase::open(golden_store().join("catalog.redb")).unwrap();
         let read = database.begin_read().unwrap();
         let settings = read.open_table(TableDefinition::<&str, u64>::new("settings")).unwrap();
@@ -31,7 +31,7 @@ impl Rows {
             let rows = table.iter().flat_map(|table| table.iter().unwrap().map(Result::unwrap));
             rows.map(|(key, frame)| (key.value().0, frame.value().to_vec())).collect()
         };
-        Rows {
+        CatalogRows {
             settings: settings.map(|(k, v)| (k.value().to_owned(), v.value())).collect(),
             segments: segments.map(|(k, v)| (k.value(), v.value().to_vec())).collect(),
             epochs: epochs.map(|(k, v)| (k.value(), v.value().to_vec())).collect(),

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use simkeep::inspect::Trace;
 
-use super::bytes::Bytes;
-use super::catalog::Rows;
+use super::bytes::ByteCursor;
+use super::catalog::CatalogRows;
 use super::{dumps, expected, golden_store};
 
 /// How a page changes, according to its visits.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Changes {
+pub(crate) struct ChangeCounts {
     /// Their number, and their time in milliseconds.
     pub(crate) unchanged: (u64, u64),
     /// Their number, the time of their intervals, and the time since the changes.
@@ -23,13 +23,13 @@ pub(crate) struct Changes {
     pub(crate) last: Option<(i64, Option<u8>, u64)>,
 }
 
-impl Changes {
-    pub(crate) fn read(packed: &[u8]) -> Changes {
-        let mut bytes = Bytes(packed);
+impl ChangeCounts {
+    pub(crate) fn read(packed: &[u8]) -> ChangeCounts {
+        let mut bytes = ByteCursor(packed);
         let flags = bytes.u8();
         assert!(flags < 32, "an unknown flag of how a page changes");
         let has = |bit: u8| flags >> bit & 1 == 1;
-        let mut changes = Changes::default();
+        let mut changes = ChangeCounts::default();
         if has(0) {
             changes.unchanged = (bytes.u8().into(), bytes.varint());
         }
@@ -89,21 +89,21 @@ impl Changes {
 
 /// The changes in the records of the golden segments, by segment and page number. The dump shows
 /// where they are: in the bytes after the line with their length.
-fn stored() -> BTreeMap<(u64, u32), Changes> {
+fn stored() -> BTreeMap<(u64, u32), ChangeCounts> {
     let mut found = BTreeMap::new();
-    for segment in Rows::read().segments.into_keys() {
+    for segment in CatalogRows::read().segments.into_keys() {
         let mut page = 0;
         let mut lines = dumps::printed(segment).into_iter();
         while let Some(line) = lines.next() {
             if let Some(record) = line.meaning.strip_prefix("record of page ") {
                 page = record.split_once(':').unwrap().0.replace(',', "").parse().unwrap();
             } else if line.meaning.ends_with(" of changes:") {
-                let len = Bytes(&line.bytes.unwrap()).len();
+                let len = ByteCursor(&line.bytes.unwrap()).len();
                 let mut packed = Vec::new();
                 while packed.len() < len {
                     packed.extend(lines.next().unwrap().bytes.unwrap());
                 }
-                found.insert((segment, page), Changes::read(&packed));
+                found.insert((segment, page), ChangeCounts::read(&packed));
             }
         }
     }
@@ -119,7 +119,7 @@ fn golden_pages_change_as_their_newest_records_say() {
         let place = (records[0].segment, records[0].number);
         // If the journal has the page, the record is not the newest.
         let Some(changes) = place.0.and_then(|id| stored.get(&(id, place.1))) else { continue };
-        assert_eq!(Changes::reported(&page.changes), changes.figures(), "{url}");
+        assert_eq!(ChangeCounts::reported(&page.changes), changes.figures(), "{url}");
         let last = changes.last.map(|(time, bits, _)| (time, bits.map(u32::from)));
         let found = page.changes.last_change().map(|last| (last.time.as_ms(), last.distance));
         assert_eq!(found, last, "{url}");

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use simkeep::inspect::{DumpLine, DumpQuery};
 use simkeep_testing::in_repository;
 
-use super::catalog::Rows;
+use super::catalog::CatalogRows;
 use super::{golden, golden_store};
 
 /// The pages that contain dumps.
@@ -26,7 +26,7 @@ pub(crate) fn page(name: &str) -> PathBuf {
 }
 
 /// The bytes that a dump shows.
-fn source(rows: &Rows, text: &str) -> Vec<u8> {
+fn source(rows: &CatalogRows, text: &str) -> Vec<u8> {
     let words: Vec<&str> = text.split(' ').collect();
     let number = |text: &str| text.parse::<u64>().unwrap();
     match words[..] {
@@ -92,17 +92,17 @@ fn with_segments(text: &str) -> String {
 }
 
 /// A line of a dump: its offset, the length of the shown bytes, and the text that shows them.
-struct Line<'a> {
+struct DocumentedBytes<'a> {
     offset: usize,
     len: usize,
     bytes: &'a str,
 }
 
-fn parse(line: &str) -> Line<'_> {
+fn parse(line: &str) -> DocumentedBytes<'_> {
     let (offset, rest) = line.split_once("  ").unwrap();
     let bytes = rest.split("  ").next().unwrap();
     let len = bytes.split(' ').map(|b| b.split_once('*').map_or(1, |(_, n)| n.parse().unwrap()));
-    Line { offset: usize::from_str_radix(offset, 16).unwrap(), len: len.sum(), bytes }
+    DocumentedBytes { offset: usize::from_str_radix(offset, 16).unwrap(), len: len.sum(), bytes }
 }
 
 /// Bytes in the notation of another line.
@@ -119,7 +119,7 @@ fn show(like: &str, mut bytes: &[u8]) -> String {
 }
 
 /// Corrects all dumps of a page. Returns the corrected page, and the number of its dumps.
-fn corrected(rows: &Rows, text: &str) -> (String, usize) {
+fn corrected(rows: &CatalogRows, text: &str) -> (String, usize) {
     let text = &with_segments(text);
     let mut out = String::new();
     let mut dumps = 0;
@@ -138,7 +138,7 @@ fn corrected(rows: &Rows, text: &str) -> (String, usize) {
             (_, Some(_)) if fence.is_some() => open = None,
             (_, Some(of)) => {
                 let bytes = source(rows, of);
-                let Line { offset, len, bytes: as_shown } = parse(&line);
+                let DocumentedBytes { offset, len, bytes: as_shown } = parse(&line);
                 let end = offset + len;
                 assert!(end <= bytes.len(), "beyond the end of {of}: {line}");
                 match shown.iter_mut().find(|(source, _)| *source == of) {
@@ -164,7 +164,7 @@ fn corrected(rows: &Rows, text: &str) -> (String, usize) {
 
 /// Corrects the bytes in all dumps.
 pub(crate) fn refresh() {
-    let rows = Rows::read();
+    let rows = CatalogRows::read();
     for name in PAGES {
         let text = std::fs::read_to_string(page(name)).unwrap();
         std::fs::write(page(name), corrected(&rows, &text).0).unwrap();
@@ -173,7 +173,7 @@ pub(crate) fn refresh() {
 
 #[test]
 fn dumps_in_the_format_pages_match_the_golden_files() {
-    let rows = Rows::read();
+    let rows = CatalogRows::read();
     for name in PAGES {
         let text = std::fs::read_to_string(page(name)).unwrap();
         let (right, dumps) = corrected(&rows, &text);
@@ -187,7 +187,7 @@ fn dumps_in_the_format_pages_match_the_golden_files() {
 
 #[test]
 fn dump_covers_all_bytes_of_a_segment_undamaged() {
-    for id in Rows::read().segments.into_keys() {
+    for id in CatalogRows::read().segments.into_keys() {
         let bytes = std::fs::read(golden_store().join(format!("segments/{id:010}.seg"))).unwrap();
         let mut at = 0;
         for line in printed(id) {

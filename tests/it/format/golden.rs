@@ -8,7 +8,7 @@ use serde_json::Value;
 use simkeep_testing::in_repository;
 
 use super::surt;
-use super::visits::{Entry, Head, Seen, count, mask};
+use super::visits::{DecodedEntry, DecodedHead, DecodedSeen, count, mask};
 
 pub(crate) fn directory() -> PathBuf {
     in_repository("format/golden")
@@ -21,7 +21,7 @@ pub(crate) fn published() -> PathBuf {
 
 /// The expected answer about an epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Epoch {
+pub(crate) struct GoldenEpoch {
     pub(crate) number: u32,
     pub(crate) name: String,
     /// The number of visits when it began.
@@ -32,7 +32,7 @@ pub(crate) struct Epoch {
     pub(crate) ended: bool,
 }
 
-impl Epoch {
+impl GoldenEpoch {
     /// The identity of the document-frequency table that makes its fingerprints.
     pub(crate) fn table(&self) -> Option<u64> {
         let (_, digits) = self.name.rsplit_once(" df:")?;
@@ -42,7 +42,7 @@ impl Epoch {
 
 /// A search and its answers: URL, distance and fingerprint, the nearest first, then in SURT order.
 #[derive(Debug)]
-pub(crate) struct Near {
+pub(crate) struct GoldenSearch {
     pub(crate) fingerprint: u64,
     pub(crate) k: u32,
     pub(crate) epoch: u32,
@@ -52,12 +52,12 @@ pub(crate) struct Near {
 
 /// The known contents of a golden store.
 #[derive(Debug, Default)]
-pub(crate) struct Expected {
+pub(crate) struct GoldenStore {
     pub(crate) sequence: u64,
-    pub(crate) epochs: Vec<Epoch>,
+    pub(crate) epochs: Vec<GoldenEpoch>,
     /// The pages with their entries, in SURT order.
-    pub(crate) pages: Vec<(String, Vec<Entry>)>,
-    pub(crate) near: Vec<Near>,
+    pub(crate) pages: Vec<(String, Vec<DecodedEntry>)>,
+    pub(crate) near: Vec<GoldenSearch>,
 }
 
 fn word(value: &Value) -> u64 {
@@ -68,8 +68,8 @@ fn small(value: &Value) -> u32 {
     u32::try_from(value.as_u64().unwrap()).unwrap()
 }
 
-fn read_epoch(value: &Value) -> Epoch {
-    Epoch {
+fn read_epoch(value: &Value) -> GoldenEpoch {
+    GoldenEpoch {
         number: small(&value["number"]),
         name: value["name"].as_str().unwrap().to_owned(),
         begun: value["begun"].as_u64().unwrap(),
@@ -79,8 +79,8 @@ fn read_epoch(value: &Value) -> Epoch {
     }
 }
 
-fn write_epoch(epoch: &Epoch) -> String {
-    let Epoch { number, name, begun, role, bands: (minor, moderate), ended } = epoch;
+fn write_epoch(epoch: &GoldenEpoch) -> String {
+    let GoldenEpoch { number, name, begun, role, bands: (minor, moderate), ended } = epoch;
     let name = serde_json::to_string(name).unwrap();
     format!(
         "{{\"number\":{number},\"name\":{name},\"begun\":{begun},\"role\":\"{role}\",\
@@ -88,18 +88,18 @@ fn write_epoch(epoch: &Epoch) -> String {
     )
 }
 
-fn read_entry(value: &Value) -> Entry {
+fn read_entry(value: &Value) -> DecodedEntry {
     let at = |i: usize| &value[i];
     let seen = match at(1).as_str().unwrap() {
-        "content" | "restated" => Seen::Content,
-        "gone" => Seen::Gone,
-        "not modified" => Seen::NotModified,
-        "failed" | "weighed" | "classed" => Seen::Failed,
+        "content" | "restated" => DecodedSeen::Content,
+        "gone" => DecodedSeen::Gone,
+        "not modified" => DecodedSeen::NotModified,
+        "failed" | "weighed" | "classed" => DecodedSeen::Failed,
         other => panic!("{other}"),
     };
     let digest = at(3).as_str().map(|d| u128::from_str_radix(d, 16).unwrap().to_be_bytes());
     let epoch = (!at(5).is_null()).then(|| small(at(5)));
-    Entry {
+    DecodedEntry {
         time: at(0).as_i64().unwrap(),
         seen,
         status: at(2).as_u64().map(|s| u16::try_from(s).unwrap()),
@@ -113,15 +113,15 @@ fn read_entry(value: &Value) -> Entry {
     }
 }
 
-fn write_entry(entry: &Entry) -> String {
+fn write_entry(entry: &DecodedEntry) -> String {
     let seen = match entry.seen {
-        Seen::Content if entry.restated.is_some() => "restated",
-        Seen::Content => "content",
-        Seen::Gone => "gone",
-        Seen::NotModified => "not modified",
-        Seen::Failed if entry.weight.is_some() => "weighed",
-        Seen::Failed if entry.class.is_some() => "classed",
-        Seen::Failed => "failed",
+        DecodedSeen::Content if entry.restated.is_some() => "restated",
+        DecodedSeen::Content => "content",
+        DecodedSeen::Gone => "gone",
+        DecodedSeen::NotModified => "not modified",
+        DecodedSeen::Failed if entry.weight.is_some() => "weighed",
+        DecodedSeen::Failed if entry.class.is_some() => "classed",
+        DecodedSeen::Failed => "failed",
     };
     let or_null = |text: Option<String>| text.unwrap_or_else(|| "null".to_owned());
     let digest = entry.digest.map(|d| format!("\"{:032x}\"", u128::from_be_bytes(d)));
@@ -144,9 +144,9 @@ fn write_entry(entry: &Entry) -> String {
     out + "]"
 }
 
-impl Expected {
-    pub(crate) fn read(path: &Path) -> Expected {
-        let mut expected = Expected::default();
+impl GoldenStore {
+    pub(crate) fn read(path: &Path) -> GoldenStore {
+        let mut expected = GoldenStore::default();
         for line in std::fs::read_to_string(path).unwrap().lines() {
             let line: Value = serde_json::from_str(line).unwrap();
             if let Some(url) = line["url"].as_str() {
@@ -156,7 +156,7 @@ impl Expected {
                 let pages = line["pages"].as_array().unwrap().iter().map(|page| {
                     (page[0].as_str().unwrap().to_owned(), small(&page[1]), word(&page[2]))
                 });
-                expected.near.push(Near {
+                expected.near.push(GoldenSearch {
                     fingerprint: word(&line["near"]),
                     k: small(&line["k"]),
                     epoch: small(&line["epoch"]),
@@ -182,7 +182,7 @@ impl Expected {
             writeln!(out, "{{\"url\":{url},\"visits\":[{}]}}", visits.join(",")).unwrap();
         }
         for near in &self.near {
-            let Near { fingerprint, k, epoch, every_version, .. } = near;
+            let GoldenSearch { fingerprint, k, epoch, every_version, .. } = near;
             let pages = near.pages.iter().map(|(url, distance, fingerprint)| {
                 let url = serde_json::to_string(url).unwrap();
                 format!("[{url},{distance},\"{fingerprint:016x}\"]")
@@ -199,11 +199,17 @@ impl Expected {
     }
 
     /// The answers to a search, by comparing with all fingerprints.
-    pub(crate) fn near(&self, fingerprint: u64, k: u32, epoch: u32, every_version: bool) -> Near {
+    pub(crate) fn near(
+        &self,
+        fingerprint: u64,
+        k: u32,
+        epoch: u32,
+        every_version: bool,
+    ) -> GoldenSearch {
         let mut found = BTreeSet::new();
         for (url, visits) in &self.pages {
-            let in_force = Head::of(visits).map_or_else(Vec::new, |head| head.in_force());
-            let ever = visits.iter().filter_map(Entry::content).filter(|_| every_version);
+            let in_force = DecodedHead::of(visits).map_or_else(Vec::new, |head| head.in_force());
+            let ever = visits.iter().filter_map(DecodedEntry::content).filter(|_| every_version);
             let in_force = in_force.into_iter().filter(|_| !every_version);
             for (_, candidate, _) in ever.chain(in_force).filter(|v| v.2 == epoch) {
                 let Some(candidate) = candidate.map(|f| f & mask(epoch)) else { continue };
@@ -214,6 +220,6 @@ impl Expected {
             }
         }
         let pages = found.into_iter().map(|(distance, _, url, f)| (url, distance, f)).collect();
-        Near { fingerprint, k, epoch, every_version, pages }
+        GoldenSearch { fingerprint, k, epoch, every_version, pages }
     }
 }

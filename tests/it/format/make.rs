@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use simkeep::df::Table;
+use simkeep::df::FrequencyTable;
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::Bands;
 use simkeep::publish::{PublishOptions, publish};
@@ -18,8 +18,8 @@ use simkeep::{
     Store,
 };
 
-use super::golden::{self, Expected};
-use super::visits::{Entry, Seen, count, visits};
+use super::golden::{self, GoldenStore};
+use super::visits::{DecodedEntry, DecodedSeen, count, visits};
 use super::{answered_epoch, df, surt};
 
 /// Reproducible pseudorandom numbers: SplitMix64.
@@ -38,51 +38,51 @@ fn digest(seed: u64) -> [u8; 16] {
 const START: i64 = 1_767_225_600_000;
 const DAY: i64 = 86_400_000;
 
-fn visit(time: i64, seen: Seen, status: impl Into<Option<u16>>) -> Entry {
-    Entry { seen, status: status.into(), weight: None, ..Entry::weighed(time, 0) }
+fn visit(time: i64, seen: DecodedSeen, status: impl Into<Option<u16>>) -> DecodedEntry {
+    DecodedEntry { seen, status: status.into(), weight: None, ..DecodedEntry::weighed(time, 0) }
 }
 
-fn content(time: i64, fingerprint: impl Into<Option<u64>>, epoch: u32) -> Entry {
+fn content(time: i64, fingerprint: impl Into<Option<u64>>, epoch: u32) -> DecodedEntry {
     let fingerprint = fingerprint.into();
-    Entry { fingerprint, epoch: Some(epoch), ..visit(time, Seen::Content, 200) }
+    DecodedEntry { fingerprint, epoch: Some(epoch), ..visit(time, DecodedSeen::Content, 200) }
 }
 
-fn with_digest(visit: Entry, seed: u64) -> Entry {
-    Entry { digest: Some(digest(seed)), ..visit }
+fn with_digest(visit: DecodedEntry, seed: u64) -> DecodedEntry {
+    DecodedEntry { digest: Some(digest(seed)), ..visit }
 }
 
-fn weighed(time: i64, weight: f32) -> Entry {
-    Entry::weighed(time, weight.to_bits())
+fn weighed(time: i64, weight: f32) -> DecodedEntry {
+    DecodedEntry::weighed(time, weight.to_bits())
 }
 
-fn modified(visit: Entry, time: i64) -> Entry {
-    Entry { modified: Some(time), ..visit }
+fn modified(visit: DecodedEntry, time: i64) -> DecodedEntry {
+    DecodedEntry { modified: Some(time), ..visit }
 }
 
 /// The fingerprint of a visit in another epoch, or that it has none there.
-fn restated(of: Entry, fingerprint: impl Into<Option<u64>>, epoch: u32) -> Entry {
+fn restated(of: DecodedEntry, fingerprint: impl Into<Option<u64>>, epoch: u32) -> DecodedEntry {
     let (restated, fingerprint) = (Some(count(epoch)), fingerprint.into());
-    Entry { restated, fingerprint, epoch: Some(epoch), status: None, modified: None, ..of }
+    DecodedEntry { restated, fingerprint, epoch: Some(epoch), status: None, modified: None, ..of }
 }
 
 /// A URL, its entry, and the second fingerprint of a visit with its epoch.
-type PageEntry<'a> = (&'a str, Entry, Option<(u64, u32)>);
+type GoldenEntry<'a> = (&'a str, DecodedEntry, Option<(u64, u32)>);
 
 /// A store and its expected content.
-struct Maker {
+struct GoldenMaker {
     store: Store,
-    pages: BTreeMap<String, BTreeSet<Entry>>,
+    pages: BTreeMap<String, BTreeSet<DecodedEntry>>,
 }
 
-impl Maker {
+impl GoldenMaker {
     /// Observes one batch, which becomes one frame of the journal.
-    fn observe(&mut self, batch: &[(&str, Entry)]) {
+    fn observe(&mut self, batch: &[(&str, DecodedEntry)]) {
         let batch: Vec<_> = batch.iter().map(|(url, entry)| (*url, *entry, None)).collect();
         self.observe_in_two(&batch);
     }
 
     /// Observes visits with a fingerprint in a second epoch.
-    fn observe_in_two(&mut self, batch: &[PageEntry<'_>]) {
+    fn observe_in_two(&mut self, batch: &[GoldenEntry<'_>]) {
         let requests: Vec<_> = batch.iter().map(request).collect();
         let answers = self.store.write_batch(&requests).unwrap();
         for ((url, entry, also), answer) in batch.iter().zip(answers) {
@@ -113,7 +113,7 @@ impl Maker {
     }
 }
 
-fn request<'a>((url, entry, also): &PageEntry<'a>) -> Operation<'a> {
+fn request<'a>((url, entry, also): &GoldenEntry<'a>) -> Operation<'a> {
     if let Some(class) = entry.class {
         return Operation::SetProperty(PropertyUpdate::class(url, ms(entry.time), class));
     }
@@ -123,17 +123,17 @@ fn request<'a>((url, entry, also): &PageEntry<'a>) -> Operation<'a> {
     }
     let fingerprint = entry.fingerprint;
     let observation = match (entry.seen, entry.epoch) {
-        (Seen::Content, Some(epoch)) if entry.is_visit() => {
+        (DecodedSeen::Content, Some(epoch)) if entry.is_visit() => {
             Observation::content(url, ms(entry.time), fingerprint, Epoch::from_number(epoch))
         }
-        (Seen::Content, Some(epoch)) => {
+        (DecodedSeen::Content, Some(epoch)) => {
             let (time, digest) = (entry.time, entry.digest.map(Digest));
             let restated =
                 Restated { time: ms(time), fingerprint, digest, epoch: Epoch::from_number(epoch) };
             return Operation::Restate(Restatement::of(url, restated));
         }
-        (Seen::NotModified, _) => Observation::not_modified(url, ms(entry.time)),
-        (Seen::Gone, _) => Observation::gone(url, ms(entry.time)),
+        (DecodedSeen::NotModified, _) => Observation::not_modified(url, ms(entry.time)),
+        (DecodedSeen::Gone, _) => Observation::gone(url, ms(entry.time)),
         _ => Observation::failed(url, ms(entry.time)),
     };
     let observation = match entry.digest {
@@ -172,16 +172,16 @@ const ODD: &[&str] = &[
 ];
 
 /// The contents of each page; the last one has no fingerprint.
-fn of_odd(i: u64) -> Entry {
+fn of_odd(i: u64) -> DecodedEntry {
     let last = ODD.len() as u64 - 1;
     if i == last { with_digest(content(START, None, 0), 21) } else { content(START, random(i), 0) }
 }
 
 /// Creates the golden store up to the beginning of its journal.
-fn make_sealed(disk: &SimDisk) -> Maker {
+fn make_sealed(disk: &SimDisk) -> GoldenMaker {
     let options = Options::default().background(false).merge_fanout(3).epoch("golden-1".to_owned());
     let store = Store::create(Arc::new(disk.clone()), options).unwrap();
-    let mut maker = Maker { store, pages: BTreeMap::new() };
+    let mut maker = GoldenMaker { store, pages: BTreeMap::new() };
     oldest_segment(&mut maker);
     middle_segment(&mut maker);
     newest_segment(&mut maker);
@@ -189,23 +189,23 @@ fn make_sealed(disk: &SimDisk) -> Maker {
 }
 
 /// The number of operations and the contents of the golden segments.
-pub(crate) fn sealed() -> (u64, BTreeMap<String, BTreeSet<Entry>>) {
-    let Maker { store, pages } = make_sealed(&SimDisk::new());
+pub(crate) fn sealed() -> (u64, BTreeMap<String, BTreeSet<DecodedEntry>>) {
+    let GoldenMaker { store, pages } = make_sealed(&SimDisk::new());
     (store.snapshot().sequence(), pages)
 }
 
 /// Makes the golden store, and returns its expected contents.
-fn make(disk: &SimDisk) -> Expected {
+fn make(disk: &SimDisk) -> GoldenStore {
     let mut maker = make_sealed(disk);
     journal(&mut maker);
 
-    let Maker { store, pages } = maker;
-    let mut pages: Vec<(String, Vec<Entry>)> =
+    let GoldenMaker { store, pages } = maker;
+    let mut pages: Vec<(String, Vec<DecodedEntry>)> =
         pages.into_iter().map(|(url, entries)| (url, entries.into_iter().collect())).collect();
     pages.sort_by_cached_key(|(url, _)| (surt::key(url), url.clone()));
     let sequence = store.snapshot().sequence();
     let epochs = store.snapshot().epochs().iter().map(answered_epoch).collect();
-    let mut expected = Expected { sequence, epochs, pages, near: Vec::new() };
+    let mut expected = GoldenStore { sequence, epochs, pages, near: Vec::new() };
     store.close().unwrap();
     for (fingerprint, k, epoch, every_version) in [
         (MIRRORED, 0, 0, false),
@@ -242,7 +242,7 @@ const RESERVING: u64 = MIRRORED | 0xa5 << 56;
 
 /// Sixty-four pages on eight sites, with ten versions each, from version `from` on. Two calls give
 /// 1,280 fingerprints, enough for rotations.
-fn many_versions(maker: &mut Maker, from: u64) {
+fn many_versions(maker: &mut GoldenMaker, from: u64) {
     let url = |page: u64| format!("https://site{}.example/page/{}", page / 8, page % 8);
     for version in from..from + 10 {
         let urls: Vec<String> = (0..64).map(url).collect();
@@ -257,19 +257,19 @@ fn many_versions(maker: &mut Maker, from: u64) {
 
 /// A long history: mostly the same content, and now and then something else. Its server says when the
 /// content was modified; if it was not, the server uses the time of the response.
-fn long_history(from: i64, to: i64, epoch: u32) -> Vec<(&'static str, Entry)> {
+fn long_history(from: i64, to: i64, epoch: u32) -> Vec<(&'static str, DecodedEntry)> {
     (from..to).map(|i| (LONG, of_long_history(i, epoch))).collect()
 }
 
 const LONG: &str = "https://long.example/history";
 
-fn of_long_history(i: i64, epoch: u32) -> Entry {
+fn of_long_history(i: i64, epoch: u32) -> DecodedEntry {
     let time = START + i * DAY / 4 + i % 3;
     match i % 10 {
-        3 => modified(visit(time, Seen::NotModified, 304), time + 1),
-        5 => visit(time, Seen::Failed, None),
-        7 => with_digest(visit(time, Seen::NotModified, 304), 1),
-        9 if i % 20 == 9 => visit(time, Seen::Gone, 410),
+        3 => modified(visit(time, DecodedSeen::NotModified, 304), time + 1),
+        5 => visit(time, DecodedSeen::Failed, None),
+        7 => with_digest(visit(time, DecodedSeen::NotModified, 304), 1),
+        9 if i % 20 == 9 => visit(time, DecodedSeen::Gone, 410),
         _ => {
             let version = u32::try_from(i / 4).unwrap();
             let since = START + i64::from(version) * DAY - 5_000;
@@ -279,7 +279,7 @@ fn of_long_history(i: i64, epoch: u32) -> Entry {
 }
 
 /// Two seals merged into one segment: rotations, chunks, lists, and every kind of visit.
-fn oldest_segment(maker: &mut Maker) {
+fn oldest_segment(maker: &mut GoldenMaker) {
     many_versions(maker, 0);
     for (i, site) in ["a", "b", "c", "d", "e"].into_iter().enumerate() {
         let url = format!("https://mirror-{site}.example/licence");
@@ -291,21 +291,21 @@ fn oldest_segment(maker: &mut Maker) {
     // The minimum time, the maximum time, no status, and an unusual status.
     let far = "https://far.example/";
     maker.observe(&[
-        (far, Entry { status: None, ..content(simkeep_testing::TIME_MIN, 0, 0) }),
-        (far, Entry { status: Some(u16::MAX), ..content(-1, u64::MAX, 0) }),
+        (far, DecodedEntry { status: None, ..content(simkeep_testing::TIME_MIN, 0, 0) }),
+        (far, DecodedEntry { status: Some(u16::MAX), ..content(-1, u64::MAX, 0) }),
         (far, content(simkeep_testing::TIME_MAX, 1, 0)),
     ]);
     let home = "https://example.com/";
     let (one, other) = (random(1), random(1) ^ 0b1011 << 30);
     maker.observe(&[
         (home, with_digest(content(START, one, 0), 10)),
-        (home, visit(START + DAY, Seen::NotModified, 304)),
+        (home, visit(START + DAY, DecodedSeen::NotModified, 304)),
         (home, with_digest(content(START + 2 * DAY, other, 0), 11)),
         // The same fingerprint with another digest, and another fingerprint without one.
         (home, with_digest(content(START + 3 * DAY, other, 0), 12)),
         (home, content(START + 4 * DAY + 1, random(2), 0)),
-        (home, visit(START + 5 * DAY, Seen::Failed, 503)),
-        (home, visit(START + 6 * DAY, Seen::Gone, 404)),
+        (home, visit(START + 5 * DAY, DecodedSeen::Failed, 503)),
+        (home, visit(START + 6 * DAY, DecodedSeen::Gone, 404)),
         (home, with_digest(content(START + 7 * DAY, one, 0), 10)),
         // Another content at the same time.
         (home, with_digest(content(START + 7 * DAY, one ^ 1, 0), 13)),
@@ -329,10 +329,10 @@ fn oldest_segment(maker: &mut Maker) {
         (home, weighed(START + 7 * DAY, 2.0)),
         (LONG, weighed(START + 40 * DAY, 0.1)),
         (far, weighed(simkeep_testing::TIME_MAX, f32::MAX)),
-        (home, Entry::classed(START - DAY, 1)),
-        (home, Entry::classed(START + 7 * DAY, 300)),
-        (LONG, Entry::classed(START + 40 * DAY, 0)),
-        (far, Entry::classed(simkeep_testing::TIME_MAX, u32::MAX)),
+        (home, DecodedEntry::classed(START - DAY, 1)),
+        (home, DecodedEntry::classed(START + 7 * DAY, 300)),
+        (LONG, DecodedEntry::classed(START + 40 * DAY, 0)),
+        (far, DecodedEntry::classed(simkeep_testing::TIME_MAX, u32::MAX)),
     ]);
     maker.store.seal().unwrap();
     let epoch = maker.store.register_epoch("golden-2", Role::Both).unwrap().number();
@@ -351,7 +351,7 @@ fn oldest_segment(maker: &mut Maker) {
 
 /// Three seals merged into one segment that is not the oldest: heads are carried, and forgotten
 /// pages are hidden.
-fn middle_segment(maker: &mut Maker) {
+fn middle_segment(maker: &mut GoldenMaker) {
     let epoch = maker.store.register_epoch("golden-2", Role::Both).unwrap().number();
     let ended = maker.store.register_epoch("golden-3", Role::Both).unwrap().number();
     assert_eq!((epoch, ended), (1, ENDED));
@@ -367,9 +367,9 @@ fn middle_segment(maker: &mut Maker) {
 
     maker.observe(&[
         ("http://old.example/b", content(START + 31 * DAY, SHARED, epoch)),
-        ("http://example.org/late", visit(START - DAY, Seen::Failed, None)),
-        (home, visit(START + 31 * DAY, Seen::Gone, 410)),
-        ("https://site0.example/page/0", visit(START + 31 * DAY, Seen::Failed, 500)),
+        ("http://example.org/late", visit(START - DAY, DecodedSeen::Failed, None)),
+        (home, visit(START + 31 * DAY, DecodedSeen::Gone, 410)),
+        ("https://site0.example/page/0", visit(START + 31 * DAY, DecodedSeen::Failed, 500)),
     ]);
     // The visits of these restatements are in the oldest segment, with a digest and without one.
     let (one, other, far) = (random(2), random(1) ^ 0b1011 << 30, "https://far.example/");
@@ -381,7 +381,7 @@ fn middle_segment(maker: &mut Maker) {
         (far, restated(content(simkeep_testing::TIME_MAX, 1, 0), 0, 0)),
         // Without a visit.
         ("https://site1.example/page/0", weighed(START + 31 * DAY, 3.0)),
-        ("https://site2.example/page/0", Entry::classed(START + 31 * DAY, 7)),
+        ("https://site2.example/page/0", DecodedEntry::classed(START + 31 * DAY, 7)),
     ]);
     let reserved =
         maker.store.register_epoch("words2-sqrt-reserved8/2", Role::Both).unwrap().number();
@@ -408,18 +408,21 @@ fn middle_segment(maker: &mut Maker) {
 }
 
 /// One small seal, which `format/segment.md` explains byte by byte.
-fn newest_segment(maker: &mut Maker) {
+fn newest_segment(maker: &mut GoldenMaker) {
     maker.forget("http://example.org/gone");
     maker.forget_prefix("shop.example/cart", b"example\x02shop\x01\x01\x04cart");
     maker.observe(&[
         (
             "http://old.example/b",
-            modified(visit(START + 60 * DAY, Seen::NotModified, 304), START + 31 * DAY - 5_000),
+            modified(
+                visit(START + 60 * DAY, DecodedSeen::NotModified, 304),
+                START + 31 * DAY - 5_000,
+            ),
         ),
         ("https://example.com/new", with_digest(content(START + 60 * DAY, SHARED ^ 6, 1), 16)),
         ("https://example.com/new", with_digest(content(START + 60 * DAY + 1_500, SHARED, 1), 18)),
         ("https://example.com/new", weighed(START + 60 * DAY, 0.3)),
-        ("https://example.com/new", Entry::classed(START + 60 * DAY, 300)),
+        ("https://example.com/new", DecodedEntry::classed(START + 60 * DAY, 300)),
     ]);
     let two = with_digest(content(START + 61 * DAY, RESERVING, RESERVED), 19);
     maker.observe_in_two(&[("https://example.com/two", two, Some((SHARED ^ 0x20, 1)))]);
@@ -427,14 +430,14 @@ fn newest_segment(maker: &mut Maker) {
 }
 
 /// Unsealed data; `format/catalog.md` explains the first two frames byte by byte.
-fn journal(maker: &mut Maker) {
+fn journal(maker: &mut GoldenMaker) {
     maker.observe(&[
-        ("http://old.example/b", visit(START + 90 * DAY, Seen::Failed, None)),
+        ("http://old.example/b", visit(START + 90 * DAY, DecodedSeen::Failed, None)),
         ("https://example.net/", content(START + 90 * DAY, SHARED ^ 1, 1)),
-        ("https://example.net/", visit(START + 91 * DAY, Seen::NotModified, 304)),
+        ("https://example.net/", visit(START + 91 * DAY, DecodedSeen::NotModified, 304)),
     ]);
     let origin = Origin::new("words1-sqrt-idf/2".parse().unwrap()).extractor("golden/1").unwrap();
-    let origin = origin.table(Table::open(df::path()).unwrap()).unwrap();
+    let origin = origin.table(FrequencyTable::open(df::path()).unwrap()).unwrap();
     assert_eq!(maker.store.begin_epoch(&origin, Role::Change).unwrap().number(), WEIGHED);
     let options = EpochOptions::from(Role::Near).bands(Bands { minor: 0, moderate: 8 });
     maker.store.register_epoch("golden-near", options).unwrap();
@@ -444,7 +447,7 @@ fn journal(maker: &mut Maker) {
         ("https://example.net/", seen, Some((RESERVING ^ 0b111, RESERVED))),
         ("http://old.example/b", restated(old, random(73), WEIGHED), None),
     ]);
-    maker.observe(&[("https://example.com/", visit(START + 90 * DAY, Seen::Failed, None))]);
+    maker.observe(&[("https://example.com/", visit(START + 90 * DAY, DecodedSeen::Failed, None))]);
     maker.forget("https://ended.example/goes-on");
     maker.forget("http://example.org/late");
     maker.forget("http://example.com");
@@ -453,13 +456,13 @@ fn journal(maker: &mut Maker) {
         ("http://example.com", content(START + 92 * DAY, random(50), 1)),
         ("https://site7.example/page/1", with_digest(content(START + 92 * DAY, 3, 1), 17)),
         // Its last visit failed, so its head carries the previous one as well.
-        ("https://site0.example/page/0", visit(START + 92 * DAY, Seen::NotModified, 304)),
+        ("https://site0.example/page/0", visit(START + 92 * DAY, DecodedSeen::NotModified, 304)),
         ("https://far.example/", restated(content(simkeep_testing::TIME_MAX, 1, 0), None, WEIGHED)),
         // Late properties of a page with a weight and a class, and the first ones of a page without.
         ("https://example.com/", weighed(START, 1.0)),
         ("https://example.net/", weighed(START + 90 * DAY, 1.5)),
-        ("https://example.com/", Entry::classed(START, 2)),
-        ("https://example.net/", Entry::classed(START + 90 * DAY, 2)),
+        ("https://example.com/", DecodedEntry::classed(START, 2)),
+        ("https://example.net/", DecodedEntry::classed(START + 90 * DAY, 2)),
     ]);
 }
 

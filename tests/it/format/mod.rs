@@ -22,32 +22,32 @@ use std::path::{Path, PathBuf};
 use simkeep::verify::VerifyOptions;
 use simkeep::{Origin, Query, Time, Versions};
 
-use golden::{Epoch, Expected};
-use visits::{Entry, Head, Seen, count, mask, visits};
+use golden::{GoldenEpoch, GoldenStore};
+use visits::{DecodedEntry, DecodedHead, DecodedSeen, count, mask, visits};
 
 fn golden_store() -> PathBuf {
     golden::directory().join("v5")
 }
 
-fn expected() -> Expected {
-    Expected::read(&golden::directory().join("v5.jsonl"))
+fn expected() -> GoldenStore {
+    GoldenStore::read(&golden::directory().join("v5.jsonl"))
 }
 
 /// An entry in the answers of the crate.
-fn answered(entry: &simkeep::Entry) -> Entry {
+fn answered(entry: &simkeep::Entry) -> DecodedEntry {
     let content = entry.content();
-    Entry {
+    DecodedEntry {
         time: entry.time().as_ms(),
         digest: entry.digest().map(|d| d.0),
         restated: content.filter(|_| entry.is_restated()).map(|c| count(c.epoch.number())),
         fingerprint: content.and_then(|c| c.fingerprint),
         seen: match entry.visit().map(|visit| visit.seen) {
-            Some(simkeep::Seen::Failed) => Seen::Failed,
-            Some(simkeep::Seen::NotModified { .. }) => Seen::NotModified,
-            Some(simkeep::Seen::Gone) => Seen::Gone,
-            Some(simkeep::Seen::Content(_)) => Seen::Content,
-            None if entry.is_restated() => Seen::Content,
-            None => Seen::Failed,
+            Some(simkeep::Seen::Failed) => DecodedSeen::Failed,
+            Some(simkeep::Seen::NotModified { .. }) => DecodedSeen::NotModified,
+            Some(simkeep::Seen::Gone) => DecodedSeen::Gone,
+            Some(simkeep::Seen::Content(_)) => DecodedSeen::Content,
+            None if entry.is_restated() => DecodedSeen::Content,
+            None => DecodedSeen::Failed,
         },
         weight: entry.weight().map(|weight| weight.get().to_bits()),
         class: entry.class(),
@@ -58,7 +58,7 @@ fn answered(entry: &simkeep::Entry) -> Entry {
 }
 
 /// The answer of the crate about an epoch.
-fn answered_epoch(info: &simkeep::EpochInfo) -> Epoch {
+fn answered_epoch(info: &simkeep::EpochInfo) -> GoldenEpoch {
     let (number, name, begun) = (info.epoch.number(), info.name.clone(), info.begun);
     let role = match info.role {
         simkeep::Role::Both => "both",
@@ -66,7 +66,7 @@ fn answered_epoch(info: &simkeep::EpochInfo) -> Epoch {
         simkeep::Role::Near => "near",
     };
     let bands = (info.bands.minor, info.bands.moderate);
-    Epoch { number, name, begun, role, bands, ended: info.ended }
+    GoldenEpoch { number, name, begun, role, bands, ended: info.ended }
 }
 
 /// All files of a directory, with their bytes.
@@ -122,9 +122,9 @@ fn golden_store_answers_as_when_it_was_made() {
         let page = scan.next().unwrap().unwrap();
         assert_eq!(page.url, *url);
         let history = store.snapshot().history(url).unwrap();
-        let history: Vec<Entry> = history.iter().map(|e| answered(&e.entry())).collect();
+        let history: Vec<DecodedEntry> = history.iter().map(|e| answered(&e.entry())).collect();
         assert_eq!(history, *entries, "{url}");
-        let head = Head::of(entries).unwrap();
+        let head = DecodedHead::of(entries).unwrap();
         assert_eq!((page.visits, page.first.as_ms()), (head.visits, head.first), "{url}");
         assert_eq!(answered(&page.last.into()), head.last, "{url}");
         let contents = page.contents.iter();

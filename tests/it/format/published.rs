@@ -1,16 +1,16 @@
 //! The published golden store, written from `format/published.md` and read by the crate.
 
 use simkeep::Reader;
-use simkeep::disk::{Name, SimDisk};
+use simkeep::disk::{FileName, SimDisk};
 use simkeep_testing::on;
 
-use super::catalog::Rows;
-use super::visits::Entry;
+use super::catalog::CatalogRows;
+use super::visits::DecodedEntry;
 use super::{answered, expected, golden, golden_store, make};
 
 /// Generation 1 with everything that the golden catalog lists. `tables` has the count of each epoch
 /// with a table, and the size of the table in bytes.
-fn generation(rows: &Rows, written: u64, tables: &[(u32, u64)]) -> Vec<u8> {
+fn generation(rows: &CatalogRows, written: u64, tables: &[(u32, u64)]) -> Vec<u8> {
     let mut body = written.to_le_bytes().to_vec();
     for name in ["store_id", "changes", "url_seed", "url_hash_bits"] {
         body.extend(rows.settings[name].to_le_bytes());
@@ -43,7 +43,7 @@ fn generation(rows: &Rows, written: u64, tables: &[(u32, u64)]) -> Vec<u8> {
 /// With these files it equals the sealed state of the store.
 #[test]
 fn golden_generation_matches_the_sealed_golden_store() {
-    let (rows, expected) = (Rows::read(), expected());
+    let (rows, expected) = (CatalogRows::read(), expected());
     let to = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(to.path().join("generations")).unwrap();
     std::fs::create_dir_all(to.path().join("files")).unwrap();
@@ -73,14 +73,14 @@ fn golden_generation_matches_the_sealed_golden_store() {
     assert_eq!(snapshot.scan(None).count(), pages.len());
     for (url, entries) in pages {
         let found = snapshot.history(&url).unwrap();
-        let found: Vec<Entry> = found.iter().map(|entry| answered(&entry.entry())).collect();
+        let found: Vec<DecodedEntry> = found.iter().map(|entry| answered(&entry.entry())).collect();
         assert_eq!(found, Vec::from_iter(entries), "{url}");
     }
 }
 
 /// The error of a reader for these bytes as generation `number`, without any file.
 fn refused(bytes: &[u8], number: u64) -> String {
-    let disk = SimDisk::of([(Name::Generation(number), bytes.to_vec())]);
+    let disk = SimDisk::of([(FileName::Generation(number), bytes.to_vec())]);
     Reader::published(on(&disk), number).unwrap_err().to_string()
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Seen {
+pub(crate) enum DecodedSeen {
     Failed,
     NotModified,
     Gone,
@@ -13,7 +13,7 @@ pub(crate) enum Seen {
 
 /// A visit, a restatement, a weight, or a class. The order of the fields is that of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Entry {
+pub(crate) struct DecodedEntry {
     pub(crate) time: i64,
     /// The class, in an entry that sets one, which is otherwise an empty failed visit.
     pub(crate) class: Option<u32>,
@@ -23,14 +23,14 @@ pub(crate) struct Entry {
     /// The epoch count of a restated content.
     pub(crate) restated: Option<u32>,
     pub(crate) fingerprint: Option<u64>,
-    pub(crate) seen: Seen,
+    pub(crate) seen: DecodedSeen,
     pub(crate) epoch: Option<u32>,
     pub(crate) status: Option<u16>,
     pub(crate) modified: Option<i64>,
 }
 
 /// Digest, fingerprint and epoch, which identify a version.
-pub(crate) type Version = (Option<[u8; 16]>, Option<u64>, u32);
+pub(crate) type VersionKey = (Option<[u8; 16]>, Option<u64>, u32);
 
 /// The number of older epochs of the store.
 pub(crate) fn count(epoch: u32) -> u32 {
@@ -44,24 +44,35 @@ pub(crate) fn mask(epoch: u32) -> u64 {
     (0..64 - reserved).fold(0, |mask, bit| mask | 1 << bit)
 }
 
-impl Entry {
-    pub(crate) fn weighed(time: i64, bits: u32) -> Entry {
+impl DecodedEntry {
+    pub(crate) fn weighed(time: i64, bits: u32) -> DecodedEntry {
         let (digest, restated, fingerprint, epoch) = (None, None, None, None);
-        let (weight, seen, status, modified) = (Some(bits), Seen::Failed, None, None);
+        let (weight, seen, status, modified) = (Some(bits), DecodedSeen::Failed, None, None);
         let class = None;
-        Entry { time, class, weight, digest, restated, fingerprint, seen, epoch, status, modified }
+        DecodedEntry {
+            time,
+            class,
+            weight,
+            digest,
+            restated,
+            fingerprint,
+            seen,
+            epoch,
+            status,
+            modified,
+        }
     }
 
-    pub(crate) fn classed(time: i64, class: u32) -> Entry {
-        Entry { class: Some(class), weight: None, ..Entry::weighed(time, 0) }
+    pub(crate) fn classed(time: i64, class: u32) -> DecodedEntry {
+        DecodedEntry { class: Some(class), weight: None, ..DecodedEntry::weighed(time, 0) }
     }
 
-    pub(crate) fn content(&self) -> Option<Version> {
+    pub(crate) fn content(&self) -> Option<VersionKey> {
         let content = (self.digest, self.fingerprint, self.epoch?);
-        (self.seen == Seen::Content).then_some(content)
+        (self.seen == DecodedSeen::Content).then_some(content)
     }
 
-    pub(crate) fn known(&self) -> Option<Known> {
+    pub(crate) fn known(&self) -> Option<DatedVersion> {
         Some((self.time, self.content()?, self.restated.is_some()))
     }
 
@@ -71,25 +82,25 @@ impl Entry {
 
     /// The modification date that it reports, and when.
     pub(crate) fn heard(&self) -> Option<(i64, i64)> {
-        let is_there = matches!(self.seen, Seen::Content | Seen::NotModified);
+        let is_there = matches!(self.seen, DecodedSeen::Content | DecodedSeen::NotModified);
         Some((self.time, self.modified.filter(|_| is_there)?))
     }
 }
 
 /// The number of visits among entries.
-pub(crate) fn visits<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> u64 {
+pub(crate) fn visits<'e>(entries: impl IntoIterator<Item = &'e DecodedEntry>) -> u64 {
     entries.into_iter().filter(|entry| entry.is_visit()).count() as u64
 }
 
 /// The fold over the entries of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct DecodedHead {
     pub(crate) visits: u64,
     pub(crate) first: i64,
-    pub(crate) last: Entry,
-    pub(crate) settled: Option<Entry>,
+    pub(crate) last: DecodedEntry,
+    pub(crate) settled: Option<DecodedEntry>,
     /// The latest version first.
-    pub(crate) versions: Vec<Known>,
+    pub(crate) versions: Vec<DatedVersion>,
     /// The last reported modification date, and when it was reported.
     pub(crate) modified: Option<(i64, i64)>,
     /// The time when the weight in force was set, and the weight. `classed` is the same for the
@@ -99,18 +110,18 @@ pub(crate) struct Head {
 }
 
 /// A version, when it was last seen, and whether it was restated for that time.
-pub(crate) type Known = (i64, Version, bool);
+pub(crate) type DatedVersion = (i64, VersionKey, bool);
 
 /// The distinct contents among these, the latest first: at most 64, and back to the time and digest
 /// of the eighth of any epoch.
-pub(crate) fn versions(known: impl Iterator<Item = Known>) -> Vec<Known> {
-    let mut last: BTreeMap<Version, (i64, bool)> = BTreeMap::new();
+pub(crate) fn versions(known: impl Iterator<Item = DatedVersion>) -> Vec<DatedVersion> {
+    let mut last: BTreeMap<VersionKey, (i64, bool)> = BTreeMap::new();
     for (time, version, restated) in known {
         let at = last.entry(version).or_insert((time, restated));
         *at = (time, restated).max(*at);
     }
     let known = last.into_iter().map(|(version, (time, restated))| (time, version, restated));
-    let mut versions: Vec<Known> = known.collect();
+    let mut versions: Vec<DatedVersion> = known.collect();
     versions.sort_by_key(|(time, (digest, fingerprint, epoch), restated)| {
         std::cmp::Reverse((*time, *digest, count(*epoch), *restated, *fingerprint))
     });
@@ -129,17 +140,17 @@ pub(crate) fn versions(known: impl Iterator<Item = Known>) -> Vec<Known> {
     versions
 }
 
-impl Head {
+impl DecodedHead {
     /// Computes the head by its definition. Returns `None` without visits.
-    pub(crate) fn of(entries: &[Entry]) -> Option<Head> {
+    pub(crate) fn of(entries: &[DecodedEntry]) -> Option<DecodedHead> {
         let visits = || entries.iter().filter(|entry| entry.is_visit());
-        Some(Head {
+        Some(DecodedHead {
             visits: self::visits(entries),
             first: visits().map(|v| v.time).min()?,
             last: *visits().max()?,
-            settled: visits().filter(|v| v.seen != Seen::Failed).max().copied(),
-            versions: versions(entries.iter().filter_map(Entry::known)),
-            modified: visits().filter_map(Entry::heard).max(),
+            settled: visits().filter(|v| v.seen != DecodedSeen::Failed).max().copied(),
+            versions: versions(entries.iter().filter_map(DecodedEntry::known)),
+            modified: visits().filter_map(DecodedEntry::heard).max(),
             weighed: entries.iter().filter_map(|e| Some((e.time, e.weight?))).max(),
             classed: entries.iter().filter_map(|e| Some((e.time, e.class?))).max(),
         })
@@ -152,18 +163,18 @@ impl Head {
     }
 
     pub(crate) fn is_gone(&self) -> bool {
-        self.settled.is_some_and(|v| v.seen == Seen::Gone)
+        self.settled.is_some_and(|v| v.seen == DecodedSeen::Gone)
     }
 
     /// The contents at the greatest time and digest, one of each epoch, the newest first; a restatement
     /// wins within an epoch.
-    pub(crate) fn in_force(&self) -> Vec<Version> {
+    pub(crate) fn in_force(&self) -> Vec<VersionKey> {
         let first = self.versions.first().filter(|_| !self.is_gone());
         let Some((time, (digest, ..), _)) = first else {
             return Vec::new();
         };
         let last = self.versions.iter().filter(|(t, (d, ..), _)| (t, d) == (time, digest));
-        let mut best: BTreeMap<u32, (bool, Option<u64>, Version)> = BTreeMap::new();
+        let mut best: BTreeMap<u32, (bool, Option<u64>, VersionKey)> = BTreeMap::new();
         for (_, version @ (_, fingerprint, epoch), restated) in last {
             let one = (*restated, *fingerprint, *version);
             let known = best.entry(count(*epoch)).or_insert(one);

@@ -5,14 +5,14 @@ mod oracle;
 mod planted;
 
 use simkeep::disk::SimDisk;
-use simkeep::mirror::{Mirror, Mirroring, Mirrors};
+use simkeep::mirror::{Mirror, MirrorQuery, Mirrors};
 use simkeep::{Epoch, Error, Observation, Prefix, Progress, Store};
 use simkeep_testing::{create, ms, open, small};
 
 const EPOCH: Epoch = Epoch::from_number(0);
 
 /// The mirrors among the fingerprints of the first epoch.
-fn ask(store: &Store, asked: &Mirroring) -> Mirrors {
+fn ask(store: &Store, asked: &MirrorQuery) -> Mirrors {
     let asked = asked.clone().epoch(EPOCH);
     asked.run(&store.snapshot(), &Progress::default()).unwrap()
 }
@@ -36,15 +36,15 @@ fn sites(mirror: &Mirror) -> [String; 2] {
 #[test]
 fn an_empty_store_has_no_mirrors() {
     let store = create(&SimDisk::new(), small());
-    let found = ask(&store, &Mirroring::new());
+    let found = ask(&store, &MirrorQuery::new());
     assert_eq!((found.pairs.len(), found.paths, found.sites, found.compared), (0, 0, 0, 0));
 }
 
 #[test]
 fn too_few_paths_make_no_mirror() {
     let store = two(10);
-    assert_eq!(ask(&store, &Mirroring::new()).mirrors, 1);
-    let found = ask(&store, &Mirroring::new().paths(11));
+    assert_eq!(ask(&store, &MirrorQuery::new()).mirrors, 1);
+    let found = ask(&store, &MirrorQuery::new().paths(11));
     assert_eq!((found.pairs.len(), found.sites, found.paths), (0, 0, 20));
 }
 
@@ -52,32 +52,33 @@ fn too_few_paths_make_no_mirror() {
 fn invalid_arguments_are_refused() {
     let store = two(10);
     for asked in [
-        Mirroring::new().within(65),
-        Mirroring::new().paths(1),
-        Mirroring::new().share(0.0),
-        Mirroring::new().share(1.5),
-        Mirroring::new().share(f64::NAN),
-        Mirroring::new().depth(17),
+        MirrorQuery::new().within(65),
+        MirrorQuery::new().paths(1),
+        MirrorQuery::new().share(0.0),
+        MirrorQuery::new().share(1.5),
+        MirrorQuery::new().share(f64::NAN),
+        MirrorQuery::new().depth(17),
     ] {
         let refused = asked.run(&store.snapshot(), &Progress::default());
         assert!(matches!(refused, Err(Error::InvalidArgument(_))), "{asked:?}");
     }
-    let unknown = Mirroring::new().epoch(Epoch::from_number(9));
+    let unknown = MirrorQuery::new().epoch(Epoch::from_number(9));
     let refused = unknown.run(&store.snapshot(), &Progress::default());
     assert!(matches!(refused, Err(Error::UnknownEpoch(_))));
     let cancelled = Progress::default();
     cancelled.cancel();
-    let refused = Mirroring::new().run(&store.snapshot(), &cancelled);
+    let refused = MirrorQuery::new().run(&store.snapshot(), &cancelled);
     assert!(matches!(refused, Err(Error::Cancelled)));
 }
 
 #[test]
 fn only_pages_under_the_prefix_are_compared() {
     let store = two(10);
-    let under = |prefix: &str| ask(&store, &Mirroring::new().under(Prefix::parse(prefix).unwrap()));
+    let under =
+        |prefix: &str| ask(&store, &MirrorQuery::new().under(Prefix::parse(prefix).unwrap()));
     assert_eq!(under("example").mirrors, 1);
     // There are no fingerprints of the other epoch.
-    let other = Mirroring::new().run(&store.snapshot(), &Progress::default()).unwrap();
+    let other = MirrorQuery::new().run(&store.snapshot(), &Progress::default()).unwrap();
     assert_eq!((other.paths, other.mirrors), (0, 0));
     assert_eq!(under("a.example").pairs, []);
     assert_eq!(under("a.example").paths, 10);
@@ -95,7 +96,7 @@ fn largest_pairs_are_named_up_to_the_limit() {
             }
         }
     }
-    let found = ask(&store, &Mirroring::new().limit(2));
+    let found = ask(&store, &MirrorQuery::new().limit(2));
     let near: Vec<u64> = found.pairs.iter().map(|mirror| mirror.near).collect();
     assert_eq!((found.mirrors, near), (6, vec![15, 14]));
 }
@@ -116,7 +117,7 @@ fn paths_match_across_schemes() {
         see(format!("https://me@c.example/{page}?x/y"), page);
         see(format!("urn:{page}?x/y"), page);
     }
-    let found = ask(&store, &Mirroring::new());
+    let found = ask(&store, &MirrorQuery::new());
     let named: Vec<_> = found.pairs.iter().map(|mirror| (sites(mirror), mirror.near)).collect();
     assert_eq!(named, [(["a.example:8443/d/", "b.example/e/"].map(str::to_owned), 12)]);
     assert_eq!((found.paths, found.sites), (24, 4));
@@ -146,7 +147,7 @@ fn mirrors_do_not_depend_on_storage_or_memory() {
     }
     let mut same = |store: &Store| {
         for bytes in [0, 1 << 20] {
-            let now = ask(store, &Mirroring::new().share(0.4).memory_bytes(bytes));
+            let now = ask(store, &MirrorQuery::new().share(0.4).memory_bytes(bytes));
             assert_eq!(found.get_or_insert_with(|| now.clone()), &now);
         }
     };

@@ -5,17 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::Observation;
 use simkeep::disk::SimDisk;
-use simkeep::mirror::{Mirror, Mirroring};
+use simkeep::mirror::{Mirror, MirrorQuery};
 use simkeep_testing::depth::deep;
 use simkeep_testing::{choice, create, ms, small};
 
 use super::{EPOCH, ask};
 
 /// The visits of each page in order of time: a fingerprint, or `None` if it was gone.
-type World = BTreeMap<String, Vec<(i64, Option<u64>)>>;
+type MirrorWorld = BTreeMap<String, Vec<(i64, Option<u64>)>>;
 
 /// A page with a version in force.
-struct Known {
+struct FirstVersions {
     first: i64,
     /// Fingerprints, and when they were first seen; the one in force first.
     versions: Vec<(u64, i64)>,
@@ -33,7 +33,7 @@ struct SitePair {
     lag: Option<i64>,
 }
 
-fn known(visits: &[(i64, Option<u64>)], at: i64) -> Option<Known> {
+fn known(visits: &[(i64, Option<u64>)], at: i64) -> Option<FirstVersions> {
     let then: Vec<_> = visits.iter().filter(|(time, _)| *time <= at).collect();
     then.last().and_then(|last| last.1)?;
     let mut seen: Vec<u64> = Vec::new();
@@ -44,7 +44,7 @@ fn known(visits: &[(i64, Option<u64>)], at: i64) -> Option<Known> {
     }
     let since = |print: &u64| then.iter().find(|(_, other)| *other == Some(*print)).unwrap().0;
     let versions = seen.iter().map(|print| (*print, since(print))).collect();
-    Some(Known { first: then[0].0, versions })
+    Some(FirstVersions { first: then[0].0, versions })
 }
 
 /// The sites of a URL, with its path in each.
@@ -62,7 +62,7 @@ fn places(url: &str, depth: usize) -> Vec<(String, String)> {
 }
 
 /// The nearest versions of two pages, and which versions of each page they are.
-fn nearest(a: &Known, b: &Known) -> (u32, [usize; 2]) {
+fn nearest(a: &FirstVersions, b: &FirstVersions) -> (u32, [usize; 2]) {
     let distance = |at: [usize; 2]| (a.versions[at[0]].0 ^ b.versions[at[1]].0).count_ones();
     let firsts = (0..a.versions.len()).map(|at| [at, 0]);
     let all = firsts.chain((1..b.versions.len()).map(|at| [0, at]));
@@ -71,8 +71,8 @@ fn nearest(a: &Known, b: &Known) -> (u32, [usize; 2]) {
 
 fn compare(
     sites: [&String; 2],
-    of: [&BTreeMap<String, Known>; 2],
-    asked: &Mirroring,
+    of: [&BTreeMap<String, FirstVersions>; 2],
+    asked: &MirrorQuery,
 ) -> Option<SitePair> {
     let [a, b] = of;
     let (mut near, mut outdated) = (0, [0; 2]);
@@ -151,8 +151,8 @@ fn deep_of(site: &str) -> usize {
     site.matches('/').count() - 1
 }
 
-fn expected(world: &World, asked: &Mirroring) -> Vec<SitePair> {
-    let mut sites: BTreeMap<String, BTreeMap<String, Known>> = BTreeMap::new();
+fn expected(world: &MirrorWorld, asked: &MirrorQuery) -> Vec<SitePair> {
+    let mut sites: BTreeMap<String, BTreeMap<String, FirstVersions>> = BTreeMap::new();
     let at = asked.at.unwrap_or(ms(i64::MAX));
     // If a page has both schemes, https comes last and replaces http.
     for (url, visits) in world {
@@ -213,7 +213,7 @@ fn small_worlds_match_an_exhaustive_comparison() {
     let (mut mirrors, mut partial, mut lags, mut outdated) = (0, 0, 0, 0);
     for seed in 0..deep(4000) {
         let mut choose = choice(seed);
-        let mut world = World::new();
+        let mut world = MirrorWorld::new();
         let store = create(&SimDisk::new(), small());
         // Deep folders on two hosts, or shallow folders on two or three hosts.
         let depth = if choose(2) == 0 { 1 } else { 2 };
@@ -255,7 +255,7 @@ fn small_worlds_match_an_exhaustive_comparison() {
                 .unwrap();
         }
         world.values_mut().for_each(|visits| visits.sort_unstable());
-        let asked = Mirroring::new().within(3).depth(depth).paths(2).share(0.6);
+        let asked = MirrorQuery::new().within(3).depth(depth).paths(2).share(0.6);
         for asked in [asked.clone(), asked.at(ms(500))] {
             let found = ask(&store, &asked);
             let mut pairs: Vec<SitePair> = found.pairs.iter().map(site_pair).collect();

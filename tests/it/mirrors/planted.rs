@@ -1,7 +1,7 @@
 //! Webs in which some sites mirror each other.
 
 use simkeep::load::LoadOptions;
-use simkeep::mirror::{Mirror, Mirroring};
+use simkeep::mirror::{Mirror, MirrorQuery};
 use simkeep::{Content, Observation, Options, Progress, Seen, Store, Visit};
 use simkeep_testing::depth::up_to;
 use simkeep_testing::mirrors::{LAG, PAGES, PLANTED, load};
@@ -21,7 +21,7 @@ fn planted_mirrors_are_found_and_nothing_else() {
     let (_dir, store) = store();
     let sites = up_to(20_000).max(4_000);
     load(&store, EPOCH, sites, 20 * sites);
-    let found = ask(&store, &Mirroring::new());
+    let found = ask(&store, &MirrorQuery::new());
     check(&found.pairs);
 }
 
@@ -73,7 +73,7 @@ fn found_of_1000(percent: u64, in_turn: bool, bits: u32) -> u64 {
         })
     });
     store.load(pages.map(Ok), LoadOptions::default()).unwrap();
-    let asked = Mirroring::new().paths(2).share(share / 2.0).within(3).limit(usize::MAX);
+    let asked = MirrorQuery::new().paths(2).share(share / 2.0).within(3).limit(usize::MAX);
     let found = ask(&store, &asked);
     for mirror in &found.pairs {
         let [one, other] = sites(mirror).map(|site| site.split_once('.').unwrap().1.to_owned());
@@ -89,7 +89,7 @@ fn pairs_are_found_at_the_rate_of_the_formula() {
         let share = percent as f64 / 100.0;
         let found = found_of_1000(percent, false, 0) as f64 / 1000.0;
         let more = found_of_1000(percent, true, 0) as f64 / 1000.0;
-        let expected = Mirroring::recall(share);
+        let expected = MirrorQuery::recall(share);
         eprintln!(
             "share {share}: {found:.3} of parts, {more:.3} of others, {expected:.3} expected"
         );
@@ -120,7 +120,7 @@ fn each_site_of_a_family_is_named_without_its_folders() {
         })
     });
     store.load(pages.map(Ok), LoadOptions::default()).unwrap();
-    let found = ask(&store, &Mirroring::new());
+    let found = ask(&store, &MirrorQuery::new());
     let mut named: Vec<String> = found.pairs.iter().flat_map(sites).collect();
     assert!(named.iter().all(|site| site.matches('/').count() == 1), "{named:?}");
     named.sort();
@@ -142,7 +142,7 @@ fn huge_site_is_not_compared_with_all_overlapping_sites() {
     });
     store.load(pages.map(Ok), LoadOptions::default()).unwrap();
     let since = std::time::Instant::now();
-    let found = ask(&store, &Mirroring::new().limit(usize::MAX));
+    let found = ask(&store, &MirrorQuery::new().limit(usize::MAX));
     eprintln!("{:?} for {} compared", since.elapsed(), found.compared);
     // Each small host is like the first one and the previous one.
     assert_eq!(found.mirrors, 2 * 4_999 - 3);
@@ -163,7 +163,7 @@ fn mirrors_follow_observations_of_a_running_writer() {
         let url = format!("http://b.example/{page}");
         store.observe(Observation::gone(&url, ms(2))).unwrap();
     }
-    let asked = Mirroring::new();
+    let asked = MirrorQuery::new();
     assert_eq!(asked.run(&before, &Progress::default()).unwrap().mirrors, 1);
     assert_eq!(ask(&store, &asked).mirrors, 0);
     assert_eq!(ask(&store, &asked.at(ms(1))).mirrors, 1);

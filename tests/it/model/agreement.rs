@@ -10,16 +10,16 @@ use simkeep::fingerprint::Bands;
 use simkeep::{Durability, EpochOptions, Options, Role};
 
 use super::operations::ops;
-use super::run::{Home, run};
+use super::run::{StoreHome, run};
 use simkeep_testing::depth::deep;
 use simkeep_testing::small;
 
 /// `runs` at depth 1, on stores opened with these options.
 fn agree(runs: u64, options: impl Strategy<Value = Options>) {
-    agree_on(runs, options, || Home::Simulated(SimDisk::new()));
+    agree_on(runs, options, || StoreHome::Simulated(SimDisk::new()));
 }
 
-fn agree_on(runs: u64, options: impl Strategy<Value = Options>, home: fn() -> Home) {
+fn agree_on(runs: u64, options: impl Strategy<Value = Options>, home: fn() -> StoreHome) {
     let cases = u32::try_from(deep(runs)).unwrap();
     let default = Config::default();
     let config = Config {
@@ -84,5 +84,5 @@ fn grouped_commits_change_no_answer() {
 fn any_operations_agree_in_a_real_directory() {
     let options = (any::<bool>(), asking(small()));
     let options = options.prop_map(|(background, options)| options.background(background));
-    agree_on(5, options, || Home::Real(tempfile::tempdir().unwrap()));
+    agree_on(5, options, || StoreHome::Real(tempfile::tempdir().unwrap()));
 }

@@ -13,7 +13,7 @@ const STEPS: usize = 100;
 
 /// The time of an observation, relative to the previous one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum When {
+pub(crate) enum VisitTiming {
     Now,
     After(i64),
     Before(i64),
@@ -22,9 +22,9 @@ pub(crate) enum When {
 
 /// An observation or a related operation.
 #[derive(Clone, Debug)]
-pub(crate) struct New {
+pub(crate) struct NewObservation {
     pub(crate) page: usize,
-    pub(crate) when: When,
+    pub(crate) when: VisitTiming,
     pub(crate) seen: Seen,
     pub(crate) status: Option<u16>,
     /// How long before the visit the page was modified.
@@ -40,14 +40,14 @@ pub(crate) struct New {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum What {
-    New(New),
+pub(crate) enum RandomObservation {
+    New(NewObservation),
     /// Repeats an observation of this run.
     Again(Index),
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Ending {
+pub(crate) enum StoreEnding {
     Close,
     Drop,
     /// The process is killed; the system keeps running.
@@ -57,9 +57,9 @@ pub(crate) enum Ending {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Op {
-    Observe(What),
-    Batch(Vec<What>),
+pub(crate) enum ModelStep {
+    Observe(RandomObservation),
+    Batch(Vec<RandomObservation>),
     Flush,
     Seal,
     Merge,
@@ -68,7 +68,7 @@ pub(crate) enum Op {
     ForgetPrefix(usize),
     PurgeUrl(usize),
     PurgePrefix(usize),
-    Reopen(Ending, bool),
+    Reopen(StoreEnding, bool),
     Keep,
     Compare(Index),
     Release(Index),
@@ -119,14 +119,14 @@ fn page() -> impl Strategy<Value = usize> {
     prop_oneof![4 => Just(0_usize), 2 => 0..4_usize, 6 => 0..URLS.len()]
 }
 
-fn what() -> impl Strategy<Value = What> {
+fn what() -> impl Strategy<Value = RandomObservation> {
     let when = prop_oneof![
-        20 => Just(When::Now),
-        40 => (1..4_i64).prop_map(When::After),
-        30 => (1..15_i64).prop_map(When::Before),
-        8 => (-3..3_i64).prop_map(When::At),
-        1 => Just(When::At(TIME_MIN)),
-        1 => Just(When::At(TIME_MAX)),
+        20 => Just(VisitTiming::Now),
+        40 => (1..4_i64).prop_map(VisitTiming::After),
+        30 => (1..15_i64).prop_map(VisitTiming::Before),
+        8 => (-3..3_i64).prop_map(VisitTiming::At),
+        1 => Just(VisitTiming::At(TIME_MIN)),
+        1 => Just(VisitTiming::At(TIME_MAX)),
     ];
     let status = prop_oneof![3 => Just(None), 1 => Just(Some(200)), 1 => Just(Some(404))];
     let also = prop::option::weighted(0.1, prop::option::weighted(0.8, fingerprint()));
@@ -137,20 +137,22 @@ fn what() -> impl Strategy<Value = What> {
     let class = prop::option::weighted(0.2, class());
     let visit = (seen(), status, modified, also, restated);
     let new = (page(), when, visit, weight, class, any::<bool>()).prop_map(
-        |(page, when, (seen, status, modified, also, restated), weight, class, alone)| New {
-            page,
-            when,
-            seen,
-            status,
-            modified,
-            also,
-            restated,
-            weight,
-            class,
-            alone,
+        |(page, when, (seen, status, modified, also, restated), weight, class, alone)| {
+            NewObservation {
+                page,
+                when,
+                seen,
+                status,
+                modified,
+                also,
+                restated,
+                weight,
+                class,
+                alone,
+            }
         },
     );
-    prop_oneof![12 => new.prop_map(What::New), 1 => any::<Index>().prop_map(What::Again)]
+    prop_oneof![12 => new.prop_map(RandomObservation::New), 1 => any::<Index>().prop_map(RandomObservation::Again)]
 }
 
 fn class() -> impl Strategy<Value = u32> {
@@ -187,40 +189,40 @@ fn query() -> impl Strategy<Value = Query> {
     )
 }
 
-fn op() -> impl Strategy<Value = Op> {
+fn op() -> impl Strategy<Value = ModelStep> {
     let ending = prop_oneof![
-        1 => Just(Ending::Close),
-        1 => Just(Ending::Drop),
-        1 => Just(Ending::Kill),
-        3 => any::<u64>().prop_map(Ending::Crash),
+        1 => Just(StoreEnding::Close),
+        1 => Just(StoreEnding::Drop),
+        1 => Just(StoreEnding::Kill),
+        3 => any::<u64>().prop_map(StoreEnding::Crash),
     ];
     let prefix = || 0..PREFIXES.len();
     prop_oneof![
-        30 => what().prop_map(Op::Observe),
-        15 => prop::collection::vec(what(), 0..12).prop_map(Op::Batch),
-        2 => Just(Op::Flush),
-        5 => Just(Op::Seal),
-        4 => Just(Op::Merge),
-        1 => Just(Op::Rest),
-        4 => page().prop_map(Op::ForgetUrl),
-        3 => prefix().prop_map(Op::ForgetPrefix),
-        1 => page().prop_map(Op::PurgeUrl),
-        1 => prefix().prop_map(Op::PurgePrefix),
-        5 => (ending, any::<bool>()).prop_map(|(ending, read_only)| Op::Reopen(ending, read_only)),
-        3 => Just(Op::Keep),
-        2 => any::<Index>().prop_map(Op::Compare),
-        2 => any::<Index>().prop_map(Op::Release),
-        8 => query().prop_map(Op::Search),
-        6 => page().prop_map(Op::Page),
-        3 => prefix().prop_map(Op::Scan),
-        3 => Just(Op::Counts),
-        1 => Just(Op::Verify),
-        1 => Just(Op::Everything),
+        30 => what().prop_map(ModelStep::Observe),
+        15 => prop::collection::vec(what(), 0..12).prop_map(ModelStep::Batch),
+        2 => Just(ModelStep::Flush),
+        5 => Just(ModelStep::Seal),
+        4 => Just(ModelStep::Merge),
+        1 => Just(ModelStep::Rest),
+        4 => page().prop_map(ModelStep::ForgetUrl),
+        3 => prefix().prop_map(ModelStep::ForgetPrefix),
+        1 => page().prop_map(ModelStep::PurgeUrl),
+        1 => prefix().prop_map(ModelStep::PurgePrefix),
+        5 => (ending, any::<bool>()).prop_map(|(ending, read_only)| ModelStep::Reopen(ending, read_only)),
+        3 => Just(ModelStep::Keep),
+        2 => any::<Index>().prop_map(ModelStep::Compare),
+        2 => any::<Index>().prop_map(ModelStep::Release),
+        8 => query().prop_map(ModelStep::Search),
+        6 => page().prop_map(ModelStep::Page),
+        3 => prefix().prop_map(ModelStep::Scan),
+        3 => Just(ModelStep::Counts),
+        1 => Just(ModelStep::Verify),
+        1 => Just(ModelStep::Everything),
     ]
 }
 
 /// The operations of a run. Shrinking a failing run keeps only those that matter.
-pub(crate) fn ops() -> impl Strategy<Value = Vec<Op>> {
+pub(crate) fn ops() -> impl Strategy<Value = Vec<ModelStep>> {
     let kept = prop::collection::vec(prop::bool::weighted(1.0), STEPS);
     (kept, prop::collection::vec(op(), STEPS)).prop_map(|(kept, ops)| {
         ops.into_iter().zip(kept).filter_map(|(op, kept)| kept.then_some(op)).collect()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use simkeep::disk::{Disk, Name, RealDisk, SimDisk};
+use simkeep::disk::{Disk, FileName, RealDisk, SimDisk};
 use simkeep::{
     Content, Durability, Epoch, EpochOptions, Observation, Operation, OperationResult, Options,
     Progress, PropertyUpdate, Reader, Restated, Restatement, Scope, Seen, Snapshot, Store, Visit,
@@ -10,7 +10,7 @@ use simkeep::{
 use simkeep_testing::{TIME_MAX, TIME_MIN, ms};
 use tempfile::TempDir;
 
-use super::operations::{Ending, New, Op, What, When};
+use super::operations::{ModelStep, NewObservation, RandomObservation, StoreEnding, VisitTiming};
 use simkeep_testing::compare::{
     check_answer, check_counts, check_page, check_reader, check_scan, check_search, check_store,
     check_view, dump,
@@ -23,33 +23,33 @@ use simkeep_testing::{EPOCHS, choice, names, on, sound};
 const FULL_CHECK_STEPS: usize = 10;
 
 /// The place of a store.
-pub(crate) enum Home {
+pub(crate) enum StoreHome {
     Simulated(SimDisk),
     /// Here files are really mapped, and removed while they are; but the power does not fail.
     Real(TempDir),
 }
 
-impl Home {
+impl StoreHome {
     fn disk(&self) -> Arc<dyn Disk> {
         match self {
-            Home::Simulated(disk) => on(disk),
-            Home::Real(dir) => Arc::new(RealDisk::new(dir.path())),
+            StoreHome::Simulated(disk) => on(disk),
+            StoreHome::Real(dir) => Arc::new(RealDisk::new(dir.path())),
         }
     }
 
     /// All that a reader might change.
-    fn contents(&self) -> Vec<(Name, Vec<u8>)> {
+    fn contents(&self) -> Vec<(FileName, Vec<u8>)> {
         match self {
-            Home::Simulated(disk) => disk.contents(),
-            Home::Real(_) => Vec::new(),
+            StoreHome::Simulated(disk) => disk.contents(),
+            StoreHome::Real(_) => Vec::new(),
         }
     }
 }
 
 /// A store and its expected contents.
-struct Run {
+struct ModelRun {
     options: Options,
-    home: Home,
+    home: StoreHome,
     store: Option<Store>,
     model: Model,
     /// The possible states after a crash: the last durable one, and all later ones.
@@ -61,8 +61,8 @@ struct Run {
     requested: Vec<Operation<'static>>,
 }
 
-impl Run {
-    fn new(options: Options, home: Home, epoch_options: EpochOptions) -> Run {
+impl ModelRun {
+    fn new(options: Options, home: StoreHome, epoch_options: EpochOptions) -> ModelRun {
         let store = Store::create(home.disk(), options.clone()).unwrap();
         let second = Epoch::from_number(1);
         assert_eq!(store.register_epoch(EPOCHS[1], epoch_options).unwrap(), second);
@@ -70,7 +70,7 @@ impl Run {
         let mut model = Model::default();
         model.set_epoch_options(second, epoch_options);
         let crash_states = vec![model.clone()];
-        Run {
+        ModelRun {
             options,
             home,
             store,
@@ -87,81 +87,98 @@ impl Run {
         self.store.as_ref().unwrap()
     }
 
-    fn step(&mut self, op: Op) {
+    fn step(&mut self, op: ModelStep) {
         match op {
-            Op::Observe(what) => self.observe(&[what], true),
-            Op::Batch(whats) => self.observe(&whats, false),
-            Op::Flush => {
+            ModelStep::Observe(what) => self.observe(&[what], true),
+            ModelStep::Batch(whats) => self.observe(&whats, false),
+            ModelStep::Flush => {
                 self.store().flush().unwrap();
                 self.durable();
             }
-            Op::Seal => {
+            ModelStep::Seal => {
                 self.store().seal().unwrap();
                 self.durable();
                 if !self.options.background {
                     assert_eq!(self.store().stats().unwrap().unsealed_visits, 0);
                 }
             }
-            Op::Merge => {
+            ModelStep::Merge => {
                 self.store().merge(&Progress::default()).unwrap();
                 if !self.options.background {
                     assert!(self.store().stats().unwrap().segments.len() <= 1);
                 }
             }
-            Op::Rest => self.store().wait_idle().unwrap(),
-            Op::ForgetUrl(page) => self.forget(Scope::Url(URLS[page]), |u| u == URLS[page], false),
-            Op::PurgeUrl(page) => self.forget(Scope::Url(URLS[page]), |u| u == URLS[page], true),
-            Op::ForgetPrefix(n) => {
+            ModelStep::Rest => self.store().wait_idle().unwrap(),
+            ModelStep::ForgetUrl(page) => {
+                self.forget(Scope::Url(URLS[page]), |u| u == URLS[page], false)
+            }
+            ModelStep::PurgeUrl(page) => {
+                self.forget(Scope::Url(URLS[page]), |u| u == URLS[page], true)
+            }
+            ModelStep::ForgetPrefix(n) => {
                 let under = &PREFIXES[n];
                 self.forget(Scope::Prefix(under.prefix()), |u| under.covers(u), false);
             }
-            Op::PurgePrefix(n) => {
+            ModelStep::PurgePrefix(n) => {
                 let under = &PREFIXES[n];
                 self.forget(Scope::Prefix(under.prefix()), |u| under.covers(u), true);
             }
-            Op::Reopen(ending, read_only) => self.reopen(ending, read_only),
-            Op::Keep => {
+            ModelStep::Reopen(ending, read_only) => self.reopen(ending, read_only),
+            ModelStep::Keep => {
                 let snapshot = self.store().snapshot();
                 assert!(self.last_sequence <= snapshot.sequence());
                 self.last_sequence = snapshot.sequence();
                 self.kept.push((snapshot, self.model.clone()));
             }
-            Op::Compare(at) if !self.kept.is_empty() => {
+            ModelStep::Compare(at) if !self.kept.is_empty() => {
                 let (snapshot, model) = at.get(&self.kept);
                 check_view(snapshot, model);
             }
-            Op::Release(at) if !self.kept.is_empty() => {
+            ModelStep::Release(at) if !self.kept.is_empty() => {
                 let (snapshot, model) = self.kept.remove(at.index(self.kept.len()));
                 check_view(&snapshot, &model);
             }
-            Op::Compare(_) | Op::Release(_) => {}
-            Op::Search(query) => check_search(&self.store().snapshot(), &self.model, &query),
-            Op::Page(page) => check_page(&self.store().snapshot(), &self.model, URLS[page]),
-            Op::Scan(prefix) => check_scan(&self.store().snapshot(), &self.model, Some(prefix)),
-            Op::Counts => check_counts(self.store(), &self.model),
-            Op::Verify => {
+            ModelStep::Compare(_) | ModelStep::Release(_) => {}
+            ModelStep::Search(query) => check_search(&self.store().snapshot(), &self.model, &query),
+            ModelStep::Page(page) => check_page(&self.store().snapshot(), &self.model, URLS[page]),
+            ModelStep::Scan(prefix) => {
+                check_scan(&self.store().snapshot(), &self.model, Some(prefix))
+            }
+            ModelStep::Counts => check_counts(self.store(), &self.model),
+            ModelStep::Verify => {
                 sound(self.store()).unwrap();
             }
-            Op::Everything => check_store(self.store(), &self.model),
+            ModelStep::Everything => check_store(self.store(), &self.model),
         }
     }
 
     /// Returns the next operation, or `None` if it would repeat an observation and there was none.
-    fn request(&mut self, what: &What) -> Option<Operation<'static>> {
+    fn request(&mut self, what: &RandomObservation) -> Option<Operation<'static>> {
         let new = match what {
-            What::Again(_) if self.requested.is_empty() => return None,
-            What::Again(at) => return Some(*at.get(&self.requested)),
-            What::New(new) => new,
+            RandomObservation::Again(_) if self.requested.is_empty() => return None,
+            RandomObservation::Again(at) => return Some(*at.get(&self.requested)),
+            RandomObservation::New(new) => new,
         };
-        let New { page, when, seen, status, modified, also, restated, weight, class, alone } = *new;
+        let NewObservation {
+            page,
+            when,
+            seen,
+            status,
+            modified,
+            also,
+            restated,
+            weight,
+            class,
+            alone,
+        } = *new;
         let time = match when {
-            When::Now => self.clock,
-            When::After(ms) => {
+            VisitTiming::Now => self.clock,
+            VisitTiming::After(ms) => {
                 self.clock += ms;
                 self.clock
             }
-            When::Before(ms) => self.clock - ms,
-            When::At(time) => time,
+            VisitTiming::Before(ms) => self.clock - ms,
+            VisitTiming::At(time) => time,
         };
         let url = URLS[page];
         let weighed = weight.map(|weight| PropertyUpdate::weight(url, ms(time), weight));
@@ -188,7 +205,7 @@ impl Run {
         }))
     }
 
-    fn observe(&mut self, whats: &[What], single: bool) {
+    fn observe(&mut self, whats: &[RandomObservation], single: bool) {
         let mut requests = Vec::new();
         for what in whats {
             requests.extend(self.request(what));
@@ -240,15 +257,17 @@ impl Run {
         self.crash_states = vec![self.model.clone()];
     }
 
-    fn reopen(&mut self, ending: Ending, read_only: bool) {
+    fn reopen(&mut self, ending: StoreEnding, read_only: bool) {
         let store = self.store.take().unwrap();
         match (ending, &mut self.home) {
-            (Ending::Close, _) => {
+            (StoreEnding::Close, _) => {
                 store.close().unwrap();
                 self.durable();
             }
-            (Ending::Kill, Home::Simulated(disk)) => *disk = disk.crash_all_kept(),
-            (Ending::Crash(seed), Home::Simulated(disk)) => *disk = disk.crash(&mut choice(seed)),
+            (StoreEnding::Kill, StoreHome::Simulated(disk)) => *disk = disk.crash_all_kept(),
+            (StoreEnding::Crash(seed), StoreHome::Simulated(disk)) => {
+                *disk = disk.crash(&mut choice(seed))
+            }
             _ => drop(store),
         }
         if read_only {
@@ -278,8 +297,13 @@ impl Run {
     }
 }
 
-pub(crate) fn run(options: Options, home: Home, epoch_options: EpochOptions, ops: Vec<Op>) {
-    let mut run = Run::new(options, home, epoch_options);
+pub(crate) fn run(
+    options: Options,
+    home: StoreHome,
+    epoch_options: EpochOptions,
+    ops: Vec<ModelStep>,
+) {
+    let mut run = ModelRun::new(options, home, epoch_options);
     for (i, op) in ops.into_iter().enumerate() {
         run.step(op);
         if (i + 1) % FULL_CHECK_STEPS == 0 {

@@ -15,11 +15,11 @@ fn two() -> (Store, SimDisk) {
     (store, to)
 }
 
-fn length(disk: &SimDisk, name: Name) -> u64 {
+fn length(disk: &SimDisk, name: FileName) -> u64 {
     disk.open(name, Access::Read).unwrap().size().unwrap()
 }
 
-fn cut(disk: &SimDisk, name: Name, len: u64) {
+fn cut(disk: &SimDisk, name: FileName, len: u64) {
     disk.open(name, Access::Write).unwrap().set_len(len).unwrap();
 }
 
@@ -35,7 +35,7 @@ fn read(disk: &SimDisk) -> (Option<u64>, Option<u64>) {
 fn torn_or_truncated_generation_is_skipped_until_whole() {
     let (_store, to) = two();
     assert_eq!(read(&to), (Some(2), None));
-    let newest = Name::Generation(2);
+    let newest = FileName::Generation(2);
     let bytes = length(&to, newest);
     for len in (0..bytes).step_by(7).chain([bytes - 1]) {
         let torn = to.crash_all_kept();
@@ -69,7 +69,7 @@ fn readers_stay_with_the_previous_generation_until_complete() {
     store.observe(Observation::gone(URLS[0], ms(9_000))).unwrap();
     let more = to.crash_all_kept();
     store.publish(on(&more), options()).unwrap();
-    let newest = Name::Generation(3);
+    let newest = FileName::Generation(3);
     let file = to.open(newest, Access::Create).unwrap();
     assert!(!reader.refresh().unwrap());
     assert_eq!((reader.generation(), reader.incomplete().unwrap().generation), (Some(2), 3));
@@ -91,7 +91,7 @@ fn generation_with_a_truncated_file_is_skipped() {
     };
     let (first, second) = (files(1), files(2));
     let names = names(&to, Dir::Files).into_iter();
-    let new: Vec<Name> = names
+    let new: Vec<FileName> = names
         .filter(|name| {
             let name = name.to_string();
             second.contains(&name) && !first.contains(&name)
@@ -114,7 +114,7 @@ fn generation_with_a_truncated_file_is_skipped() {
     // A table of the first generation, which is the only one then.
     let table = first.iter().find(|name| name.ends_with(".df")).unwrap();
     let alone = to.crash_all_kept();
-    alone.remove(Name::Generation(2)).unwrap();
+    alone.remove(FileName::Generation(2)).unwrap();
     let name = *super::names(&alone, Dir::Files).iter().find(|n| n.to_string() == *table).unwrap();
     cut(&alone, name, 10);
     let error = Reader::open(on(&alone)).unwrap_err().to_string();
@@ -124,9 +124,10 @@ fn generation_with_a_truncated_file_is_skipped() {
 #[test]
 fn whole_but_damaged_generation_is_an_error() {
     let (_store, to) = two();
-    let first = to.contents().into_iter().find(|(name, _)| *name == Name::Generation(1)).unwrap().1;
+    let first =
+        to.contents().into_iter().find(|(name, _)| *name == FileName::Generation(1)).unwrap().1;
     let renamed = to.crash_all_kept();
-    renamed.open(Name::Generation(3), Access::Create).unwrap().write_at(0, &first).unwrap();
+    renamed.open(FileName::Generation(3), Access::Create).unwrap().write_at(0, &first).unwrap();
     let error = Reader::published(on(&renamed), None).unwrap_err().to_string();
     assert!(error.contains("it is generation 1, under another name"), "{error}");
     // The last byte of a complete segment.
@@ -151,7 +152,7 @@ fn whole_but_damaged_generation_is_an_error() {
 fn without_a_whole_generation_the_newest_is_reported() {
     let (_store, to) = two();
     for number in [1, 2] {
-        cut(&to, Name::Generation(number), 30);
+        cut(&to, FileName::Generation(number), 30);
     }
     let error = Reader::published(on(&to), None).unwrap_err();
     assert!(

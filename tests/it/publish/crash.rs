@@ -6,7 +6,7 @@ use simkeep_testing::ms;
 
 #[test]
 fn crash_while_publishing_leaves_only_whole_generations() {
-    let _again = simkeep_testing::again();
+    let _again = simkeep_testing::rerun_hint();
     let (from, store) = source();
     let earlier = SimDisk::new();
     store.publish(on(&earlier), options()).unwrap();

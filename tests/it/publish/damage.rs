@@ -3,7 +3,7 @@
 use super::*;
 
 /// Flips a bit in the middle of a file.
-pub(super) fn damage(disk: &SimDisk, name: Name) {
+pub(super) fn damage(disk: &SimDisk, name: FileName) {
     let file = disk.open(name, Access::Write).unwrap();
     let middle = file.size().unwrap() / 2;
     let mut byte = [0];
@@ -16,7 +16,7 @@ fn checks_and_readers_name_a_damaged_or_missing_file() {
     let (_from, store) = source();
     let to = SimDisk::new();
     store.publish(on(&to), options().copy(true)).unwrap();
-    let named = |disk: &SimDisk, name: Name| {
+    let named = |disk: &SimDisk, name: FileName| {
         let error = check(on(disk), 1, &Progress::default()).unwrap_err().to_string();
         assert!(error.contains(&name.to_string()), "{error}");
     };
@@ -28,12 +28,12 @@ fn checks_and_readers_name_a_damaged_or_missing_file() {
         damage(&flipped, name);
         named(&flipped, name);
         // The next run repairs it, if it needs the file.
-        if matches!(name, Name::FixedSegment(_)) {
+        if matches!(name, FileName::PublishedSegment(_)) {
             store.publish(on(&gone), options()).unwrap();
             check(on(&gone), 1, &Progress::default()).unwrap();
         }
     }
-    let name = Name::Generation(1);
+    let name = FileName::Generation(1);
     let torn = to.crash_all_kept();
     let file = torn.open(name, Access::Write).unwrap();
     file.set_len(file.size().unwrap() - 1).unwrap();
@@ -75,8 +75,8 @@ fn leftovers_of_a_stopped_run_are_checked() {
     damage(&from, first);
     let to = SimDisk::new();
     // The run stops after all files are linked, and before any is checked.
-    to.fail(Fault {
-        strikes: Strikes::Only(OpKind::SyncDir(Dir::Files)),
+    to.fail(DiskFault {
+        target: FaultTarget::Only(OpKind::SyncDir(Dir::Files)),
         nth: 1,
         kind: ErrorKind::Other,
         lasting: false,
@@ -94,8 +94,10 @@ fn damaged_file_of_older_generations_is_replaced_at_once() {
     let to = SimDisk::new();
     store.publish(on(&to), options().copy(true)).unwrap();
     let whole = generation(&to, 1);
-    let segment =
-        *names(&to, Dir::Files).iter().find(|n| matches!(n, Name::FixedSegment(_))).unwrap();
+    let segment = *names(&to, Dir::Files)
+        .iter()
+        .find(|n| matches!(n, FileName::PublishedSegment(_)))
+        .unwrap();
     // The contents of its head are no longer valid.
     let file = to.open(segment, Access::Write).unwrap();
     file.write_at(9, &[0x55]).unwrap();
@@ -126,7 +128,12 @@ fn damaged_file_of_older_generations_is_replaced_at_once() {
     assert!(names(&to, Dir::Files).contains(&segment) && generation(&to, 1) == whole);
     // A temporarily unreadable file is kept.
     let kept = to.contents();
-    to.fail(Fault { strikes: Strikes::Any, nth: 12, kind: ErrorKind::TimedOut, lasting: true });
+    to.fail(DiskFault {
+        target: FaultTarget::Any,
+        nth: 12,
+        kind: ErrorKind::TimedOut,
+        lasting: true,
+    });
     store.publish(on(&to), strict(1)).unwrap_err();
     to.heal();
     assert!(to.contents() == kept);

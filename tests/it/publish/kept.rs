@@ -30,11 +30,19 @@ fn damaged_kept_file_is_replaced_from_the_store() {
     for name in names(&to, Dir::Files) {
         damage(&to, name);
         let made = published_at(&store, &to, BEGIN + 1);
-        assert_eq!(made.replaced.files, u64::from(matches!(name, Name::FixedDf(_))), "{name}");
+        assert_eq!(
+            made.replaced.files,
+            u64::from(matches!(name, FileName::PublishedDf(_))),
+            "{name}"
+        );
         let made = store.publish(on(&to), options().check_kept(true)).unwrap();
         let all = names(&to, Dir::Files).len() as u64;
         assert_eq!((made.checked.files, made.unchecked.files), (all, 0), "{name}");
-        assert_eq!(made.replaced.files, u64::from(matches!(name, Name::FixedSegment(_))), "{name}");
+        assert_eq!(
+            made.replaced.files,
+            u64::from(matches!(name, FileName::PublishedSegment(_))),
+            "{name}"
+        );
         assert!(made.copied.files >= made.replaced.files);
         assert!(generation(&to, 1) == before && generation(&to, 2) == sealed(&store), "{name}");
     }
@@ -44,8 +52,10 @@ fn damaged_kept_file_is_replaced_from_the_store() {
 fn each_kept_file_is_read_once_in_thirty_days() {
     let (_from, store, to) = copied();
     let all = names(&to, Dir::Files).len() as u64;
-    let segment =
-        *names(&to, Dir::Files).iter().find(|n| matches!(n, Name::FixedSegment(_))).unwrap();
+    let segment = *names(&to, Dir::Files)
+        .iter()
+        .find(|n| matches!(n, FileName::PublishedSegment(_)))
+        .unwrap();
     damage(&to, segment);
     let (mut read, mut replaced) = (0, 0);
     for day in 1..=30 {
@@ -74,13 +84,13 @@ fn files_without_check_records_are_read() {
     let read = |to: &SimDisk| published_at(&store, to, BEGIN + 1).checked.files;
     assert_eq!(read(&to), 0);
     let without = to.crash_all_kept();
-    without.remove(Name::Checked).unwrap();
+    without.remove(FileName::Checked).unwrap();
     assert_eq!((read(&without), read(&without)), (all, 0));
     let damaged = to.crash_all_kept();
-    damage(&damaged, Name::Checked);
+    damage(&damaged, FileName::Checked);
     assert_eq!((read(&damaged), read(&damaged)), (all, 0));
     // Readers do not need it.
-    without.remove(Name::Checked).unwrap();
+    without.remove(FileName::Checked).unwrap();
     assert_eq!(Reader::published(on(&without), None).unwrap().generation(), Some(1));
 }
 
@@ -110,17 +120,19 @@ fn link_to_a_damaged_store_file_is_named() {
 fn damaged_leftover_of_a_stopped_run_is_replaced() {
     let (_from, store) = source();
     let to = SimDisk::new();
-    to.fail(Fault {
-        strikes: Strikes::Only(OpKind::SyncDir(Dir::Generations)),
+    to.fail(DiskFault {
+        target: FaultTarget::Only(OpKind::SyncDir(Dir::Generations)),
         nth: 1,
         kind: ErrorKind::Other,
         lasting: false,
     });
     store.publish(on(&to), options().copy(true)).unwrap_err();
     to.heal();
-    to.remove(Name::Generation(1)).unwrap_or_default();
-    let segment =
-        *names(&to, Dir::Files).iter().find(|n| matches!(n, Name::FixedSegment(_))).unwrap();
+    to.remove(FileName::Generation(1)).unwrap_or_default();
+    let segment = *names(&to, Dir::Files)
+        .iter()
+        .find(|n| matches!(n, FileName::PublishedSegment(_)))
+        .unwrap();
     damage(&to, segment);
     let made = store.publish(on(&to), options().copy(true)).unwrap();
     assert_eq!(made.replaced.files, 1);

@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use simkeep::disk::{Access, Dir, Disk, Fault, Meter, Name, OpKind, SimDisk, Strikes};
+use simkeep::disk::{Access, Dir, Disk, DiskFault, FaultTarget, FileName, Meter, OpKind, SimDisk};
 use simkeep::publish::{
     Publication, PublishOptions, check, check_file, files, fingerprints, generations,
     generations_with, is_published, publish,
@@ -34,19 +34,19 @@ fn strict(keep: usize) -> PublishOptions {
 }
 
 /// The contents of a snapshot: its visits, its epochs, its last operation.
-type Held = (Model, Vec<EpochInfo>, u64);
+type SnapshotContents = (Model, Vec<EpochInfo>, u64);
 
-fn held(reader: &Reader) -> Held {
+fn held(reader: &Reader) -> SnapshotContents {
     let snapshot = reader.snapshot();
     (dump(&snapshot).unwrap(), snapshot.epochs().to_vec(), snapshot.sequence())
 }
 
-fn generation(disk: &SimDisk, number: u64) -> Held {
+fn generation(disk: &SimDisk, number: u64) -> SnapshotContents {
     check(on(disk), number, &Progress::default()).unwrap();
     held(&Reader::published(on(disk), number).unwrap())
 }
 
-fn sealed(store: &Store) -> Held {
+fn sealed(store: &Store) -> SnapshotContents {
     store.seal().unwrap();
     let snapshot = store.snapshot();
     (dump(&snapshot).unwrap(), snapshot.epochs().to_vec(), snapshot.sequence())
@@ -61,7 +61,7 @@ fn is_missing(error: &Error, name: &str) -> bool {
     matches!(error, Error::Io { file, source, .. } if file == name && source.kind() == ErrorKind::NotFound)
 }
 
-fn names(disk: &SimDisk, dir: Dir) -> Vec<Name> {
+fn names(disk: &SimDisk, dir: Dir) -> Vec<FileName> {
     let names = disk.contents().into_iter().map(|(name, _)| name);
     names.filter(|name| name.dir() == dir).collect()
 }
@@ -198,7 +198,7 @@ fn published_files_have_stable_names_and_are_written_once() {
     store.publish(disk(), options()).unwrap();
     let mut before = to.contents();
     // The record of file checks is not one of them.
-    before.retain(|(name, _)| *name != Name::Checked);
+    before.retain(|(name, _)| *name != FileName::Checked);
     go_on(&store);
     store.publish(disk(), options()).unwrap();
     let written = meter.counts().bytes_written;
@@ -206,7 +206,7 @@ fn published_files_have_stable_names_and_are_written_once() {
     let after = to.contents();
     assert!(before.iter().all(|file| after.contains(file)));
     for name in names(&to, Dir::Files) {
-        assert!(matches!(name, Name::FixedSegment(_) | Name::FixedDf(_)), "{name}");
+        assert!(matches!(name, FileName::PublishedSegment(_) | FileName::PublishedDf(_)), "{name}");
     }
 }
 
@@ -294,11 +294,11 @@ fn generation_that_arrives_before_its_files_is_skipped() {
     let (_from, store) = source();
     let to = SimDisk::new();
     store.publish(on(&to), options()).unwrap();
-    let before: Vec<Name> = names(&to, Dir::Files);
+    let before: Vec<FileName> = names(&to, Dir::Files);
     go_on(&store);
     store.publish(on(&to), options()).unwrap();
     let mirror = SimDisk::of(to.contents());
-    let newer: Vec<Name> =
+    let newer: Vec<FileName> =
         names(&to, Dir::Files).into_iter().filter(|name| !before.contains(name)).collect();
     newer.iter().for_each(|name| mirror.remove(*name).unwrap());
     let mut reader = Reader::published(on(&mirror), None).unwrap();
@@ -357,7 +357,7 @@ fn fingerprints_are_counted_from_segment_ends_alone() {
     // Only the ends have arrived.
     let ends = to.crash_all_kept();
     for name in names(&to, Dir::Files) {
-        if matches!(name, Name::FixedDf(_)) {
+        if matches!(name, FileName::PublishedDf(_)) {
             ends.remove(name).unwrap();
             continue;
         }
@@ -406,7 +406,7 @@ fn readers_answer_consistently_while_generations_change() {
                 crawl(&store, seed, 20);
             }
         });
-        let mut pinned: Vec<(Reader, Held)> = Vec::new();
+        let mut pinned: Vec<(Reader, SnapshotContents)> = Vec::new();
         for round in 1..=rounds {
             // There is something new, also after the writer has ended.
             store.observe(Observation::gone(URLS[0], ms(1_000_000 + round.cast_signed()))).unwrap();

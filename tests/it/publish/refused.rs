@@ -211,11 +211,11 @@ fn damaged_generation_is_reported_with_advice() {
     let (_from, store) = source();
     let to = SimDisk::new();
     store.publish(on(&to), options()).unwrap();
-    damage(&to, Name::Generation(1));
+    damage(&to, FileName::Generation(1));
     let error = store.publish(on(&to), strict(1)).unwrap_err().to_string();
     assert!(error.contains("generations/0000000001"), "{error}");
     assert!(error.contains("remove this file, and publish again"), "{error}");
-    to.remove(Name::Generation(1)).unwrap();
+    to.remove(FileName::Generation(1)).unwrap();
     store.publish(on(&to), strict(1)).unwrap();
     assert!(generation(&to, 1) == sealed(&store));
 }
@@ -244,7 +244,7 @@ fn clock_set_back_does_not_end_the_grace_period() {
 
 #[test]
 fn failed_run_keeps_generations_and_the_next_completes() {
-    let _again = simkeep_testing::again();
+    let _again = simkeep_testing::rerun_hint();
     let (from, store) = source();
     let earlier = SimDisk::new();
     store.publish(on(&earlier), options()).unwrap();
@@ -252,12 +252,12 @@ fn failed_run_keeps_generations_and_the_next_completes() {
     go_on(&store);
     let after = sealed(&store);
     for (strikes, kind) in
-        [(Strikes::Space, ErrorKind::StorageFull), (Strikes::Any, ErrorKind::Other)]
+        [(FaultTarget::Space, ErrorKind::StorageFull), (FaultTarget::Any, ErrorKind::Other)]
     {
         let mut failed = 0;
         for nth in 1.. {
             let to = earlier.crash_all_kept();
-            to.fail(Fault { strikes, nth, kind, lasting: false });
+            to.fail(DiskFault { target: strikes, nth, kind, lasting: false });
             let made = publish(on(&from), on(&to), strict(1).copy(nth % 2 == 0));
             to.heal();
             let what = format!("{strikes:?} {nth}: {made:?}");

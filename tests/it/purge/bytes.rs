@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fs, thread};
 
-use simkeep::disk::{Name, OpKind, SimDisk};
+use simkeep::disk::{FileName, OpKind, SimDisk};
 use simkeep::{Epoch, Forgotten, Observation, Prefix, Progress, Role, Scope, Store, Verdict};
 use simkeep_testing::compare::check_store;
 use simkeep_testing::disks::Gate;
@@ -185,7 +185,7 @@ fn purge_waits_for_a_running_merge() {
         }
         store.seal().unwrap();
     }
-    gate.close(|kind, name| kind == OpKind::Sync && name == Some(Name::SegmentNew(3)));
+    gate.close(|kind, name| kind == OpKind::Sync && name == Some(FileName::SegmentNew(3)));
     thread::scope(|scope| {
         let merge = scope.spawn(|| store.merge(&Progress::default()).unwrap());
         gate.await_arrival();
@@ -214,7 +214,7 @@ fn merges_reclaim_forgotten_pages() {
     store.seal().unwrap();
     store.merge(&Progress::default()).unwrap();
     let with = files_with(&disk, MARK);
-    assert!(with.iter().all(|name| !matches!(name, Name::Segment(_))), "{with:?}");
+    assert!(with.iter().all(|name| !matches!(name, FileName::Segment(_))), "{with:?}");
     check_store(&store, &model);
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use simkeep::disk::{Name, OpKind, SimDisk};
+use simkeep::disk::{FileName, OpKind, SimDisk};
 use simkeep::{Epoch, Forgotten, Observation, Options, Progress, Role, Scope, Store, Verdict};
 use simkeep_testing::compare::{check_store, check_view};
 use simkeep_testing::disks::Gate;
@@ -15,24 +15,29 @@ use super::{see, see_some};
 
 /// The action between two operations on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Then {
+enum BetweenOperations {
     Stay,
     Seal,
     Merge,
     Reopen,
 }
 
-const THENS: [Then; 4] = [Then::Stay, Then::Seal, Then::Merge, Then::Reopen];
+const THENS: [BetweenOperations; 4] = [
+    BetweenOperations::Stay,
+    BetweenOperations::Seal,
+    BetweenOperations::Merge,
+    BetweenOperations::Reopen,
+];
 
-fn then(store: Store, disk: &mut SimDisk, then: Then) -> Store {
+fn then(store: Store, disk: &mut SimDisk, then: BetweenOperations) -> Store {
     match then {
-        Then::Stay => {}
-        Then::Seal => store.seal().unwrap(),
-        Then::Merge => {
+        BetweenOperations::Stay => {}
+        BetweenOperations::Seal => store.seal().unwrap(),
+        BetweenOperations::Merge => {
             store.seal().unwrap();
             store.merge(&Progress::default()).unwrap();
         }
-        Then::Reopen => {
+        BetweenOperations::Reopen => {
             drop(store);
             *disk = disk.crash_synced_only();
             return open(disk, small());
@@ -82,7 +87,11 @@ fn forgotten_page_stays_forgotten_and_starts_anew() {
                         Verdict::New,
                         "{first:?} {second:?}"
                     );
-                    for last in [Then::Seal, Then::Reopen, Then::Merge] {
+                    for last in [
+                        BetweenOperations::Seal,
+                        BetweenOperations::Reopen,
+                        BetweenOperations::Merge,
+                    ] {
                         store = then(store, &mut disk, last);
                         check_store(&store, &model);
                     }
@@ -162,7 +171,7 @@ fn during_a_merge(options: &Options, test: impl FnOnce(&Store, &mut Model)) {
         store.seal().unwrap();
     }
     assert_eq!(store.stats().unwrap().segments.len(), 2);
-    gate.close(|kind, name| kind == OpKind::Sync && name == Some(Name::SegmentNew(3)));
+    gate.close(|kind, name| kind == OpKind::Sync && name == Some(FileName::SegmentNew(3)));
     thread::scope(|scope| {
         let merge = scope.spawn(|| store.merge(&Progress::default()).unwrap());
         gate.await_arrival();

@@ -4,7 +4,7 @@ mod bytes;
 mod forgotten;
 mod snapshots;
 
-use simkeep::disk::{Name, SimDisk};
+use simkeep::disk::{FileName, SimDisk};
 use simkeep::{Epoch, Observation, Progress, Store, Verdict};
 
 use simkeep_testing::compare::{check_answer, check_outcome, check_store};
@@ -38,7 +38,7 @@ fn see_some(store: &Store, model: &mut Model, seed: u64, n: i64) {
 }
 
 /// The files that contain a text, forwards as in a URL.
-fn files_with(disk: &SimDisk, text: &str) -> Vec<Name> {
+fn files_with(disk: &SimDisk, text: &str) -> Vec<FileName> {
     let contents = disk.contents().into_iter();
     let with = contents.filter(|(_, content)| contains(content, text));
     with.map(|(name, _)| name).collect()

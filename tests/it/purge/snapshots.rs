@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use simkeep::disk::{Name, SimDisk};
+use simkeep::disk::{FileName, SimDisk};
 use simkeep::{Epoch, Prefix, Progress, Query, Scope};
 
 use super::{MARK, check_purged, marked, marked_store};
@@ -40,7 +40,8 @@ fn old_snapshot_removes_nothing_of_a_replacing_store() {
     }
     let snapshot = store.snapshot();
     let segments = store.stats().unwrap().segments;
-    let held: Vec<Name> = segments.iter().map(|segment| Name::Segment(segment.id)).collect();
+    let held: Vec<FileName> =
+        segments.iter().map(|segment| FileName::Segment(segment.id)).collect();
     store.merge(&Progress::default()).unwrap();
     store.close().unwrap();
     let there = || disk.contents().iter().filter(|(name, _)| held.contains(name)).count();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use simkeep::disk::{Counts, Meter, OpKind, RealDisk};
+use simkeep::disk::{DiskTraffic, Meter, OpKind, RealDisk};
 use simkeep::{Reader, Store};
 
 use super::{check_beginning, numbered, page};
@@ -59,16 +59,16 @@ fn opens(reader: Child) -> u64 {
 }
 
 /// The cost of a writer.
-struct Cost {
+struct WriterCost {
     operations: u64,
-    disk: Counts,
+    disk: DiskTraffic,
     /// Nanoseconds of its only thread.
     cpu: u64,
 }
 
 /// Measures a crawl at full speed until `until` accepts the number of operations and the time. The
 /// writer takes its two locks once and no others, so a reader cannot make it wait.
-fn cost(path: &Path, until: impl Fn(u64, Duration) -> bool) -> Cost {
+fn cost(path: &Path, until: impl Fn(u64, Duration) -> bool) -> WriterCost {
     let meter = Meter::counting(Arc::new(RealDisk::new(path)));
     let locks = Arc::new(AtomicU64::new(0));
     let counter = Arc::clone(&locks);
@@ -94,12 +94,12 @@ fn cost(path: &Path, until: impl Fn(u64, Duration) -> bool) -> Cost {
     let disk = meter.counts().since(&before);
     store.close().unwrap();
     assert_eq!(locks.load(Ordering::Relaxed), 2, "the writer asked for a lock again");
-    Cost { operations: n - 1, disk, cpu }
+    WriterCost { operations: n - 1, disk, cpu }
 }
 
 /// Returns the cost of a writer while another process reads, and the number of opens by that
 /// process.
-fn cost_beside(path: &Path, until: impl Fn(u64, Duration) -> bool) -> (Cost, u64) {
+fn cost_beside(path: &Path, until: impl Fn(u64, Duration) -> bool) -> (WriterCost, u64) {
     let reader = OnceLock::new();
     let cost = cost(path, |n, since| {
         reader.get_or_init(|| Mutex::new(reading(path)));

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use simkeep::disk::{Access, Dir, Disk, DiskFile, Meter, Name, OpKind, SimDisk};
+use simkeep::disk::{Access, Dir, Disk, DiskFile, FileName, Meter, OpKind, SimDisk};
 use simkeep::{Error, Progress, Reader, Scope, Store};
 
 use super::{check_beginning, crawl, numbered, page};
@@ -24,7 +24,7 @@ fn busy(
     let (reads, done) = (AtomicU64::new(0), AtomicU64::new(0));
     HookDisk::with_reads(on(disk), move |kind, name| {
         let is_read = matches!(kind, OpKind::Open(Access::Read) | OpKind::Read);
-        if !is_read || name != Some(Name::Catalog) {
+        if !is_read || name != Some(FileName::Catalog) {
             return;
         }
         let read = reads.fetch_add(1, Ordering::Relaxed) + 1;
@@ -200,11 +200,11 @@ fn refresh_costs_only_the_new_operations() {
 
 /// A disk that another one may replace, as after a power failure.
 #[derive(Clone, Debug)]
-struct Rebooted(Arc<Mutex<SimDisk>>);
+struct RebootedDisk(Arc<Mutex<SimDisk>>);
 
 macro_rules! passed_on {
     ($($name:ident($($arg:ident: $kind:ty),*) -> $out:ty;)*) => {
-        impl Disk for Rebooted {
+        impl Disk for RebootedDisk {
             fn location(&self) -> String {
                 "rebooted".to_owned()
             }
@@ -224,12 +224,12 @@ macro_rules! passed_on {
 passed_on! {
     create_dirs(dirs: &[Dir]) -> ();
     list(dir: Dir) -> Vec<std::ffi::OsString>;
-    open(name: Name, access: Access) -> Box<dyn DiskFile>;
-    map(name: Name) -> simkeep::disk::Map;
-    rename(from: Name, to: Name) -> ();
-    remove(name: Name) -> ();
+    open(name: FileName, access: Access) -> Box<dyn DiskFile>;
+    map(name: FileName) -> simkeep::disk::FileMap;
+    rename(from: FileName, to: FileName) -> ();
+    remove(name: FileName) -> ();
     sync_dir(dir: Dir) -> ();
-    lock(name: Name, kind: simkeep::disk::Lock) -> simkeep::disk::Locked;
+    lock(name: FileName, kind: simkeep::disk::LockMode) -> simkeep::disk::LockOutcome;
     free_bytes() -> Option<u64>;
 }
 
@@ -241,7 +241,7 @@ fn refresh_does_not_continue_from_operations_lost_in_a_crash() {
             let store = create(&disk, small().memtable_observations(100));
             crawl(&store, 1, before + 1);
             let crashed = disk.crash_synced_only();
-            let place = Rebooted(Arc::new(Mutex::new(disk)));
+            let place = RebootedDisk(Arc::new(Mutex::new(disk)));
             go_on(&store, lost);
             let mut reader = Reader::open(Arc::new(place.clone()) as Arc<dyn Disk>).unwrap();
             assert_eq!(reader.snapshot().sequence(), before + lost);
@@ -260,7 +260,7 @@ fn refresh_does_not_continue_from_operations_lost_in_a_crash() {
 
 /// Changes a byte of the catalog, and returns its old value.
 fn set(disk: &SimDisk, at: u64, to: impl Fn(u8) -> u8) -> u8 {
-    let file = disk.open(Name::Catalog, Access::Write).unwrap();
+    let file = disk.open(FileName::Catalog, Access::Write).unwrap();
     let mut byte = [0];
     file.read_at(at, &mut byte).unwrap();
     file.write_at(at, &[to(byte[0])]).unwrap();
@@ -273,7 +273,7 @@ fn catalog_damage_during_writing_is_named_or_harmless() {
     let store = create(&disk, small().memtable_observations(1 << 20));
     crawl(&store, 1, 600);
     let expected = dump(&store.snapshot()).unwrap();
-    let len = disk.open(Name::Catalog, Access::Read).unwrap().size().unwrap();
+    let len = disk.open(FileName::Catalog, Access::Read).unwrap().size().unwrap();
     let mut damaged = Vec::new();
     for at in (0..320).chain((320..len).step_by(97)) {
         let byte = set(&disk, at, |byte| byte ^ 1);

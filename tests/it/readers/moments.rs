@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use simkeep::disk::{Access, Name, OpKind, SimDisk};
+use simkeep::disk::{Access, FileName, OpKind, SimDisk};
 use simkeep::verify::{VerifyOptions, verify};
 use simkeep::{Progress, Reader, Store};
 
@@ -26,12 +26,12 @@ fn reader_of_a_killed_store_sees_all_acknowledged_operations() {
     assert_eq!(dump(&reader.snapshot()).unwrap(), dump(&store.snapshot()).unwrap());
     drop(reader);
     assert!(killed.contents() == before, "a reader wrote");
-    assert!(before.iter().any(|(name, _)| *name == Name::Snapshot));
+    assert!(before.iter().any(|(name, _)| *name == FileName::Snapshot));
 }
 
 /// The file that a reader falls back to exists.
 fn check_published(disk: &SimDisk) {
-    let published = disk.contents().iter().any(|(name, _)| *name == Name::Snapshot);
+    let published = disk.contents().iter().any(|(name, _)| *name == FileName::Snapshot);
     if published {
         verify(on(disk), VerifyOptions::default()).unwrap().sound().unwrap();
     }
@@ -82,7 +82,7 @@ fn reader_opens_at_every_moment_of_a_recovery() {
     let (at_work, killed) = (disk.clone(), Arc::new(Mutex::new(None)));
     let seen = Arc::clone(&killed);
     let hooked = HookDisk::new(on(&disk), move |kind, name| {
-        if kind == OpKind::Open(Access::Create) && name == Some(Name::SnapshotNew) {
+        if kind == OpKind::Open(Access::Create) && name == Some(FileName::SnapshotNew) {
             *seen.lock().unwrap() = Some(at_work.crash_all_kept());
         }
     });
@@ -97,7 +97,7 @@ fn reader_opens_at_every_moment_of_a_recovery() {
         if kind.changes() {
             check_beginning(&Reader::open(on(&read_from)).unwrap());
             check_published(&read_from);
-            let segment = matches!(name, Some(Name::Segment(_)));
+            let segment = matches!(name, Some(FileName::Segment(_)));
             counter.fetch_add(u64::from(kind == OpKind::Remove && segment), Ordering::Relaxed);
         }
     });

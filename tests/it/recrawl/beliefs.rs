@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use simkeep::recrawl::RecrawlError;
 use simkeep::recrawl::{
-    Belief, Change, Comparison, Halves, Index, Likelihood, Prior, harmonic, interval, irregular,
-    value,
+    Belief, Change, Comparison, Likelihood, Prior, PriorityIndex, Pseudocounts, harmonic, interval,
+    irregular, value,
 };
 
 use super::assert_six;
@@ -28,9 +28,9 @@ fn worth_of_a_gamma_belief_matches_the_closed_form() {
             a => b / (a - 1.0) * (1.0 - still.powf(a - 1.0)) - days * still.powf(a),
         };
         assert_six(closed, expected);
-        let found = gamma(a, b).worth(Index::Value, 1.0, days).unwrap();
+        let found = gamma(a, b).worth(PriorityIndex::Value, 1.0, days).unwrap();
         assert!((found / expected - 1.0).abs() < 0.01, "{found}, not {expected}");
-        assert_eq!(gamma(a, b).worth(Index::Value, 2.0, days).unwrap(), 2.0 * found);
+        assert_eq!(gamma(a, b).worth(PriorityIndex::Value, 2.0, days).unwrap(), 2.0 * found);
     }
 }
 
@@ -91,7 +91,7 @@ fn any_comparison_gives_a_finite_belief() {
             let rate = belief.rate();
             assert!(0.0 < rate.low && rate.low < rate.high && rate.high < 1e4, "{rate:?}");
             assert!(rate.per_day.is_finite());
-            for index in [Index::Value, Index::Harmonic] {
+            for index in [PriorityIndex::Value, PriorityIndex::Harmonic] {
                 assert_eq!(belief.worth(index, 1.0, -1.0).unwrap(), 0.0);
                 assert!(belief.worth(index, 1.0, f64::INFINITY).unwrap().is_finite());
                 belief.interval(index, 1.0, 1e-6).unwrap();
@@ -108,9 +108,9 @@ fn invalid_numbers_are_named() {
     };
     let belief = gamma(1.0, 1.0);
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        named(belief.worth(Index::Value, bad, 1.0).err(), "weight");
-        named(belief.interval(Index::Value, bad, 1.0).err(), "weight");
-        named(belief.interval(Index::Value, 1.0, bad).err(), "threshold");
+        named(belief.worth(PriorityIndex::Value, bad, 1.0).err(), "weight");
+        named(belief.interval(PriorityIndex::Value, bad, 1.0).err(), "weight");
+        named(belief.interval(PriorityIndex::Value, 1.0, bad).err(), "threshold");
         named(Prior::log_normal(bad, 1.0).err(), "median_per_day");
         named(Prior::log_normal(1.0, bad).err(), "width");
         named(Prior::gamma(bad, 1.0).err(), "shape");
@@ -120,7 +120,7 @@ fn invalid_numbers_are_named() {
     for bad in [-1.0, 2e9, f64::NAN] {
         named(Likelihood::flat().add(one, bad).err(), "times");
     }
-    named(belief.worth(Index::Value, 1.0, f64::NAN).err(), "days");
+    named(belief.worth(PriorityIndex::Value, 1.0, f64::NAN).err(), "days");
 }
 
 /// The expected value of a function of the rate over a log-normal prior and comparisons, in steps
@@ -153,7 +153,7 @@ proptest! {
     ) {
         let prior = Prior::log_normal(f64::exp(centre), 1.5).unwrap();
         let belief = Belief::new(&prior, &Likelihood::of(&seen));
-        for (index, of) in [(Index::Value, value as fn(_, _, _) -> _), (Index::Harmonic, harmonic)] {
+        for (index, of) in [(PriorityIndex::Value, value as fn(_, _, _) -> _), (PriorityIndex::Harmonic, harmonic)] {
             let found = belief.worth(index, 1.0, days).unwrap();
             let expected = by_steps(centre, 1.5, &seen, |rate| of(1.0, rate, days).unwrap());
             prop_assert!((found / expected - 1.0).abs() < 0.02, "{found} {expected}");
@@ -166,7 +166,7 @@ proptest! {
     ) {
         let belief = Belief::new(&Prior::default(), &Likelihood::of(&seen));
         let threshold = f64::exp(log);
-        for index in [Index::Value, Index::Harmonic] {
+        for index in [PriorityIndex::Value, PriorityIndex::Harmonic] {
             match belief.interval(index, 2.0, threshold).unwrap() {
                 Some(days) => {
                     let worth = belief.worth(index, 2.0, days).unwrap();
@@ -184,12 +184,12 @@ proptest! {
             Comparison::new(days, change).unwrap()
         }).collect();
         let rate = Belief::new(&Prior::default(), &Likelihood::of(&seen)).rate();
-        let likeliest = irregular(&seen, Halves::None).unwrap();
+        let likeliest = irregular(&seen, Pseudocounts::None).unwrap();
         prop_assert!((rate.per_day / likeliest - 1.0).abs() < 0.1, "{rate:?} {likeliest}");
         prop_assert!(rate.low < likeliest && likeliest < rate.high, "{rate:?} {likeliest}");
-        let known = interval(Index::Value, 1.0, likeliest, 0.5 / likeliest).unwrap().unwrap();
+        let known = interval(PriorityIndex::Value, 1.0, likeliest, 0.5 / likeliest).unwrap().unwrap();
         let believed = Belief::new(&Prior::default(), &Likelihood::of(&seen))
-            .interval(Index::Value, 1.0, 0.5 / likeliest).unwrap().unwrap();
+            .interval(PriorityIndex::Value, 1.0, 0.5 / likeliest).unwrap().unwrap();
         prop_assert!((believed / known - 1.0).abs() < 0.1, "{believed} {known}");
     }
 }

@@ -2,13 +2,13 @@
 
 use proptest::prelude::*;
 use simkeep::recrawl::{
-    Belief, Change, Comparison, Evidence, Fit, Hosts, Likelihood, Prior, Priors,
+    Belief, Change, Comparison, Evidence, Fit, HostPriors, Likelihood, Prior, Priors,
 };
 
-use super::Random;
+use super::SplitMix;
 
 /// A page that changes at `rate` per day and is visited every `days` days.
-fn page(random: &mut Random, rate: f64, visits: u32, days: f64) -> Likelihood {
+fn page(random: &mut SplitMix, rate: f64, visits: u32, days: f64) -> Likelihood {
     let unchanged = (-rate * days).exp();
     let visit = |_| {
         let change = if random.share() < unchanged { Change::None } else { Change::Undated };
@@ -27,7 +27,7 @@ fn range(prior: &Prior) -> (f64, f64) {
 fn median_and_width_are_learned_from_many_pages() {
     let priors = Priors::default();
     for (median, width) in [(0.0625, 0.5), (0.0625, 1.5), (0.0078125, 1.0), (1.0, 1.0)] {
-        let (mut random, mut fit) = (Random(7), Fit::default());
+        let (mut random, mut fit) = (SplitMix(7), Fit::default());
         for _ in 0..2_000 {
             let rate = median * (width * random.normal()).exp();
             fit.add(&priors.evidence(&page(&mut random, rate, 8, 1.0 / median)));
@@ -55,7 +55,7 @@ fn fewer_than_twenty_pages_keep_the_default_prior() {
 /// Generates hosts of `pages` pages each, with spreads of rates between hosts and within a host.
 /// Returns the median rate of each host, and the evidence of its pages after eight visits.
 fn hosts(pages: u32, between: f64, within: f64) -> Vec<(f64, Fit)> {
-    let (priors, mut random) = (Priors::default(), Random(11));
+    let (priors, mut random) = (Priors::default(), SplitMix(11));
     let host = |_| {
         let (middle, mut fit) = (0.06 * (between * random.normal()).exp(), Fit::default());
         for _ in 0..pages {
@@ -69,7 +69,7 @@ fn hosts(pages: u32, between: f64, within: f64) -> Vec<(f64, Fit)> {
 
 /// The average error of the prior median of a page, in ln λ.
 fn off(hosts: &[(f64, Fit)]) -> f64 {
-    let learned = Hosts::new(hosts.iter().map(|host| &host.1));
+    let learned = HostPriors::new(hosts.iter().map(|host| &host.1));
     let middle = |fit| {
         let (low, high) = range(&learned.prior(fit));
         (low.ln() + high.ln()) / 2.0
@@ -89,7 +89,7 @@ fn prior_of_a_page_follows_its_host() {
 #[test]
 fn equal_hosts_share_one_prior() {
     let (priors, hosts) = (Priors::default(), hosts(12, 0.0, 1.5));
-    let learned = Hosts::new(hosts.iter().map(|host| &host.1));
+    let learned = HostPriors::new(hosts.iter().map(|host| &host.1));
     let of_any = range(&learned.prior(&Fit::default()));
     for (_, host) in &hosts {
         let of_host = range(&learned.prior(host));
@@ -112,14 +112,14 @@ fn page_does_not_count_in_its_own_prior() {
     for (number, host) in hosts.iter_mut().enumerate() {
         host.add(if number % 2 == 0 { &never } else { &always });
     }
-    let learned = Hosts::new(&hosts);
+    let learned = HostPriors::new(&hosts);
     // The only page of a host has the prior of any page.
     let of_any = learned.prior(&Fit::default());
     assert_eq!(learned.prior(&hosts[1].without(&always)), of_any);
     assert_ne!(learned.prior(&hosts[1]), of_any);
     // Fewer than 20 pages teach nothing.
-    assert_eq!(Hosts::new(&hosts[..19]).prior(&hosts[1]), Prior::default());
-    assert_ne!(Hosts::new(&hosts[..20]).prior(&hosts[1]), Prior::default());
+    assert_eq!(HostPriors::new(&hosts[..19]).prior(&hosts[1]), Prior::default());
+    assert_ne!(HostPriors::new(&hosts[..20]).prior(&hosts[1]), Prior::default());
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn extreme_evidence_is_summed() {
 proptest! {
     #[test]
     fn order_of_pages_does_not_matter(seed: u64, pages in 1usize..60, cut in 0usize..60) {
-        let (priors, mut random) = (Priors::default(), Random(seed));
+        let (priors, mut random) = (Priors::default(), SplitMix(seed));
         let all: Vec<Evidence> = (0..pages)
             .map(|i| priors.evidence(&page(&mut random, 0.02 * (i + 1) as f64, 5, 10.0)))
             .collect();
@@ -156,7 +156,7 @@ proptest! {
         // Sums over hosts do not depend on the order either.
         let hosts: Vec<Fit> = all.iter().map(|page| of(&mut [page].into_iter())).collect();
         let learned = |hosts: &mut dyn Iterator<Item = &Fit>| {
-            Hosts::new(hosts).prior(&forward)
+            HostPriors::new(hosts).prior(&forward)
         };
         prop_assert_eq!(learned(&mut hosts.iter()), learned(&mut hosts.iter().rev()));
     }

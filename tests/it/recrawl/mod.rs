@@ -17,9 +17,9 @@ fn assert_six(found: f64, expected: f64) {
 }
 
 /// Reproducible random numbers: SplitMix64.
-struct Random(u64);
+struct SplitMix(u64);
 
-impl Random {
+impl SplitMix {
     /// A number between 0 and 1, exclusive.
     fn share(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -104,7 +104,7 @@ fn moved(visits: &[f64], from: usize, to: usize, share: f64) -> Vec<f64> {
 }
 
 /// A use of a budget, and the objective that it maximizes.
-type Best<'a> = (Optimum, &'a dyn Fn(&[f64]) -> f64);
+type BestUse<'a> = (Optimum, &'a dyn Fn(&[f64]) -> f64);
 
 proptest! {
     #[test]
@@ -115,7 +115,7 @@ proptest! {
         let all: Vec<(f64, f64)> = all.into_iter().map(|(log, w)| (f64::exp(log), w)).collect();
         let (from, to) = (from % all.len(), to % all.len());
         let known = pages(&all);
-        let gains: [Best; 3] = [
+        let gains: [BestUse; 3] = [
             (fixed_intervals(&known, budget).unwrap(), &|visits| freshness(&all, visits, true)),
             (random_times(&known, budget).unwrap(), &|visits| freshness(&all, visits, false)),
             (few_misses(&known, budget).unwrap(), &|visits| missed(&all, visits)),

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use simkeep::recrawl::RecrawlError;
 use simkeep::recrawl::{
-    Belief, Change, Comparison, Index, Likelihood, Policy, PolicyInput, Prior, Recent, Schedule,
+    Belief, Change, Comparison, Likelihood, Policy, PolicyInput, Prior, PriorityIndex,
+    RecentComparisons, Schedule,
 };
 
 use super::assert_six;
@@ -14,7 +15,7 @@ fn policy(name: &str) -> Policy {
 
 /// The schedules of a page after each of its comparisons.
 fn schedules(name: &str, comparisons: &[(f64, char)]) -> Vec<Schedule> {
-    let mut recent = Recent::default();
+    let mut recent = RecentComparisons::default();
     let after = |(days, change): &(f64, char)| {
         let change = if *change == 'y' { Change::Undated } else { Change::None };
         recent.push(Comparison::new(*days, change).unwrap());
@@ -38,7 +39,7 @@ fn thesis_policy_changes_interval_after_runs_of_three() {
 #[test]
 fn nutch_policy_matches_known_values() {
     // Visits on days 30, 60, 90 and 200.
-    let (mut recent, mut last) = (Recent::default(), 0.0);
+    let (mut recent, mut last) = (RecentComparisons::default(), 0.0);
     for (day, changed, interval, next) in [
         (30.0, false, 42.0, 63.0),
         (60.0, true, 33.6, 93.6),
@@ -66,7 +67,8 @@ fn stormcrawler_policy_matches_known_values() {
 
 #[test]
 fn each_policy_starts_with_its_first_interval() {
-    let first = |name| policy(name).schedule(&Recent::default()).map(|one| one.next_days);
+    let first =
+        |name| policy(name).schedule(&RecentComparisons::default()).map(|one| one.next_days);
     assert_eq!(first("thesis"), Some(7.0));
     assert_eq!(first("nutch"), Some(30.0));
     assert_eq!(first("stormcrawler"), Some(1.0));
@@ -77,11 +79,11 @@ fn each_policy_starts_with_its_first_interval() {
 #[test]
 fn policies_score_by_worth_or_relative_time() {
     let belief = Belief::new(&Prior::default(), &Likelihood::flat());
-    let recent = Recent::default();
+    let recent = RecentComparisons::default();
     let at = |days| PolicyInput { belief: &belief, recent: &recent, weight: 2.0, days };
     let score = |name, days| policy(name).score(&at(days)).unwrap();
-    assert_eq!(score("value", 14.0), belief.worth(Index::Value, 2.0, 14.0).unwrap());
-    assert_eq!(score("harmonic", 14.0), belief.worth(Index::Harmonic, 2.0, 14.0).unwrap());
+    assert_eq!(score("value", 14.0), belief.worth(PriorityIndex::Value, 2.0, 14.0).unwrap());
+    assert_eq!(score("harmonic", 14.0), belief.worth(PriorityIndex::Harmonic, 2.0, 14.0).unwrap());
     assert_eq!((score("uniform", 14.0), score("fixed:7d", 14.0)), (14.0, 2.0));
     assert_eq!((score("thesis", 14.0), score("stormcrawler", 14.0)), (2.0, 14.0));
     for name in ["value", "harmonic", "uniform", "fixed:1s", "thesis", "nutch", "stormcrawler"] {
@@ -169,7 +171,7 @@ proptest! {
         let comparison = |(changed, days): &(bool, f64)| {
             Comparison::new(*days, if *changed { Change::Undated } else { Change::None }).unwrap()
         };
-        let (mut all, mut last) = (Recent::default(), Recent::default());
+        let (mut all, mut last) = (RecentComparisons::default(), RecentComparisons::default());
         changes.iter().for_each(|one| all.push(comparison(one)));
         changes[changes.len().saturating_sub(64)..].iter().for_each(|one| last.push(comparison(one)));
         prop_assert!(all.changes().eq(changes.iter().rev().take(64).rev().map(|(changed, _)| *changed)));

@@ -3,7 +3,7 @@
 use simkeep::fingerprint::Recipe;
 use simkeep::query::Replay;
 use simkeep::recrawl::Policy;
-use simkeep::recrawl::simulate::{Budget, Decider, Figures, Span, crawl};
+use simkeep::recrawl::simulate::{Budget, Decider, SimulationResult, Span, crawl};
 use simkeep::{Changes, Observation, Options, Origin, Role, Store};
 use simkeep_testing::ms;
 
@@ -21,7 +21,7 @@ fn replay(store: &Store) -> Replay {
 }
 
 /// Crawls each page every `days` days.
-fn every(replay: &Replay, days: f64, (from, to): (f64, f64)) -> Figures {
+fn every(replay: &Replay, days: f64, (from, to): (f64, f64)) -> SimulationResult {
     let (budget, span) = (Budget::every(days).unwrap(), Span::new(0.5, from, to).unwrap());
     crawl(&replay.pages, budget, span, Decider::policy(Policy::UNIFORM), &mut || {}).unwrap()
 }
@@ -86,7 +86,7 @@ fn replayed_pages_start_at_their_first_visit_and_can_go() {
 
 #[test]
 fn replayed_crawl_learns_what_the_store_learned() {
-    use simkeep::recrawl::simulate::{Notes as _, Page as _};
+    use simkeep::recrawl::simulate::{Notes as _, SimulatedPage as _};
     let (_dir, store) = store();
     let epoch = store.change_epoch();
     let mut bits = 1_u64;

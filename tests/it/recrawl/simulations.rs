@@ -1,10 +1,11 @@
 //! Simulated crawls: which policy keeps more pages fresh, and whether the measurement is correct.
 
 use simkeep::recrawl::simulate::{
-    Budget, Decider, Figures, Learning, Page, PoissonPage, Rates, Span, crawl,
+    Budget, Decider, Learning, PoissonPage, Rates, SimulatedPage, SimulationResult, Span, crawl,
 };
 use simkeep::recrawl::{
-    Belief, Change, Comparison, Index, KnownPage, Likelihood, Policy, Prior, fixed_intervals,
+    Belief, Change, Comparison, KnownPage, Likelihood, Policy, Prior, PriorityIndex,
+    fixed_intervals,
 };
 
 /// The first rate of seed 1, flat and by host, computed by a program in another language.
@@ -14,7 +15,7 @@ const FIRST: [f64; 2] = [0.0280763, 0.00618387];
 const BY_HOST: Rates =
     Rates::ByHost { hosts: 10, pages: 12, median: 0.06, between: 1.4, within: 0.6 };
 
-fn by(pages: &[PoissonPage], per_day: f64, span: Span, decider: Decider) -> Figures {
+fn by(pages: &[PoissonPage], per_day: f64, span: Span, decider: Decider) -> SimulationResult {
     crawl(pages, Budget::per_day(per_day).unwrap(), span, decider, &mut || {}).unwrap()
 }
 
@@ -54,10 +55,12 @@ fn host_priors_help_when_visits_are_few() {
     };
     let hosts = mean(Decider::policy(Policy::VALUE));
     let no_hosts = mean(Decider::Policy(Policy::VALUE, Learning::Pages));
-    let true_rates = mean(Decider::Known(Index::Value));
-    for less in
-        [no_hosts, mean(Decider::Estimated(Index::Value)), mean(Decider::policy(Policy::UNIFORM))]
-    {
+    let true_rates = mean(Decider::Known(PriorityIndex::Value));
+    for less in [
+        no_hosts,
+        mean(Decider::Estimated(PriorityIndex::Value)),
+        mean(Decider::policy(Policy::UNIFORM)),
+    ] {
         assert!(hosts > less + 0.003, "{hosts} {less}");
     }
     assert!(true_rates > no_hosts, "{true_rates} {no_hosts}");
@@ -77,7 +80,12 @@ fn naive(pages: &[PoissonPage], per_day: f64, (step, from, to): (f64, f64, f64))
         let mut order: Vec<(f64, usize)> = (0..pages.len())
             .map(|at| {
                 let belief = Belief::new(&Prior::default(), &likelihoods[at]);
-                (belief.worth(Index::Value, 1.0, day - visits[at].last().unwrap()).unwrap(), at)
+                (
+                    belief
+                        .worth(PriorityIndex::Value, 1.0, day - visits[at].last().unwrap())
+                        .unwrap(),
+                    at,
+                )
             })
             .collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use simkeep::recrawl::RecrawlError;
-use simkeep::recrawl::{Index, harmonic, hinted, interval, value};
+use simkeep::recrawl::{PriorityIndex, harmonic, hinted, interval, value};
 
 use super::assert_six;
 
@@ -24,12 +24,15 @@ fn intervals_match_known_values() {
     for ((weight, rate, threshold), expected) in
         [((1.0, 0.1, 1.0), 5.318116), ((1.0, 1.0, 0.2), 0.824388), ((2.0, 0.5, 1.0), 1.922558)]
     {
-        assert_six(interval(Index::Value, weight, rate, threshold).unwrap().unwrap(), expected);
+        assert_six(
+            interval(PriorityIndex::Value, weight, rate, threshold).unwrap().unwrap(),
+            expected,
+        );
     }
     for threshold in [10.0, 11.0, 1e9] {
-        assert_eq!(interval(Index::Value, 1.0, 0.1, threshold).unwrap(), None);
+        assert_eq!(interval(PriorityIndex::Value, 1.0, 0.1, threshold).unwrap(), None);
     }
-    assert!(interval(Index::Harmonic, 1.0, 0.1, 11.0).unwrap().is_some());
+    assert!(interval(PriorityIndex::Harmonic, 1.0, 0.1, 11.0).unwrap().is_some());
 }
 
 #[test]
@@ -47,7 +50,7 @@ fn invalid_numbers_are_named() {
         other => panic!("{other:?}"),
     };
     let at = |weight, rate, threshold| {
-        interval(Index::Value, weight, rate, threshold).map(|days| days.unwrap_or(-1.0))
+        interval(PriorityIndex::Value, weight, rate, threshold).map(|days| days.unwrap_or(-1.0))
     };
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         named(value(bad, 1.0, 1.0), "weight");
@@ -100,7 +103,7 @@ proptest! {
     ) {
         let rate = f64::exp(log);
         let threshold = share * weight / rate;
-        for (index, of) in [(Index::Value, value as fn(_, _, _) -> _), (Index::Harmonic, harmonic)] {
+        for (index, of) in [(PriorityIndex::Value, value as fn(_, _, _) -> _), (PriorityIndex::Harmonic, harmonic)] {
             let days = interval(index, weight, rate, threshold).unwrap().unwrap();
             let worth = of(weight, rate, days).unwrap();
             prop_assert!((worth / threshold - 1.0).abs() < 1e-9, "{worth} {threshold}");

@@ -18,9 +18,9 @@ use super::{create, hot};
 const FIRST: Epoch = Epoch::from_number(0);
 
 /// The URLs of a pair.
-type Urls = (String, String);
+type UrlPair = (String, String);
 
-fn found(snapshot: &Snapshot, asked: &PairQuery) -> Vec<Urls> {
+fn found(snapshot: &Snapshot, asked: &PairQuery) -> Vec<UrlPair> {
     let (all, progress) = (Mutex::new(Vec::new()), Progress::default());
     let end = asked.run(snapshot, &progress, |pairs| {
         let urls = pairs.iter().map(|pair| {
@@ -41,7 +41,7 @@ fn found(snapshot: &Snapshot, asked: &PairQuery) -> Vec<Urls> {
 
 /// The expected pairs, found by comparing all pages, which come in SURT order with their
 /// fingerprints.
-fn expected(pages: &[(String, u64)], asked: &PairQuery) -> Vec<Urls> {
+fn expected(pages: &[(String, u64)], asked: &PairQuery) -> Vec<UrlPair> {
     let mut all = Vec::new();
     let mut rank_in: BTreeMap<u64, usize> = BTreeMap::new();
     let ranked: Vec<(&str, u64, usize)> = pages

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use simkeep::query::{Explanation, SearchMethod, Shape};
+use simkeep::query::{AccessPath, Explanation, Shape};
 use simkeep::{Matches, Observation, Options, Prefix, Progress, Query, Store, Versions};
 use simkeep_testing::ms;
 
@@ -189,7 +189,7 @@ fn explanation_reports_the_plan_and_hits() {
                 assert!(counted.ns > 0.0 && expected.ns > 0.0);
                 // A word that is a codeword has fewer neighbouring codewords than others.
                 assert!((counted.probes - expected.probes).abs() <= expected.probes / 16.0 + 0.01);
-                if component.plan.method == SearchMethod::Scan {
+                if component.plan.access_path == AccessPath::Scan {
                     assert_eq!((counted.probes, counted.candidates), (0.0, expected.candidates));
                 } else {
                     assert!(counted.candidates <= 2.0 * expected.candidates + 200.0);

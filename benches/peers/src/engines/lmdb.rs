@@ -10,14 +10,14 @@ use heed::{
     CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, PutFlags, RoTxn, RwTxn, WithoutTls,
 };
 
-use super::{Source, disk_bytes};
-use crate::blocks::{Plan, TABLES, entry, key};
-use crate::bucket::{self, Reader};
-use crate::engine::{Answers, Built, Engine, Hit};
+use super::{EngineInput, disk_bytes};
+use crate::blocks::{BucketPlan, TABLES, entry, key};
+use crate::bucket::{self, BucketReader};
+use crate::engine::{BuiltEngine, PeerAnswers, PeerHit, SearchEngine};
 
 /// A table that lives as long as the process. Keys are encoded here without an allocation.
-type Table<V> = Database<'static, Bytes, V>;
-type Transaction = RoTxn<'static, WithoutTls>;
+type LmdbTable<V> = Database<'static, Bytes, V>;
+type LmdbTransaction = RoTxn<'static, WithoutTls>;
 
 fn open(dir: &Path, map_bytes: usize, flags: EnvFlags) -> &'static Env<WithoutTls> {
     let mut options = EnvOpenOptions::new().read_txn_without_tls();
@@ -34,7 +34,7 @@ fn open(dir: &Path, map_bytes: usize, flags: EnvFlags) -> &'static Env<WithoutTl
 }
 
 /// Creates a table.
-fn table<V: 'static>(env: &'static Env<WithoutTls>, name: &str) -> Table<V> {
+fn table<V: 'static>(env: &'static Env<WithoutTls>, name: &str) -> LmdbTable<V> {
     let created = env.create_databases_and_commit(env.write_txn().unwrap(), |opener, txn| {
         let table = opener.create_database::<Bytes, V>(txn, Some(name));
         table.map(CommitOrAbort::<_, ()>::Commit)
@@ -43,16 +43,16 @@ fn table<V: 'static>(env: &'static Env<WithoutTls>, name: &str) -> Table<V> {
 }
 
 /// The URL of a page.
-fn url(urls: &Table<Str>, transaction: &Transaction, page: u32) -> String {
+fn url(urls: &LmdbTable<Str>, transaction: &LmdbTransaction, page: u32) -> String {
     urls.get(transaction, &page.to_be_bytes()).unwrap().expect("each has one").to_owned()
 }
 
 /// Fills four databases with `put`, by number, and one with URLs if they are required.
 fn fill<V: 'static>(
-    source: &Source<'_>,
+    source: &EngineInput<'_>,
     dir: &Path,
-    put: impl Fn(usize, &Table<V>, &mut RwTxn<'_>),
-) -> (Transaction, [Table<V>; TABLES], Table<Str>) {
+    put: impl Fn(usize, &LmdbTable<V>, &mut RwTxn<'_>),
+) -> (LmdbTransaction, [LmdbTable<V>; TABLES], LmdbTable<Str>) {
     std::fs::create_dir(dir).unwrap();
     let map_bytes = (source.data.fingerprints.len() * 256).next_multiple_of(1 << 20) + (64 << 20);
     let env = open(dir, map_bytes, EnvFlags::WRITE_MAP | EnvFlags::NO_SYNC);
@@ -63,7 +63,7 @@ fn fill<V: 'static>(
         transaction.commit().unwrap();
         table
     });
-    let urls: Table<Str> = table(env, "urls");
+    let urls: LmdbTable<Str> = table(env, "urls");
     let mut transaction = env.write_txn().unwrap();
     for (page, url) in source.urls() {
         let page = page.to_be_bytes();
@@ -74,15 +74,15 @@ fn fill<V: 'static>(
     (env.read_txn().unwrap(), tables, urls)
 }
 
-struct Rows {
-    transaction: Transaction,
-    tables: [Table<Unit>; TABLES],
-    urls: Table<Str>,
-    plan: Plan,
-    answers: Answers,
+struct LmdbRows {
+    transaction: LmdbTransaction,
+    tables: [LmdbTable<Unit>; TABLES],
+    urls: LmdbTable<Str>,
+    plan: BucketPlan,
+    answers: PeerAnswers,
 }
 
-impl Engine for Rows {
+impl SearchEngine for LmdbRows {
     fn search(&mut self, fingerprint: u64) -> usize {
         self.answers.clear();
         for (number, table) in self.tables.iter().enumerate() {
@@ -98,14 +98,14 @@ impl Engine for Rows {
         self.answers.finish(self.plan.wanted, url)
     }
 
-    fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
+    fn hits(&mut self, fingerprint: u64) -> Vec<PeerHit> {
         self.search(fingerprint);
         self.answers.checked()
     }
 }
 
 /// Builds tables with a row for each entry.
-pub(crate) fn rows(source: &Source<'_>) -> Built {
+pub(crate) fn rows(source: &EngineInput<'_>) -> BuiltEngine {
     let dir = source.dir.join("lmdb-rows");
     let start = Instant::now();
     let (transaction, tables, urls) = fill::<Unit>(source, &dir, |number, table, transaction| {
@@ -116,22 +116,22 @@ pub(crate) fn rows(source: &Source<'_>) -> Built {
         }
     });
     let filling = start.elapsed();
-    let (plan, answers) = (Plan::new(source.wanted), Answers::default());
-    let engine = Box::new(Rows { transaction, tables, urls, plan, answers });
+    let (plan, answers) = (BucketPlan::new(source.wanted), PeerAnswers::default());
+    let engine = Box::new(LmdbRows { transaction, tables, urls, plan, answers });
     let note = "a row an entry".to_owned();
-    Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&dir)), note }
+    BuiltEngine { engine, filling, sorted: true, bytes: Some(disk_bytes(&dir)), note }
 }
 
-struct Buckets {
-    transaction: Transaction,
-    tables: [Table<Bytes>; TABLES],
-    urls: Table<Str>,
-    plan: Plan,
-    reader: Reader,
-    answers: Answers,
+struct LmdbBuckets {
+    transaction: LmdbTransaction,
+    tables: [LmdbTable<Bytes>; TABLES],
+    urls: LmdbTable<Str>,
+    plan: BucketPlan,
+    reader: BucketReader,
+    answers: PeerAnswers,
 }
 
-impl Engine for Buckets {
+impl SearchEngine for LmdbBuckets {
     fn search(&mut self, fingerprint: u64) -> usize {
         self.answers.clear();
         for (number, table) in self.tables.iter().enumerate() {
@@ -146,14 +146,14 @@ impl Engine for Buckets {
         self.answers.finish(self.plan.wanted, url)
     }
 
-    fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
+    fn hits(&mut self, fingerprint: u64) -> Vec<PeerHit> {
         self.search(fingerprint);
         self.answers.checked()
     }
 }
 
 /// Builds tables with a row for each bucket.
-pub(crate) fn buckets(source: &Source<'_>) -> Built {
+pub(crate) fn buckets(source: &EngineInput<'_>) -> BuiltEngine {
     let dir = source.dir.join("lmdb-buckets");
     let start = Instant::now();
     let (transaction, tables, urls) = fill::<Bytes>(source, &dir, |number, table, transaction| {
@@ -165,9 +165,9 @@ pub(crate) fn buckets(source: &Source<'_>) -> Built {
         }
     });
     let filling = start.elapsed();
-    let reader = Reader::new(source.data.fingerprints.len());
-    let (plan, answers) = (Plan::new(source.wanted), Answers::default());
-    let engine = Box::new(Buckets { transaction, tables, urls, plan, reader, answers });
+    let reader = BucketReader::new(source.data.fingerprints.len());
+    let (plan, answers) = (BucketPlan::new(source.wanted), PeerAnswers::default());
+    let engine = Box::new(LmdbBuckets { transaction, tables, urls, plan, reader, answers });
     let note = "a row a bucket".to_owned();
-    Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&dir)), note }
+    BuiltEngine { engine, filling, sorted: true, bytes: Some(disk_bytes(&dir)), note }
 }

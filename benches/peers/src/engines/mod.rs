@@ -9,23 +9,23 @@ mod store;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::blocks::Tables;
-use crate::data::{Data, url};
-use crate::engine::{Built, Place, Wanted};
+use crate::blocks::BlockTables;
+use crate::data::{PeerData, url};
+use crate::engine::{BuiltEngine, EngineHome, QueryOptions};
 
 /// The input for building an engine.
-pub(crate) struct Source<'a> {
+pub(crate) struct EngineInput<'a> {
     /// The pages.
-    pub(crate) data: &'a Data,
+    pub(crate) data: &'a PeerData,
     /// These pages as sorted entries, for engines that are loaded in key order.
-    pub(crate) tables: &'a Tables,
+    pub(crate) tables: &'a BlockTables,
     /// The requirements of searches.
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: QueryOptions,
     /// The directory for files.
     pub(crate) dir: &'a Path,
 }
 
-impl Source<'_> {
+impl EngineInput<'_> {
     /// Pages with their URLs; empty if URLs are not required.
     fn urls(&self) -> impl Iterator<Item = (u32, String)> {
         let pages = if self.wanted.urls { self.data.fingerprints.len() as u32 } else { 0 };
@@ -34,42 +34,42 @@ impl Source<'_> {
 }
 
 /// An engine that can be selected.
-pub(crate) struct Candidate {
+pub(crate) struct EngineChoice {
     /// Its name.
     pub(crate) name: &'static str,
     /// The storage of its data.
-    pub(crate) place: Place,
+    pub(crate) place: EngineHome,
     /// Whether it is measured by default.
     pub(crate) default: bool,
     /// Builds it.
-    pub(crate) build: fn(&Source<'_>) -> Built,
+    pub(crate) build: fn(&EngineInput<'_>) -> BuiltEngine,
 }
 
 /// The name of the engine that the others are compared with.
 pub(crate) const OWN: &str = "store";
 
 /// All engines.
-pub(crate) const ALL: [Candidate; 11] = {
+pub(crate) const ALL: [EngineChoice; 11] = {
     const fn on(
-        place: Place,
+        place: EngineHome,
         name: &'static str,
-        build: fn(&Source<'_>) -> Built,
+        build: fn(&EngineInput<'_>) -> BuiltEngine,
         default: bool,
-    ) -> Candidate {
-        Candidate { name, place, default, build }
+    ) -> EngineChoice {
+        EngineChoice { name, place, default, build }
     }
     [
-        on(Place::Disk, OWN, store::build, true),
-        on(Place::Memory, "mih", memory::mih, true),
-        on(Place::Memory, "mih-4", memory::mih_4, true),
-        on(Place::Disk, "redb", redb::rows, true),
-        on(Place::Disk, "redb-bucket", redb::buckets, true),
-        on(Place::Disk, "lmdb", lmdb::rows, true),
-        on(Place::Disk, "lmdb-bucket", lmdb::buckets, true),
-        on(Place::Disk, "sqlite", sqlite::rows, true),
-        on(Place::Disk, "sqlite-bucket", sqlite::buckets, true),
-        on(Place::Disk, "sqlite-index", sqlite::indexes, false),
-        on(Place::Memory, "scan", memory::scan, true),
+        on(EngineHome::Disk, OWN, store::build, true),
+        on(EngineHome::Memory, "mih", memory::mih, true),
+        on(EngineHome::Memory, "mih-4", memory::mih_4, true),
+        on(EngineHome::Disk, "redb", redb::rows, true),
+        on(EngineHome::Disk, "redb-bucket", redb::buckets, true),
+        on(EngineHome::Disk, "lmdb", lmdb::rows, true),
+        on(EngineHome::Disk, "lmdb-bucket", lmdb::buckets, true),
+        on(EngineHome::Disk, "sqlite", sqlite::rows, true),
+        on(EngineHome::Disk, "sqlite-bucket", sqlite::buckets, true),
+        on(EngineHome::Disk, "sqlite-index", sqlite::indexes, false),
+        on(EngineHome::Memory, "scan", memory::scan, true),
     ]
 };
 

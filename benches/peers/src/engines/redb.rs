@@ -5,17 +5,17 @@ use std::time::Instant;
 
 use redb::{Database, ReadOnlyTable, ReadableDatabase, TableDefinition, WriteTransaction};
 
-use super::{Source, disk_bytes};
-use crate::blocks::{Plan, REST_BITS, TABLES, entry, key};
-use crate::bucket::{self, Reader};
-use crate::engine::{Answers, Built, Engine, Hit};
+use super::{EngineInput, disk_bytes};
+use crate::blocks::{BucketPlan, REST_BITS, TABLES, entry, key};
+use crate::bucket::{self, BucketReader};
+use crate::engine::{BuiltEngine, PeerAnswers, PeerHit, SearchEngine};
 
 /// The maximum size of the cache in bytes. It takes what it needs.
 const CACHE_BYTES: usize = 16 << 30;
 
 /// A row for each entry: the rotated fingerprint and the page, both big-endian.
-type Row = &'static [u8; 12];
-const ROWS: [TableDefinition<'static, Row, ()>; TABLES] = [
+type RedbEntry = &'static [u8; 12];
+const ROWS: [TableDefinition<'static, RedbEntry, ()>; TABLES] = [
     TableDefinition::new("0"),
     TableDefinition::new("1"),
     TableDefinition::new("2"),
@@ -33,23 +33,23 @@ const BUCKETS: [TableDefinition<'static, u16, &[u8]>; TABLES] = [
 /// The URL of each page, if URLs are required.
 const URLS: TableDefinition<'static, u32, &str> = TableDefinition::new("urls");
 
-fn fill_urls(source: &Source<'_>, transaction: &WriteTransaction) {
+fn fill_urls(source: &EngineInput<'_>, transaction: &WriteTransaction) {
     let mut table = transaction.open_table(URLS).unwrap();
     for (page, url) in source.urls() {
         table.insert(page, url.as_str()).unwrap();
     }
 }
 
-struct Rows {
-    tables: [ReadOnlyTable<Row, ()>; TABLES],
+struct RedbRows {
+    tables: [ReadOnlyTable<RedbEntry, ()>; TABLES],
     urls: ReadOnlyTable<u32, &'static str>,
     /// Kept alive: dropping the database closes it, even with readers open.
     _database: Database,
-    plan: Plan,
-    answers: Answers,
+    plan: BucketPlan,
+    answers: PeerAnswers,
 }
 
-impl Engine for Rows {
+impl SearchEngine for RedbRows {
     fn search(&mut self, fingerprint: u64) -> usize {
         self.answers.clear();
         for (number, table) in self.tables.iter().enumerate() {
@@ -72,14 +72,14 @@ impl Engine for Rows {
         self.answers.finish(self.plan.wanted, url)
     }
 
-    fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
+    fn hits(&mut self, fingerprint: u64) -> Vec<PeerHit> {
         self.search(fingerprint);
         self.answers.checked()
     }
 }
 
 /// Builds tables with a row for each entry.
-pub(crate) fn rows(source: &Source<'_>) -> Built {
+pub(crate) fn rows(source: &EngineInput<'_>) -> BuiltEngine {
     let path = source.dir.join("rows.redb");
     let start = Instant::now();
     let database = Database::builder().set_cache_size(CACHE_BYTES).create(&path).unwrap();
@@ -95,24 +95,24 @@ pub(crate) fn rows(source: &Source<'_>) -> Built {
     let filling = start.elapsed();
     let transaction = database.begin_read().unwrap();
     let tables = ROWS.map(|table| transaction.open_table(table).unwrap());
-    let (plan, answers) = (Plan::new(source.wanted), Answers::default());
+    let (plan, answers) = (BucketPlan::new(source.wanted), PeerAnswers::default());
     let urls = transaction.open_table(URLS).unwrap();
-    let engine = Box::new(Rows { tables, urls, _database: database, plan, answers });
+    let engine = Box::new(RedbRows { tables, urls, _database: database, plan, answers });
     let note = "a row an entry".to_owned();
-    Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
+    BuiltEngine { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
 }
 
-struct Buckets {
+struct RedbBuckets {
     tables: [ReadOnlyTable<u16, &'static [u8]>; TABLES],
     urls: ReadOnlyTable<u32, &'static str>,
     /// Kept alive: dropping the database closes it, even with readers open.
     _database: Database,
-    plan: Plan,
-    reader: Reader,
-    answers: Answers,
+    plan: BucketPlan,
+    reader: BucketReader,
+    answers: PeerAnswers,
 }
 
-impl Engine for Buckets {
+impl SearchEngine for RedbBuckets {
     fn search(&mut self, fingerprint: u64) -> usize {
         self.answers.clear();
         for (number, table) in self.tables.iter().enumerate() {
@@ -127,14 +127,14 @@ impl Engine for Buckets {
         self.answers.finish(self.plan.wanted, url)
     }
 
-    fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
+    fn hits(&mut self, fingerprint: u64) -> Vec<PeerHit> {
         self.search(fingerprint);
         self.answers.checked()
     }
 }
 
 /// Builds tables with a row for each bucket.
-pub(crate) fn buckets(source: &Source<'_>) -> Built {
+pub(crate) fn buckets(source: &EngineInput<'_>) -> BuiltEngine {
     let path = source.dir.join("buckets.redb");
     let start = Instant::now();
     let database = Database::builder().set_cache_size(CACHE_BYTES).create(&path).unwrap();
@@ -152,10 +152,10 @@ pub(crate) fn buckets(source: &Source<'_>) -> Built {
     let filling = start.elapsed();
     let transaction = database.begin_read().unwrap();
     let tables = BUCKETS.map(|table| transaction.open_table(table).unwrap());
-    let reader = Reader::new(source.data.fingerprints.len());
-    let (plan, answers) = (Plan::new(source.wanted), Answers::default());
+    let reader = BucketReader::new(source.data.fingerprints.len());
+    let (plan, answers) = (BucketPlan::new(source.wanted), PeerAnswers::default());
     let urls = transaction.open_table(URLS).unwrap();
-    let engine = Box::new(Buckets { tables, urls, _database: database, plan, reader, answers });
+    let engine = Box::new(RedbBuckets { tables, urls, _database: database, plan, reader, answers });
     let note = "a row a bucket".to_owned();
-    Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
+    BuiltEngine { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
 }

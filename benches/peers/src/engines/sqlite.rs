@@ -9,13 +9,13 @@ use std::time::Instant;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::{Connection, Statement};
 
-use super::{Source, disk_bytes};
-use crate::blocks::{Plan, REST_BITS, TABLES, block, rotate};
-use crate::bucket::{self, Reader};
-use crate::engine::{Answers, Built, Engine, Hit};
+use super::{EngineInput, disk_bytes};
+use crate::blocks::{BucketPlan, REST_BITS, TABLES, block, rotate};
+use crate::bucket::{self, BucketReader};
+use crate::engine::{BuiltEngine, PeerAnswers, PeerHit, SearchEngine};
 
 /// Creates the connection, which lives as long as the process, because its statements borrow it.
-fn create(source: &Source<'_>, path: &Path, schema: &str) -> &'static Connection {
+fn create(source: &EngineInput<'_>, path: &Path, schema: &str) -> &'static Connection {
     let connection = Connection::open(path).unwrap();
     let k = source.wanted.k;
     let flags = FunctionFlags::SQLITE_UTF8
@@ -35,7 +35,7 @@ fn create(source: &Source<'_>, path: &Path, schema: &str) -> &'static Connection
 }
 
 /// Adds URLs if they are required, commits, and begins the transaction of all searches.
-fn finish(source: &Source<'_>, connection: &'static Connection) -> Statement<'static> {
+fn finish(source: &EngineInput<'_>, connection: &'static Connection) -> Statement<'static> {
     connection.execute_batch("CREATE TABLE urls (page INTEGER PRIMARY KEY, url TEXT);").unwrap();
     let mut insert = connection.prepare("INSERT INTO urls VALUES (?, ?)").unwrap();
     for row in source.urls() {
@@ -62,16 +62,16 @@ fn schema(sql: &str) -> String {
 }
 
 /// Searches ranges of rows with the rotated fingerprints of each table.
-struct Rows {
+struct SqliteRows {
     statements: [Statement<'static>; TABLES],
     urls: Statement<'static>,
     /// Whether rows have the original fingerprint, found by its block.
     by_block: bool,
-    plan: Plan,
-    answers: Answers,
+    plan: BucketPlan,
+    answers: PeerAnswers,
 }
 
-impl Engine for Rows {
+impl SearchEngine for SqliteRows {
     fn search(&mut self, fingerprint: u64) -> usize {
         self.answers.clear();
         for (number, statement) in self.statements.iter_mut().enumerate() {
@@ -95,14 +95,14 @@ impl Engine for Rows {
         self.answers.finish(self.plan.wanted, |page| url(&mut self.urls, page))
     }
 
-    fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
+    fn hits(&mut self, fingerprint: u64) -> Vec<PeerHit> {
         self.search(fingerprint);
         self.answers.checked()
     }
 }
 
 /// Builds four tables with a row for each entry, which consist of their keys only.
-pub(crate) fn rows(source: &Source<'_>) -> Built {
+pub(crate) fn rows(source: &EngineInput<'_>) -> BuiltEngine {
     let path = source.dir.join("rows.sqlite");
     let start = Instant::now();
     let table = "CREATE TABLE t{} (f INTEGER, page INTEGER, PRIMARY KEY (f, page)) WITHOUT ROWID;";
@@ -119,14 +119,14 @@ pub(crate) fn rows(source: &Source<'_>) -> Built {
     let filling = start.elapsed();
     let select = "SELECT f, page FROM t{} WHERE f BETWEEN ? AND ? AND near(f, ?)";
     let statements = prepare(connection, select);
-    let (plan, answers) = (Plan::new(source.wanted), Answers::default());
-    let engine = Box::new(Rows { statements, urls, by_block: false, plan, answers });
+    let (plan, answers) = (BucketPlan::new(source.wanted), PeerAnswers::default());
+    let engine = Box::new(SqliteRows { statements, urls, by_block: false, plan, answers });
     let note = "a row an entry".to_owned();
-    Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
+    BuiltEngine { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
 }
 
 /// Builds one table with four columns of blocks, and a covering index on each.
-pub(crate) fn indexes(source: &Source<'_>) -> Built {
+pub(crate) fn indexes(source: &EngineInput<'_>) -> BuiltEngine {
     let path = source.dir.join("indexes.sqlite");
     let start = Instant::now();
     let table = "CREATE TABLE pages (page INTEGER PRIMARY KEY, f INTEGER, \
@@ -143,21 +143,21 @@ pub(crate) fn indexes(source: &Source<'_>) -> Built {
     let filling = start.elapsed();
     let select = "SELECT f, page FROM pages INDEXED BY i{} WHERE b{} = ? AND near(f, ?)";
     let statements = prepare(connection, select);
-    let (plan, answers) = (Plan::new(source.wanted), Answers::default());
-    let engine = Box::new(Rows { statements, urls, by_block: true, plan, answers });
+    let (plan, answers) = (BucketPlan::new(source.wanted), PeerAnswers::default());
+    let engine = Box::new(SqliteRows { statements, urls, by_block: true, plan, answers });
     let note = "one table, four covering indexes".to_owned();
-    Built { engine, filling, sorted: false, bytes: Some(disk_bytes(&path)), note }
+    BuiltEngine { engine, filling, sorted: false, bytes: Some(disk_bytes(&path)), note }
 }
 
-struct Buckets {
+struct SqliteBuckets {
     statements: [Statement<'static>; TABLES],
     urls: Statement<'static>,
-    plan: Plan,
-    reader: Reader,
-    answers: Answers,
+    plan: BucketPlan,
+    reader: BucketReader,
+    answers: PeerAnswers,
 }
 
-impl Engine for Buckets {
+impl SearchEngine for SqliteBuckets {
     fn search(&mut self, fingerprint: u64) -> usize {
         self.answers.clear();
         for (number, statement) in self.statements.iter_mut().enumerate() {
@@ -173,14 +173,14 @@ impl Engine for Buckets {
         self.answers.finish(self.plan.wanted, |page| url(&mut self.urls, page))
     }
 
-    fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
+    fn hits(&mut self, fingerprint: u64) -> Vec<PeerHit> {
         self.search(fingerprint);
         self.answers.checked()
     }
 }
 
 /// Builds tables with a row for each bucket.
-pub(crate) fn buckets(source: &Source<'_>) -> Built {
+pub(crate) fn buckets(source: &EngineInput<'_>) -> BuiltEngine {
     let path = source.dir.join("buckets.sqlite");
     let start = Instant::now();
     let table = "CREATE TABLE t{} (block INTEGER PRIMARY KEY, entries BLOB);";
@@ -196,9 +196,9 @@ pub(crate) fn buckets(source: &Source<'_>) -> Built {
     let urls = finish(source, connection);
     let filling = start.elapsed();
     let statements = prepare(connection, "SELECT entries FROM t{} WHERE block = ?");
-    let reader = Reader::new(source.data.fingerprints.len());
-    let (plan, answers) = (Plan::new(source.wanted), Answers::default());
-    let engine = Box::new(Buckets { statements, urls, plan, reader, answers });
+    let reader = BucketReader::new(source.data.fingerprints.len());
+    let (plan, answers) = (BucketPlan::new(source.wanted), PeerAnswers::default());
+    let engine = Box::new(SqliteBuckets { statements, urls, plan, reader, answers });
     let note = "a row a bucket".to_owned();
-    Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
+    BuiltEngine { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
 }

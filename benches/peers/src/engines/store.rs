@@ -7,16 +7,16 @@ use std::time::Instant;
 use simkeep::load::LoadOptions;
 use simkeep::{Content, Matches, Options, Progress, Query, Seen, Store, Time, Visit};
 
-use super::{Source, disk_bytes};
-use crate::data::{Data, page, url};
-use crate::engine::{Built, Engine, Hit, Wanted};
+use super::{EngineInput, disk_bytes};
+use crate::data::{PeerData, page, url};
+use crate::engine::{BuiltEngine, PeerHit, QueryOptions, SearchEngine};
 
-struct Own {
+struct SimkeepEngine {
     store: Store,
-    wanted: Wanted,
+    wanted: QueryOptions,
 }
 
-impl Own {
+impl SimkeepEngine {
     fn query(&self, fingerprint: u64) -> Query {
         Query::new(fingerprint, self.wanted.k).limit(self.wanted.limit)
     }
@@ -26,14 +26,14 @@ impl Own {
     }
 }
 
-impl Engine for Own {
+impl SearchEngine for SimkeepEngine {
     fn search(&mut self, fingerprint: u64) -> usize {
         black_box(self.matches(fingerprint)).near.len()
     }
 
-    fn hits(&mut self, fingerprint: u64) -> Vec<Hit> {
+    fn hits(&mut self, fingerprint: u64) -> Vec<PeerHit> {
         let near = self.matches(fingerprint).near;
-        near.iter().map(|near| Hit { distance: near.distance, page: page(&near.url) }).collect()
+        near.iter().map(|near| PeerHit { distance: near.distance, page: page(&near.url) }).collect()
     }
 
     fn batch(&mut self, fingerprints: &[u64]) -> Option<usize> {
@@ -43,7 +43,7 @@ impl Engine for Own {
 }
 
 /// Builds a store with all pages in one segment.
-pub(crate) fn build(source: &Source<'_>) -> Built {
+pub(crate) fn build(source: &EngineInput<'_>) -> BuiltEngine {
     let dir = source.dir.join("store");
     let start = Instant::now();
     let store = fill(&dir, source.data, source.wanted.k);
@@ -52,12 +52,12 @@ pub(crate) fn build(source: &Source<'_>) -> Built {
     assert_eq!(segments, 1, "all pages are in one segment");
     store.snapshot().warm_up(&Progress::default()).unwrap();
     let note = "files hold URLs and histories too".to_owned();
-    let engine = Box::new(Own { store, wanted: source.wanted });
-    Built { engine, filling, sorted: false, bytes: Some(disk_bytes(&dir)), note }
+    let engine = Box::new(SimkeepEngine { store, wanted: source.wanted });
+    BuiltEngine { engine, filling, sorted: false, bytes: Some(disk_bytes(&dir)), note }
 }
 
 /// Creates a store of all pages in one load, with tables for a distance.
-fn fill(dir: &Path, data: &Data, k: u32) -> Store {
+fn fill(dir: &Path, data: &PeerData, k: u32) -> Store {
     let options = Options::default().epoch("bench".to_owned()).near_distance(Some(k));
     let store = Store::create(dir, options).unwrap();
     let epoch = store.change_epoch();

@@ -27,9 +27,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use producers::FIRST;
-use quality::Known;
-use simkeep_testing::bench::arguments::{self, Given, Only};
-use simkeep_testing::bench::report::{Report, Row};
+use quality::LabelledDocuments;
+use simkeep_testing::bench::arguments::{self, NameFilter, RemainingArguments};
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 use simkeep_testing::bench::texts;
 
 const USAGE: &str = "\
@@ -46,8 +46,8 @@ cargo bench --manifest-path benches/peers/Cargo.toml --bench fingerprint -- [OPT
 
 fn main() {
     let (mut json, mut path, mut bytes, mut rounds) = (false, None::<PathBuf>, 8_000_000, 5);
-    let (mut only, mut producers) = (Only::default(), producers::all());
-    arguments::read(USAGE, |given: &mut Given| {
+    let (mut only, mut producers) = (NameFilter::default(), producers::all());
+    arguments::read(USAGE, |given: &mut RemainingArguments| {
         while let Some(name) = given.argument() {
             match name.as_str() {
                 "--json" => json = true,
@@ -60,7 +60,7 @@ fn main() {
         }
         Ok(())
     });
-    let report = Report { json };
+    let report = BenchReport { json };
     let texts = texts::read(path.as_deref(), bytes);
     let bytes: usize = texts.iter().map(String::len).sum();
     producers.retain(|producer| producer.name == FIRST || only.wants(&producer.name, true));
@@ -74,17 +74,17 @@ fn main() {
         }
     }
     let first = producers[0].seconds.clone();
-    let known = Known::read();
+    let known = LabelledDocuments::read();
     for mut producer in producers {
         let seconds = median(producer.seconds.clone());
         let ratios = first.iter().zip(&producer.seconds).map(|(first, own)| first / own);
-        let row = Row::new("producers").text("producer", &producer.name);
+        let row = BenchRow::new("producers").text("producer", &producer.name);
         let row = row.number("mb_per_s", bytes as f64 / seconds / 1e6);
         let row = row.number("documents_per_s", texts.len() as f64 / seconds);
         let row = row.number("ratio", median(ratios.collect()));
         report.print(row.count("documents", texts.len() as u64).count("bytes", bytes as u64));
         if let Some(known) = &known {
-            let row = Row::new("quality").text("producer", &producer.name);
+            let row = BenchRow::new("quality").text("producer", &producer.name);
             report.print(known.score(&mut producer, row));
         }
     }

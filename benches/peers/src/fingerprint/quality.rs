@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use simkeep_testing::bench::report::Row;
+use simkeep_testing::bench::report::BenchRow;
 use simkeep_testing::bench::texts;
 
-use crate::producers::Producer;
+use crate::producers::SignatureProducer;
 
 /// The minimum number of words of a document; shorter ones are left out.
 const WORDS_MIN: usize = 8;
@@ -14,15 +14,15 @@ const WORDS_MIN: usize = 8;
 const NEAR: f64 = 0.8;
 
 /// Real documents with distinct words, and their near pairs.
-pub(crate) struct Known {
+pub(crate) struct LabelledDocuments {
     texts: Vec<String>,
     /// The near pairs: the smaller and the larger number of each.
     near: HashSet<(usize, usize)>,
 }
 
-impl Known {
+impl LabelledDocuments {
     /// Reads the documents and their known pairs; `None` if they are not available.
-    pub(crate) fn read() -> Option<Known> {
+    pub(crate) fn read() -> Option<LabelledDocuments> {
         let (documents, pairs) = texts::with_pairs()?;
         let (mut texts, mut numbers, mut seen) = (Vec::new(), HashMap::new(), HashSet::new());
         for document in documents {
@@ -39,12 +39,12 @@ impl Known {
             Some((a.min(b), a.max(b)))
         });
         let near = near.collect();
-        Some(Known { texts, near })
+        Some(LabelledDocuments { texts, near })
     }
 
     /// Finds the distance at which a producer's signatures have the best F1, the harmonic mean of
     /// precision and recall, over all pairs of documents.
-    pub(crate) fn score(&self, producer: &mut Producer, row: Row) -> Row {
+    pub(crate) fn score(&self, producer: &mut SignatureProducer, row: BenchRow) -> BenchRow {
         let signatures: Vec<_> = self.texts.iter().map(|text| (producer.run)(text)).collect();
         // For each distance, the number of pairs, and the number of near pairs.
         let mut found: Vec<(u64, u64)> = Vec::new();

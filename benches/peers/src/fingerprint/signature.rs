@@ -3,7 +3,7 @@
 use std::mem::size_of_val;
 
 /// A signature of a text.
-pub(crate) enum Signature {
+pub(crate) enum TextSignature {
     /// 64 bits.
     Bits(u64),
     /// A MinHash of 32 bits in each order.
@@ -12,23 +12,23 @@ pub(crate) enum Signature {
     Least64(Vec<u64>),
 }
 
-impl Signature {
+impl TextSignature {
     /// The number of bytes to store.
     pub(crate) fn bytes(&self) -> usize {
         match self {
-            Signature::Bits(bits) => size_of_val(bits),
-            Signature::Least32(least) => size_of_val(&**least),
-            Signature::Least64(least) => size_of_val(&**least),
+            TextSignature::Bits(bits) => size_of_val(bits),
+            TextSignature::Least32(least) => size_of_val(&**least),
+            TextSignature::Least64(least) => size_of_val(&**least),
         }
     }
 
     /// The number of bits, or of least hashes, that differ from another signature of the same
     /// producer.
-    pub(crate) fn distance(&self, other: &Signature) -> usize {
+    pub(crate) fn distance(&self, other: &TextSignature) -> usize {
         match (self, other) {
-            (Signature::Bits(a), Signature::Bits(b)) => (a ^ b).count_ones() as usize,
-            (Signature::Least32(a), Signature::Least32(b)) => differing(a, b),
-            (Signature::Least64(a), Signature::Least64(b)) => differing(a, b),
+            (TextSignature::Bits(a), TextSignature::Bits(b)) => (a ^ b).count_ones() as usize,
+            (TextSignature::Least32(a), TextSignature::Least32(b)) => differing(a, b),
+            (TextSignature::Least64(a), TextSignature::Least64(b)) => differing(a, b),
             _ => unreachable!("a producer makes one kind of signatures"),
         }
     }

@@ -2,12 +2,12 @@
 //! <https://arrow.apache.org/docs/format/CDataInterface.html>.
 
 mod borrow;
-mod give;
+mod export;
 
 use std::ffi::{c_char, c_void};
 
-pub(crate) use borrow::{Borrowed, Table};
-pub(crate) use give::{Buffer, Column, give};
+pub(crate) use borrow::{BorrowedColumn, BorrowedTable};
+pub(crate) use export::{AlignedBuffer, ExportedColumn, export_table};
 
 /// The type of a column or a table.
 /// cbindgen:no-export

@@ -5,12 +5,12 @@ use std::vec;
 use simkeep::cluster::{self, ClusteredPage};
 
 use crate::abi;
-use crate::abi::lend::Lent;
+use crate::abi::owning_ref::OwningRef;
 use crate::call::{found, free, one_thread_at_a_time};
 use crate::chunks::{CHUNK_LEN, chunk};
 use crate::distances;
 use crate::failure::{Failure, Result};
-use crate::fork::Guarded;
+use crate::fork::ForkSafeMutex;
 use crate::texts::Texts;
 use crate::write::outcomes::OriginalCode;
 
@@ -18,21 +18,21 @@ use crate::write::outcomes::OriginalCode;
 /// The handle keeps the listed clusters. Free the handle and the clusters separately.
 #[derive(Debug)]
 pub struct ClusteredPages {
-    listing: Guarded<Listing>,
+    listing: ForkSafeMutex<PageListing>,
 }
 
 #[derive(Debug)]
-struct Listing {
-    pages: Source,
+struct PageListing {
+    pages: PageListingSource,
     /// The pages that C currently has.
     columns: Columns,
 }
 
 /// The source of pages.
 #[derive(Debug)]
-enum Source {
+enum PageListingSource {
     /// All clusters.
-    Lazy(Lent<cluster::ClusteredPages<'static>, cluster::Clusters>),
+    Lazy(OwningRef<cluster::ClusteredPages<'static>, cluster::Clusters>),
     /// A single cluster.
     Found(vec::IntoIter<ClusteredPage>),
 }
@@ -67,29 +67,29 @@ chunk! {
 impl ClusteredPages {
     /// Lists pages on request.
     pub(crate) fn lazy(
-        pages: Lent<cluster::ClusteredPages<'static>, cluster::Clusters>,
+        pages: OwningRef<cluster::ClusteredPages<'static>, cluster::Clusters>,
     ) -> Result<ClusteredPages> {
-        ClusteredPages::new(Source::Lazy(pages))
+        ClusteredPages::new(PageListingSource::Lazy(pages))
     }
 
     /// Lists pages that were already found.
     pub(crate) fn found(pages: Vec<ClusteredPage>) -> Result<ClusteredPages> {
-        ClusteredPages::new(Source::Found(pages.into_iter()))
+        ClusteredPages::new(PageListingSource::Found(pages.into_iter()))
     }
 
-    fn new(pages: Source) -> Result<ClusteredPages> {
+    fn new(pages: PageListingSource) -> Result<ClusteredPages> {
         Ok(ClusteredPages {
-            listing: Guarded::new(Listing { pages, columns: Columns::default() })?,
+            listing: ForkSafeMutex::new(PageListing { pages, columns: Columns::default() })?,
         })
     }
 }
 
-impl Source {
+impl PageListingSource {
     /// Returns the next pages; no pages at the end.
     fn next(&mut self) -> simkeep::Result<Vec<ClusteredPage>> {
         match self {
-            Source::Lazy(pages) => pages.get_mut().take(CHUNK_LEN).collect(),
-            Source::Found(pages) => Ok(pages.take(CHUNK_LEN).collect()),
+            PageListingSource::Lazy(pages) => pages.get_mut().take(CHUNK_LEN).collect(),
+            PageListingSource::Found(pages) => Ok(pages.take(CHUNK_LEN).collect()),
         }
     }
 }

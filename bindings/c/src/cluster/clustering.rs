@@ -85,7 +85,7 @@ pub extern "C" fn simkeep_clustering_init(
 
 /// Converts the options of a caller.
 pub(crate) fn read(clustering: *const Clustering) -> Result<cluster::Clustering> {
-    let of = abi::grown(clustering, Clustering::default(), "clustering")?;
+    let of = abi::read_versioned_struct(clustering, Clustering::default(), "clustering")?;
     if of.reserved != 0 {
         return Err(Failure::argument("clustering.reserved", "it must be 0"));
     }

@@ -7,14 +7,16 @@ use simkeep::cluster;
 use simkeep::cluster::PageCluster;
 
 use crate::abi;
-use crate::abi::lend::Lent;
-use crate::call::{any_thread, done, found, free, make, one_thread_at_a_time, quiet};
+use crate::abi::owning_ref::OwningRef;
+use crate::call::{
+    assert_thread_safe, call_without_error, done, found, free, make, one_thread_at_a_time,
+};
 use crate::chunks::{CHUNK_LEN, chunk};
 use crate::cluster::clustered::ClusteredPages;
 use crate::cluster::clustering::{self, Clustering};
 use crate::distances;
 use crate::failure::{Failure, Result};
-use crate::fork::{Guarded, Process};
+use crate::fork::{ForkGuard, ForkSafeMutex};
 use crate::open::snapshot::{self, SnapshotHandle};
 use crate::progress::{self, ProgressHandle};
 use crate::structure::structure;
@@ -26,11 +28,11 @@ use crate::texts::Texts;
 #[derive(Debug)]
 pub struct Clusters {
     of: Arc<cluster::Clusters>,
-    process: Process,
+    process: ForkGuard,
 }
 
-const _: () = any_thread::<cluster::Clusters>();
-const _: () = one_thread_at_a_time::<cluster::BySize<'static>>();
+const _: () = assert_thread_safe::<cluster::Clusters>();
+const _: () = one_thread_at_a_time::<cluster::ClustersBySize<'static>>();
 
 structure! {
     /// Summary figures of clusters.
@@ -63,7 +65,7 @@ pub extern "C" fn simkeep_snapshot_clusters(
     error: *mut *mut Failure,
 ) -> Option<Box<Clusters>> {
     make("simkeep_snapshot_clusters", error, || {
-        let (snapshot, process) = (snapshot::open(snapshot)?.0, Process::current()?);
+        let (snapshot, process) = (snapshot::open(snapshot)?.0, ForkGuard::current()?);
         let asked = clustering::read(clustering)?;
         let of = Arc::new(asked.run(snapshot, &progress::of(progress)?)?);
         Ok(Clusters { of, process })
@@ -96,7 +98,9 @@ pub extern "C" fn simkeep_clusters_get(
 /// `simkeep_clusters_get`. Valid as long as `clusters`; NULL for NULL. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_clusters_sizes(clusters: *const Clusters) -> *const u64 {
-    quiet("simkeep_clusters_sizes", std::ptr::null(), || Ok(open(clusters)?.sizes().as_ptr()))
+    call_without_error("simkeep_clusters_sizes", std::ptr::null(), || {
+        Ok(open(clusters)?.sizes().as_ptr())
+    })
 }
 
 /// Frees clusters. Does nothing for NULL. Any thread.
@@ -115,7 +119,7 @@ pub extern "C" fn simkeep_clusters_by_page(
 ) -> Option<Box<ClusteredPages>> {
     make("simkeep_clusters_by_page", error, || {
         let of = Arc::clone(open(clusters)?);
-        ClusteredPages::lazy(Lent::new(of, |of| of.by_page(pages_min))?)
+        ClusteredPages::lazy(OwningRef::new(of, |of| of.by_page(pages_min))?)
     })
 }
 
@@ -130,7 +134,7 @@ pub extern "C" fn simkeep_clusters_by_cluster(
 ) -> Option<Box<ClusteredPages>> {
     make("simkeep_clusters_by_cluster", error, || {
         let of = Arc::clone(open(clusters)?);
-        ClusteredPages::lazy(Lent::new(of, |of| of.by_cluster(pages_min))?)
+        ClusteredPages::lazy(OwningRef::new(of, |of| of.by_cluster(pages_min))?)
     })
 }
 
@@ -165,12 +169,12 @@ pub extern "C" fn simkeep_snapshot_cluster_of(
 /// list keeps its clusters. Free the list and the clusters separately.
 #[derive(Debug)]
 pub struct ClusterList {
-    listing: Guarded<Listing>,
+    listing: ForkSafeMutex<ClusterListing>,
 }
 
 #[derive(Debug)]
-struct Listing {
-    by_size: Lent<cluster::BySize<'static>, cluster::Clusters>,
+struct ClusterListing {
+    by_size: OwningRef<cluster::ClustersBySize<'static>, cluster::Clusters>,
     /// The clusters that C currently has.
     columns: Columns,
 }
@@ -201,8 +205,10 @@ pub extern "C" fn simkeep_clusters_by_size(
     error: *mut *mut Failure,
 ) -> Option<Box<ClusterList>> {
     make("simkeep_clusters_by_size", error, || {
-        let by_size = Lent::new(Arc::clone(open(clusters)?), |of| of.by_size(pages_min))?;
-        Ok(ClusterList { listing: Guarded::new(Listing { by_size, columns: Columns::default() })? })
+        let by_size = OwningRef::new(Arc::clone(open(clusters)?), |of| of.by_size(pages_min))?;
+        Ok(ClusterList {
+            listing: ForkSafeMutex::new(ClusterListing { by_size, columns: Columns::default() })?,
+        })
     })
 }
 

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use simkeep::Digest;
 use simkeep::cluster::{self, Fate};
 
-use crate::abi::lend::Lent;
+use crate::abi::owning_ref::OwningRef;
 use crate::abi::{self, plain};
 use crate::argument::classes;
-use crate::call::{any_thread, free, getters, make};
+use crate::call::{assert_thread_safe, free, getters, make};
 use crate::cluster::clusters::{self, Clusters};
 use crate::columns::columns;
 use crate::distances;
 use crate::failure::{Failure, Result};
-use crate::fork::Process;
+use crate::fork::ForkGuard;
 use crate::structure::code;
 use crate::texts::Texts;
 
@@ -23,11 +23,11 @@ use crate::texts::Texts;
 /// separately.
 #[derive(Debug)]
 pub struct Dropped {
-    of: Lent<cluster::Dropped<'static>, cluster::Clusters>,
-    process: Process,
+    of: OwningRef<cluster::DroppedPages<'static>, cluster::Clusters>,
+    process: ForkGuard,
 }
 
-const _: () = any_thread::<cluster::Dropped<'static>>();
+const _: () = assert_thread_safe::<cluster::DroppedPages<'static>>();
 
 /// A text of the caller. Read only during a call.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ columns! {
     ///
     /// All columns are valid as long as the fates, and never change, so any thread may read them.
     /// The functions that return columns cost nothing, and return NULL for NULL.
-    pub struct Fates, fates from all: &[(Fate, Option<cluster::KeptFor>)];
+    pub struct Fates, fates from all: &[(Fate, Option<cluster::KeptPage>)];
 
     for (fate, _) in all.iter() => {
         /// The fate of each page.
@@ -99,9 +99,9 @@ pub extern "C" fn simkeep_clusters_dropped(
     error: *mut *mut Failure,
 ) -> Option<Box<Dropped>> {
     make("simkeep_clusters_dropped", error, || {
-        let (process, of) = (Process::current()?, Arc::clone(clusters::open(clusters)?));
+        let (process, of) = (ForkGuard::current()?, Arc::clone(clusters::open(clusters)?));
         let open = classes(open, open_len, open_unclassed, "open")?.unwrap_or_default();
-        Ok(Dropped { of: Lent::new(of, |of| of.dropped(&open))?, process })
+        Ok(Dropped { of: OwningRef::new(of, |of| of.dropped(&open))?, process })
     })
 }
 
@@ -137,7 +137,10 @@ pub extern "C" fn simkeep_dropped_fates(
 }
 
 /// Returns the fate of a page, and, if the page is dropped, the page that is kept instead.
-fn fate(dropped: &cluster::Dropped<'_>, url: &Text) -> Result<(Fate, Option<cluster::KeptFor>)> {
+fn fate(
+    dropped: &cluster::DroppedPages<'_>,
+    url: &Text,
+) -> Result<(Fate, Option<cluster::KeptPage>)> {
     let url = abi::text(url.bytes, url.len, "url")?;
     let fate = dropped.fate(url)?;
     let is_dropped = matches!(fate, Fate::Dropped { .. });

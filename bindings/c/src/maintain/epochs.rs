@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 use std::path::Path;
 
-use simkeep::df::Table;
+use simkeep::df::FrequencyTable;
 use simkeep::fingerprint::Recipe;
 use simkeep::{Epoch, EpochInfo, EpochOptions, Origin, Role};
 
@@ -207,7 +207,7 @@ fn origin(recipe: &str, extractor: Option<&str>, table: Option<&Path>) -> Result
         origin = origin.extractor(extractor)?;
     }
     if let Some(table) = table {
-        origin = origin.table(Table::open(table)?)?;
+        origin = origin.table(FrequencyTable::open(table)?)?;
     }
     Ok(origin)
 }

@@ -45,7 +45,8 @@ pub struct Options {
     /// minutes.
     pub seal_after_ms: u64,
     /// The number of adjacent segments of similar size that are merged into one segment.
-    /// Default: 8.
+    /// Default:
+    /// 8.
     pub merge_fanout: u64,
     /// The maximum number of near-duplicates, and of copies, in an outcome. Default: 16.
     pub near_limit: u64,
@@ -147,7 +148,7 @@ pub extern "C" fn simkeep_options_init(
 pub(crate) fn read(options: *const Options, path: &Path) -> Result<(Location, simkeep::Options)> {
     let given = match options.is_null() {
         true => Options::default(),
-        false => abi::grown(options, Options::default(), "options")?,
+        false => abi::read_versioned_struct(options, Options::default(), "options")?,
     };
     let location = Location::from(path);
     let is_plain = flag(given.plain_reads, "options.plain_reads")?;

@@ -6,9 +6,9 @@ use simkeep::{Location, Reader};
 
 use crate::abi;
 use crate::argument::flag;
-use crate::call::{any_thread, done, free, make};
+use crate::call::{assert_thread_safe, done, free, make};
 use crate::failure::{Failure, Result};
-use crate::fork::Guarded;
+use crate::fork::ForkSafeMutex;
 use crate::open::snapshot::SnapshotHandle;
 
 /// A read-only view of a store, which another process may have open for writing. Threads may use
@@ -18,10 +18,10 @@ use crate::open::snapshot::SnapshotHandle;
 /// open another reader.
 #[derive(Debug)]
 pub struct ReaderHandle {
-    reader: Guarded<Reader>,
+    reader: ForkSafeMutex<Reader>,
 }
 
-const _: () = any_thread::<ReaderHandle>();
+const _: () = assert_thread_safe::<ReaderHandle>();
 
 /// Opens a store for reading, or the newest complete generation of a published store. `plain_reads`
 /// is 1 to read segments whole into memory, or 0 to map them. Free the result with
@@ -37,7 +37,7 @@ pub extern "C" fn simkeep_reader_open(
         let location = Location::from(abi::path(path, "path")?);
         let plain = flag(plain_reads, "plain_reads")?;
         let location = if plain { location.plain_reads() } else { location };
-        Ok(ReaderHandle { reader: Guarded::new(Reader::open(location)?)? })
+        Ok(ReaderHandle { reader: ForkSafeMutex::new(Reader::open(location)?)? })
     })
 }
 
@@ -80,7 +80,8 @@ pub extern "C" fn simkeep_reader_behind(
 /// Returns the generation of a published store that the reader has open: `generation` becomes its
 /// number, or 0 if the reader has a store that is not published. `incomplete` becomes the number of
 /// the newest generation if this generation is incomplete and was skipped, or 0. The numbers
-/// `generation` and `incomplete` are as of the last open or refresh. Any thread. Costs nothing,
+/// `generation` and `incomplete` numbers are
+/// as of the last open or refresh. Any thread. Costs nothing,
 /// unless another thread refreshes.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_reader_generation(

@@ -3,24 +3,26 @@
 use simkeep::Snapshot;
 
 use crate::abi;
-use crate::call::{any_thread, done, free, make};
+use crate::call::{assert_thread_safe, done, free, make};
 use crate::failure::{Failure, Result};
-use crate::fork::Process;
+use crate::fork::ForkGuard;
 use crate::open::store::{self, StoreHandle};
 
 /// A consistent view of a store: all operations that were acknowledged before the snapshot was
 /// taken, and no later operations. Threads may use a snapshot concurrently. A snapshot stays valid
-/// when its store is closed or its reader is refreshed, and keeps its files until it is freed. In a
-/// forked child, calls on a snapshot of a store return `SIMKEEP_FORKED`, and a snapshot of a reader
+/// when its
+/// store is closed or its reader is refreshed, and keeps its files until it is freed. In a
+/// forked
+/// child, calls on a snapshot of a store return `SIMKEEP_FORKED`, and a snapshot of a reader
 /// works.
 #[derive(Debug)]
 pub struct SnapshotHandle {
     snapshot: Snapshot,
     /// For a store, the process that opened it.
-    process: Option<Process>,
+    process: Option<ForkGuard>,
 }
 
-const _: () = any_thread::<SnapshotHandle>();
+const _: () = assert_thread_safe::<SnapshotHandle>();
 
 impl SnapshotHandle {
     /// Creates the handle of a reader's snapshot.
@@ -30,9 +32,11 @@ impl SnapshotHandle {
 }
 
 /// Returns the snapshot of a handle, if the handle may be used, and the process of its store.
-pub(crate) fn open<'a>(snapshot: *const SnapshotHandle) -> Result<(&'a Snapshot, Option<Process>)> {
+pub(crate) fn open<'a>(
+    snapshot: *const SnapshotHandle,
+) -> Result<(&'a Snapshot, Option<ForkGuard>)> {
     let handle = abi::handle(snapshot, "snapshot")?;
-    handle.process.map_or(Ok(()), Process::check)?;
+    handle.process.map_or(Ok(()), ForkGuard::check)?;
     Ok((&handle.snapshot, handle.process))
 }
 

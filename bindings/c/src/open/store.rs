@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use simkeep::Store;
 
 use crate::abi;
-use crate::call::{any_thread, done, free, make};
+use crate::call::{assert_thread_safe, done, free, make};
 use crate::code::SIMKEEP_CLOSED;
 use crate::failure::{Failure, Result};
-use crate::fork::Process;
+use crate::fork::ForkGuard;
+use crate::open::load_slot::LoadSlot;
 use crate::open::options::{self, Options};
-use crate::open::turns::Turns;
 use crate::progress::{self, ProgressHandle};
 
 /// A store that is open for writing. Threads may use the store concurrently, but
@@ -20,22 +20,22 @@ use crate::progress::{self, ProgressHandle};
 #[derive(Debug)]
 pub struct StoreHandle {
     store: Store,
-    process: Process,
+    process: ForkGuard,
     closed: AtomicBool,
-    loading: Turns,
+    loading: LoadSlot,
 }
 
-const _: () = any_thread::<StoreHandle>();
+const _: () = assert_thread_safe::<StoreHandle>();
 
 impl StoreHandle {
-    fn new(store: Store, process: Process) -> StoreHandle {
-        StoreHandle { store, process, closed: AtomicBool::new(false), loading: Turns::default() }
+    fn new(store: Store, process: ForkGuard) -> StoreHandle {
+        StoreHandle { store, process, closed: AtomicBool::new(false), loading: LoadSlot::default() }
     }
 
     /// Creates the handle of a store that a test has opened.
     #[cfg(test)]
     pub(crate) fn of(store: Store) -> StoreHandle {
-        let process = Process::current().unwrap();
+        let process = ForkGuard::current().unwrap();
         StoreHandle::new(store, process)
     }
 }
@@ -46,12 +46,12 @@ pub(crate) fn open<'a>(store: *const StoreHandle) -> Result<&'a Store> {
 }
 
 /// Returns the process of a usable store.
-pub(crate) fn process(store: *const StoreHandle) -> Result<Process> {
+pub(crate) fn process(store: *const StoreHandle) -> Result<ForkGuard> {
     Ok(usable(store)?.process)
 }
 
 /// Returns the turns of loads of a usable store.
-pub(crate) fn turns<'a>(store: *const StoreHandle) -> Result<&'a Turns> {
+pub(crate) fn turns<'a>(store: *const StoreHandle) -> Result<&'a LoadSlot> {
     Ok(&usable(store)?.loading)
 }
 
@@ -65,18 +65,18 @@ fn usable<'a>(store: *const StoreHandle) -> Result<&'a StoreHandle> {
 }
 
 /// A way to open a store.
-type Way = fn(simkeep::Location, simkeep::Options) -> simkeep::Result<Store>;
+type OpenFunction = fn(simkeep::Location, simkeep::Options) -> simkeep::Result<Store>;
 
 fn opened(
     function: &'static str,
     path: *const c_char,
     options: *const Options,
     error: *mut *mut Failure,
-    way: Way,
+    way: OpenFunction,
 ) -> Option<Box<StoreHandle>> {
     make(function, error, || {
         let (location, options) = options::read(options, abi::path(path, "path")?)?;
-        let process = Process::current()?;
+        let process = ForkGuard::current()?;
         Ok(StoreHandle::new(way(location, options)?, process))
     })
 }

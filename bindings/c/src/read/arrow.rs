@@ -1,7 +1,7 @@
 //! Results as Arrow tables.
 
 use crate::abi;
-use crate::abi::arrow::{ArrowArray, ArrowSchema, Buffer, Column, give};
+use crate::abi::arrow::{AlignedBuffer, ArrowArray, ArrowSchema, ExportedColumn, export_table};
 use crate::call::done;
 use crate::distances::SIMKEEP_NO_DISTANCE;
 use crate::failure::Failure;
@@ -11,64 +11,75 @@ use crate::write::outcomes::{OriginalCode, Outcomes};
 use crate::write::verdict::{BandCode, SameCode, VerdictCode};
 
 /// Creates a column of numbers with this Arrow format.
-fn numbers<T: abi::Number>(name: &'static str, format: &'static str, numbers: &[T]) -> Column {
-    Column {
+fn numbers<T: abi::PodNumber>(
+    name: &'static str,
+    format: &'static str,
+    numbers: &[T],
+) -> ExportedColumn {
+    ExportedColumn {
         name,
         format,
         len: numbers.len(),
         valid: None,
-        buffers: vec![Buffer::of(numbers)],
+        buffers: vec![AlignedBuffer::of(numbers)],
         dictionary: None,
         children: Vec::new(),
     }
 }
 
 /// Adds validity to a column.
-fn where_there(column: Column, valid: impl Iterator<Item = bool>) -> Column {
-    Column { valid: Some(valid.collect()), ..column }
+fn with_validity(column: ExportedColumn, valid: impl Iterator<Item = bool>) -> ExportedColumn {
+    ExportedColumn { valid: Some(valid.collect()), ..column }
 }
 
 /// Creates a column of distances, some of which may be absent.
-fn distances(name: &'static str, distances: &[u8]) -> Column {
+fn distances(name: &'static str, distances: &[u8]) -> ExportedColumn {
     let is_there = distances.iter().map(|distance| *distance != SIMKEEP_NO_DISTANCE);
-    where_there(numbers(name, "C", distances), is_there)
+    with_validity(numbers(name, "C", distances), is_there)
 }
 
 /// Creates a column of times, in milliseconds since 1970.
-fn times(name: &'static str, times: &[i64]) -> Column {
+fn times(name: &'static str, times: &[i64]) -> ExportedColumn {
     numbers(name, "tsm:UTC", times)
 }
 
 /// Creates a column of flags, from numbers that are 1 or 0.
-fn flags(name: &'static str, flags: &[u8]) -> Column {
+fn flags(name: &'static str, flags: &[u8]) -> ExportedColumn {
     let bits: Vec<bool> = flags.iter().map(|flag| *flag == 1).collect();
-    Column { buffers: vec![Buffer::bits(&bits)], ..numbers(name, "b", flags) }
+    ExportedColumn { buffers: vec![AlignedBuffer::bits(&bits)], ..numbers(name, "b", flags) }
 }
 
-fn texts(name: &'static str, texts: &TextColumn) -> Column {
+fn texts(name: &'static str, texts: &TextColumn) -> ExportedColumn {
     let (bytes, offsets) = texts.parts();
-    let buffers = vec![Buffer::of(offsets), Buffer::of(bytes.as_bytes())];
-    Column { len: offsets.len() - 1, buffers, ..numbers(name, "U", offsets) }
+    let buffers = vec![AlignedBuffer::of(offsets), AlignedBuffer::of(bytes.as_bytes())];
+    ExportedColumn { len: offsets.len() - 1, buffers, ..numbers(name, "U", offsets) }
 }
 
 /// Creates a column of codes, as a dictionary of their names. The first code means null.
-fn names(name: &'static str, codes: impl Iterator<Item = i32>, of: &[&str]) -> Column {
+fn names(name: &'static str, codes: impl Iterator<Item = i32>, of: &[&str]) -> ExportedColumn {
     let codes: Vec<i32> = codes.collect();
     let dictionary = texts("", &of.iter().collect());
-    let column = Column { dictionary: Some(Box::new(dictionary)), ..numbers(name, "i", &codes) };
-    where_there(column, codes.iter().map(|code| *code != 0))
+    let column =
+        ExportedColumn { dictionary: Some(Box::new(dictionary)), ..numbers(name, "i", &codes) };
+    with_validity(column, codes.iter().map(|code| *code != 0))
 }
 
 /// Creates a column with the list of each row, from the offsets of the lists.
-fn list_of(name: &'static str, offsets: &[u64]) -> Column {
+fn list_of(name: &'static str, offsets: &[u64]) -> ExportedColumn {
     let lengths = offsets.iter().zip(offsets.iter().skip(1)).map(|(from, to)| to - from);
     let rows = (0_u64..).zip(lengths).flat_map(|(list, len)| (0..len).map(move |_| list));
     numbers(name, "L", &rows.collect::<Vec<_>>())
 }
 
-fn table(children: Vec<Column>) -> Column {
+fn table(children: Vec<ExportedColumn>) -> ExportedColumn {
     let len = children.first().map_or(0, |column| column.len);
-    Column { format: "+s", len, buffers: Vec::new(), children, ..numbers::<u8>("", "", &[]) }
+    ExportedColumn {
+        format: "+s",
+        len,
+        buffers: Vec::new(),
+        children,
+        ..numbers::<u8>("", "", &[])
+    }
 }
 
 /// The name of each code of a verdict.
@@ -116,16 +127,16 @@ pub extern "C" fn simkeep_outcomes_arrow(
             names("same_by", outcomes.sames.iter().map(same), SAME_BY),
             distances("distance", &outcomes.distances),
             names("band", outcomes.bands.iter().map(band), BANDS),
-            where_there(times("to", &outcomes.tos), reverted),
+            with_validity(times("to", &outcomes.tos), reverted),
             flags("novel", &outcomes.novel),
             numbers("priority", "g", &outcomes.priorities),
             flags("also", &outcomes.also),
             flags("complete", &outcomes.complete),
-            where_there(texts("original", &outcomes.originals), has_original),
+            with_validity(texts("original", &outcomes.originals), has_original),
             distances("original_distance", &outcomes.original_distances),
             names("original_by", outcomes.original_by.iter().map(by), ORIGINAL_BY),
         ];
-        give(table(columns), schema, array)
+        export_table(table(columns), schema, array)
     })
 }
 
@@ -145,7 +156,7 @@ pub extern "C" fn simkeep_outcomes_copies_arrow(
             texts("url", &outcomes.copy_urls),
             times("first", &outcomes.copy_firsts),
         ];
-        give(table(columns), schema, array)
+        export_table(table(columns), schema, array)
     })
 }
 
@@ -167,7 +178,7 @@ pub extern "C" fn simkeep_outcomes_near_arrow(
             numbers("fingerprint", "L", &outcomes.near_fingerprints),
             times("first", &outcomes.near_firsts),
         ];
-        give(table(columns), schema, array)
+        export_table(table(columns), schema, array)
     })
 }
 
@@ -189,6 +200,6 @@ pub extern "C" fn simkeep_matches_arrow(
             numbers("distance", "C", &matches.distances),
             numbers("fingerprint", "L", &matches.fingerprints),
         ];
-        give(table(columns), schema, array)
+        export_table(table(columns), schema, array)
     })
 }

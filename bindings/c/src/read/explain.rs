@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char};
 use std::ptr;
 
-use simkeep::query::{ComponentSearch, SearchMethod, Shape};
+use simkeep::query::{AccessPath, ComponentSearch, Shape};
 
 use crate::abi;
 use crate::call::{done, free, getters, make};
@@ -31,13 +31,13 @@ code! {
 
 code! {
     /// The method of a search in a segment or a memtable.
-    pub enum WayCode from SearchMethod {
+    pub enum WayCode from AccessPath {
         /// The search probes buckets of the rotations.
-        Rotations = 1 of SearchMethod::Rotations,
+        Rotations = 1 of AccessPath::Rotations,
         /// The search probes cells.
-        Cells = 2 of SearchMethod::Cells,
+        Cells = 2 of AccessPath::Cells,
         /// The search scans.
-        Scan = 3 of SearchMethod::Scan,
+        Scan = 3 of AccessPath::Scan,
         /// A value that this version of the header does not name.
         Other = 4 of _,
     }
@@ -59,7 +59,7 @@ structure! {
         /// The index, a `simkeep_shape`.
         shape: i32 = ShapeCode::of(of.shape) as i32,
         /// The method of the search, a `simkeep_way`.
-        way: i32 = WayCode::of(of.plan.method) as i32,
+        way: i32 = WayCode::of(of.plan.access_path) as i32,
         /// The optional fields that are set: `SIMKEEP_COMPONENT_HAS_...`.
         has: u32 = bits(&[
             (of.segment.is_some(), SIMKEEP_COMPONENT_HAS_SEGMENT),

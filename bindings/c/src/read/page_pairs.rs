@@ -8,10 +8,10 @@ use simkeep::query::{PagePair, PairQuery};
 use crate::abi::{self, plain};
 use crate::argument::{classes, flag, prefix, to_usize};
 use crate::call::{done, found, free, make};
-use crate::chunks::{Chunks, chunk};
+use crate::chunks::{ChunkedSearch, chunk};
 use crate::distances;
 use crate::failure::{Failure, Result};
-use crate::fork::Guarded;
+use crate::fork::ForkSafeMutex;
 use crate::open::snapshot::{self, SnapshotHandle};
 use crate::progress::{self, ProgressHandle};
 use crate::texts::Texts;
@@ -78,7 +78,7 @@ pub extern "C" fn simkeep_page_pair_query_init(
 }
 
 fn read(query: *const PagePairQuery) -> Result<PairQuery> {
-    let of = abi::grown(query, PagePairQuery::default(), "query")?;
+    let of = abi::read_versioned_struct(query, PagePairQuery::default(), "query")?;
     if of.k > 64 {
         return Err(Failure::argument("query.k", "it must be from 0 to 64"));
     }
@@ -99,12 +99,12 @@ fn read(query: *const PagePairQuery) -> Result<PairQuery> {
 /// separately.
 #[derive(Debug)]
 pub struct PagePairs {
-    joining: Guarded<Joining>,
+    joining: ForkSafeMutex<PagePairJoin>,
 }
 
 #[derive(Debug)]
-struct Joining {
-    chunks: Chunks<PagePair>,
+struct PagePairJoin {
+    chunks: ChunkedSearch<PagePair>,
     /// The pairs that C currently has.
     columns: Columns,
 }
@@ -141,10 +141,12 @@ pub extern "C" fn simkeep_snapshot_page_pairs(
 ) -> Option<Box<PagePairs>> {
     make("simkeep_snapshot_page_pairs", error, || {
         let (snapshot, query) = (snapshot::open(snapshot)?.0.clone(), read(query)?);
-        let chunks = Chunks::start(progress::of(progress)?, move |progress, sink| {
+        let chunks = ChunkedSearch::start(progress::of(progress)?, move |progress, sink| {
             query.run(&snapshot, progress, |pairs| sink.put(pairs))
         })?;
-        Ok(PagePairs { joining: Guarded::new(Joining { chunks, columns: Columns::default() })? })
+        Ok(PagePairs {
+            joining: ForkSafeMutex::new(PagePairJoin { chunks, columns: Columns::default() })?,
+        })
     })
 }
 

@@ -8,7 +8,7 @@ use crate::abi;
 use crate::argument;
 use crate::call::{found, free, make};
 use crate::failure::Failure;
-use crate::fork::{Guarded, Process};
+use crate::fork::{ForkGuard, ForkSafeMutex};
 use crate::open::snapshot::{self, SnapshotHandle};
 use crate::read::page::Page;
 
@@ -16,13 +16,13 @@ use crate::read::page::Page;
 /// keeps its snapshot. Free the iterator and the snapshot separately.
 #[derive(Debug)]
 pub struct Pages {
-    scan: Guarded<Scanning>,
+    scan: ForkSafeMutex<PageScan>,
     /// For a store, the process that opened it.
-    process: Option<Process>,
+    process: Option<ForkGuard>,
 }
 
 #[derive(Debug)]
-struct Scanning {
+struct PageScan {
     scan: Scan,
     /// The page that C currently has, and its URL.
     current: Option<simkeep::Page>,
@@ -41,8 +41,8 @@ pub extern "C" fn simkeep_snapshot_scan(
     make("simkeep_snapshot_scan", error, || {
         let (snapshot, process) = snapshot::open(snapshot)?;
         let under = argument::prefix(prefix, prefix_len, "prefix")?;
-        let scan = Scanning { scan: snapshot.scan(under.as_ref()), current: None };
-        Ok(Pages { scan: Guarded::new(scan)?, process })
+        let scan = PageScan { scan: snapshot.scan(under.as_ref()), current: None };
+        Ok(Pages { scan: ForkSafeMutex::new(scan)?, process })
     })
 }
 
@@ -58,7 +58,7 @@ pub extern "C" fn simkeep_pages_next(
 ) -> i32 {
     found("simkeep_pages_next", error, || {
         let pages = abi::handle(pages, "pages")?;
-        pages.process.map_or(Ok(()), Process::check)?;
+        pages.process.map_or(Ok(()), ForkGuard::check)?;
         abi::check_put_structure(page, size, "page")?;
         let mut scanning = pages.scan.lock()?;
         let next = scanning.scan.next().transpose()?;

@@ -4,10 +4,10 @@ use simkeep::query::{FingerprintPairs, NearPair};
 
 use crate::abi;
 use crate::call::{found, free, make};
-use crate::chunks::{Chunks, chunk};
+use crate::chunks::{ChunkedSearch, chunk};
 use crate::distances;
 use crate::failure::Failure;
-use crate::fork::Guarded;
+use crate::fork::ForkSafeMutex;
 use crate::open::snapshot::{self, SnapshotHandle};
 use crate::progress::{self, ProgressHandle};
 use crate::read::query::{self, Query};
@@ -16,12 +16,12 @@ use crate::read::query::{self, Query};
 /// process that began it. The join keeps its snapshot. Free the join and the snapshot separately.
 #[derive(Debug)]
 pub struct Pairs {
-    joining: Guarded<Joining>,
+    joining: ForkSafeMutex<PairJoin>,
 }
 
 #[derive(Debug)]
-struct Joining {
-    chunks: Chunks<NearPair>,
+struct PairJoin {
+    chunks: ChunkedSearch<NearPair>,
     /// The pairs that C currently has.
     columns: Columns,
 }
@@ -54,10 +54,10 @@ pub extern "C" fn simkeep_snapshot_all_pairs(
 ) -> Option<Box<Pairs>> {
     make("simkeep_snapshot_all_pairs", error, || {
         let (snapshot, like) = (snapshot::open(snapshot)?.0.clone(), query::read(like)?);
-        let chunks = Chunks::start(progress::of(progress)?, move |progress, sink| {
+        let chunks = ChunkedSearch::start(progress::of(progress)?, move |progress, sink| {
             FingerprintPairs::selected_by(&like).run(&snapshot, progress, |pairs| sink.put(pairs))
         })?;
-        Ok(Pairs { joining: Guarded::new(Joining { chunks, columns: Columns::default() })? })
+        Ok(Pairs { joining: ForkSafeMutex::new(PairJoin { chunks, columns: Columns::default() })? })
     })
 }
 

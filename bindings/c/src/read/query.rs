@@ -107,7 +107,7 @@ impl Default for Query {
 
 /// Converts the query of a caller.
 pub(crate) fn read(query: *const Query) -> Result<simkeep::Query> {
-    abi::grown(query, Query::default(), "query")?.convert()
+    abi::read_versioned_struct(query, Query::default(), "query")?.convert()
 }
 
 impl Query {

@@ -9,7 +9,7 @@ use simkeep::due::{self, DuePages, Reason};
 use crate::abi;
 use crate::call::{found, free, one_thread_at_a_time};
 use crate::failure::{Failure, Result};
-use crate::fork::{Guarded, Process};
+use crate::fork::{ForkGuard, ForkSafeMutex};
 use crate::read::page::Page;
 use crate::structure::{bits, structure};
 use crate::texts::place;
@@ -90,27 +90,27 @@ structure! {
 /// Free the handle and the snapshot separately.
 #[derive(Debug)]
 pub struct Decisions {
-    deciding: Guarded<Deciding>,
+    deciding: ForkSafeMutex<DecisionCursor>,
     /// For a store, the process that opened it.
-    process: Option<Process>,
+    process: Option<ForkGuard>,
 }
 
 #[derive(Debug)]
-struct Deciding {
-    decisions: Source,
+struct DecisionCursor {
+    decisions: DecisionSource,
     /// The decision that C currently has, and the text of its rule.
     current: Option<(due::Decision, Option<String>)>,
 }
 
 /// The source of decisions.
-enum Source {
+enum DecisionSource {
     Lazy(DuePages),
     Found(vec::IntoIter<due::Decision>),
 }
 
-const _: () = one_thread_at_a_time::<Source>();
+const _: () = one_thread_at_a_time::<DecisionSource>();
 
-impl std::fmt::Debug for Source {
+impl std::fmt::Debug for DecisionSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Source(..)")
     }
@@ -118,27 +118,33 @@ impl std::fmt::Debug for Source {
 
 impl Decisions {
     /// Returns pages on request.
-    pub(crate) fn lazy(pages: DuePages, process: Option<Process>) -> Result<Decisions> {
-        Decisions::new(Source::Lazy(pages), process)
+    pub(crate) fn lazy(pages: DuePages, process: Option<ForkGuard>) -> Result<Decisions> {
+        Decisions::new(DecisionSource::Lazy(pages), process)
     }
 
     /// Returns pages that were already found.
-    pub(crate) fn found(found: Vec<due::Decision>, process: Option<Process>) -> Result<Decisions> {
-        Decisions::new(Source::Found(found.into_iter()), process)
+    pub(crate) fn found(
+        found: Vec<due::Decision>,
+        process: Option<ForkGuard>,
+    ) -> Result<Decisions> {
+        Decisions::new(DecisionSource::Found(found.into_iter()), process)
     }
 
-    fn new(decisions: Source, process: Option<Process>) -> Result<Decisions> {
-        Ok(Decisions { deciding: Guarded::new(Deciding { decisions, current: None })?, process })
+    fn new(decisions: DecisionSource, process: Option<ForkGuard>) -> Result<Decisions> {
+        Ok(Decisions {
+            deciding: ForkSafeMutex::new(DecisionCursor { decisions, current: None })?,
+            process,
+        })
     }
 }
 
-impl Iterator for Source {
+impl Iterator for DecisionSource {
     type Item = simkeep::Result<due::Decision>;
 
     fn next(&mut self) -> Option<simkeep::Result<due::Decision>> {
         match self {
-            Source::Lazy(pages) => pages.next(),
-            Source::Found(found) => found.next().map(Ok),
+            DecisionSource::Lazy(pages) => pages.next(),
+            DecisionSource::Found(found) => found.next().map(Ok),
         }
     }
 }
@@ -172,7 +178,7 @@ pub extern "C" fn simkeep_decisions_next(
 ) -> i32 {
     found("simkeep_decisions_next", error, || {
         let decisions = abi::handle(decisions, "decisions")?;
-        decisions.process.map_or(Ok(()), Process::check)?;
+        decisions.process.map_or(Ok(()), ForkGuard::check)?;
         abi::check_put_structure(decision, size, "decision")?;
         if !page.is_null() {
             abi::check_put_structure(page, page_size, "page")?;

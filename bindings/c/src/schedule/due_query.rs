@@ -112,7 +112,7 @@ pub extern "C" fn simkeep_due_query_init(
 
 /// Converts the query of a caller.
 pub(crate) fn read(due_query: *const DueQuery) -> Result<due::Due> {
-    let of = abi::grown(due_query, DueQuery::default(), "due_query")?;
+    let of = abi::read_versioned_struct(due_query, DueQuery::default(), "due_query")?;
     let largest = interval(of.largest_interval_s, "due_query.largest_interval_s")?;
     let mut asked = due::Due::new(Time::from_ms_unchecked(of.now_ms), to_usize(of.budget))
         .per_host(to_usize(of.per_host))

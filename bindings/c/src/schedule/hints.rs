@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use simkeep::{Time, due};
 
 use crate::abi::{self, plain};
-use crate::call::{any_thread, free, make};
+use crate::call::{assert_thread_safe, free, make};
 use crate::failure::{Failure, Result};
 use crate::open::snapshot::{self, SnapshotHandle};
 
@@ -29,7 +29,7 @@ pub struct Hints {
     of: due::Hints,
 }
 
-const _: () = any_thread::<due::Hints>();
+const _: () = assert_thread_safe::<due::Hints>();
 
 /// Returns the hints of a handle.
 pub(crate) fn of(hints: &Hints) -> &due::Hints {

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use simkeep::due;
 
 use crate::abi;
-use crate::call::{any_thread, done, free, make};
+use crate::call::{assert_thread_safe, done, free, make};
 use crate::failure::Failure;
 use crate::open::snapshot::{self, SnapshotHandle};
 use crate::schedule::decisions::Decisions;
@@ -17,7 +17,7 @@ pub struct Plan {
     of: due::Plan,
 }
 
-const _: () = any_thread::<due::Plan>();
+const _: () = assert_thread_safe::<due::Plan>();
 
 structure! {
     /// Summary figures of a plan.

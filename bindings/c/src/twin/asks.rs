@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use std::ptr;
 use std::sync::Mutex;
 
-use simkeep::cluster::{Fate, PageCluster, Rule};
+use simkeep::cluster::{Fate, PageCluster, RankingRule};
 use simkeep::due::{Decision as Decided, Plan};
 use simkeep::query::PairQuery;
 use simkeep::{Classes, Progress, Time};
 
-use super::{Dice, Twins, done, given, made, page, same_page, texts};
+use super::{TwinRandom, TwinStores, done, given, made, page, same_page, texts};
 use crate::abi::{column, zeroed};
 use crate::cluster::clustered::{
     ClusteredChunk, ClusteredPages, simkeep_clustered_pages_free, simkeep_clustered_pages_next,
@@ -41,7 +41,7 @@ fn is_near(a: f64, b: f64) -> bool {
 }
 
 /// Returns the query for both stores.
-fn asked(dice: &mut Dice) -> (DueQuery, simkeep::due::Due) {
+fn asked(dice: &mut TwinRandom) -> (DueQuery, simkeep::due::Due) {
     let mut query: DueQuery = zeroed();
     let now = 1_000_000_000 + dice.time();
     let size = size_of::<DueQuery>();
@@ -115,21 +115,25 @@ fn fields(page: &simkeep::cluster::ClusteredPage) -> (String, String, u32, i32, 
 }
 
 /// Returns the options for clustering in both stores.
-fn clustering(dice: &mut Dice) -> (Clustering, simkeep::cluster::Clustering) {
+fn clustering(dice: &mut TwinRandom) -> (Clustering, simkeep::cluster::Clustering) {
     let mut of_c: Clustering = zeroed();
     let k = dice.roll(6) as u32;
     let size = size_of::<Clustering>();
     done(|error| simkeep_clustering_init(&raw mut of_c, size, k.cast_signed(), error));
     let of_rust = simkeep::cluster::Clustering::within(k);
-    let rule =
-        [Rule::FirstSeen, Rule::Newest, Rule::ShortestUrl, Rule::Weight][dice.roll(4) as usize];
+    let rule = [
+        RankingRule::FirstSeen,
+        RankingRule::Newest,
+        RankingRule::ShortestUrl,
+        RankingRule::Weight,
+    ][dice.roll(4) as usize];
     (of_c.rule, of_c.rule_len) = given(rule.name());
     (of_c, of_rust.rule(rule))
 }
 
-impl Twins {
+impl TwinStores {
     /// Queries due pages.
-    pub(super) fn due(&self, dice: &mut Dice) {
+    pub(super) fn due(&self, dice: &mut TwinRandom) {
         let (query, due) = asked(dice);
         let view = self.view();
         let at = &raw const query;
@@ -140,7 +144,7 @@ impl Twins {
     }
 
     /// Leases pages that are due by a plan, and releases them.
-    pub(super) fn take(&self, dice: &mut Dice) {
+    pub(super) fn take(&self, dice: &mut TwinRandom) {
         let (mut query, due) = asked(dice);
         let view = self.view();
         let at = &raw const query;
@@ -162,7 +166,7 @@ impl Twins {
     }
 
     /// Clusters all pages, and queries dropped pages.
-    pub(super) fn clusters(&self, dice: &mut Dice) {
+    pub(super) fn clusters(&self, dice: &mut TwinRandom) {
         let (asked, like) = clustering(dice);
         let (view, none) = (self.view(), ptr::null());
         let at = &raw const asked;
@@ -212,7 +216,7 @@ impl Twins {
     }
 
     /// Queries the cluster of a page.
-    pub(super) fn cluster_of(&self, dice: &mut Dice) {
+    pub(super) fn cluster_of(&self, dice: &mut TwinRandom) {
         let (asked, like) = clustering(dice);
         let (view, url, mut complete) = (self.view(), dice.url(), 7);
         let (text, len) = given(&url);
@@ -228,7 +232,7 @@ impl Twins {
     }
 
     /// Queries all pairs of pages.
-    pub(super) fn pairs(&self, dice: &mut Dice) {
+    pub(super) fn pairs(&self, dice: &mut TwinRandom) {
         let mut query: PagePairQuery = zeroed();
         let k = dice.roll(4) as u32;
         let size = size_of::<PagePairQuery>();

@@ -8,7 +8,7 @@ use simkeep::{
     PropertyUpdate as CrateUpdate, Scope, Time,
 };
 
-use super::{Dice, Twins, done, given, made};
+use super::{TwinRandom, TwinStores, done, given, made};
 use crate::code::{SIMKEEP_NONE, SIMKEEP_OK};
 use crate::maintain::forget::{
     simkeep_forget, simkeep_forget_under, simkeep_purge, simkeep_purge_under,
@@ -22,9 +22,9 @@ use crate::write::properties::{
 };
 use crate::write::visit::{SIMKEEP_HAS_CLASS, SIMKEEP_HAS_FINGERPRINT, SIMKEEP_HAS_WEIGHT, Visit};
 
-impl Twins {
+impl TwinStores {
     /// Sets weights and classes of pages.
-    pub(super) fn set_properties(&self, dice: &mut Dice) {
+    pub(super) fn set_properties(&self, dice: &mut TwinRandom) {
         let (url, time) = (dice.url(), dice.time());
         let (weight, class) = (dice.roll(9) as f64 / 4.0 + 0.1, dice.roll(3) as u32);
         let (text, len) = given(&url);
@@ -47,7 +47,7 @@ impl Twins {
         assert_eq!(code, if is_missing { SIMKEEP_NONE } else { SIMKEEP_OK });
     }
 
-    fn set_property_batch(&self, dice: &mut Dice) {
+    fn set_property_batch(&self, dice: &mut TwinRandom) {
         let urls: Vec<String> = (0..=dice.roll(6)).map(|_| dice.url()).collect();
         let (mut updates, mut requests) = (Vec::new(), Vec::new());
         for url in &urls {
@@ -92,7 +92,7 @@ impl Twins {
     }
 
     /// Loads in some batches, or frees the load before the end.
-    pub(super) fn load(&self, dice: &mut Dice) {
+    pub(super) fn load(&self, dice: &mut TwinRandom) {
         let loading = made(|error| simkeep_loading_begin(self.c(), 0, ptr::null(), error));
         let at = ptr::from_ref(&*loading).cast_mut();
         let batches: Vec<Vec<(String, i64, u64)>> = (0..dice.roll(4))
@@ -128,7 +128,7 @@ impl Twins {
     }
 
     /// Forgets pages, seldom; and purges files, even more seldom.
-    pub(super) fn forget(&self, dice: &mut Dice) {
+    pub(super) fn forget(&self, dice: &mut TwinRandom) {
         let (url, prefix, mut count) = (dice.url(), "www.example.com/", 0);
         let (is_purge, is_prefix) = (dice.roll(5) == 0, dice.roll(10) == 0);
         let scope = match is_prefix {

@@ -5,17 +5,17 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::{mem, vec};
 
-use simkeep::load::{Loaded, Observed};
+use simkeep::load::{AsOperation, Loaded};
 use simkeep::{Error, Observation, Operation, Progress};
 
 use crate::abi;
-use crate::abi::arrow::{ArrowArray, ArrowSchema, Table};
-use crate::call::{any_thread, done, free, make};
+use crate::abi::arrow::{ArrowArray, ArrowSchema, BorrowedTable};
+use crate::call::{assert_thread_safe, done, free, make};
 use crate::code::{SIMKEEP_CANCELLED, SIMKEEP_INVALID_ARGUMENT};
 use crate::failure::{Failure, Result};
-use crate::fork::Guarded;
+use crate::fork::ForkSafeMutex;
+use crate::open::load_slot::LoadSlotGuard;
 use crate::open::store::{StoreHandle, open, turns};
-use crate::open::turns::Turn;
 use crate::progress::{self, ProgressHandle};
 use crate::write::load::{self, LoadedNumbers};
 use crate::write::table;
@@ -25,48 +25,48 @@ use crate::write::visit::{Visit, all, array};
 /// process that began it. The store of the load stays open until the load is freed.
 #[derive(Debug)]
 pub struct Loading {
-    loading: Guarded<Option<Running>>,
+    loading: ForkSafeMutex<Option<LoadThread>>,
     /// The epoch for visits without an epoch.
     epoch: u32,
 }
 
 #[derive(Debug)]
-struct Running {
-    batches: SyncSender<Batch>,
+struct LoadThread {
+    batches: SyncSender<LoadMessage>,
     thread: JoinHandle<simkeep::Result<Loaded>>,
     progress: Progress,
     /// The turn of the load, which is dropped once the thread has ended.
-    _turn: Turn,
+    _turn: LoadSlotGuard,
 }
 
-const _: () = any_thread::<Loading>();
+const _: () = assert_thread_safe::<Loading>();
 
 /// A message to the thread of a load.
 #[derive(Debug)]
-enum Batch {
-    Some(Vec<Own>),
+enum LoadMessage {
+    Some(Vec<OwnedVisit>),
     /// The end of the input. Without this message, an abandoned load stores nothing.
     End,
 }
 
 /// A visit that outlives the call that passed it.
 #[derive(Debug)]
-struct Own {
+struct OwnedVisit {
     url: Box<str>,
     /// The visit without its URL.
     of: Observation<'static>,
 }
 
-impl Own {
-    fn new(observation: &Observation<'_>) -> Own {
+impl OwnedVisit {
+    fn new(observation: &Observation<'_>) -> OwnedVisit {
         let Observation { url, visit, also, weight, class, .. } = *observation;
         let mut of = Observation::of("", visit);
         (of.also, of.weight, of.class) = (also, weight, class);
-        Own { url: url.into(), of }
+        OwnedVisit { url: url.into(), of }
     }
 }
 
-impl Observed for Own {
+impl AsOperation for OwnedVisit {
     fn operation(&self) -> Operation<'_> {
         let mut of: Observation<'_> = self.of;
         of.url = &self.url;
@@ -75,16 +75,16 @@ impl Observed for Own {
 }
 
 /// The visits of all batches, in order of arrival.
-struct Coming {
-    batches: Receiver<Batch>,
-    batch: vec::IntoIter<Own>,
+struct VisitReceiver {
+    batches: Receiver<LoadMessage>,
+    batch: vec::IntoIter<OwnedVisit>,
     is_over: bool,
 }
 
-impl Iterator for Coming {
-    type Item = simkeep::Result<Own>;
+impl Iterator for VisitReceiver {
+    type Item = simkeep::Result<OwnedVisit>;
 
-    fn next(&mut self) -> Option<simkeep::Result<Own>> {
+    fn next(&mut self) -> Option<simkeep::Result<OwnedVisit>> {
         loop {
             if let Some(own) = self.batch.next() {
                 return Some(Ok(own));
@@ -93,8 +93,8 @@ impl Iterator for Coming {
                 return None;
             }
             match self.batches.recv() {
-                Ok(Batch::Some(batch)) => self.batch = batch.into_iter(),
-                Ok(Batch::End) => self.is_over = true,
+                Ok(LoadMessage::Some(batch)) => self.batch = batch.into_iter(),
+                Ok(LoadMessage::End) => self.is_over = true,
                 Err(_) => {
                     self.is_over = true;
                     return Some(Err(Error::Cancelled));
@@ -123,19 +123,19 @@ pub extern "C" fn simkeep_loading_begin(
         let epoch = store.change_epoch().number();
         let options = load::options(memory_bytes, progress.clone());
         let (sender, batches) = sync_channel(0);
-        let coming = Coming { batches, batch: Vec::new().into_iter(), is_over: false };
+        let coming = VisitReceiver { batches, batch: Vec::new().into_iter(), is_over: false };
         let run = move || store.load(coming, options);
         let thread = std::thread::Builder::new().name("simkeep-load".to_owned()).spawn(run);
         let thread = thread.map_err(|e| Failure::io("cannot start a thread for a load", &e))?;
-        let running = Running { batches: sender, thread, progress, _turn: turn };
-        Ok(Loading { loading: Guarded::new(Some(running))?, epoch })
+        let running = LoadThread { batches: sender, thread, progress, _turn: turn };
+        Ok(Loading { loading: ForkSafeMutex::new(Some(running))?, epoch })
     })
 }
 
 /// Returns the load of a handle, if the handle may be used.
 fn running<T>(
     loading: *const Loading,
-    with: impl FnOnce(&Loading, &mut Option<Running>) -> Result<T>,
+    with: impl FnOnce(&Loading, &mut Option<LoadThread>) -> Result<T>,
 ) -> Result<T> {
     let loading = abi::handle(loading, "loading")?;
     if !loading.loading.is_own() {
@@ -145,10 +145,10 @@ fn running<T>(
 }
 
 /// Passes some visits to the load.
-fn push(state: &mut Option<Running>, observations: &[Observation<'_>]) -> Result<()> {
-    let batch: Vec<Own> = observations.iter().map(Own::new).collect();
+fn push(state: &mut Option<LoadThread>, observations: &[Observation<'_>]) -> Result<()> {
+    let batch: Vec<OwnedVisit> = observations.iter().map(OwnedVisit::new).collect();
     let running = state.as_ref().ok_or_else(over)?;
-    if batch.is_empty() || running.batches.send(Batch::Some(batch)).is_ok() {
+    if batch.is_empty() || running.batches.send(LoadMessage::Some(batch)).is_ok() {
         return Ok(());
     }
     // The load stopped before the end of the input, which only an error causes.
@@ -163,8 +163,8 @@ fn over() -> Failure {
 }
 
 /// Waits for the thread of a load, and returns the result of the load.
-fn ended(running: Running) -> Result<Loaded> {
-    let Running { batches, thread, _turn, .. } = running;
+fn ended(running: LoadThread) -> Result<Loaded> {
+    let LoadThread { batches, thread, _turn, .. } = running;
     drop(batches);
     Ok(thread.join().unwrap_or_else(|panic| resume_unwind(panic))?)
 }
@@ -201,7 +201,10 @@ pub extern "C" fn simkeep_loading_push_arrow(
 ) -> i32 {
     done("simkeep_loading_push_arrow", error, || {
         running(loading, |loading, state| {
-            push(state, &all(&table::visits(Table::borrow(schema, array)?, loading.epoch)?)?)
+            push(
+                state,
+                &all(&table::visits(BorrowedTable::borrow(schema, array)?, loading.epoch)?)?,
+            )
         })
     })
 }
@@ -223,7 +226,7 @@ pub extern "C" fn simkeep_loading_finish(
             }
             let running = state.take().ok_or_else(over)?;
             // If the load has stopped, its thread returns the reason.
-            let _ = running.batches.send(Batch::End);
+            let _ = running.batches.send(LoadMessage::End);
             let numbers = ended(running)?;
             if loaded.is_null() {
                 return Ok(());
@@ -241,7 +244,7 @@ impl Drop for Loading {
             // In a child process the thread does not exist, so it cannot be joined.
             return mem::forget(running);
         }
-        let Running { batches, thread, progress, _turn } = running;
+        let LoadThread { batches, thread, progress, _turn } = running;
         progress.cancel();
         drop(batches);
         // The result of the thread is not needed any more.

@@ -1,6 +1,6 @@
 //! Observations as Arrow tables.
 
-use crate::abi::arrow::{ArrowArray, ArrowSchema, Borrowed, Table};
+use crate::abi::arrow::{ArrowArray, ArrowSchema, BorrowedColumn, BorrowedTable};
 use crate::call::{done, make};
 use crate::failure::{Failure, Result};
 use crate::open::store::{StoreHandle, open};
@@ -44,7 +44,7 @@ pub extern "C" fn simkeep_observe_arrow(
 ) -> Option<Box<Outcomes>> {
     make("simkeep_observe_arrow", error, || {
         let store = open(store)?;
-        let visits = visits(Table::borrow(schema, array)?, store.change_epoch().number())?;
+        let visits = visits(BorrowedTable::borrow(schema, array)?, store.change_epoch().number())?;
         batch(store, &visits)
     })
 }
@@ -64,14 +64,15 @@ pub extern "C" fn simkeep_load_arrow(
 ) -> i32 {
     done("simkeep_load_arrow", error, || {
         load(store, memory_bytes, progress, (loaded, loaded_size), |store, options| {
-            let visits = visits(Table::borrow(schema, array)?, store.change_epoch().number())?;
+            let visits =
+                visits(BorrowedTable::borrow(schema, array)?, store.change_epoch().number())?;
             Ok(store.load(all(&visits)?.into_iter().map(Ok), options)?)
         })
     })
 }
 
 /// Returns the visits of a table; visits without an epoch get `epoch`.
-pub(crate) fn visits(mut table: Table<'_>, epoch: u32) -> Result<Vec<Visit>> {
+pub(crate) fn visits(mut table: BorrowedTable<'_>, epoch: u32) -> Result<Vec<Visit>> {
     let mut visits = Vec::new();
     let no_memory = |_| Failure::argument("array", "there is not enough memory for its rows");
     visits.try_reserve_exact(table.rows()).map_err(no_memory)?;
@@ -85,7 +86,7 @@ pub(crate) fn visits(mut table: Table<'_>, epoch: u32) -> Result<Vec<Visit>> {
             continue;
         };
         for (row, visit) in visits.iter_mut().enumerate() {
-            let is_there = column.is_there(row);
+            let is_there = column.is_valid(row);
             let put = is_there.and_then(|is_there| match is_there {
                 true => set(visit, &column, row),
                 false if must_be => Err(Failure::argument("array", "it must not be null")),
@@ -99,10 +100,10 @@ pub(crate) fn visits(mut table: Table<'_>, epoch: u32) -> Result<Vec<Visit>> {
 }
 
 /// Sets a field of a visit from the value of a row.
-type Set = fn(&mut Visit, &Borrowed<'_>, usize) -> Result<()>;
+type FieldSetter = fn(&mut Visit, &BorrowedColumn<'_>, usize) -> Result<()>;
 
 /// The field of a visit for each column.
-const SETTERS: &[(&str, Set)] = &[
+const SETTERS: &[(&str, FieldSetter)] = &[
     ("url", |visit, column, row| {
         let url = column.bytes(row)?;
         (visit.url, visit.url_len) = (url.as_ptr().cast(), url.len());
@@ -174,14 +175,14 @@ const SETTERS: &[(&str, Set)] = &[
 ];
 
 /// Returns the 64 bits of a fingerprint.
-fn fingerprint(column: &Borrowed<'_>, row: usize) -> Result<u64> {
+fn fingerprint(column: &BorrowedColumn<'_>, row: usize) -> Result<u64> {
     let number = column.integer(row)?;
     let bits = u64::try_from(number).or_else(|_| i64::try_from(number).map(i64::cast_unsigned));
     bits.map_err(|_| Failure::argument("fingerprint", "it must be 64 bits"))
 }
 
 /// Returns the number in a row, of at most 32 bits.
-fn small(column: &Borrowed<'_>, row: usize) -> Result<u32> {
+fn small(column: &BorrowedColumn<'_>, row: usize) -> Result<u32> {
     let number = column.integer(row)?;
     u32::try_from(number).map_err(|_| Failure::argument("array", "it must be from 0 to 4294967295"))
 }

@@ -27,28 +27,28 @@ pub(crate) fn _forked() {
 
 /// The process in which an object was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Birth(u64);
+pub(crate) struct ForkCheck(u64);
 
-impl Birth {
+impl ForkCheck {
     /// Returns the current process.
-    pub(crate) fn now() -> Birth {
-        Birth(FORKS.load(Ordering::Relaxed))
+    pub(crate) fn now() -> ForkCheck {
+        ForkCheck(FORKS.load(Ordering::Relaxed))
     }
 
     /// Returns a value that differs from every process.
-    pub(crate) fn never() -> Birth {
-        Birth(u64::MAX)
+    pub(crate) fn never() -> ForkCheck {
+        ForkCheck(u64::MAX)
     }
 
     /// Whether the current process is the process in which the object was made.
-    pub(crate) fn is_here(self) -> bool {
-        self == Birth::now()
+    pub(crate) fn is_current_process(self) -> bool {
+        self == ForkCheck::now()
     }
 
     /// # Errors
     ///
     /// Raises `ForkedError` in a child of the process in which the object was made.
     pub(crate) fn check(self, py: Python<'_>) -> PyResult<()> {
-        if self.is_here() { Ok(()) } else { Err(raise(py, simkeep::Error::Forked)) }
+        if self.is_current_process() { Ok(()) } else { Err(raise(py, simkeep::Error::Forked)) }
     }
 }

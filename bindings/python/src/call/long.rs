@@ -54,7 +54,7 @@ pub(crate) fn long<T: Send>(
 
 /// Runs a call that nothing can cancel. When a signal raises an exception, the call continues in
 /// the background and its result is dropped.
-pub(crate) fn alone<T: Send + 'static>(
+pub(crate) fn run_uncancellable<T: Send + 'static>(
     py: Python<'_>,
     call: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
@@ -72,14 +72,14 @@ pub(crate) fn alone<T: Send + 'static>(
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
             Err(RecvTimeoutError::Disconnected) => match py.detach(|| thread.join()) {
                 Err(panic) => resume_unwind(panic),
-                Ok(()) => return Err(no_answer()).or_raise(py),
+                Ok(()) => return Err(no_result_error()).or_raise(py),
             },
         }
     }
 }
 
 /// The error for a thread that ended without a result.
-pub(crate) fn no_answer() -> Error {
+pub(crate) fn no_result_error() -> Error {
     Error::InvalidArgument("the thread of a call panicked".to_owned())
 }
 

@@ -45,7 +45,7 @@ impl Progress {
     /// The approximate total of this stage; `None` if unknown.
     #[getter]
     fn of(&self) -> Option<u64> {
-        self.0.of()
+        self.0.total()
     }
 
     /// The fraction of this stage that is done, from 0 to 1; `None` if unknown.
@@ -61,7 +61,7 @@ impl Progress {
     }
 
     fn __repr__(&self) -> String {
-        let of = self.0.of().map_or("?".to_owned(), |of| of.to_string());
+        let of = self.0.total().map_or("?".to_owned(), |of| of.to_string());
         format!(
             "<simkeep.Progress {}: {} of {of}>",
             Stage::from(self.0.stage()).value(),

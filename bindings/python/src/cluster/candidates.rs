@@ -8,10 +8,10 @@ use simkeep::cluster::{self, PageLocation};
 use simkeep::fingerprint::BitSketcher;
 use simkeep::{Error, Result};
 
-use crate::call::fork::Birth;
+use crate::call::fork::ForkCheck;
 use crate::call::long::long;
 use crate::call::progress::{self, Progress};
-use crate::cluster::clusters::{Clusters, Of};
+use crate::cluster::clusters::{Clusters, ClustersSource};
 use crate::convert::arg::{self, Arg};
 use crate::convert::error::{OrRaise, raise};
 use crate::convert::value::{FromRust, no_pickle, value};
@@ -46,12 +46,12 @@ pub(crate) struct Candidates {
     /// `None` once the clusters were computed. Threads take the value only while attached to the
     /// interpreter, and put it back before they detach.
     of: Mutex<Option<Arc<cluster::Candidates>>>,
-    birth: Birth,
+    birth: ForkCheck,
 }
 
 impl Candidates {
     pub(crate) fn new(of: cluster::Candidates) -> Candidates {
-        Candidates { of: Mutex::new(Some(Arc::new(of))), birth: Birth::now() }
+        Candidates { of: Mutex::new(Some(Arc::new(of))), birth: ForkCheck::now() }
     }
 
     /// Returns the candidates, if they may be used.
@@ -137,7 +137,7 @@ impl Candidates {
         let progress = progress::given(progress);
         let of = self.take().or_raise(py)?;
         let found = long(py, &progress, || of.clusters(resemblance, &progress))?;
-        Ok(Clusters::new(Of::One(Arc::new(found)), self.birth))
+        Ok(Clusters::new(ClustersSource::One(Arc::new(found)), self.birth))
     }
 
     fn __repr__(&self) -> String {

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use simkeep::cluster;
 
-use crate::call::fork::Birth;
-use crate::cluster::clusters::{Clusters, Of};
+use crate::call::fork::ForkCheck;
+use crate::cluster::clusters::{Clusters, ClustersSource};
 use crate::convert::error::OrRaise;
 use crate::convert::value::{no_pickle, value};
 use crate::convert::word::LeaderChangeReason;
-use crate::streams::columns::{Int32, Table, Utf8, Word, columns};
-use crate::streams::stream::{Item, StreamOf};
-use crate::streams::threaded::{Out, Threaded};
+use crate::streams::columns::{BatchFunction, Int32, Utf8, Word, columns};
+use crate::streams::stream::{StreamItem, StreamOf};
+use crate::streams::threaded::{ThreadOutput, ThreadedItems};
 
 /// The name of threads that iterate over changes.
 const NAME: &str = "simkeep-changes";
@@ -38,9 +38,9 @@ pub(crate) fn changed_bits(reason: cluster::LeaderChangeReason) -> Option<u32> {
     }
 }
 
-impl Item for cluster::ClusterChange {
+impl StreamItem for cluster::ClusterChange {
     type Object = ClusterChange;
-    const TABLE: Option<Table<Self>> = Some(|changes, signed| {
+    const TABLE: Option<BatchFunction<Self>> = Some(|changes, signed| {
         columns! {
             for change in changes, signed;
             url: Utf8 = &change.url,
@@ -59,12 +59,12 @@ impl Item for cluster::ClusterChange {
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct ClusterChanges {
     of: Arc<cluster::ClusterChanges>,
-    birth: Birth,
+    birth: ForkCheck,
 }
 
 impl ClusterChanges {
     pub(crate) fn new(of: cluster::ClusterChanges) -> ClusterChanges {
-        ClusterChanges { of: Arc::new(of), birth: Birth::now() }
+        ClusterChanges { of: Arc::new(of), birth: ForkCheck::now() }
     }
 }
 
@@ -73,20 +73,20 @@ impl ClusterChanges {
     /// The clusters at the earlier time.
     #[getter]
     fn before(&self) -> Clusters {
-        Clusters::new(Of::Before(Arc::clone(&self.of)), self.birth)
+        Clusters::new(ClustersSource::Before(Arc::clone(&self.of)), self.birth)
     }
 
     /// The clusters at the later time.
     #[getter]
     fn after(&self) -> Clusters {
-        Clusters::new(Of::After(Arc::clone(&self.of)), self.birth)
+        Clusters::new(ClustersSource::After(Arc::clone(&self.of)), self.birth)
     }
 
     fn __iter__(&self, py: Python<'_>) -> PyResult<StreamOf<ClusterChange>> {
         self.birth.check(py)?;
         let of = Arc::clone(&self.of);
-        let list = move |out: &Out<cluster::ClusterChange>| out.all(of.iter()?);
-        let listed = Threaded::through(NAME, list).or_raise(py)?;
+        let list = move |out: &ThreadOutput<cluster::ClusterChange>| out.all(of.iter()?);
+        let listed = ThreadedItems::through(NAME, list).or_raise(py)?;
         Ok(StreamOf::new(listed, Some(self.birth)))
     }
 

@@ -4,20 +4,20 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use simkeep::cluster;
 
-use crate::convert::time::Time;
+use crate::convert::time::PyTime;
 use crate::convert::typed::Tuple;
 use crate::convert::value::value;
 use crate::convert::word::OriginalBy;
 use crate::streams::columns::{
-    Binary, Bits, Float64, Int32, Int64, Table, Timestamp, Utf8, Word, columns,
+    BatchFunction, Binary, Bits, Float64, Int32, Int64, Timestamp, Utf8, Word, columns,
 };
-use crate::streams::stream::Item;
+use crate::streams::stream::StreamItem;
 
 value! {
     Cluster from cluster: simkeep::cluster::Cluster {
         leader: String,
         fingerprint: u64,
-        first_seen: Time,
+        first_seen: PyTime,
         pages: u64,
         max_distance: u32,
     }
@@ -68,9 +68,9 @@ value! {
     }
 }
 
-impl Item for cluster::Cluster {
+impl StreamItem for cluster::Cluster {
     type Object = Cluster;
-    const TABLE: Option<Table<Self>> = Some(|clusters, signed| {
+    const TABLE: Option<BatchFunction<Self>> = Some(|clusters, signed| {
         columns! {
             for cluster in clusters, signed;
             leader: Utf8 = &cluster.leader,
@@ -82,9 +82,9 @@ impl Item for cluster::Cluster {
     });
 }
 
-impl Item for cluster::RankedPage {
+impl StreamItem for cluster::RankedPage {
     type Object = RankedPage;
-    const TABLE: Option<Table<Self>> = Some(|pages, signed| {
+    const TABLE: Option<BatchFunction<Self>> = Some(|pages, signed| {
         columns! {
             for page in pages, signed;
             url: Utf8 = &page.url,
@@ -95,9 +95,9 @@ impl Item for cluster::RankedPage {
     });
 }
 
-impl Item for cluster::ClusteredPage {
+impl StreamItem for cluster::ClusteredPage {
     type Object = ClusteredPage;
-    const TABLE: Option<Table<Self>> = Some(|pages, signed| {
+    const TABLE: Option<BatchFunction<Self>> = Some(|pages, signed| {
         columns! {
             for page in pages, signed;
             url: Utf8 = &page.url,

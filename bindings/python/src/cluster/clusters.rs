@@ -5,16 +5,16 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use simkeep::cluster;
 
-use crate::call::fork::Birth;
-use crate::call::long::alone;
+use crate::call::fork::ForkCheck;
+use crate::call::long::run_uncancellable;
 use crate::cluster::clustered::{Cluster, ClusteredPage};
 use crate::cluster::dropped::Dropped;
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::convert::typed::Tuple;
 use crate::convert::value::no_pickle;
-use crate::streams::stream::{Item, StreamOf};
-use crate::streams::threaded::{Out, Threaded};
+use crate::streams::stream::{StreamItem, StreamOf};
+use crate::streams::threaded::{ThreadOutput, ThreadedItems};
 
 /// The name of threads that iterate over clusters.
 const NAME: &str = "simkeep-clusters";
@@ -26,13 +26,13 @@ const NAME: &str = "simkeep-clusters";
 /// process that made them; in a forked process they raise `ForkedError`.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Clusters {
-    of: Of,
-    birth: Birth,
+    of: ClustersSource,
+    birth: ForkCheck,
 }
 
 /// The source of clusters.
 #[derive(Clone)]
-pub(crate) enum Of {
+pub(crate) enum ClustersSource {
     One(Arc<cluster::Clusters>),
     /// The clusters at the earlier of two times.
     Before(Arc<cluster::ClusterChanges>),
@@ -40,18 +40,18 @@ pub(crate) enum Of {
     After(Arc<cluster::ClusterChanges>),
 }
 
-impl AsRef<cluster::Clusters> for Of {
+impl AsRef<cluster::Clusters> for ClustersSource {
     fn as_ref(&self) -> &cluster::Clusters {
         match self {
-            Of::One(of) => of,
-            Of::Before(changes) => changes.before(),
-            Of::After(changes) => changes.after(),
+            ClustersSource::One(of) => of,
+            ClustersSource::Before(changes) => changes.before(),
+            ClustersSource::After(changes) => changes.after(),
         }
     }
 }
 
 impl Clusters {
-    pub(crate) fn new(of: Of, birth: Birth) -> Clusters {
+    pub(crate) fn new(of: ClustersSource, birth: ForkCheck) -> Clusters {
         Clusters { of, birth }
     }
 
@@ -60,19 +60,20 @@ impl Clusters {
     }
 
     /// Returns the source, for a thread.
-    fn open(&self, py: Python<'_>) -> PyResult<Of> {
+    fn open(&self, py: Python<'_>) -> PyResult<ClustersSource> {
         self.birth.check(py)?;
         Ok(self.of.clone())
     }
 
     /// Starts a stream over the items of an iterator.
-    fn listed<T: Item>(
+    fn listed<T: StreamItem>(
         &self,
         py: Python<'_>,
-        list: impl FnOnce(&cluster::Clusters, &Out<T>) -> simkeep::Result<()> + Send + 'static,
+        list: impl FnOnce(&cluster::Clusters, &ThreadOutput<T>) -> simkeep::Result<()> + Send + 'static,
     ) -> PyResult<StreamOf<T::Object>> {
         let of = self.open(py)?;
-        let listed = Threaded::through(NAME, move |out| list(of.as_ref(), out)).or_raise(py)?;
+        let listed =
+            ThreadedItems::through(NAME, move |out| list(of.as_ref(), out)).or_raise(py)?;
         Ok(StreamOf::new(listed, Some(self.birth)))
     }
 }
@@ -148,7 +149,7 @@ impl Clusters {
         py: Python<'_>,
         #[pyo3(from_py_with = least)] pages_min: u64,
     ) -> PyResult<StreamOf<ClusteredPage>> {
-        self.listed(py, move |of, out: &Out<cluster::ClusteredPage>| {
+        self.listed(py, move |of, out: &ThreadOutput<cluster::ClusteredPage>| {
             out.all(of.by_page(pages_min)?)
         })
     }
@@ -164,7 +165,7 @@ impl Clusters {
         py: Python<'_>,
         #[pyo3(from_py_with = least)] pages_min: u64,
     ) -> PyResult<StreamOf<ClusteredPage>> {
-        self.listed(py, move |of, out: &Out<cluster::ClusteredPage>| {
+        self.listed(py, move |of, out: &ThreadOutput<cluster::ClusteredPage>| {
             out.all(of.by_cluster(pages_min)?)
         })
     }
@@ -179,7 +180,9 @@ impl Clusters {
         py: Python<'_>,
         #[pyo3(from_py_with = least)] pages_min: u64,
     ) -> PyResult<StreamOf<Cluster>> {
-        self.listed(py, move |of, out: &Out<cluster::Cluster>| out.all(of.by_size(pages_min)?))
+        self.listed(py, move |of, out: &ThreadOutput<cluster::Cluster>| {
+            out.all(of.by_size(pages_min)?)
+        })
     }
 
     /// The pages that are dropped in favour of their leaders, to look up by URL.
@@ -199,7 +202,7 @@ impl Clusters {
     fn count_dropped(&self, py: Python<'_>, open: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
         let open = optional(open, |v| arg::classes(Arg::new("open"), v))?.unwrap_or_default();
         let of = self.open(py)?;
-        alone(py, move || of.as_ref().count_dropped(&open))
+        run_uncancellable(py, move || of.as_ref().count_dropped(&open))
     }
 
     fn __repr__(&self) -> String {

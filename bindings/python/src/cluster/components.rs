@@ -8,7 +8,7 @@ use crate::convert::typed::Tuple;
 use crate::convert::value::value;
 
 value! {
-    Components from components: simkeep::cluster::Components {
+    Components from components: simkeep::cluster::ConnectedComponents {
         k: u32,
         pages: u64,
         without_fingerprint: u64,
@@ -19,7 +19,7 @@ value! {
 }
 
 value! {
-    Component from component: simkeep::cluster::Component {
+    Component from component: simkeep::cluster::ConnectedComponent {
         page: String,
         pages: u64,
         max_distance: u32,

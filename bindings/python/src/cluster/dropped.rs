@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use simkeep::cluster::{self, PageLocation};
 use simkeep::{Classes, Result};
 
-use crate::call::fork::Birth;
-use crate::call::long::{PAUSE, no_answer, thread_error};
+use crate::call::fork::ForkCheck;
+use crate::call::long::{PAUSE, no_result_error, thread_error};
 use crate::convert::arg::{self, Arg};
 use crate::convert::error::{OrRaise, raise};
 use crate::convert::value::{FromRust, no_pickle, value};
@@ -31,14 +31,14 @@ value! {
 }
 
 value! {
-    KeptFor from kept: simkeep::cluster::KeptFor {
+    KeptFor from kept: simkeep::cluster::KeptPage {
         url: String,
         distance: u32,
     }
 }
 
 /// A query, with the channel for its result.
-type Question = Box<dyn FnOnce(&cluster::Dropped<'_>) + Send>;
+type DroppedQuery = Box<dyn FnOnce(&cluster::DroppedPages<'_>) + Send>;
 
 /// The pages that are dropped in favour of their leaders, by URL.
 ///
@@ -47,10 +47,10 @@ type Question = Box<dyn FnOnce(&cluster::Dropped<'_>) + Send>;
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Dropped {
     /// The sender of queries; `None` once the object is being dropped.
-    ask: Option<Sender<Question>>,
+    ask: Option<Sender<DroppedQuery>>,
     thread: Option<JoinHandle<()>>,
     len: u64,
-    birth: Birth,
+    birth: ForkCheck,
 }
 
 impl Dropped {
@@ -71,28 +71,28 @@ impl Dropped {
             match py.detach(move || waiting.recv_timeout(PAUSE)) {
                 Ok(found) => break found.or_raise(py)?,
                 Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-                Err(RecvTimeoutError::Disconnected) => return Err(raise(py, no_answer())),
+                Err(RecvTimeoutError::Disconnected) => return Err(raise(py, no_result_error())),
             }
         };
-        Ok(Dropped { ask: Some(ask), thread: Some(thread), len, birth: Birth::now() })
+        Ok(Dropped { ask: Some(ask), thread: Some(thread), len, birth: ForkCheck::now() })
     }
 
     /// Sends a query to the thread.
     fn ask<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        question: impl FnOnce(&cluster::Dropped<'_>) -> Result<T> + Send + 'static,
+        question: impl FnOnce(&cluster::DroppedPages<'_>) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
         self.birth.check(py)?;
         let (send, answer) = sync_channel(1);
-        let question: Question = Box::new(move |of| {
+        let question: DroppedQuery = Box::new(move |of| {
             // The thread that sent the query waits for the result.
             let _ = send.send(question(of));
         });
         py.detach(move || {
-            let ask = self.ask.as_ref().ok_or_else(no_answer)?;
-            ask.send(question).map_err(|_| no_answer())?;
-            answer.recv().map_err(|_| no_answer())?
+            let ask = self.ask.as_ref().ok_or_else(no_result_error)?;
+            ask.send(question).map_err(|_| no_result_error())?;
+            answer.recv().map_err(|_| no_result_error())?
         })
         .or_raise(py)
     }
@@ -104,10 +104,10 @@ fn answer(
     of: &cluster::Clusters,
     open: &Classes,
     found: &SyncSender<Result<u64>>,
-    questions: &Receiver<Question>,
+    questions: &Receiver<DroppedQuery>,
 ) {
     let dropped = of.dropped(open);
-    let count = dropped.as_ref().map(cluster::Dropped::len).map_err(Clone::clone);
+    let count = dropped.as_ref().map(cluster::DroppedPages::len).map_err(Clone::clone);
     // If the receiver was dropped, there will be no queries.
     if found.send(count).is_ok()
         && let Ok(dropped) = &dropped
@@ -161,7 +161,7 @@ impl Dropped {
 /// Ends the thread by dropping the sender of queries. The thread releases the clusters itself.
 impl Drop for Dropped {
     fn drop(&mut self) {
-        if !self.birth.is_here() {
+        if !self.birth.is_current_process() {
             // In a child process the thread does not exist, and locks that it held stay locked.
             std::mem::forget((self.ask.take(), self.thread.take()));
         }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;
-use simkeep::{Error, ErrorKind, Holder};
+use simkeep::{Error, ErrorKind, LockHolder};
 
 /// Returns the name of the class of a kind; `None` if the kind has no class yet.
 fn class(kind: ErrorKind) -> Option<&'static str> {
@@ -82,8 +82,8 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             made.setattr(
                 "pid",
                 match holder {
-                    Holder::ThisProcess => Some(std::process::id()),
-                    Holder::Process(pid) => Some(*pid),
+                    LockHolder::ThisProcess => Some(std::process::id()),
+                    LockHolder::Process(pid) => Some(*pid),
                     _ => None,
                 },
             )?;

@@ -11,15 +11,15 @@ use crate::convert::value::FromRust;
 
 /// A time, in whole milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Time(pub(crate) simkeep::Time);
+pub(crate) struct PyTime(pub(crate) simkeep::Time);
 
 /// A time between two visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Span(pub(crate) Interval);
+pub(crate) struct PyInterval(pub(crate) Interval);
 
 /// A difference of times in milliseconds; negative for an earlier time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Elapsed(pub(crate) i64);
+pub(crate) struct PyElapsed(pub(crate) i64);
 
 /// Returns the first moment of 1970, in UTC.
 pub(crate) fn start(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
@@ -32,7 +32,7 @@ pub(crate) fn start(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     Ok(start.bind(py))
 }
 
-impl<'py> IntoPyObject<'py> for Time {
+impl<'py> IntoPyObject<'py> for PyTime {
     type Target = PyAny;
     type Output = Bound<'py, PyAny>;
     type Error = PyErr;
@@ -49,7 +49,7 @@ fn delta(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     DELTA.import(py, "datetime", "timedelta")
 }
 
-impl<'py> IntoPyObject<'py> for Span {
+impl<'py> IntoPyObject<'py> for PyInterval {
     type Target = PyAny;
     type Output = Bound<'py, PyAny>;
     type Error = PyErr;
@@ -60,7 +60,7 @@ impl<'py> IntoPyObject<'py> for Span {
     }
 }
 
-impl<'py> IntoPyObject<'py> for Elapsed {
+impl<'py> IntoPyObject<'py> for PyElapsed {
     type Target = PyAny;
     type Output = Bound<'py, PyAny>;
     type Error = PyErr;
@@ -71,51 +71,51 @@ impl<'py> IntoPyObject<'py> for Elapsed {
     }
 }
 
-impl<'py> FromPyObject<'_, 'py> for Elapsed {
+impl<'py> FromPyObject<'_, 'py> for PyElapsed {
     type Error = PyErr;
 
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Elapsed> {
-        arg::elapsed(Arg::new("elapsed"), &given).map(Elapsed)
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<PyElapsed> {
+        arg::elapsed(Arg::new("elapsed"), &given).map(PyElapsed)
     }
 }
 
-impl<'py> FromPyObject<'_, 'py> for Span {
+impl<'py> FromPyObject<'_, 'py> for PyInterval {
     type Error = PyErr;
 
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Span> {
-        arg::interval(Arg::new("interval"), &given).map(Span)
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<PyInterval> {
+        arg::interval(Arg::new("interval"), &given).map(PyInterval)
     }
 }
 
-impl<'py> FromPyObject<'_, 'py> for Time {
+impl<'py> FromPyObject<'_, 'py> for PyTime {
     type Error = PyErr;
 
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Time> {
-        arg::time(Arg::new("time"), &given).map(Time)
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<PyTime> {
+        arg::time(Arg::new("time"), &given).map(PyTime)
     }
 }
 
-impl FromRust<simkeep::Time> for Time {
-    fn from_rust(_: Python<'_>, time: simkeep::Time) -> PyResult<Time> {
-        Ok(Time(time))
+impl FromRust<simkeep::Time> for PyTime {
+    fn from_rust(_: Python<'_>, time: simkeep::Time) -> PyResult<PyTime> {
+        Ok(PyTime(time))
     }
 }
 
 // The identity conversion.
-impl FromRust<Time> for Time {
-    fn from_rust(_: Python<'_>, time: Time) -> PyResult<Time> {
+impl FromRust<PyTime> for PyTime {
+    fn from_rust(_: Python<'_>, time: PyTime) -> PyResult<PyTime> {
         Ok(time)
     }
 }
 
-impl FromRust<Interval> for Span {
-    fn from_rust(_: Python<'_>, interval: Interval) -> PyResult<Span> {
-        Ok(Span(interval))
+impl FromRust<Interval> for PyInterval {
+    fn from_rust(_: Python<'_>, interval: Interval) -> PyResult<PyInterval> {
+        Ok(PyInterval(interval))
     }
 }
 
-impl FromRust<i64> for Elapsed {
-    fn from_rust(_: Python<'_>, ms: i64) -> PyResult<Elapsed> {
-        Ok(Elapsed(ms))
+impl FromRust<i64> for PyElapsed {
+    fn from_rust(_: Python<'_>, ms: i64) -> PyResult<PyElapsed> {
+        Ok(PyElapsed(ms))
     }
 }

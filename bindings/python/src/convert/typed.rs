@@ -131,13 +131,13 @@ impl<T> From<Bound<'_, PyAny>> for Typed<T> {
 
 /// The result of `__getitem__`: an item for an index, several items for a slice. The stub has an
 /// overload for each case.
-pub(crate) enum Picked<Item, Items> {
+pub(crate) enum GetItemResult<Item, Items> {
     Item(Item),
     Items(Items),
 }
 
 impl<'py, Item: IntoPyObject<'py>, Items: IntoPyObject<'py>> IntoPyObject<'py>
-    for Picked<Item, Items>
+    for GetItemResult<Item, Items>
 {
     type Target = PyAny;
     type Output = Bound<'py, PyAny>;
@@ -146,8 +146,8 @@ impl<'py, Item: IntoPyObject<'py>, Items: IntoPyObject<'py>> IntoPyObject<'py>
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self {
-            Picked::Item(item) => item.into_bound_py_any(py),
-            Picked::Items(items) => items.into_bound_py_any(py),
+            GetItemResult::Item(item) => item.into_bound_py_any(py),
+            GetItemResult::Items(items) => items.into_bound_py_any(py),
         }
     }
 }

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use simkeep::df;
 use simkeep::fingerprint::Frequencies;
 
-use crate::call::fork::Birth;
+use crate::call::fork::ForkCheck;
 use crate::convert::arg::{self, Arg};
 use crate::convert::error::{OrRaise, of_class};
 use crate::convert::value::{FromRust, value};
@@ -17,10 +17,10 @@ use crate::fingerprint::origin::recipe;
 /// A frozen table of document frequencies: a memory-mapped file. Opening a table reads and checks
 /// the whole file.
 #[pyclass(frozen, module = "simkeep")]
-pub(crate) struct Table(Arc<df::Table>);
+pub(crate) struct Table(Arc<df::FrequencyTable>);
 
 impl Table {
-    pub(crate) fn table(&self) -> Arc<df::Table> {
+    pub(crate) fn table(&self) -> Arc<df::FrequencyTable> {
         Arc::clone(&self.0)
     }
 }
@@ -29,7 +29,7 @@ impl Table {
 impl Table {
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
-        let table = py.detach(|| df::Table::open(path)).or_raise(py)?;
+        let table = py.detach(|| df::FrequencyTable::open(path)).or_raise(py)?;
         Ok(Table(Arc::new(table)))
     }
 
@@ -83,12 +83,12 @@ impl Table {
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Counter {
     /// `None` once the counter was frozen or closed, or while a thread counts.
-    counter: Mutex<Option<df::Counter>>,
-    birth: Birth,
+    counter: Mutex<Option<df::FrequencyCounter>>,
+    birth: ForkCheck,
 }
 
 impl Counter {
-    fn take(&self, py: Python<'_>) -> PyResult<df::Counter> {
+    fn take(&self, py: Python<'_>) -> PyResult<df::FrequencyCounter> {
         self.birth.check(py)?;
         let message = "the counter was frozen or closed, or another thread counts";
         let taken = self.counter.lock().take();
@@ -109,8 +109,8 @@ impl Counter {
         let recipe = self::recipe(Arg::new("recipe"), recipe)?;
         let bytes = arg::optional(memory_bytes, |v| arg::size(Arg::new("memory_bytes"), v))?;
         let bytes = bytes.unwrap_or(64 << 20);
-        let counter = py.detach(|| df::Counter::new(&recipe, path, bytes)).or_raise(py)?;
-        Ok(Counter { counter: Mutex::new(Some(counter)), birth: Birth::now() })
+        let counter = py.detach(|| df::FrequencyCounter::new(&recipe, path, bytes)).or_raise(py)?;
+        Ok(Counter { counter: Mutex::new(Some(counter)), birth: ForkCheck::now() })
     }
 
     /// Counts a document.
@@ -167,7 +167,8 @@ pub(crate) fn merge(
     #[pyo3(from_py_with = least)] least: u32,
 ) -> PyResult<Table> {
     let merged = py.detach(|| {
-        let tables = tables.iter().map(df::Table::open).collect::<simkeep::Result<Vec<_>>>()?;
+        let tables =
+            tables.iter().map(df::FrequencyTable::open).collect::<simkeep::Result<Vec<_>>>()?;
         df::merge(&tables, path, least)
     });
     Ok(Table(Arc::new(merged.or_raise(py)?)))
@@ -176,7 +177,7 @@ pub(crate) fn merge(
 value! {
     in "simkeep.df";
     /// The differences between the weights by two tables for the same pages.
-    TableComparison from comparison: simkeep::df::Comparison {
+    TableComparison from comparison: simkeep::df::TableComparison {
         common: u64,
         first_only: u64,
         second_only: u64,
@@ -195,5 +196,5 @@ pub(crate) fn compare(
     second: &Bound<'_, Table>,
 ) -> PyResult<TableComparison> {
     let (first, second) = (first.get().table(), second.get().table());
-    TableComparison::from_rust(py, py.detach(|| df::Comparison::of(&first, &second)))
+    TableComparison::from_rust(py, py.detach(|| df::TableComparison::of(&first, &second)))
 }

@@ -10,7 +10,7 @@ use crate::convert::value::{FromRust, value};
 use crate::fingerprint::fingerprinter::Fingerprinter;
 
 value! {
-    Explained from explained: simkeep::fingerprint::Explained {
+    Explained from explained: simkeep::fingerprint::FingerprintExplanation {
         fingerprint: u64,
         features: usize,
         voting: usize,

@@ -12,28 +12,33 @@ use crate::fingerprint::df::Table;
 use crate::fingerprint::origin;
 
 /// Converts HTML: `str`, or bytes with the encoding or the Content-Type from the server.
-fn html<'a>(html: &'a Bound<'_, PyAny>, encoding: Option<&Bound<'_, PyAny>>) -> PyResult<Html<'a>> {
+fn html<'a>(
+    html: &'a Bound<'_, PyAny>,
+    encoding: Option<&Bound<'_, PyAny>>,
+) -> PyResult<HtmlArgument<'a>> {
     let encoding = optional(encoding, |v| arg::text(Arg::new("encoding"), v).map(str::to_owned))?;
     if html.is_instance_of::<PyString>() {
         if encoding.is_some() {
             let message = "encoding is for html as bytes, and this is str";
             return Err(pyo3::exceptions::PyTypeError::new_err(message));
         }
-        return Ok(Html::Text(arg::content(Arg::new("html"), html)?));
+        return Ok(HtmlArgument::Text(arg::content(Arg::new("html"), html)?));
     }
-    Ok(Html::Bytes(arg::bytes(Arg::new("html"), html, "bytes or str")?, encoding))
+    Ok(HtmlArgument::Bytes(arg::bytes(Arg::new("html"), html, "bytes or str")?, encoding))
 }
 
-enum Html<'a> {
+enum HtmlArgument<'a> {
     Text(Cow<'a, str>),
     Bytes(Vec<u8>, Option<String>),
 }
 
-impl Html<'_> {
+impl HtmlArgument<'_> {
     fn decoded(&self) -> Cow<'_, str> {
         match self {
-            Html::Text(text) => Cow::Borrowed(text),
-            Html::Bytes(bytes, encoding) => ContentType::of_page(encoding.as_deref()).decode(bytes),
+            HtmlArgument::Text(text) => Cow::Borrowed(text),
+            HtmlArgument::Bytes(bytes, encoding) => {
+                ContentType::of_page(encoding.as_deref()).decode(bytes)
+            }
         }
     }
 }
@@ -103,7 +108,7 @@ pub(crate) fn distance(left: &Bound<'_, PyAny>, right: &Bound<'_, PyAny>) -> PyR
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Fingerprinter {
     recipe: Recipe,
-    table: Option<std::sync::Arc<simkeep::df::Table>>,
+    table: Option<std::sync::Arc<simkeep::df::FrequencyTable>>,
 }
 
 impl Fingerprinter {

@@ -15,7 +15,7 @@ value! {
         name: String,
         /// The full name of the recipe.
         recipe: String = preset.recipe.name(),
-        what: String,
+        description: String,
         near: Option<u32>,
         bands: Py<Bands>,
     }

@@ -7,15 +7,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
 
 use crate::convert::arg::{self, Arg};
-use crate::streams::arrow::{self, Chunks};
-use crate::streams::column::{Column, only_column};
+use crate::streams::arrow::{self, ArrowChunks};
+use crate::streams::column::{ImportedColumn, only_column};
 
 /// The accepted types of fingerprints.
 const EXPECTED: &str =
     "a one-dimensional buffer of uint64 or int64, such a column, or an iterable of ints and None";
 
 /// The given fingerprints, without nulls.
-pub(crate) struct Prints {
+pub(crate) struct FingerprintInput {
     pub(crate) bits: Vec<u64>,
     /// The position of each fingerprint among all inputs, if there were nulls.
     positions: Option<Vec<usize>>,
@@ -23,15 +23,15 @@ pub(crate) struct Prints {
     pub(crate) given: usize,
 }
 
-impl From<Vec<u64>> for Prints {
-    fn from(bits: Vec<u64>) -> Prints {
-        Prints { given: bits.len(), bits, positions: None }
+impl From<Vec<u64>> for FingerprintInput {
+    fn from(bits: Vec<u64>) -> FingerprintInput {
+        FingerprintInput { given: bits.len(), bits, positions: None }
     }
 }
 
-impl Prints {
-    fn with_capacity(capacity: usize) -> Prints {
-        Prints { bits: Vec::with_capacity(capacity), positions: None, given: 0 }
+impl FingerprintInput {
+    fn with_capacity(capacity: usize) -> FingerprintInput {
+        FingerprintInput { bits: Vec::with_capacity(capacity), positions: None, given: 0 }
     }
 
     fn push(&mut self, fingerprint: Option<u64>) {
@@ -62,7 +62,7 @@ impl Prints {
 }
 
 /// Copies fingerprints, because memory that another thread may write cannot be a slice.
-pub(crate) fn fingerprints(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Prints> {
+pub(crate) fn fingerprints(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<FingerprintInput> {
     let is_text = given.is_instance_of::<PyString>()
         || given.is_instance_of::<PyBytes>()
         || given.is_instance_of::<PyByteArray>();
@@ -73,10 +73,10 @@ pub(crate) fn fingerprints(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Print
         return of_chunks(arg, chunks);
     }
     if let Ok(buffer) = PyUntypedBuffer::get(given) {
-        return of_buffer(arg, given, &buffer).map(Prints::from);
+        return of_buffer(arg, given, &buffer).map(FingerprintInput::from);
     }
     let all = given.try_iter().map_err(|_| arg.type_error(EXPECTED, given))?;
-    let mut fingerprints = Prints::with_capacity(given.len().unwrap_or(0).min(1 << 20));
+    let mut fingerprints = FingerprintInput::with_capacity(given.len().unwrap_or(0).min(1 << 20));
     for (number, one) in (0..).zip(all) {
         let one = arg::optional(Some(&one?), |one| arg::fingerprint(arg.at(number), one))?;
         fingerprints.push(one);
@@ -84,10 +84,10 @@ pub(crate) fn fingerprints(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Print
     Ok(fingerprints)
 }
 
-fn of_chunks(arg: Arg, chunks: Chunks) -> PyResult<Prints> {
-    let mut fingerprints = Prints::with_capacity(0);
+fn of_chunks(arg: Arg, chunks: ArrowChunks) -> PyResult<FingerprintInput> {
+    let mut fingerprints = FingerprintInput::with_capacity(0);
     for chunk in chunks {
-        let column = Column::new(only_column(chunk?), arg, fingerprints.given as u64);
+        let column = ImportedColumn::new(only_column(chunk?), arg, fingerprints.given as u64);
         fingerprints.bits.reserve(column.len());
         for row in 0..column.len() {
             fingerprints.push(column.fingerprint(row)?);

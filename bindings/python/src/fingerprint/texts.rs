@@ -11,11 +11,11 @@ use simkeep::fingerprint::Document;
 use crate::convert::arg::{self, Arg};
 use crate::convert::error::OrRaise;
 use crate::convert::sequence;
-use crate::convert::typed::{Iter, Picked};
+use crate::convert::typed::{GetItemResult, Iter};
 use crate::fingerprint::fingerprinter::Fingerprinter;
-use crate::streams::arrow::{self, Chunks};
+use crate::streams::arrow::{self, ArrowChunks};
 use crate::streams::batches::Batches;
-use crate::streams::column::Column;
+use crate::streams::column::ImportedColumn;
 use crate::streams::columns::{Bits, columns};
 
 /// The maximum number of bytes of texts between two checks for signals: some ten milliseconds of
@@ -41,7 +41,7 @@ impl Fingerprints {
     fn __getitem__(
         &self,
         index: &Bound<'_, PyAny>,
-    ) -> PyResult<Picked<Option<u64>, Vec<Option<u64>>>> {
+    ) -> PyResult<GetItemResult<Option<u64>, Vec<Option<u64>>>> {
         sequence::item(index, &self.0, |print| Ok(*print))
     }
 
@@ -120,10 +120,10 @@ fn all(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     texts.map(|(row, text)| Ok(arg::content(arg.at(row), &text?)?.into_owned())).collect()
 }
 
-fn of_chunks(arg: Arg, chunks: Chunks) -> PyResult<Vec<String>> {
+fn of_chunks(arg: Arg, chunks: ArrowChunks) -> PyResult<Vec<String>> {
     let mut texts = Vec::new();
     for chunk in chunks {
-        let column = Column::new(chunk?, arg, texts.len() as u64);
+        let column = ImportedColumn::new(chunk?, arg, texts.len() as u64);
         for row in 0..column.len() {
             let text = column.text(row)?.ok_or_else(|| column.value_error(row, "is null"))?;
             texts.push(text.to_owned());

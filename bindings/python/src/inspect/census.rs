@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-use crate::convert::time::{Elapsed, Time};
+use crate::convert::time::{PyElapsed, PyTime};
 use crate::convert::typed::Tuple;
 use crate::convert::value::value;
 use crate::inspect::verdict_counts::VerdictCounts;
@@ -15,8 +15,8 @@ value! {
         gone: u64,
         never: u64,
         visits: u64,
-        first: Option<Time>,
-        last: Option<Time>,
+        first: Option<PyTime>,
+        last: Option<PyTime>,
         hosts: u64,
         largest_hosts: Tuple<HostCensus>,
         fingerprints: Py<FingerprintCensus>,
@@ -24,7 +24,7 @@ value! {
         distances: Tuple<u64>,
         changing: Tuple<u64>,
         /// The length of each period.
-        period: Elapsed,
+        period: PyElapsed,
         periods: Tuple<Period>,
         outside: Py<VerdictCounts>,
     }
@@ -40,7 +40,7 @@ value! {
 value! {
     Period from period: simkeep::inspect::Period {
         /// The start of the period.
-        start: Time = period.from,
+        start: PyTime = period.from,
         verdicts: Py<VerdictCounts>,
     }
 }

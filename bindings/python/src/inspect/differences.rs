@@ -3,19 +3,21 @@
 use pyo3::prelude::*;
 use simkeep::{EpochInfo as CrateEpochInfo, Result, query};
 
-use crate::call::fork::Birth;
+use crate::call::fork::ForkCheck;
 use crate::convert::error::OrRaise;
-use crate::convert::time::Time;
+use crate::convert::time::PyTime;
 use crate::convert::typed::Tuple;
 use crate::convert::value::{FromRust, value};
 use crate::convert::word::Verdict;
 use crate::fingerprint::epoch::EpochInfo;
-use crate::pages::history::Entry;
+use crate::pages::history::PyEntry;
 use crate::pages::outcome::VerdictParts;
 use crate::pages::page::Content;
-use crate::streams::columns::{Bits, Float64, Int32, Int64, Table, Timestamp, Utf8, Word, columns};
-use crate::streams::source::{Iterated, Source};
-use crate::streams::stream::{Item, Stream};
+use crate::streams::columns::{
+    BatchFunction, Bits, Float64, Int32, Int64, Timestamp, Utf8, Word, columns,
+};
+use crate::streams::source::{Iterated, StreamSource};
+use crate::streams::stream::{Stream, StreamItem};
 
 value! {
     /// A page whose current version differs.
@@ -28,11 +30,11 @@ value! {
         distance_epoch: Option<u32> = VerdictParts::from(of.verdict).distance_epoch,
         /// The time when the version that the page reverted to was last seen; `None` if the page
         /// was not reverted.
-        to: Option<Time> = VerdictParts::from(of.verdict).to,
+        to: Option<PyTime> = VerdictParts::from(of.verdict).to,
         priority: f64,
         before: Option<Py<Content>>,
         after: Option<Py<Content>>,
-        seen: Option<Time>,
+        seen: Option<PyTime>,
     }
 }
 
@@ -40,14 +42,14 @@ value! {
     /// Entries of a page that exist on only one side.
     ExactDifference from of: simkeep::query::ExactDifference {
         url: String,
-        before: Tuple<Entry>,
-        after: Tuple<Entry>,
+        before: Tuple<PyEntry>,
+        after: Tuple<PyEntry>,
     }
 }
 
-impl Item for query::Difference {
+impl StreamItem for query::Difference {
     type Object = Difference;
-    const TABLE: Option<Table<Self>> = Some(|differences, signed| {
+    const TABLE: Option<BatchFunction<Self>> = Some(|differences, signed| {
         let fingerprint = |of: Option<simkeep::Content>| of.and_then(|content| content.fingerprint);
         let epoch = |of: Option<simkeep::Content>| of.map(|content| content.epoch.number());
         columns! {
@@ -66,7 +68,7 @@ impl Item for query::Difference {
     });
 }
 
-impl Item for query::ExactDifference {
+impl StreamItem for query::ExactDifference {
     type Object = ExactDifference;
 }
 
@@ -88,11 +90,11 @@ impl Differences {
 }
 
 impl Differences {
-    pub(crate) fn of<T: Item>(
+    pub(crate) fn of<T: StreamItem>(
         py: Python<'_>,
-        source: impl Source<T> + 'static,
+        source: impl StreamSource<T> + 'static,
         epochs: Vec<CrateEpochInfo>,
-        birth: Option<Birth>,
+        birth: Option<ForkCheck>,
     ) -> PyResult<Py<Differences>> {
         let stream = Stream::new(source, birth);
         Py::new(py, PyClassInitializer::from(stream).add_subclass(Differences { epochs }))
@@ -102,7 +104,7 @@ impl Differences {
     pub(crate) fn inexact(
         py: Python<'_>,
         diff: Result<query::Diff>,
-        birth: Option<Birth>,
+        birth: Option<ForkCheck>,
     ) -> PyResult<Py<Differences>> {
         let diff = diff.or_raise(py)?;
         let epochs = diff.epochs().to_vec();

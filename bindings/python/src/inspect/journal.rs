@@ -3,16 +3,16 @@
 use pyo3::prelude::*;
 use simkeep::{Prefix, inspect};
 
-use crate::call::fork::Birth;
+use crate::call::fork::ForkCheck;
 use crate::convert::error::OrRaise;
-use crate::convert::time::Time;
+use crate::convert::time::PyTime;
 use crate::convert::typed::Typed;
 use crate::convert::value::{FromRust, value};
 use crate::convert::word::OperationKind;
 use crate::inspect::verdict_counts::VerdictCounts;
-use crate::pages::history::HistoryEntry;
-use crate::streams::stream::{Item, Stream};
-use crate::streams::threaded::Threaded;
+use crate::pages::history::PyHistoryEntry;
+use crate::streams::stream::{Stream, StreamItem};
+use crate::streams::threaded::ThreadedItems;
 
 /// The name of the thread that lists operations.
 const NAME: &str = "simkeep-journal";
@@ -23,7 +23,7 @@ value! {
         last_operation: u64,
         operations: u64,
         pages: u64,
-        times: Option<(Time, Time)>,
+        times: Option<(PyTime, PyTime)>,
         verdicts: Py<VerdictCounts>,
         restated: u64,
         weights: u64,
@@ -43,7 +43,7 @@ value! {
         url: Option<String>,
         /// The new entry of the page: `VisitEntry`, `Restated` or `PropertyEntry`; `None` for a
         /// forget.
-        entry: Option<Typed<HistoryEntry>>,
+        entry: Option<Typed<PyHistoryEntry>>,
         /// The prefix that was forgotten.
         prefix: Option<String>,
         /// The number of known pages under the prefix.
@@ -74,7 +74,7 @@ impl FromRust<inspect::LoggedOperation> for LoggedOperation {
     }
 }
 
-impl Item for inspect::LoggedOperation {
+impl StreamItem for inspect::LoggedOperation {
     type Object = LoggedOperation;
 }
 
@@ -94,14 +94,14 @@ impl Operations {
     ) -> PyResult<Py<Operations>> {
         let available = all.available().map(std::ops::RangeInclusive::into_inner);
         let progress = simkeep::Progress::default();
-        let items = Threaded::begin(NAME, progress, move |progress, out| {
+        let items = ThreadedItems::begin(NAME, progress, move |progress, out| {
             let wanted = |of: &simkeep::Result<inspect::LoggedOperation>| match (of, &under) {
                 (Ok(of), Some(under)) => of.kind.is_under(under),
                 _ => true,
             };
             out.all(all.take_while(|_| !progress.is_cancelled()).filter(wanted))
         });
-        let stream = Stream::new(items.or_raise(py)?, Some(Birth::now()));
+        let stream = Stream::new(items.or_raise(py)?, Some(ForkCheck::now()));
         Py::new(py, PyClassInitializer::from(stream).add_subclass(Operations { available }))
     }
 }

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-use crate::convert::time::Time;
+use crate::convert::time::PyTime;
 use crate::convert::typed::Tuple;
 use crate::convert::value::value;
 use crate::convert::word::Space;
@@ -17,8 +17,8 @@ value! {
         gone: u64,
         never: u64,
         visits: u64,
-        first: Option<Time>,
-        last: Option<Time>,
+        first: Option<PyTime>,
+        last: Option<PyTime>,
         unsealed_pages: u64,
         unsealed: Option<(u64, u64)>,
         fingerprints: u64,
@@ -47,8 +47,8 @@ value! {
         last_operation: u64,
         pages: u64,
         visits: u64,
-        times: Option<(Time, Time)>,
-        written: Time,
+        times: Option<(PyTime, PyTime)>,
+        written: PyTime,
         bytes: u64,
         shape: Option<String>,
         superseded: f64,
@@ -56,7 +56,7 @@ value! {
 }
 
 value! {
-    SpaceOf from space: simkeep::inspect::SpaceOf {
+    SpaceOf from space: simkeep::inspect::SpaceUsage {
         of: Space,
         bytes: u64,
     }
@@ -70,7 +70,7 @@ value! {
 }
 
 value! {
-    Compaction from compaction: simkeep::inspect::Compaction {
+    Compaction from compaction: simkeep::inspect::CompactionEstimate {
         segments: usize,
         segment_bytes: u64,
         unsealed_pages: u64,

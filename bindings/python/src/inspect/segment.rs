@@ -6,13 +6,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use simkeep::{Result, Snapshot, inspect};
 
-use crate::call::fork::Birth;
-use crate::convert::time::Time;
+use crate::call::fork::ForkCheck;
+use crate::convert::time::PyTime;
 use crate::convert::typed::Tuple;
 use crate::convert::value::value;
 use crate::convert::word::Space;
-use crate::streams::stream::{Item, StreamOf};
-use crate::streams::threaded::{Out, Threaded};
+use crate::streams::stream::{StreamItem, StreamOf};
+use crate::streams::threaded::{ThreadOutput, ThreadedItems};
 
 /// The name of the thread of a dump.
 const NAME: &str = "simkeep-dump";
@@ -34,9 +34,9 @@ value! {
         visit_delta: i64,
         in_force_delta: i64,
         gone_delta: i64,
-        times: Option<(Time, Time)>,
+        times: Option<(PyTime, PyTime)>,
         longest_list: u64,
-        written: Time,
+        written: PyTime,
         forgotten: u64,
         sections: Tuple<SectionView>,
         tables: Tuple<TableView>,
@@ -81,7 +81,7 @@ value! {
     }
 }
 
-impl Item for inspect::DumpLine {
+impl StreamItem for inspect::DumpLine {
     type Object = DumpLine;
 }
 
@@ -91,8 +91,8 @@ pub(crate) fn dump(
     id: u64,
     asked: inspect::DumpQuery,
 ) -> Result<StreamOf<DumpLine>> {
-    let lines = Threaded::through(NAME, move |out| run(&snapshot, id, &asked, out))?;
-    Ok(StreamOf::new(lines, Some(Birth::now())))
+    let lines = ThreadedItems::through(NAME, move |out| run(&snapshot, id, &asked, out))?;
+    Ok(StreamOf::new(lines, Some(ForkCheck::now())))
 }
 
 /// Sends the lines of a dump.
@@ -100,7 +100,7 @@ fn run(
     snapshot: &Snapshot,
     id: u64,
     asked: &inspect::DumpQuery,
-    out: &Out<inspect::DumpLine>,
+    out: &ThreadOutput<inspect::DumpLine>,
 ) -> Result<()> {
     let mut lines = Vec::new();
     asked.run(snapshot, id, |line| {
@@ -108,10 +108,10 @@ fn run(
         if lines.len() < LINES {
             return ControlFlow::Continue(());
         }
-        out.give(std::mem::take(&mut lines))
+        out.send(std::mem::take(&mut lines))
     })?;
     if !lines.is_empty() {
-        let _: ControlFlow<()> = out.give(lines);
+        let _: ControlFlow<()> = out.send(lines);
     }
     Ok(())
 }

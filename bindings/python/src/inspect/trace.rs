@@ -6,11 +6,11 @@ use pyo3::types::{PyBytes, PyString};
 use simkeep::inspect;
 
 use crate::convert::arg::{self, Arg};
-use crate::convert::time::Time;
+use crate::convert::time::PyTime;
 use crate::convert::typed::Tuple;
 use crate::convert::value::{FromRust, value};
 use crate::convert::word::{SameBy, Verdict, VersionKind};
-use crate::pages::history::{self, HistoryEntry, Visit};
+use crate::pages::history::{self, PyHistoryEntry, Visit};
 use crate::pages::outcome::VerdictParts;
 use crate::pages::page::{Content, Page};
 
@@ -20,7 +20,7 @@ value! {
         surt: String,
         hash: u64,
         records: Tuple<PageRecord>,
-        history: Tuple<HistoryEntry>,
+        history: Tuple<PyHistoryEntry>,
     }
 }
 
@@ -46,7 +46,7 @@ value! {
         },
         visit: Py<Visit>,
         contents: Tuple<Content>,
-        last: Time,
+        last: PyTime,
         visits: u64,
         verdict: Verdict = VerdictParts::from(version.verdict).verdict,
         /// The reason why the page is known to have been the same, if the verdict is `same`.
@@ -57,7 +57,7 @@ value! {
         /// The epoch of the compared fingerprints.
         distance_epoch: Option<u32> = VerdictParts::from(version.verdict).distance_epoch,
         /// The time when the version that the page reverted to was last seen.
-        to: Option<Time> = VerdictParts::from(version.verdict).to,
+        to: Option<PyTime> = VerdictParts::from(version.verdict).to,
         back_to: Option<u32>,
         differing: Option<u64>,
     }

@@ -9,12 +9,12 @@ use crate::call::long::long;
 use crate::call::progress::{self, Progress};
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
-use crate::convert::time::Time;
+use crate::convert::time::PyTime;
 use crate::convert::typed::Tuple;
 use crate::convert::value::{FromRust, value};
 use crate::fingerprint::epoch::EpochInfo;
 use crate::maintain::integrity::FileCount;
-use crate::maintain::scope::Scope;
+use crate::maintain::scope::ForgetScope;
 
 value! {
     Publication from made: simkeep::publish::Publication {
@@ -40,7 +40,7 @@ value! {
     GenerationInfo from generation: simkeep::publish::GenerationInfo {
         number: u64,
         store: u64,
-        written: Time = simkeep::Time::from(generation.written),
+        written: PyTime = simkeep::Time::from(generation.written),
         sequence: u64,
         files: Py<FileCount>,
         epochs: Tuple<EpochInfo>,
@@ -49,7 +49,7 @@ value! {
 }
 
 value! {
-    Incomplete from newer: simkeep::publish::Incomplete {
+    Incomplete from newer: simkeep::publish::IncompleteGeneration {
         generation: u64,
         why: String,
     }
@@ -192,7 +192,7 @@ pub(crate) fn generations_with<'py>(
     url: Option<&Bound<'py, PyAny>>,
     prefix: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Tuple<u64>> {
-    let scope = Scope::new("generations_with", url, prefix)?;
+    let scope = ForgetScope::new("generations_with", url, prefix)?;
     let all = py.detach(|| simkeep::publish::generations_with(path, &scope.of())).or_raise(py)?;
     Tuple::new(py, all)
 }

@@ -7,30 +7,30 @@ use crate::convert::arg::{self, Arg, optional};
 use crate::search::query;
 
 /// A page, or all pages under a prefix.
-pub(crate) enum Scope {
+pub(crate) enum ForgetScope {
     Url(String),
     Prefix(Prefix),
 }
 
-impl Scope {
+impl ForgetScope {
     pub(crate) fn new(
         call: &str,
         url: Option<&Bound<'_, PyAny>>,
         prefix: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Scope> {
+    ) -> PyResult<ForgetScope> {
         let url = optional(url, |url| arg::url(Arg::new("url"), url).map(str::to_owned))?;
         let prefix = optional(prefix, |prefix| arg::prefix(Arg::new("prefix"), prefix))?;
         match (url, prefix) {
-            (Some(url), None) => Ok(Scope::Url(url)),
-            (None, Some(prefix)) => Ok(Scope::Prefix(prefix)),
+            (Some(url), None) => Ok(ForgetScope::Url(url)),
+            (None, Some(prefix)) => Ok(ForgetScope::Prefix(prefix)),
             _ => Err(query::one_of(call, "url and prefix")),
         }
     }
 
     pub(crate) fn of(&self) -> simkeep::Scope<'_> {
         match self {
-            Scope::Url(url) => simkeep::Scope::Url(url),
-            Scope::Prefix(prefix) => simkeep::Scope::Prefix(prefix.clone()),
+            ForgetScope::Url(url) => simkeep::Scope::Url(url),
+            ForgetScope::Prefix(prefix) => simkeep::Scope::Prefix(prefix.clone()),
         }
     }
 }

@@ -6,13 +6,13 @@ use pyo3::types::{PyDict, PyString};
 use simkeep::load::LoadOptions;
 use simkeep::{Options, Result, Role};
 
-use crate::call::lots::hand_on;
+use crate::call::item_feed::feed_items;
 use crate::call::progress::{self, Progress};
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::{OrRaise, in_row};
-use crate::observe::makers::Makers;
-use crate::observe::row::{Ready, Row};
-use crate::observe::table::Columns;
+use crate::observe::fingerprinters::ContentFingerprinters;
+use crate::observe::row::{CheckedVisit, PreparedVisit};
+use crate::observe::table::VisitColumnNames;
 use crate::observe::{observation, table};
 use crate::streams::arrow;
 
@@ -41,8 +41,8 @@ pub(crate) fn options(
 /// Iterates over observations; for a table, over the rows of the named columns.
 pub(crate) fn each<'py>(
     given: &Bound<'py, PyAny>,
-    columns: Columns,
-) -> PyResult<Box<dyn Iterator<Item = PyResult<Row>> + 'py>> {
+    columns: VisitColumnNames,
+) -> PyResult<Box<dyn Iterator<Item = PyResult<CheckedVisit>> + 'py>> {
     let arg = Arg::new("observations");
     let expected = "an iterable of Observations or dicts, or a table";
     if let Some(chunks) = arrow::chunks(arg, given)? {
@@ -64,10 +64,10 @@ pub(crate) fn each<'py>(
 /// parts without the interpreter's lock, so that few observations are in memory twice.
 pub(crate) fn ready(
     py: Python<'_>,
-    makers: &Makers,
+    makers: &ContentFingerprinters,
     given: &Bound<'_, PyAny>,
-) -> PyResult<Vec<Ready>> {
-    let mut rows = each(given, Columns::default())?;
+) -> PyResult<Vec<PreparedVisit>> {
+    let mut rows = each(given, VisitColumnNames::default())?;
     let (mut part, mut all) = (Vec::with_capacity(PART), Vec::new());
     loop {
         for row in rows.by_ref().take(PART) {
@@ -92,13 +92,13 @@ pub(crate) fn ready(
 pub(crate) fn load(
     py: Python<'_>,
     store: &simkeep::Store,
-    makers: &Makers,
+    makers: &ContentFingerprinters,
     given: &Bound<'_, PyAny>,
-    columns: Columns,
+    columns: VisitColumnNames,
     options: LoadOptions,
 ) -> PyResult<simkeep::load::Loaded> {
     let (rows, progress) = (each(given, columns)?, options.progress.clone());
-    hand_on(py, NAME, rows, &progress, |rows| {
+    feed_items(py, NAME, rows, &progress, |rows| {
         store.load(rows.map(|row| makers.ready(row?)), options)
     })
 }
@@ -109,7 +109,7 @@ pub(crate) fn makers(
     new: &mut Options,
     origin: Option<&simkeep::Origin>,
     epochs: &simkeep::load::LoadEpochs,
-) -> Result<Makers> {
+) -> Result<ContentFingerprinters> {
     let usual = simkeep::Origin::default();
     let origin = match origin {
         Some(origin) => {
@@ -123,5 +123,5 @@ pub(crate) fn makers(
         Some(origin) => epochs.origin(origin, Role::Both)?,
         None => epochs.named(&new.epoch, Role::Both)?,
     };
-    Ok(Makers::of_new(&new.epoch, change, origin.cloned()))
+    Ok(ContentFingerprinters::of_new(&new.epoch, change, origin.cloned()))
 }

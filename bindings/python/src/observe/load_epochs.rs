@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use simkeep::load;
 
-use crate::call::fork::Birth;
+use crate::call::fork::ForkCheck;
 use crate::convert::arg::{self, Arg};
 use crate::convert::error::OrRaise;
 use crate::fingerprint::df::Table;
@@ -20,7 +20,7 @@ pub(crate) struct LoadEpochs {
     epochs: load::LoadEpochs,
     /// The process in which the epochs may be used. Another thread's load may hold the lock of the
     /// epochs when the process is forked.
-    birth: Birth,
+    birth: ForkCheck,
 }
 
 impl LoadEpochs {
@@ -35,7 +35,7 @@ impl LoadEpochs {
 impl LoadEpochs {
     #[new]
     fn new() -> LoadEpochs {
-        LoadEpochs { epochs: load::LoadEpochs::default(), birth: Birth::now() }
+        LoadEpochs { epochs: load::LoadEpochs::default(), birth: ForkCheck::now() }
     }
 
     /// The number in the load of the epoch with this name, for external fingerprints.
@@ -100,7 +100,7 @@ impl LoadEpochs {
     ) -> PyResult<u32> {
         let (name, options) = (arg::text(Arg::new("name"), name)?, epoch::options(role, bands)?);
         let epochs = self.open(py)?;
-        let number = py.detach(|| epochs.like(name, reserved, options, begun, ended));
+        let number = py.detach(|| epochs.described(name, reserved, options, begun, ended));
         Ok(number.or_raise(py)?.number())
     }
 

@@ -6,42 +6,42 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 
 use crate::convert::arg::Arg;
-use crate::convert::time::Time;
-use crate::observe::row::{Row, given};
-use crate::observe::what::{Html, What};
+use crate::convert::time::PyTime;
+use crate::observe::row::{CheckedVisit, given};
+use crate::observe::visit_result::{HtmlSource, VisitResult};
 
 /// The data to recreate an observation: a function, its arguments, and its keywords.
-type Call<'py> = (Bound<'py, PyAny>, (String, Time), Bound<'py, PyDict>);
+type ObservationReduce<'py> = (Bound<'py, PyAny>, (String, PyTime), Bound<'py, PyDict>);
 
 /// A visit, for `observe_batch` and `load`. `Observation` takes the arguments of `Store.observe`.
 ///
 /// An observation is validated when it is created, except for rules that need the store: valid URLs
 /// and epochs.
 #[pyclass(frozen, module = "simkeep")]
-pub(crate) struct Observation(pub(crate) Row);
+pub(crate) struct Observation(pub(crate) CheckedVisit);
 
 impl Observation {
     /// Returns the kind of the observation, and its fields other than URL and time as keywords.
     fn keywords<'py>(&self, py: Python<'py>) -> PyResult<(&'static str, Bound<'py, PyDict>)> {
         let keywords = PyDict::new(py);
-        let Row { what, digest, status, modified, weight, class, .. } = &self.0;
+        let CheckedVisit { what, digest, status, modified, weight, class, .. } = &self.0;
         let kind = match what {
-            What::Text(text) => {
+            VisitResult::Text(text) => {
                 keywords.set_item("text", text)?;
                 ""
             }
-            What::Html(Html::Text(html), _) => {
+            VisitResult::Html(HtmlSource::Text(html), _) => {
                 keywords.set_item("html", html)?;
                 ""
             }
-            What::Html(Html::Bytes(html), encoding) => {
+            VisitResult::Html(HtmlSource::Bytes(html), encoding) => {
                 keywords.set_item("html", PyBytes::new(py, html))?;
                 if let Some(encoding) = encoding {
                     keywords.set_item("encoding", encoding)?;
                 }
                 ""
             }
-            What::Content { fingerprint, epoch, also } => {
+            VisitResult::Content { fingerprint, epoch, also } => {
                 keywords.set_item("fingerprint", *fingerprint)?;
                 if let Some(epoch) = epoch {
                     keywords.set_item("epoch", epoch.number())?;
@@ -51,13 +51,13 @@ impl Observation {
                 }
                 ""
             }
-            What::Redirect(to) => {
+            VisitResult::Redirect(to) => {
                 keywords.set_item("to", to)?;
                 ".redirect"
             }
-            What::NotModified => ".not_modified",
-            What::Gone => ".gone",
-            What::Failed => ".failed",
+            VisitResult::NotModified => ".not_modified",
+            VisitResult::Gone => ".gone",
+            VisitResult::Failed => ".failed",
         };
         if let Some(digest) = digest {
             keywords.set_item("digest", PyBytes::new(py, &digest.0))?;
@@ -66,7 +66,7 @@ impl Observation {
             keywords.set_item("status", status)?;
         }
         if let Some(modified) = modified {
-            keywords.set_item("modified", Time(*modified))?;
+            keywords.set_item("modified", PyTime(*modified))?;
         }
         if let Some(weight) = weight {
             keywords.set_item("weight", weight.to_f64())?;
@@ -118,7 +118,7 @@ impl Observation {
             weight,
             class_
         );
-        Row::new(&given, Arg::new("url")).map(Observation)
+        CheckedVisit::new(&given, Arg::new("url")).map(Observation)
     }
 
     /// A visit with unmodified content, by the server's report.
@@ -132,7 +132,7 @@ impl Observation {
         at: &Bound<'_, PyAny>,
         keywords: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Observation> {
-        Row::of_keywords((url, at), keywords, What::NotModified).map(Observation)
+        CheckedVisit::of_keywords((url, at), keywords, VisitResult::NotModified).map(Observation)
     }
 
     /// A visit that found a redirect to a target, which may be relative to the page.
@@ -147,7 +147,7 @@ impl Observation {
         to: &Bound<'_, PyAny>,
         keywords: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Observation> {
-        Row::of_keywords((url, at), keywords, What::redirect(to)?).map(Observation)
+        CheckedVisit::of_keywords((url, at), keywords, VisitResult::redirect(to)?).map(Observation)
     }
 
     /// A visit that found the page gone.
@@ -159,7 +159,7 @@ impl Observation {
         at: &Bound<'_, PyAny>,
         keywords: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Observation> {
-        Row::of_keywords((url, at), keywords, What::Gone).map(Observation)
+        CheckedVisit::of_keywords((url, at), keywords, VisitResult::Gone).map(Observation)
     }
 
     /// A visit that failed.
@@ -171,7 +171,7 @@ impl Observation {
         at: &Bound<'_, PyAny>,
         keywords: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Observation> {
-        Row::of_keywords((url, at), keywords, What::Failed).map(Observation)
+        CheckedVisit::of_keywords((url, at), keywords, VisitResult::Failed).map(Observation)
     }
 
     /// The URL of the page.
@@ -182,14 +182,14 @@ impl Observation {
 
     /// The time of the visit.
     #[getter]
-    fn at(&self) -> Time {
-        Time(self.0.time)
+    fn at(&self) -> PyTime {
+        PyTime(self.0.time)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let (kind, keywords) = self.keywords(py)?;
         let url = self.0.url.as_str().into_pyobject(py)?.repr()?;
-        let at = Time(self.0.time).into_pyobject(py)?.repr()?;
+        let at = PyTime(self.0.time).into_pyobject(py)?.repr()?;
         let mut repr = format!("simkeep.Observation{kind}({url}, {at}");
         for (key, value) in keywords {
             let value = match key.to_string().as_str() {
@@ -207,12 +207,14 @@ impl Observation {
 
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        let Row { url, time, what, digest, .. } = &self.0;
+        let CheckedVisit { url, time, what, digest, .. } = &self.0;
         (url, time, what, digest).hash(&mut hasher);
         hasher.finish()
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Call<'py>)> {
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, ObservationReduce<'py>)> {
         let py = slf.py();
         let row = &slf.get().0;
         let (kind, keywords) = slf.get().keywords(py)?;
@@ -221,14 +223,14 @@ impl Observation {
             None => slf.get_type().into_any(),
         };
         let call = py.import("simkeep._words")?.getattr("_call")?;
-        Ok((call, (make, (row.url.clone(), Time(row.time)), keywords)))
+        Ok((call, (make, (row.url.clone(), PyTime(row.time)), keywords)))
     }
 }
 
 /// Converts a row of a batch: an `Observation`, or a dictionary.
-pub(crate) fn row(given: &Bound<'_, PyAny>, number: u64) -> PyResult<Row> {
+pub(crate) fn row(given: &Bound<'_, PyAny>, number: u64) -> PyResult<CheckedVisit> {
     if let Ok(dict) = given.cast::<PyDict>() {
-        return Row::of_dict(dict, number);
+        return CheckedVisit::of_dict(dict, number);
     }
     match given.cast::<Observation>() {
         Ok(observation) => Ok(observation.get().0.clone()),

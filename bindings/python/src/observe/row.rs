@@ -3,19 +3,19 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simkeep::load::Observed;
+use simkeep::load::AsOperation;
 use simkeep::{Digest, Epoch, Observation, Operation, Seen, Time, Visit, Weight};
 
 use crate::convert::arg::{self, Arg};
 use crate::convert::keywords::unknown;
-use crate::observe::what::{Parts, What};
+use crate::observe::visit_result::{ResultArguments, VisitResult};
 
 /// A visit, validated except for rules that need the store.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Row {
+pub(crate) struct CheckedVisit {
     pub(crate) url: String,
     pub(crate) time: Time,
-    pub(crate) what: What,
+    pub(crate) what: VisitResult,
     pub(crate) digest: Option<Digest>,
     pub(crate) status: Option<u16>,
     pub(crate) modified: Option<Time>,
@@ -25,7 +25,7 @@ pub(crate) struct Row {
 
 /// The caller's arguments of a visit, unchecked.
 #[derive(Default)]
-pub(crate) struct Given<'a, 'py> {
+pub(crate) struct VisitArguments<'a, 'py> {
     pub(crate) url: Option<&'a Bound<'py, PyAny>>,
     pub(crate) at: Option<&'a Bound<'py, PyAny>>,
     pub(crate) seen: Option<&'a Bound<'py, PyAny>>,
@@ -46,25 +46,29 @@ pub(crate) struct Given<'a, 'py> {
 /// The caller's arguments of a visit with content, by name.
 macro_rules! given {
     ($url:ident, $at:ident, $($part:ident),* $(,)?) => {
-        $crate::observe::row::Given { url: Some($url), at: Some($at), $($part,)* ..Default::default() }
+        $crate::observe::row::VisitArguments { url: Some($url), at: Some($at), $($part,)* ..Default::default() }
     };
 }
 
 pub(crate) use given;
 
-impl Row {
+impl CheckedVisit {
     /// Validates the arguments. `place` locates the arguments in errors.
-    pub(crate) fn new(given: &Given<'_, '_>, place: Arg) -> PyResult<Row> {
-        Row::of_word(given, place, Parts::of(given, place)?.what(place)?)
+    pub(crate) fn new(given: &VisitArguments<'_, '_>, place: Arg) -> PyResult<CheckedVisit> {
+        CheckedVisit::of_word(given, place, ResultArguments::of(given, place)?.what(place)?)
     }
 
     /// Validates the arguments of a visit with a known result.
-    fn of_word(given: &Given<'_, '_>, place: Arg, what: What) -> PyResult<Row> {
+    fn of_word(
+        given: &VisitArguments<'_, '_>,
+        place: Arg,
+        what: VisitResult,
+    ) -> PyResult<CheckedVisit> {
         let missing = |name| PyTypeError::new_err(format!("{} is missing", place.and(name)));
         let url = given.url.ok_or_else(|| missing("url"))?;
         let at = given.at.ok_or_else(|| missing("at"))?;
         let time = |name, value: &Bound<'_, PyAny>| arg::time(place.and(name), value);
-        Ok(Row {
+        Ok(CheckedVisit {
             url: arg::url(place.and("url"), url)?.to_owned(),
             time: time("at", at)?,
             what,
@@ -80,14 +84,15 @@ impl Row {
     pub(crate) fn of_keywords(
         (url, at): (&Bound<'_, PyAny>, &Bound<'_, PyAny>),
         keywords: Option<&Bound<'_, PyDict>>,
-        what: What,
-    ) -> PyResult<Row> {
-        let mut given = Given { url: Some(url), at: Some(at), ..Given::default() };
+        what: VisitResult,
+    ) -> PyResult<CheckedVisit> {
+        let mut given =
+            VisitArguments { url: Some(url), at: Some(at), ..VisitArguments::default() };
         let pairs: Vec<_> = keywords.iter().flat_map(|keywords| keywords.iter()).collect();
         for (key, value) in &pairs {
             let part = match arg::text(Arg::new("a keyword"), key)? {
-                "digest" if matches!(what, What::NotModified) => &mut given.digest,
-                "modified" if matches!(what, What::NotModified) => &mut given.modified,
+                "digest" if matches!(what, VisitResult::NotModified) => &mut given.digest,
+                "modified" if matches!(what, VisitResult::NotModified) => &mut given.modified,
                 "status" => &mut given.status,
                 "weight" => &mut given.weight,
                 "class_" => &mut given.class_,
@@ -95,14 +100,14 @@ impl Row {
             };
             *part = Some(value);
         }
-        Row::of_word(&given, Arg::new("url"), what)
+        CheckedVisit::of_word(&given, Arg::new("url"), what)
     }
 
     /// Converts a row that is a dictionary, with the keywords of `observe` as keys.
-    pub(crate) fn of_dict(row: &Bound<'_, PyDict>, number: u64) -> PyResult<Row> {
+    pub(crate) fn of_dict(row: &Bound<'_, PyDict>, number: u64) -> PyResult<CheckedVisit> {
         let place = Arg::row("a key", number);
         let pairs: Vec<_> = row.iter().collect();
-        let mut given = Given::default();
+        let mut given = VisitArguments::default();
         for (key, value) in &pairs {
             let part = match arg::text(place, key)? {
                 "url" => &mut given.url,
@@ -124,13 +129,13 @@ impl Row {
             };
             *part = Some(value);
         }
-        Row::new(&given, place)
+        CheckedVisit::new(&given, place)
     }
 }
 
 /// A visit in the form that the crate takes, with its URL.
 #[derive(Clone, Debug)]
-pub(crate) struct Ready {
+pub(crate) struct PreparedVisit {
     url: String,
     visit: Visit,
     also: Option<(Option<u64>, Epoch)>,
@@ -138,12 +143,16 @@ pub(crate) struct Ready {
     class: Option<u32>,
 }
 
-impl Ready {
+impl PreparedVisit {
     /// Creates a visit from a row and its content.
-    pub(crate) fn new(row: Row, seen: Seen, also: Option<(Option<u64>, Epoch)>) -> Ready {
-        let Row { url, time, status, modified, weight, class, .. } = row;
+    pub(crate) fn new(
+        row: CheckedVisit,
+        seen: Seen,
+        also: Option<(Option<u64>, Epoch)>,
+    ) -> PreparedVisit {
+        let CheckedVisit { url, time, status, modified, weight, class, .. } = row;
         let visit = Visit { time, seen, status, modified: None };
-        let mut ready = Ready { url, visit, also, weight, class };
+        let mut ready = PreparedVisit { url, visit, also, weight, class };
         // The crate drops this time if the visit found no content that could have been modified.
         if let Some(modified) = modified {
             ready.visit.modified = ready.observation().modified(modified).visit.modified;
@@ -161,7 +170,7 @@ impl Ready {
     }
 }
 
-impl Observed for Ready {
+impl AsOperation for PreparedVisit {
     fn operation(&self) -> Operation<'_> {
         Operation::Observe(self.observation())
     }

@@ -13,28 +13,28 @@ use simkeep::{Digest, Epoch, Time, Weight};
 
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::word;
-use crate::observe::row::Row;
-use crate::observe::what::{Html, Parts, What};
-use crate::streams::arrow::Chunks;
-use crate::streams::column::{Column, only_column};
+use crate::observe::row::CheckedVisit;
+use crate::observe::visit_result::{HtmlSource, ResultArguments, VisitResult};
+use crate::streams::arrow::ArrowChunks;
+use crate::streams::column::{ImportedColumn, only_column};
 
 /// The columns of a chunk by name. A missing column has no value in any row.
 #[derive(Default)]
-struct Table {
-    url: Option<Column>,
-    at: Option<Column>,
-    seen: Option<Column>,
-    to: Option<Column>,
-    text: Option<Column>,
-    html: Option<Column>,
-    encoding: Option<Column>,
-    fingerprint: Option<Column>,
-    epoch: Option<Column>,
-    digest: Option<Column>,
-    status: Option<Column>,
-    modified: Option<Column>,
-    weight: Option<Column>,
-    class_: Option<Column>,
+struct VisitTable {
+    url: Option<ImportedColumn>,
+    at: Option<ImportedColumn>,
+    seen: Option<ImportedColumn>,
+    to: Option<ImportedColumn>,
+    text: Option<ImportedColumn>,
+    html: Option<ImportedColumn>,
+    encoding: Option<ImportedColumn>,
+    fingerprint: Option<ImportedColumn>,
+    epoch: Option<ImportedColumn>,
+    digest: Option<ImportedColumn>,
+    status: Option<ImportedColumn>,
+    modified: Option<ImportedColumn>,
+    weight: Option<ImportedColumn>,
+    class_: Option<ImportedColumn>,
     /// The time of all visits, if no column has times.
     time: Option<Time>,
     rows: usize,
@@ -44,39 +44,39 @@ struct Table {
 
 /// The names of columns, if they differ from the arguments.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Columns {
+pub(crate) struct VisitColumnNames {
     url: Option<String>,
     text: Option<String>,
     html: Option<String>,
-    at: Option<At>,
+    at: Option<VisitTimes>,
 }
 
 /// The times of the visits of a table.
 #[derive(Clone, Debug)]
-enum At {
+enum VisitTimes {
     /// A column with this name. If there is no such column, the name itself is parsed as a time.
     Named(String),
     /// A single time for all visits.
     Time(Time),
 }
 
-impl Columns {
+impl VisitColumnNames {
     /// Creates the names from arguments.
     pub(crate) fn new(
         url: Option<&Bound<'_, PyAny>>,
         text: Option<&Bound<'_, PyAny>>,
         html: Option<&Bound<'_, PyAny>>,
         at: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Columns> {
+    ) -> PyResult<VisitColumnNames> {
         let name =
             |arg, given| optional(given, |name| Ok(arg::text(Arg::new(arg), name)?.to_owned()));
         let at = optional(at, |at| {
             if at.is_instance_of::<PyString>() {
-                return Ok(At::Named(arg::text(Arg::new("at"), at)?.to_owned()));
+                return Ok(VisitTimes::Named(arg::text(Arg::new("at"), at)?.to_owned()));
             }
-            arg::time(Arg::new("at"), at).map(At::Time)
+            arg::time(Arg::new("at"), at).map(VisitTimes::Time)
         })?;
-        Ok(Columns {
+        Ok(VisitColumnNames {
             url: name("url", url)?,
             text: name("text", text)?,
             html: name("html", html)?,
@@ -86,13 +86,13 @@ impl Columns {
 
     /// Whether no names are set.
     pub(crate) fn are_usual(&self) -> bool {
-        matches!(self, Columns { url: None, text: None, html: None, at: None })
+        matches!(self, VisitColumnNames { url: None, text: None, html: None, at: None })
     }
 
     /// Returns the argument for a column name, if any.
     fn argument<'a>(&self, name: &'a str) -> Option<&'a str> {
         let named = |column: &Option<String>| column.as_deref() == Some(name);
-        let is_at = matches!(&self.at, Some(At::Named(at)) if at == name);
+        let is_at = matches!(&self.at, Some(VisitTimes::Named(at)) if at == name);
         Some(match name {
             _ if named(&self.url) => "url",
             _ if named(&self.text) => "text",
@@ -108,10 +108,13 @@ impl Columns {
 }
 
 /// Returns the rows of the chunks.
-pub(crate) fn rows(chunks: Chunks, columns: Columns) -> impl Iterator<Item = PyResult<Row>> {
+pub(crate) fn rows(
+    chunks: ArrowChunks,
+    columns: VisitColumnNames,
+) -> impl Iterator<Item = PyResult<CheckedVisit>> {
     let mut before = 0;
     let tables = chunks.map(move |chunk| {
-        let table = Table::new(&chunk?, &columns, before)?;
+        let table = VisitTable::new(&chunk?, &columns, before)?;
         before += table.rows as u64;
         PyResult::Ok(table)
     });
@@ -126,16 +129,16 @@ pub(crate) fn rows(chunks: Chunks, columns: Columns) -> impl Iterator<Item = PyR
     })
 }
 
-impl Table {
+impl VisitTable {
     /// Creates the columns of a chunk. Columns with other names are ignored.
-    fn new(chunk: &ArrayRef, columns: &Columns, before: u64) -> PyResult<Table> {
+    fn new(chunk: &ArrayRef, columns: &VisitColumnNames, before: u64) -> PyResult<VisitTable> {
         let DataType::Struct(fields) = chunk.data_type() else {
             let message =
                 format!("observations must be a table, not an array of {}", chunk.data_type());
             return Err(PyTypeError::new_err(message));
         };
         let chunk = chunk.as_struct();
-        let mut table = Table { rows: chunk.len(), before, ..Table::default() };
+        let mut table = VisitTable { rows: chunk.len(), before, ..VisitTable::default() };
         for (field, array) in fields.iter().zip(chunk.columns()) {
             let argument = columns.argument(field.name());
             let Some((name, column)) = argument.and_then(|name| table.column(name)) else {
@@ -144,14 +147,15 @@ impl Table {
             if column.is_some() {
                 return Err(PyValueError::new_err(format!("the column {name} is there twice")));
             }
-            *column = Some(Column::new(only_column(Arc::clone(array)), Arg::new(name), before));
+            *column =
+                Some(ImportedColumn::new(only_column(Arc::clone(array)), Arg::new(name), before));
         }
         table.check(columns)?;
         Ok(table)
     }
 
     /// Checks that named and mandatory columns exist.
-    fn check(&mut self, columns: &Columns) -> PyResult<()> {
+    fn check(&mut self, columns: &VisitColumnNames) -> PyResult<()> {
         let named = [
             ("url", &columns.url, &self.url),
             ("text", &columns.text, &self.text),
@@ -168,9 +172,9 @@ impl Table {
             return Err(PyValueError::new_err(message));
         }
         self.time = match (&columns.at, &self.at) {
-            (Some(At::Time(time)), _) => Some(*time),
+            (Some(VisitTimes::Time(time)), _) => Some(*time),
             (_, Some(_)) => None,
-            (Some(At::Named(at)), None) => {
+            (Some(VisitTimes::Named(at)), None) => {
                 let time = simkeep_formats::time(at).map(Time::from_ms_unchecked);
                 let message = || format!("there is no column {at:?}, and it is not a time");
                 Some(time.ok_or_else(|| PyValueError::new_err(message()))?)
@@ -185,7 +189,7 @@ impl Table {
     }
 
     /// Returns the field of a column, and its name.
-    fn column(&mut self, name: &str) -> Option<(&'static str, &mut Option<Column>)> {
+    fn column(&mut self, name: &str) -> Option<(&'static str, &mut Option<ImportedColumn>)> {
         Some(match name {
             "url" => ("url", &mut self.url),
             "at" => ("at", &mut self.at),
@@ -210,50 +214,50 @@ impl Table {
         self.before + row as u64
     }
 
-    fn row(&self, row: usize) -> PyResult<Row> {
+    fn row(&self, row: usize) -> PyResult<CheckedVisit> {
         let null = |name: &'static str| Arg::row(name, self.at(row)).wrong("is null");
-        let digest = get(&self.digest, row, Column::bytes)?.map(|bytes| {
+        let digest = get(&self.digest, row, ImportedColumn::bytes)?.map(|bytes| {
             <[u8; 16]>::try_from(bytes).map(Digest).map_err(|_| {
                 let what = format!("must be 16 bytes, not {}", bytes.len());
                 Arg::row("digest", self.at(row)).wrong(what)
             })
         });
-        let weight = get(&self.weight, row, Column::float)?.map(Weight::from);
+        let weight = get(&self.weight, row, ImportedColumn::float)?.map(Weight::from);
         if weight.is_some_and(|weight| !weight.is_sound()) {
             let what = "must be finite and greater than 0";
             return Err(Arg::row("weight", self.at(row)).wrong(what));
         }
-        Ok(Row {
-            url: get(&self.url, row, Column::text)?.ok_or_else(|| null("url"))?.to_owned(),
+        Ok(CheckedVisit {
+            url: get(&self.url, row, ImportedColumn::text)?.ok_or_else(|| null("url"))?.to_owned(),
             time: match self.time {
                 Some(time) => time,
-                None => get(&self.at, row, Column::time)?.ok_or_else(|| null("at"))?,
+                None => get(&self.at, row, ImportedColumn::time)?.ok_or_else(|| null("at"))?,
             },
             what: self.what(row, digest.is_some())?,
             digest: digest.transpose()?,
             status: get(&self.status, row, whole(u16::MAX))?,
-            modified: get(&self.modified, row, Column::time)?,
+            modified: get(&self.modified, row, ImportedColumn::time)?,
             weight,
             class: get(&self.class_, row, whole(u32::MAX))?,
         })
     }
 
     /// Returns the result of a visit.
-    fn what(&self, row: usize, digest: bool) -> PyResult<What> {
-        let seen = get(&self.seen, row, Column::text)?.map(|seen| {
+    fn what(&self, row: usize, digest: bool) -> PyResult<VisitResult> {
+        let seen = get(&self.seen, row, ImportedColumn::text)?.map(|seen| {
             word::Seen::named(seen).ok_or_else(|| {
                 let names = word::Seen::values();
                 Arg::row("seen", self.at(row))
                     .wrong(format!("must be one of {names}, not {seen:?}"))
             })
         });
-        let parts = Parts {
+        let parts = ResultArguments {
             seen: seen.transpose()?,
-            to: get(&self.to, row, Column::text)?,
-            text: get(&self.text, row, Column::text)?.map(Cow::Borrowed),
+            to: get(&self.to, row, ImportedColumn::text)?,
+            text: get(&self.text, row, ImportedColumn::text)?.map(Cow::Borrowed),
             html: self.html(row)?,
-            encoding: get(&self.encoding, row, Column::text)?,
-            fingerprint: get(&self.fingerprint, row, Column::fingerprint)?,
+            encoding: get(&self.encoding, row, ImportedColumn::text)?,
+            fingerprint: get(&self.fingerprint, row, ImportedColumn::fingerprint)?,
             epoch: get(&self.epoch, row, whole(u32::MAX))?.map(Epoch::from_number),
             also: None,
             digest,
@@ -261,17 +265,17 @@ impl Table {
         // A null in a column of fingerprints means content without a fingerprint, for example a
         // short text.
         if self.fingerprint.is_some() && parts.is_empty() {
-            return Ok(What::Content { fingerprint: None, epoch: None, also: None });
+            return Ok(VisitResult::Content { fingerprint: None, epoch: None, also: None });
         }
         parts.what(Arg::row("seen", self.at(row)))
     }
 
-    fn html(&self, row: usize) -> PyResult<Option<Html>> {
+    fn html(&self, row: usize) -> PyResult<Option<HtmlSource>> {
         Ok(match &self.html {
             Some(column) if column.is_binary() => {
-                column.bytes(row)?.map(|bytes| Html::Bytes(bytes.to_vec()))
+                column.bytes(row)?.map(|bytes| HtmlSource::Bytes(bytes.to_vec()))
             }
-            Some(column) => column.text(row)?.map(|text| Html::Text(text.to_owned())),
+            Some(column) => column.text(row)?.map(|text| HtmlSource::Text(text.to_owned())),
             None => None,
         })
     }
@@ -279,9 +283,9 @@ impl Table {
 
 /// Returns the value in a column, if the column exists.
 fn get<'t, T>(
-    column: &'t Option<Column>,
+    column: &'t Option<ImportedColumn>,
     row: usize,
-    get: impl FnOnce(&'t Column, usize) -> PyResult<Option<T>>,
+    get: impl FnOnce(&'t ImportedColumn, usize) -> PyResult<Option<T>>,
 ) -> PyResult<Option<T>> {
     column.as_ref().map_or(Ok(None), |column| get(column, row))
 }
@@ -289,7 +293,7 @@ fn get<'t, T>(
 /// Returns an integer up to `max`.
 fn whole<T: Copy + Into<u64> + TryFrom<u64>>(
     max: T,
-) -> impl FnOnce(&Column, usize) -> PyResult<Option<T>> {
+) -> impl FnOnce(&ImportedColumn, usize) -> PyResult<Option<T>> {
     move |column, row| {
         let found = column.whole(row, max.into())?;
         let fits = |found| T::try_from(found).map_err(|_| column.value_error(row, "does not fit"));

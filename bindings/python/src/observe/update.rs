@@ -7,15 +7,15 @@ use crate::convert::arg::{self, Arg, optional};
 use crate::search::query;
 
 /// A page and a time, as arguments.
-type Of<'a, 'py> = (&'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>);
+type PageAndTime<'a, 'py> = (&'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>);
 
-fn of<'a>((url, at): Of<'a, '_>) -> PyResult<(&'a str, simkeep::Time)> {
+fn of<'a>((url, at): PageAndTime<'a, '_>) -> PyResult<(&'a str, simkeep::Time)> {
     Ok((arg::url(Arg::new("url"), url)?, arg::time(Arg::new("at"), at)?))
 }
 
 /// Converts a fingerprint in another epoch.
 pub(crate) fn restatement<'a>(
-    page: Of<'a, '_>,
+    page: PageAndTime<'a, '_>,
     (fingerprint, epoch): (&Bound<'_, PyAny>, &Bound<'_, PyAny>),
     digest: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Restatement<'a>> {
@@ -31,7 +31,7 @@ pub(crate) fn restatement<'a>(
 
 /// Converts a weight or a class.
 pub(crate) fn property_update<'a>(
-    page: Of<'a, '_>,
+    page: PageAndTime<'a, '_>,
     weight: Option<&Bound<'_, PyAny>>,
     class: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PropertyUpdate<'a>> {

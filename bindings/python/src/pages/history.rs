@@ -7,19 +7,19 @@ use pyo3::types::PyString;
 use simkeep::{Digest, Epoch, Property, Weight};
 
 use crate::convert::arg::Arg;
-use crate::convert::time::Time;
+use crate::convert::time::PyTime;
 use crate::convert::value::{FromRust, value};
 use crate::convert::word::{SameBy, Seen, Verdict};
 use crate::pages::outcome::{Meaning, VerdictParts};
 use crate::streams::columns::{
-    self, Bits, Float64, Int32, Int64, Table, Timestamp, Utf8, Word, columns,
+    self, BatchFunction, Bits, Float64, Int32, Int64, Timestamp, Utf8, Word, columns,
 };
-use crate::streams::stream::Item;
+use crate::streams::stream::StreamItem;
 
 value! {
     /// A visit to a page: the result and the time.
     Visit from visit: simkeep::Visit {
-        time: Time,
+        time: PyTime,
         seen: Seen = &visit.seen,
         /// The fingerprint of the content; `None` if the content has no fingerprint, or if there
         /// was no content.
@@ -30,7 +30,7 @@ value! {
         /// The epoch of the fingerprint; `None` if there was no content.
         epoch: Option<u32> = visit.seen.content().map(|of| of.epoch),
         status: Option<u16>,
-        modified: Option<Time>,
+        modified: Option<PyTime>,
     }
 }
 
@@ -48,14 +48,14 @@ value! {
         /// The epoch of the compared fingerprints.
         distance_epoch: Option<u32>,
         /// The time when the version that the page reverted to was last seen.
-        to: Option<Time>,
+        to: Option<PyTime>,
         /// The meaning of the distance, if there is a distance.
         meaning: Option<Py<Meaning>>,
     }
     also {
         /// The time of the visit.
         #[getter]
-        fn time(&self) -> Time {
+        fn time(&self) -> PyTime {
             self.visit.get().time
         }
     }
@@ -64,7 +64,7 @@ value! {
 value! {
     /// A fingerprint in another epoch for content that an earlier visit saw.
     Restated from restated: simkeep::Restated {
-        time: Time,
+        time: PyTime,
         /// The fingerprint of the content; `None` if the content has no fingerprint.
         fingerprint: Option<u64>,
         /// The digest of the content.
@@ -77,7 +77,7 @@ value! {
 value! {
     /// A property of a page: a weight or a class.
     PropertyEntry from given: simkeep::PropertyEntry {
-        time: Time,
+        time: PyTime,
         /// The weight, if the property is a weight.
         weight: Option<f64> = weight(given.property),
         /// The class, if the property is a class.
@@ -87,19 +87,19 @@ value! {
 
 /// An entry without its verdict.
 #[derive(IntoPyObject)]
-pub(crate) enum Entry {
+pub(crate) enum PyEntry {
     Visit(Visit),
     Restated(Restated),
     Property(PropertyEntry),
 }
 
-impl FromRust<simkeep::Entry> for Entry {
-    fn from_rust(py: Python<'_>, entry: simkeep::Entry) -> PyResult<Entry> {
+impl FromRust<simkeep::Entry> for PyEntry {
+    fn from_rust(py: Python<'_>, entry: simkeep::Entry) -> PyResult<PyEntry> {
         Ok(match entry {
-            simkeep::Entry::Visit(visit) => Entry::Visit(Visit::from_rust(py, visit)?),
-            simkeep::Entry::Restated(of) => Entry::Restated(Restated::from_rust(py, of)?),
+            simkeep::Entry::Visit(visit) => PyEntry::Visit(Visit::from_rust(py, visit)?),
+            simkeep::Entry::Restated(of) => PyEntry::Restated(Restated::from_rust(py, of)?),
             simkeep::Entry::Property(given) => {
-                Entry::Property(PropertyEntry::from_rust(py, given)?)
+                PyEntry::Property(PropertyEntry::from_rust(py, given)?)
             }
         })
     }
@@ -107,14 +107,14 @@ impl FromRust<simkeep::Entry> for Entry {
 
 /// An entry with its verdict.
 #[derive(IntoPyObject)]
-pub(crate) enum HistoryEntry {
+pub(crate) enum PyHistoryEntry {
     Visit(VisitEntry),
     Restated(Restated),
     Property(PropertyEntry),
 }
 
-impl FromRust<simkeep::HistoryEntry> for HistoryEntry {
-    fn from_rust(py: Python<'_>, entry: simkeep::HistoryEntry) -> PyResult<HistoryEntry> {
+impl FromRust<simkeep::HistoryEntry> for PyHistoryEntry {
+    fn from_rust(py: Python<'_>, entry: simkeep::HistoryEntry) -> PyResult<PyHistoryEntry> {
         Ok(match entry {
             simkeep::HistoryEntry::Visit { visit, verdict, meaning } => {
                 let VerdictParts { verdict, by, distance, distance_epoch, to } = verdict.into();
@@ -122,13 +122,13 @@ impl FromRust<simkeep::HistoryEntry> for HistoryEntry {
                 let meaning = FromRust::from_rust(py, meaning)?;
                 let entry =
                     VisitEntry { visit, verdict, by, distance, distance_epoch, to, meaning };
-                HistoryEntry::Visit(entry)
+                PyHistoryEntry::Visit(entry)
             }
             simkeep::HistoryEntry::Restated(of) => {
-                HistoryEntry::Restated(Restated::from_rust(py, of)?)
+                PyHistoryEntry::Restated(Restated::from_rust(py, of)?)
             }
             simkeep::HistoryEntry::Property(of) => {
-                HistoryEntry::Property(PropertyEntry::from_rust(py, of)?)
+                PyHistoryEntry::Property(PropertyEntry::from_rust(py, of)?)
             }
         })
     }
@@ -149,9 +149,9 @@ fn class(of: Property) -> Option<u32> {
 }
 
 /// An entry of the page with this URL.
-impl Item for (Arc<str>, simkeep::Entry) {
-    type Object = (Py<PyString>, Entry);
-    const TABLE: Option<Table<Self>> = Some(|entries, signed| {
+impl StreamItem for (Arc<str>, simkeep::Entry) {
+    type Object = (Py<PyString>, PyEntry);
+    const TABLE: Option<BatchFunction<Self>> = Some(|entries, signed| {
         columns! {
             for (url, entry) in entries, signed;
             url: Utf8 = url,
@@ -179,8 +179,8 @@ impl Item for (Arc<str>, simkeep::Entry) {
 }
 
 /// The history of the page with this URL.
-impl Item for (String, simkeep::History) {
-    type Object = (String, Vec<HistoryEntry>);
+impl StreamItem for (String, simkeep::History) {
+    type Object = (String, Vec<PyHistoryEntry>);
 }
 
 /// Converts an entry to the crate's type, without the meaning of its verdict's distance.

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-use crate::convert::time::Time;
+use crate::convert::time::PyTime;
 use crate::convert::typed::Tuple;
 use crate::convert::value::value;
 use crate::convert::word::{Band, OriginalBy, SameBy, Verdict};
@@ -11,7 +11,7 @@ value! {
     /// Another page with the same digest: an exact copy.
     Copy from copy: simkeep::ExactCopy {
         url: String,
-        first: Time,
+        first: PyTime,
     }
 }
 
@@ -20,7 +20,7 @@ value! {
         url: String,
         distance: u32,
         fingerprint: u64,
-        first: Time,
+        first: PyTime,
     }
 }
 
@@ -64,7 +64,7 @@ value! {
         distance_epoch: Option<u32> = VerdictParts::from(outcome.verdict).distance_epoch,
         /// The time when the version that the page reverted to was last seen; `None` if the page
         /// was not reverted.
-        to: Option<Time> = VerdictParts::from(outcome.verdict).to,
+        to: Option<PyTime> = VerdictParts::from(outcome.verdict).to,
         /// The meaning of the distance, if there is a distance.
         meaning: Option<Py<Meaning>>,
         novel: bool,
@@ -90,7 +90,7 @@ pub(crate) struct VerdictParts {
     pub(crate) by: Option<SameBy>,
     pub(crate) distance: Option<u32>,
     pub(crate) distance_epoch: Option<u32>,
-    pub(crate) to: Option<Time>,
+    pub(crate) to: Option<PyTime>,
 }
 
 impl From<simkeep::Verdict> for VerdictParts {
@@ -105,7 +105,7 @@ impl From<simkeep::Verdict> for VerdictParts {
             simkeep::Verdict::Unseen => Verdict::Unseen,
             simkeep::Verdict::Changed { .. } => Verdict::Changed,
             simkeep::Verdict::Reverted { to: time, .. } => {
-                to = Some(Time(time));
+                to = Some(PyTime(time));
                 Verdict::Reverted
             }
             simkeep::Verdict::Gone => Verdict::Gone,

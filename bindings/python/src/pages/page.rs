@@ -2,14 +2,14 @@
 
 use pyo3::prelude::*;
 
-use crate::convert::time::Time;
+use crate::convert::time::PyTime;
 use crate::convert::typed::Tuple;
 use crate::convert::value::value;
 use crate::pages::history::Visit;
 use crate::streams::columns::{
-    Bits, Boolean, Digest, Float64, Int32, Int64, Table, Timestamp, Utf8, columns,
+    BatchFunction, Bits, Boolean, Digest, Float64, Int32, Int64, Timestamp, Utf8, columns,
 };
-use crate::streams::stream::Item;
+use crate::streams::stream::StreamItem;
 
 value! {
     Content from content: simkeep::Content {
@@ -24,7 +24,7 @@ value! {
 
 value! {
     LastChange from last: simkeep::LastChange {
-        time: Time,
+        time: PyTime,
         distance: Option<u32>,
     }
 }
@@ -51,12 +51,12 @@ value! {
     Page from page: simkeep::Page {
         url: String,
         visits: u64,
-        first: Time,
+        first: PyTime,
         last: Py<Visit>,
         content: Option<Py<Content>>,
         contents: Tuple<Content>,
-        content_seen: Option<Time>,
-        modified: Option<Time>,
+        content_seen: Option<PyTime>,
+        modified: Option<PyTime>,
         gone: bool,
         weight: f64,
         /// The current class; `None` without a class.
@@ -69,14 +69,14 @@ value! {
     /// A page whose current version has a fingerprint, but no fingerprint of the requested epoch.
     StalePage from page: simkeep::query::StalePage {
         url: String,
-        time: Time,
+        time: PyTime,
         content: Py<Content>,
     }
 }
 
-impl Item for simkeep::Page {
+impl StreamItem for simkeep::Page {
     type Object = Page;
-    const TABLE: Option<Table<Self>> = Some(|pages, signed| {
+    const TABLE: Option<BatchFunction<Self>> = Some(|pages, signed| {
         columns! {
             for page in pages, signed;
             url: Utf8 = &page.url,
@@ -96,6 +96,6 @@ impl Item for simkeep::Page {
     });
 }
 
-impl Item for simkeep::query::StalePage {
+impl StreamItem for simkeep::query::StalePage {
     type Object = StalePage;
 }

@@ -113,7 +113,7 @@ pub(crate) fn comparisons(
 
 /// The last 64 comparisons of a page in order, for policies that depend on the order.
 #[pyclass(frozen, module = "simkeep.recrawl")]
-pub(crate) struct Recent(pub(crate) recrawl::Recent);
+pub(crate) struct Recent(pub(crate) recrawl::RecentComparisons);
 
 #[pymethods]
 impl Recent {
@@ -121,7 +121,7 @@ impl Recent {
     #[pyo3(signature = (comparisons: "Iterable[Comparison] | None" = None))]
     fn new(comparisons: Option<&Bound<'_, PyAny>>) -> PyResult<Recent> {
         let all = optional(comparisons, |v| self::comparisons(Arg::new("comparisons"), v))?;
-        let mut recent = recrawl::Recent::default();
+        let mut recent = recrawl::RecentComparisons::default();
         all.into_iter().flatten().for_each(|one| recent.push(one));
         Ok(Recent(recent))
     }

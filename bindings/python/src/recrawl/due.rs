@@ -10,7 +10,7 @@ use simkeep::recrawl::Interval;
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::convert::keywords::{each, unknown};
-use crate::convert::time::{Span, Time};
+use crate::convert::time::{PyInterval, PyTime};
 use crate::convert::value::value;
 use crate::convert::word::Reason;
 use crate::pages::page::Page;
@@ -19,7 +19,7 @@ use crate::recrawl::hints::Hints;
 use crate::recrawl::learned::Learned;
 use crate::recrawl::plan::Plan;
 use crate::recrawl::policy::policy;
-use crate::streams::stream::Item;
+use crate::streams::stream::StreamItem;
 
 value! {
     /// The decision about a page: the value of a visit, and the reason. As text, for people: "by
@@ -30,20 +30,20 @@ value! {
         rate: Py<Rate>,
         weight: f64,
         /// The due time by the plan of the query, which may be past; `None` without a plan.
-        due: Option<Time>,
+        due: Option<PyTime>,
         /// The interval from the last visit to the due time if no visit fails; `None` without a
         /// plan.
-        every: Option<Span>,
+        every: Option<PyInterval>,
         rule: Option<String> = decision.rule.as_ref().map(ToString::to_string),
         near: Option<String>,
         reason: Reason = decision.reason,
         /// The longest time between visits of an overdue page, or the minimum time between visits,
         /// if a rule postpones the visit.
-        interval: Option<Span> = ReasonParts::from(decision.reason).interval,
+        interval: Option<PyInterval> = ReasonParts::from(decision.reason).interval,
         /// The end of the wait after failed visits.
-        until: Option<Time> = ReasonParts::from(decision.reason).until,
+        until: Option<PyTime> = ReasonParts::from(decision.reason).until,
         /// The time when the page changed, by a hint.
-        changed: Option<Time> = ReasonParts::from(decision.reason).changed,
+        changed: Option<PyTime> = ReasonParts::from(decision.reason).changed,
         /// The decision as text for people.
         text: String = decision.to_string(),
     }
@@ -76,7 +76,7 @@ impl From<due::Reason> for ReasonParts {
     }
 }
 
-impl Item for due::Decision {
+impl StreamItem for due::Decision {
     type Object = Decision;
 }
 

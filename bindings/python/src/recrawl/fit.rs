@@ -78,7 +78,7 @@ impl Fit {
 /// pages of its host. Each host is represented by the `Fit` of its pages. A few thousand hosts are
 /// enough. Takes some 10 microseconds a host, while other threads run.
 #[pyclass(frozen, module = "simkeep.recrawl")]
-pub(crate) struct Hosts(recrawl::Hosts);
+pub(crate) struct Hosts(recrawl::HostPriors);
 
 #[pymethods]
 impl Hosts {
@@ -88,7 +88,7 @@ impl Hosts {
         let hosts = each(Arg::new("hosts"), hosts, "an iterable of Fits", |arg, host| {
             Ok(arg::of::<Fit>(arg, "a Fit", host)?.unbind())
         })?;
-        Ok(Hosts(py.detach(|| recrawl::Hosts::new(hosts.iter().map(|host| &host.get().0)))))
+        Ok(Hosts(py.detach(|| recrawl::HostPriors::new(hosts.iter().map(|host| &host.get().0)))))
     }
 
     /// The prior of a page of a host. `host` is the `Fit` of the other pages of the host.

@@ -6,7 +6,7 @@ use simkeep::due;
 
 use crate::convert::arg::{self, Arg};
 use crate::convert::error::OrRaise;
-use crate::convert::time::Time;
+use crate::convert::time::PyTime;
 use crate::convert::value::no_pickle;
 
 /// Times when pages of a store changed, from sitemaps or feeds: for the keyword `hints` of `due`.
@@ -28,11 +28,11 @@ impl Hints {
         url: &Bound<'py, PyAny>,
         last: &Bound<'py, PyAny>,
         now: &Bound<'py, PyAny>,
-    ) -> PyResult<Option<Time>> {
+    ) -> PyResult<Option<PyTime>> {
         let url = arg::url(Arg::new("url"), url)?;
         let last = arg::time(Arg::new("last"), last)?;
         let now = arg::time(Arg::new("now"), now)?;
-        Ok(self.0.changed_after(url, last, now).map(Time))
+        Ok(self.0.changed_after(url, last, now).map(PyTime))
     }
 
     /// The value of a visit to a page of some weight, in days. `otherwise` is the value of the

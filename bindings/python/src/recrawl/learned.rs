@@ -29,7 +29,7 @@ impl Survey {
 /// If you query often, you can reuse priors for an hour. Priors are valid only for the store from
 /// which they were learned.
 #[pyclass(frozen, module = "simkeep")]
-pub(crate) struct Learned(pub(crate) due::Learned);
+pub(crate) struct Learned(pub(crate) due::LearnedPriors);
 
 #[pymethods]
 impl Learned {

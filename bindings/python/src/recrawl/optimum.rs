@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use simkeep::recrawl::{self, KnownPage};
 
-use crate::call::long::alone;
+use crate::call::long::run_uncancellable;
 use crate::convert::arg::{self, Arg, each};
 use crate::convert::error::OrRaise;
 use crate::convert::typed::Tuple;
@@ -31,7 +31,7 @@ fn spend<'py>(
         KnownPage::new(arg::float(arg, &rate)?, arg::float(arg, &weight)?).or_raise(py)
     })?;
     let budget = arg::float(Arg::new("visits_per_day"), visits_per_day)?;
-    Optimum::from_rust(py, alone(py, move || Ok(best(&pages, budget)?))?)
+    Optimum::from_rust(py, run_uncancellable(py, move || Ok(best(&pages, budget)?))?)
 }
 
 /// Maximizes freshness for a number of visits a day at fixed intervals.

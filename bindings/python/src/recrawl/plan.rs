@@ -5,7 +5,7 @@ use simkeep::due;
 
 use crate::convert::arg::{self, Arg};
 use crate::convert::error::OrRaise;
-use crate::convert::time::Span;
+use crate::convert::time::PyInterval;
 use crate::convert::value::{FromRust, no_pickle, value};
 use crate::recrawl::belief::Rate;
 
@@ -14,7 +14,7 @@ value! {
         value: f64,
         rate: Py<Rate>,
         weight: f64,
-        every: Span,
+        every: PyInterval,
     }
 }
 

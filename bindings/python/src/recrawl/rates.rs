@@ -1,28 +1,31 @@
 //! Change rates, and the value of a visit, as numbers.
 
 use pyo3::prelude::*;
-use simkeep::recrawl::{self, Halves, Index};
+use simkeep::recrawl::{self, PriorityIndex, Pseudocounts};
 
 use crate::convert::arg::{self, Arg};
 use crate::convert::error::OrRaise;
 use crate::recrawl::comparison::comparisons;
 
 /// The indexes of a visit's value, by name.
-pub(crate) const INDEXES: [(&str, Index); 2] =
-    [("value", Index::Value), ("harmonic", Index::Harmonic)];
+pub(crate) const INDEXES: [(&str, PriorityIndex); 2] =
+    [("value", PriorityIndex::Value), ("harmonic", PriorityIndex::Harmonic)];
 
 /// The half comparisons to add, by name.
-const HALVES: [(&str, Halves); 3] =
-    [("none", Halves::None), ("unchanged", Halves::Unchanged), ("both", Halves::Both)];
+const HALVES: [(&str, Pseudocounts); 3] = [
+    ("none", Pseudocounts::None),
+    ("unchanged", Pseudocounts::Unchanged),
+    ("both", Pseudocounts::Both),
+];
 
 /// Converts an index; by default the crawl value.
-pub(crate) fn index(given: Option<&Bound<'_, PyAny>>) -> PyResult<Index> {
-    arg::choice(Arg::new("index"), given, &INDEXES, Index::Value)
+pub(crate) fn index(given: Option<&Bound<'_, PyAny>>) -> PyResult<PriorityIndex> {
+    arg::choice(Arg::new("index"), given, &INDEXES, PriorityIndex::Value)
 }
 
 /// Converts the half comparisons to add; by default half an unchanged comparison.
-fn halves(given: Option<&Bound<'_, PyAny>>) -> PyResult<Halves> {
-    arg::choice(Arg::new("halves"), given, &HALVES, Halves::Unchanged)
+fn halves(given: Option<&Bound<'_, PyAny>>) -> PyResult<Pseudocounts> {
+    arg::choice(Arg::new("halves"), given, &HALVES, Pseudocounts::Unchanged)
 }
 
 /// Changes a day: observed changes over observed days.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use simkeep::query::{self, ReplayedPage};
 
-use crate::convert::time::Time;
+use crate::convert::time::PyTime;
 use crate::convert::value::no_pickle;
 
 /// Pages of a store with their histories, for `simkeep.recrawl.crawl`.
@@ -42,14 +42,14 @@ impl Replay {
     /// The time of the first visit to any page with content, which is day 0; the start of 1970 if
     /// there are no pages.
     #[getter]
-    fn first(&self) -> Time {
-        Time(self.first)
+    fn first(&self) -> PyTime {
+        PyTime(self.first)
     }
 
     /// The time of the last visit to any page with content.
     #[getter]
-    fn last(&self) -> Time {
-        Time(self.last)
+    fn last(&self) -> PyTime {
+        PyTime(self.last)
     }
 
     fn __repr__(&self) -> String {

@@ -7,11 +7,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use simkeep::Progress;
 use simkeep::recrawl::simulate::{
-    self, Budget, Difference, Learning, Page, PoissonPage, Rates, Span,
+    self, Budget, Learning, PoissonPage, Rates, SimulatedPage, Span, VersionDifference,
 };
 use simkeep::recrawl::{self, RecrawlError};
 
-use crate::call::long::alone;
+use crate::call::long::run_uncancellable;
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::convert::typed::Tuple;
@@ -27,7 +27,7 @@ const LEARNINGS: [(&str, Learning); 3] =
 
 value! {
     in "simkeep.recrawl";
-    Figures from figures: simkeep::recrawl::simulate::Figures {
+    Figures from figures: simkeep::recrawl::simulate::SimulationResult {
         freshness: f64,
         near_freshness: f64,
         staleness: f64,
@@ -52,7 +52,7 @@ impl PoissonPages {
     ) -> PyResult<PoissonPages> {
         let seed = optional(seed, |v| arg::count(Arg::new("seed"), v))?.unwrap_or(1);
         let days = arg::float(Arg::new("days"), days)?;
-        Ok(PoissonPages(alone(py, move || Ok(rates.draw(seed, days)?))?.into()))
+        Ok(PoissonPages(run_uncancellable(py, move || Ok(rates.draw(seed, days)?))?.into()))
     }
 }
 
@@ -237,13 +237,13 @@ fn name<T: PartialEq>(choices: &[(&'static str, T)], chosen: T) -> &'static str 
 }
 
 /// A page of a simulation that can be stopped. After the stop, visits to the page fail.
-struct Stoppable<'p, P> {
+struct StoppablePage<'p, P> {
     page: &'p P,
     stop: &'p Progress,
 }
 
-impl<P: Page> Page for Stoppable<'_, P> {
-    type Notes = P::Notes;
+impl<P: SimulatedPage> SimulatedPage for StoppablePage<'_, P> {
+    type VisitNotes = P::VisitNotes;
 
     fn host(&self) -> u32 {
         self.page.host()
@@ -257,7 +257,7 @@ impl<P: Page> Page for Stoppable<'_, P> {
         self.page.starts()
     }
 
-    fn difference(&self, held: usize, now: usize) -> Difference {
+    fn difference(&self, held: usize, now: usize) -> VersionDifference {
         self.page.difference(held, now)
     }
 
@@ -265,11 +265,16 @@ impl<P: Page> Page for Stoppable<'_, P> {
         self.page.changes(version)
     }
 
-    fn found(&self, day: f64, version: usize) -> P::Notes {
+    fn found(&self, day: f64, version: usize) -> P::VisitNotes {
         self.page.found(day, version)
     }
 
-    fn visited(&self, notes: &mut P::Notes, day: f64, version: usize) -> Result<(), RecrawlError> {
+    fn visited(
+        &self,
+        notes: &mut P::VisitNotes,
+        day: f64,
+        version: usize,
+    ) -> Result<(), RecrawlError> {
         if self.stop.is_cancelled() {
             return Err(RecrawlError::Cancelled);
         }
@@ -279,18 +284,18 @@ impl<P: Page> Page for Stoppable<'_, P> {
 
 /// Crawls pages, and abandons the crawl when a signal raises an exception. The crawl ends at its
 /// next visit.
-fn crawled<P: Page + Send + 'static>(
+fn crawled<P: SimulatedPage + Send + 'static>(
     py: Python<'_>,
     pages: Arc<[P]>,
     budget: Budget,
     span: Span,
     by: simulate::Decider,
-) -> PyResult<simulate::Figures> {
+) -> PyResult<simulate::SimulationResult> {
     let stop = Progress::default();
     let stopped = stop.clone();
-    let crawled = alone(py, move || {
+    let crawled = run_uncancellable(py, move || {
         let stop = &stopped;
-        let pages: Vec<_> = pages.iter().map(|page| Stoppable { page, stop }).collect();
+        let pages: Vec<_> = pages.iter().map(|page| StoppablePage { page, stop }).collect();
         Ok(simulate::crawl(&pages, budget, span, by, &mut || {})?)
     });
     crawled.inspect_err(|_| stop.cancel())

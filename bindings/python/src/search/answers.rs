@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use simkeep::{Matches, Outcome};
 
 use crate::convert::sequence;
-use crate::convert::typed::{Iter, Picked};
+use crate::convert::typed::{GetItemResult, Iter};
 use crate::convert::value::FromRust;
 use crate::pages::outcome::{self, VerdictParts};
 use crate::search::matches;
@@ -35,7 +35,7 @@ impl Answers {
     fn __getitem__(
         &self,
         index: &Bound<'_, PyAny>,
-    ) -> PyResult<Picked<matches::Matches, Vec<matches::Matches>>> {
+    ) -> PyResult<GetItemResult<matches::Matches, Vec<matches::Matches>>> {
         sequence::item(index, &self.0, |found| FromRust::from_rust(index.py(), found.clone()))
     }
 
@@ -89,7 +89,7 @@ impl Outcomes {
     fn __getitem__(
         &self,
         index: &Bound<'_, PyAny>,
-    ) -> PyResult<Picked<outcome::Outcome, Vec<outcome::Outcome>>> {
+    ) -> PyResult<GetItemResult<outcome::Outcome, Vec<outcome::Outcome>>> {
         sequence::item(index, &self.0, |found| FromRust::from_rust(index.py(), found.clone()))
     }
 

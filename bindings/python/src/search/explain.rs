@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use simkeep::query::{SearchMethod, Shape};
+use simkeep::query::{AccessPath, Shape};
 
 use crate::convert::typed::Tuple;
 use crate::convert::value::{FromRust, value};
@@ -24,7 +24,7 @@ value! {
         fingerprints: u32,
         shape: Option<String>,
         /// The method of the search: rotations, cells or scan.
-        way: String = search.plan.method,
+        way: String = search.plan.access_path,
         /// The expected cost of the search.
         expected: Py<Cost> = search.plan.expected,
         counted: Py<Cost>,
@@ -54,8 +54,8 @@ impl FromRust<Shape> for String {
     }
 }
 
-impl FromRust<SearchMethod> for String {
-    fn from_rust(_: Python<'_>, way: SearchMethod) -> PyResult<String> {
+impl FromRust<AccessPath> for String {
+    fn from_rust(_: Python<'_>, way: AccessPath) -> PyResult<String> {
         Ok(format!("{way:?}").to_lowercase())
     }
 }

@@ -6,15 +6,15 @@ use pyo3::prelude::*;
 use simkeep::join::{Join, Pair};
 use simkeep::{Error, Result};
 
-use crate::call::fork::Birth;
+use crate::call::fork::ForkCheck;
 use crate::call::progress::{self, Progress};
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::convert::value::value;
-use crate::fingerprint::prints::{self, Prints};
-use crate::streams::columns::{Bits, Int32, Int64, Table, columns};
-use crate::streams::stream::{Item, StreamOf};
-use crate::streams::threaded::{Out, Threaded};
+use crate::fingerprint::prints::{self, FingerprintInput};
+use crate::streams::columns::{BatchFunction, Bits, Int32, Int64, columns};
+use crate::streams::stream::{StreamItem, StreamOf};
+use crate::streams::threaded::{ThreadOutput, ThreadedItems};
 
 /// The name of the thread of a join, equal to the name for joins in a store.
 const NAME: &str = "simkeep-pairs";
@@ -32,9 +32,9 @@ value! {
     }
 }
 
-impl Item for Pair {
+impl StreamItem for Pair {
     type Object = JoinedPair;
-    const TABLE: Option<Table<Self>> = Some(|pairs, signed| {
+    const TABLE: Option<BatchFunction<Self>> = Some(|pairs, signed| {
         columns! {
             for pair in pairs, signed;
             left: Int64 = pair.left,
@@ -49,9 +49,9 @@ impl Item for Pair {
 /// Streams the pairs of a join.
 fn run(
     join: Join,
-    fingerprints: &Prints,
+    fingerprints: &FingerprintInput,
     progress: &simkeep::Progress,
-    out: &Out<Pair>,
+    out: &ThreadOutput<Pair>,
 ) -> Result<()> {
     // Positions are below 2^32, as `join` has checked.
     #[expect(clippy::cast_possible_truncation, reason = "see above")]
@@ -61,7 +61,7 @@ fn run(
             let (left, right) = (position(pair.left), position(pair.right));
             Pair { left, right, ..*pair }
         });
-        out.give(pairs.collect())
+        out.send(pairs.collect())
     });
     match flow {
         ControlFlow::Break(()) if progress.is_cancelled() => Err(Error::Cancelled),
@@ -128,10 +128,10 @@ pub(crate) fn join<'py>(
         join = join.threads(threads);
     }
     let progress = progress::given(progress);
-    let pairs = Threaded::begin(NAME, progress, move |progress, out| {
+    let pairs = ThreadedItems::begin(NAME, progress, move |progress, out| {
         run(join, &fingerprints, progress, out)
     });
-    Ok(StreamOf::new(pairs.or_raise(py)?, Some(Birth::now())))
+    Ok(StreamOf::new(pairs.or_raise(py)?, Some(ForkCheck::now())))
 }
 
 /// The parts into which a join within `k` bits splits fingerprints, so that each part can be joined

@@ -10,14 +10,14 @@ use simkeep::join::{Chunk, Histogram, Join, JoinTask, Pair};
 use simkeep::query::{DistinctFingerprints, NearPair};
 use simkeep::{Error, Query, Result, Snapshot};
 
-use crate::call::fork::Birth;
+use crate::call::fork::ForkCheck;
 use crate::call::progress::{self, Progress};
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::convert::value::FromRust;
 use crate::search::matches;
-use crate::streams::stream::{Item, StreamOf};
-use crate::streams::threaded::{Out, Threaded};
+use crate::streams::stream::{StreamItem, StreamOf};
+use crate::streams::threaded::{ThreadOutput, ThreadedItems};
 
 /// The name of the thread of a join, equal to the name for joins in a store.
 const NAME: &str = "simkeep-pairs";
@@ -33,7 +33,7 @@ pub(crate) const BUCKETS: u32 = 4096;
 pub(crate) type TaskChunk = (u32, bool, Py<PyBytes>);
 
 /// The source of a plan.
-enum Made {
+enum PlanSource {
     Counted { histogram: Histogram, ranges: u32, most: u64 },
     Uncounted { k: u32, tasks: u32 },
 }
@@ -47,7 +47,7 @@ enum Made {
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct JoinPlan {
     plan: Arc<simkeep::join::JoinPlan>,
-    made: Made,
+    made: PlanSource,
 }
 
 impl JoinPlan {
@@ -69,12 +69,12 @@ impl JoinPlan {
     ) -> Result<StreamOf<TaskChunk>> {
         let plan = Arc::clone(&self.plan);
         let most = bytes.unwrap_or(CHUNK_BYTES) / BYTES;
-        let chunks = Threaded::begin(NAME, progress, move |progress, out| {
-            let give = |chunk| out.give(vec![chunk]);
+        let chunks = ThreadedItems::begin(NAME, progress, move |progress, out| {
+            let give = |chunk| out.send(vec![chunk]);
             DistinctFingerprints::selected_by(&like)
                 .partition(&snapshot, &plan, most, progress, give)
         })?;
-        Ok(StreamOf::new(chunks, Some(Birth::now())))
+        Ok(StreamOf::new(chunks, Some(ForkCheck::now())))
     }
 }
 
@@ -107,7 +107,7 @@ impl JoinPlan {
         }
         let histogram = all.ok_or_else(|| arg.wrong("must be at least one".to_owned()))?;
         let plan = Arc::new(simkeep::join::JoinPlan::new(&histogram, ranges, most));
-        Ok(JoinPlan { plan, made: Made::Counted { histogram, ranges, most } })
+        Ok(JoinPlan { plan, made: PlanSource::Counted { histogram, ranges, most } })
     }
 
     /// A join within `k` bits in at most `tasks` tasks, each of which can have all fingerprints, so
@@ -120,7 +120,7 @@ impl JoinPlan {
         let k = arg::distance(Arg::new("k"), k)?;
         let tasks = arg::u32(Arg::new("tasks"), tasks)?;
         let plan = Arc::new(simkeep::join::JoinPlan::uncounted(k, tasks));
-        Ok(JoinPlan { plan, made: Made::Uncounted { k, tasks } })
+        Ok(JoinPlan { plan, made: PlanSource::Uncounted { k, tasks } })
     }
 
     /// The number of tasks.
@@ -132,8 +132,8 @@ impl JoinPlan {
     #[getter]
     fn k(&self) -> u32 {
         match &self.made {
-            Made::Counted { histogram, .. } => histogram.k(),
-            Made::Uncounted { k, .. } => *k,
+            PlanSource::Counted { histogram, .. } => histogram.k(),
+            PlanSource::Uncounted { k, .. } => *k,
         }
     }
 
@@ -141,8 +141,8 @@ impl JoinPlan {
     #[getter]
     fn fingerprints(&self) -> u64 {
         match &self.made {
-            Made::Counted { histogram, .. } => histogram.fingerprints(),
-            Made::Uncounted { .. } => 0,
+            PlanSource::Counted { histogram, .. } => histogram.fingerprints(),
+            PlanSource::Uncounted { .. } => 0,
         }
     }
 
@@ -203,10 +203,10 @@ impl JoinPlan {
             return Err(Arg::new("first").wrong(what));
         }
         let progress = progress::given(progress);
-        let pairs = Threaded::begin(NAME, progress, move |progress, out| {
+        let pairs = ThreadedItems::begin(NAME, progress, move |progress, out| {
             run(task, received, join, progress, out)
         });
-        Ok(StreamOf::new(pairs.or_raise(py)?, Some(Birth::now())))
+        Ok(StreamOf::new(pairs.or_raise(py)?, Some(ForkCheck::now())))
     }
 
     fn __reduce__<'py>(
@@ -214,11 +214,11 @@ impl JoinPlan {
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let (py, class) = (slf.py(), slf.get_type().into_any());
         Ok(match &slf.get().made {
-            Made::Counted { histogram, ranges, most } => {
+            PlanSource::Counted { histogram, ranges, most } => {
                 let histogram = PyBytes::new(py, &histogram.to_bytes());
                 (class, ([histogram], *ranges, *most).into_pyobject(py)?)
             }
-            Made::Uncounted { k, tasks } => {
+            PlanSource::Uncounted { k, tasks } => {
                 (class.getattr("uncounted")?, (*k, *tasks).into_pyobject(py)?)
             }
         })
@@ -227,11 +227,13 @@ impl JoinPlan {
     fn __repr__(&self) -> String {
         let (tasks, k) = (self.plan.tasks().len(), self.k());
         match &self.made {
-            Made::Counted { histogram, .. } => {
+            PlanSource::Counted { histogram, .. } => {
                 let count = histogram.fingerprints();
                 format!("<simkeep.JoinPlan: {tasks} tasks, {count} fingerprints within {k}>")
             }
-            Made::Uncounted { .. } => format!("<simkeep.JoinPlan: {tasks} tasks, within {k}>"),
+            PlanSource::Uncounted { .. } => {
+                format!("<simkeep.JoinPlan: {tasks} tasks, within {k}>")
+            }
         }
     }
 }
@@ -260,14 +262,14 @@ fn run(
     received: [Vec<u64>; 2],
     join: Join,
     progress: &simkeep::Progress,
-    out: &Out<NearPair>,
+    out: &ThreadOutput<NearPair>,
 ) -> Result<()> {
     let flow = task.run(received, join, progress, |pairs: &[Pair]| {
         let near = pairs.iter().map(|pair| {
             let [left, right] = pair.fingerprints;
             NearPair { left, right, distance: pair.distance }
         });
-        out.give(near.collect())
+        out.send(near.collect())
     });
     match flow {
         ControlFlow::Break(()) if progress.is_cancelled() => Err(Error::Cancelled),
@@ -275,7 +277,7 @@ fn run(
     }
 }
 
-impl Item for Chunk {
+impl StreamItem for Chunk {
     type Object = TaskChunk;
 }
 

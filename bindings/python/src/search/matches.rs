@@ -5,13 +5,13 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use simkeep::query;
 
-use crate::convert::typed::{Iter, Picked, Tuple, Typed, output_type};
+use crate::convert::typed::{GetItemResult, Iter, Tuple, Typed, output_type};
 use crate::convert::value::{FromRust, value};
-use crate::streams::columns::{Bits, Int32, Table, Utf8, columns};
-use crate::streams::stream::Item;
+use crate::streams::columns::{BatchFunction, Bits, Int32, Utf8, columns};
+use crate::streams::stream::StreamItem;
 
 value! {
-    Near from near: simkeep::Near {
+    Near from near: simkeep::NearMatch {
         url: String,
         distance: u32,
         fingerprint: u64,
@@ -22,7 +22,7 @@ value! {
     /// The result of a search: a collection of near pages.
     Matches from of: simkeep::Matches {
         /// The pages, nearest first, then in SURT order.
-        near: Nears,
+        near: NearTuple,
         /// Whether the result has all near pages. If not, the limit, the budget, or a dense region
         /// of fingerprints cut the search short.
         complete: bool,
@@ -43,7 +43,7 @@ value! {
             &self,
             py: Python<'py>,
             index: &Bound<'py, PyAny>,
-        ) -> PyResult<Typed<Picked<Near, Tuple<Near>>>> {
+        ) -> PyResult<Typed<GetItemResult<Near, Tuple<Near>>>> {
             self.near.tuple(py)?.bind(py).as_any().get_item(index).map(Typed::from)
         }
     }
@@ -76,12 +76,12 @@ value! {
 
 /// The pages of a search result: a tuple of `Near`, created on access. Callers often only test
 /// whether a result is empty.
-pub(crate) struct Nears {
-    found: Vec<simkeep::Near>,
+pub(crate) struct NearTuple {
+    found: Vec<simkeep::NearMatch>,
     made: PyOnceLock<Tuple<Near>>,
 }
 
-impl Nears {
+impl NearTuple {
     fn len(&self, py: Python<'_>) -> usize {
         self.made.get(py).map_or(self.found.len(), |made| made.bind(py).len())
     }
@@ -93,13 +93,13 @@ impl Nears {
     }
 }
 
-impl FromRust<Vec<simkeep::Near>> for Nears {
-    fn from_rust(_: Python<'_>, found: Vec<simkeep::Near>) -> PyResult<Nears> {
-        Ok(Nears { found, made: PyOnceLock::new() })
+impl FromRust<Vec<simkeep::NearMatch>> for NearTuple {
+    fn from_rust(_: Python<'_>, found: Vec<simkeep::NearMatch>) -> PyResult<NearTuple> {
+        Ok(NearTuple { found, made: PyOnceLock::new() })
     }
 }
 
-impl<'a, 'py> IntoPyObject<'py> for &'a Nears {
+impl<'a, 'py> IntoPyObject<'py> for &'a NearTuple {
     type Target = PyTuple;
     type Output = Borrowed<'a, 'py, PyTuple>;
     type Error = PyErr;
@@ -111,20 +111,20 @@ impl<'a, 'py> IntoPyObject<'py> for &'a Nears {
     }
 }
 
-impl<'py> FromPyObject<'_, 'py> for Nears {
+impl<'py> FromPyObject<'_, 'py> for NearTuple {
     type Error = PyErr;
 
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Nears> {
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<NearTuple> {
         let made = PyOnceLock::new();
         // The cell is new, so it is empty.
         let _ = made.set(given.py(), given.extract()?);
-        Ok(Nears { found: Vec::new(), made })
+        Ok(NearTuple { found: Vec::new(), made })
     }
 }
 
-impl Item for query::NearPair {
+impl StreamItem for query::NearPair {
     type Object = Pair;
-    const TABLE: Option<Table<Self>> = Some(|pairs, signed| {
+    const TABLE: Option<BatchFunction<Self>> = Some(|pairs, signed| {
         columns! {
             for pair in pairs, signed;
             left: Bits = pair.left,
@@ -134,9 +134,9 @@ impl Item for query::NearPair {
     });
 }
 
-impl Item for query::PagePair {
+impl StreamItem for query::PagePair {
     type Object = PagePair;
-    const TABLE: Option<Table<Self>> = Some(|pairs, signed| {
+    const TABLE: Option<BatchFunction<Self>> = Some(|pairs, signed| {
         columns! {
             for pair in pairs, signed;
             left_url: Utf8 = &pair.left.url,

@@ -5,19 +5,19 @@ use simkeep::query::{DistinctFingerprints, FingerprintPairs, NearPair, PagePair,
 use simkeep::{Progress, Query, Result, Snapshot};
 
 use crate::convert::value::FromRust;
-use crate::streams::columns::{Bits, Table, columns};
-use crate::streams::stream::Item;
-use crate::streams::threaded::Threaded;
+use crate::streams::columns::{BatchFunction, Bits, columns};
+use crate::streams::stream::StreamItem;
+use crate::streams::threaded::ThreadedItems;
 
 /// The name of the threads that find fingerprints and pairs.
 const NAME: &str = "simkeep-pairs";
 
 /// A fingerprint of a store.
-pub(crate) struct Fingerprint(u64);
+pub(crate) struct StreamedFingerprint(u64);
 
-impl Item for Fingerprint {
+impl StreamItem for StreamedFingerprint {
     type Object = u64;
-    const TABLE: Option<Table<Self>> = Some(|fingerprints, signed| {
+    const TABLE: Option<BatchFunction<Self>> = Some(|fingerprints, signed| {
         columns! {
             for of in fingerprints, signed;
             fingerprint: Bits = of.0,
@@ -25,8 +25,8 @@ impl Item for Fingerprint {
     });
 }
 
-impl FromRust<Fingerprint> for u64 {
-    fn from_rust(_: Python<'_>, fingerprint: Fingerprint) -> PyResult<u64> {
+impl FromRust<StreamedFingerprint> for u64 {
+    fn from_rust(_: Python<'_>, fingerprint: StreamedFingerprint) -> PyResult<u64> {
         Ok(fingerprint.0)
     }
 }
@@ -36,10 +36,10 @@ pub(crate) fn fingerprints(
     snapshot: Snapshot,
     like: Query,
     progress: Progress,
-) -> Result<Threaded<Fingerprint>> {
-    Threaded::begin(NAME, progress, move |progress, out| {
+) -> Result<ThreadedItems<StreamedFingerprint>> {
+    ThreadedItems::begin(NAME, progress, move |progress, out| {
         DistinctFingerprints::selected_by(&like).run(&snapshot, progress, |some| {
-            out.give(some.iter().copied().map(Fingerprint).collect())
+            out.send(some.iter().copied().map(StreamedFingerprint).collect())
         })
     })
 }
@@ -49,10 +49,10 @@ pub(crate) fn of_fingerprints(
     snapshot: Snapshot,
     like: Query,
     progress: Progress,
-) -> Result<Threaded<NearPair>> {
-    Threaded::begin(NAME, progress, move |progress, out| {
+) -> Result<ThreadedItems<NearPair>> {
+    ThreadedItems::begin(NAME, progress, move |progress, out| {
         FingerprintPairs::selected_by(&like)
-            .run(&snapshot, progress, |pairs| out.give(pairs.to_vec()))
+            .run(&snapshot, progress, |pairs| out.send(pairs.to_vec()))
     })
 }
 
@@ -62,11 +62,11 @@ pub(crate) fn with(
     fingerprints: Vec<u64>,
     like: Query,
     progress: Progress,
-) -> Result<Threaded<NearPair>> {
-    Threaded::begin(NAME, progress, move |progress, out| {
+) -> Result<ThreadedItems<NearPair>> {
+    ThreadedItems::begin(NAME, progress, move |progress, out| {
         FingerprintPairs::selected_by(&like)
             .with(&fingerprints)
-            .run(&snapshot, progress, |pairs| out.give(pairs.to_vec()))
+            .run(&snapshot, progress, |pairs| out.send(pairs.to_vec()))
     })
 }
 
@@ -75,8 +75,8 @@ pub(crate) fn of_pages(
     snapshot: Snapshot,
     asked: PairQuery,
     progress: Progress,
-) -> Result<Threaded<PagePair>> {
-    Threaded::begin(NAME, progress, move |progress, out| {
-        asked.run(&snapshot, progress, |pairs| out.give(pairs.to_vec()))
+) -> Result<ThreadedItems<PagePair>> {
+    ThreadedItems::begin(NAME, progress, move |progress, out| {
+        asked.run(&snapshot, progress, |pairs| out.send(pairs.to_vec()))
     })
 }

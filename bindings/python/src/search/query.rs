@@ -19,33 +19,33 @@ pub(crate) fn distance(k: Option<&Bound<'_, PyAny>>, snapshot: &Snapshot) -> PyR
 
 /// The value of a keyword that was passed. The value may be `None`.
 #[derive(Default)]
-pub(crate) struct Given<'py>(Option<Bound<'py, PyAny>>);
+pub(crate) struct Keyword<'py>(Option<Bound<'py, PyAny>>);
 
-impl<'py> FromPyObject<'_, 'py> for Given<'py> {
+impl<'py> FromPyObject<'_, 'py> for Keyword<'py> {
     type Error = Infallible;
 
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> Result<Given<'py>, Infallible> {
-        Ok(Given(Some(given.to_owned())))
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> Result<Keyword<'py>, Infallible> {
+        Ok(Keyword(Some(given.to_owned())))
     }
 }
 
 /// The keywords of a search.
 #[derive(Default)]
-pub(crate) struct Keywords<'py> {
-    pub(crate) limit: Given<'py>,
-    pub(crate) under: Given<'py>,
-    pub(crate) exclude: Given<'py>,
-    pub(crate) classes: Given<'py>,
-    pub(crate) epoch: Given<'py>,
-    pub(crate) at: Given<'py>,
-    pub(crate) seen: Given<'py>,
-    pub(crate) ever: Given<'py>,
-    pub(crate) budget: Given<'py>,
-    pub(crate) fingerprints: Given<'py>,
-    pub(crate) threads: Given<'py>,
+pub(crate) struct SearchKeywords<'py> {
+    pub(crate) limit: Keyword<'py>,
+    pub(crate) under: Keyword<'py>,
+    pub(crate) exclude: Keyword<'py>,
+    pub(crate) classes: Keyword<'py>,
+    pub(crate) epoch: Keyword<'py>,
+    pub(crate) at: Keyword<'py>,
+    pub(crate) seen: Keyword<'py>,
+    pub(crate) ever: Keyword<'py>,
+    pub(crate) budget: Keyword<'py>,
+    pub(crate) fingerprints: Keyword<'py>,
+    pub(crate) threads: Keyword<'py>,
 }
 
-impl Keywords<'_> {
+impl SearchKeywords<'_> {
     /// Sets these keywords of a query.
     pub(crate) fn of(&self, mut query: Query) -> PyResult<Query> {
         if let Some(limit) = &self.limit.0 {
@@ -54,19 +54,19 @@ impl Keywords<'_> {
         if let Some(fingerprints) = &self.fingerprints.0 {
             query.fingerprints = arg::u32(Arg::new("fingerprints"), fingerprints)?;
         }
-        if let Some(threads) = self.threads.unless_none(|v| arg::size(Arg::new("threads"), v))? {
+        if let Some(threads) = self.threads.value_or_none(|v| arg::size(Arg::new("threads"), v))? {
             query.threads = threads;
         }
         let exclude =
             |exclude: &Bound<'_, PyAny>| arg::url(Arg::new("exclude"), exclude).map(str::to_owned);
-        query.exclude = self.exclude.unless_none(exclude)?;
-        query.under = self.under.unless_none(|under| arg::prefix(Arg::new("under"), under))?;
+        query.exclude = self.exclude.value_or_none(exclude)?;
+        query.under = self.under.value_or_none(|under| arg::prefix(Arg::new("under"), under))?;
         query.classes =
-            self.classes.unless_none(|classes| arg::classes(Arg::new("classes"), classes))?;
-        query.epoch = self.epoch.unless_none(|epoch| arg::epoch(Arg::new("epoch"), epoch))?;
-        query.budget = self.budget.unless_none(|time| arg::duration(Arg::new("budget"), time))?;
-        let at = self.at.unless_none(|at| arg::time(Arg::new("at"), at).map(Versions::At))?;
-        let seen = self.seen.unless_none(|times| {
+            self.classes.value_or_none(|classes| arg::classes(Arg::new("classes"), classes))?;
+        query.epoch = self.epoch.value_or_none(|epoch| arg::epoch(Arg::new("epoch"), epoch))?;
+        query.budget = self.budget.value_or_none(|time| arg::duration(Arg::new("budget"), time))?;
+        let at = self.at.value_or_none(|at| arg::time(Arg::new("at"), at).map(Versions::At))?;
+        let seen = self.seen.value_or_none(|times| {
             let seen = Arg::new("seen");
             let (from, to) = arg::pair(seen, times, "a pair of times")?;
             Ok(Versions::Seen(arg::time(seen, &from)?, arg::time(seen, &to)?))
@@ -86,9 +86,9 @@ impl Keywords<'_> {
     }
 }
 
-impl<'py> Given<'py> {
+impl<'py> Keyword<'py> {
     /// Returns the value of the keyword. A keyword with the value `None` is treated as missing.
-    fn unless_none<T>(
+    fn value_or_none<T>(
         &self,
         take: impl FnOnce(&Bound<'py, PyAny>) -> PyResult<T>,
     ) -> PyResult<Option<T>> {
@@ -98,7 +98,7 @@ impl<'py> Given<'py> {
 
 /// Returns a query with these keywords.
 pub(crate) fn with(query: Query, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Query> {
-    let mut all = Keywords::default();
+    let mut all = SearchKeywords::default();
     each(keywords, |key, value| {
         let keyword = match key {
             "limit" => &mut all.limit,
@@ -114,7 +114,7 @@ pub(crate) fn with(query: Query, keywords: Option<&Bound<'_, PyDict>>) -> PyResu
             "threads" => &mut all.threads,
             other => return Err(unknown(other)),
         };
-        *keyword = Given(Some(value.clone()));
+        *keyword = Keyword(Some(value.clone()));
         Ok(())
     })?;
     all.of(query)

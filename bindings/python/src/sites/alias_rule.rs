@@ -30,9 +30,9 @@ impl FromRust<alias::AliasRule> for AliasRule {
 }
 
 /// The name of a kind of rules.
-struct Kind(&'static str);
+struct RuleKindName(&'static str);
 
-impl<'py> IntoPyObject<'py> for Kind {
+impl<'py> IntoPyObject<'py> for RuleKindName {
     type Target = PyString;
     type Output = Bound<'py, PyString>;
     type Error = Infallible;
@@ -64,8 +64,8 @@ impl AliasRule {
 
     /// The kind of rule, in one word.
     #[getter]
-    fn kind(&self) -> Kind {
-        Kind(self.0.kind())
+    fn kind(&self) -> RuleKindName {
+        RuleKindName(self.0.kind())
     }
 
     /// The value of the rule; `None` if the kind has a single rule.

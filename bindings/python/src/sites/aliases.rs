@@ -6,16 +6,16 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use simkeep::{Progress, Snapshot, alias};
 
-use crate::call::fork::Birth;
+use crate::call::fork::ForkCheck;
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::convert::keywords::{each, unknown};
 use crate::convert::typed::Tuple;
 use crate::convert::value::{FromRust, value};
 use crate::sites::alias_rule::AliasRule;
-use crate::streams::columns::{Boolean, Int64, Table, Utf8, Word, columns};
-use crate::streams::stream::{Item, Stream};
-use crate::streams::threaded::Threaded;
+use crate::streams::columns::{BatchFunction, Boolean, Int64, Utf8, Word, columns};
+use crate::streams::stream::{Stream, StreamItem};
+use crate::streams::threaded::ThreadedItems;
 
 value! {
     /// A site with its alias rules.
@@ -51,7 +51,7 @@ value! {
 
 value! {
     /// The totals of a search for aliases.
-    Aliases from aliases: simkeep::alias::Aliases {
+    Aliases from aliases: simkeep::alias::AliasTotals {
         sites: u64,
         sites_with_rules: u64,
         sampled: u64,
@@ -65,9 +65,9 @@ value! {
 }
 
 /// As a table, a site has a row for each of its rules.
-impl Item for alias::AliasSite {
+impl StreamItem for alias::AliasSite {
     type Object = AliasSite;
-    const TABLE: Option<Table<Self>> = Some(|sites, signed| {
+    const TABLE: Option<BatchFunction<Self>> = Some(|sites, signed| {
         let rules = sites.iter().flat_map(|of| of.rules.iter().map(move |count| (&of.site, count)));
         columns! {
             for (site, count) in rules, signed;
@@ -88,7 +88,7 @@ impl Item for alias::AliasSite {
 /// `near` and `visits`.
 #[pyclass(frozen, extends = Stream, module = "simkeep")]
 pub(crate) struct AliasSites {
-    summary: Arc<OnceLock<alias::Aliases>>,
+    summary: Arc<OnceLock<alias::AliasTotals>>,
 }
 
 impl AliasSites {
@@ -101,10 +101,10 @@ impl AliasSites {
     ) -> PyResult<Py<AliasSites>> {
         let summary = Arc::new(OnceLock::new());
         let end = Arc::clone(&summary);
-        let found = Threaded::begin("simkeep-aliases", progress, move |progress, out| {
+        let found = ThreadedItems::begin("simkeep-aliases", progress, move |progress, out| {
             let mut left = false;
             let summary = asked.run(&snapshot, progress, |site| {
-                let given = out.give(vec![site]);
+                let given = out.send(vec![site]);
                 left = given.is_break();
                 given
             })?;
@@ -114,7 +114,7 @@ impl AliasSites {
             }
             Ok(())
         });
-        let stream = Stream::new(found.or_raise(py)?, Some(Birth::now()));
+        let stream = Stream::new(found.or_raise(py)?, Some(ForkCheck::now()));
         Py::new(py, PyClassInitializer::from(stream).add_subclass(AliasSites { summary }))
     }
 }

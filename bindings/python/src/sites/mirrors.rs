@@ -2,11 +2,11 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simkeep::mirror::Mirroring;
+use simkeep::mirror::MirrorQuery;
 
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::keywords::{each, unknown};
-use crate::convert::time::Elapsed;
+use crate::convert::time::PyElapsed;
 use crate::convert::typed::Tuple;
 use crate::convert::value::value;
 
@@ -34,7 +34,7 @@ value! {
             if !(0.0..=1.0).contains(&of) {
                 return Err(arg.value_error("a number from 0 to 1", share));
             }
-            Ok(Mirroring::recall(of))
+            Ok(MirrorQuery::recall(of))
         }
     }
 }
@@ -51,7 +51,7 @@ value! {
         /// The lag of the follower: the median delay of the follower's first visit with common
         /// content. The median is over paths on which both sites were seen to change to the common
         /// content; `None` if there is no such path.
-        lag: Option<Elapsed>,
+        lag: Option<PyElapsed>,
         examples: Tuple<MirrorExample>,
     }
 }
@@ -76,8 +76,8 @@ value! {
 pub(crate) fn asked(
     k: Option<&Bound<'_, PyAny>>,
     keywords: Option<&Bound<'_, PyDict>>,
-) -> PyResult<Mirroring> {
-    let mut asked = Mirroring::new();
+) -> PyResult<MirrorQuery> {
+    let mut asked = MirrorQuery::new();
     asked.k = optional(k, |k| arg::distance(Arg::new("k"), k))?;
     each(keywords, |key, value| {
         let given = Some(value);

@@ -7,14 +7,14 @@ use pyo3::types::PyDict;
 use simkeep::cluster;
 
 use super::view::View;
-use crate::call::fork::Birth;
-use crate::call::long::{alone, long};
+use crate::call::fork::ForkCheck;
+use crate::call::long::{long, run_uncancellable};
 use crate::call::progress::{self, Progress};
 use crate::cluster::candidates::Candidates;
 use crate::cluster::cluster_changes::ClusterChanges;
 use crate::cluster::clustered::{PageCluster, RankedPage};
 use crate::cluster::clustering;
-use crate::cluster::clusters::{Clusters, Of};
+use crate::cluster::clusters::{Clusters, ClustersSource};
 use crate::cluster::components::{self, Balls, Components};
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
@@ -57,7 +57,7 @@ impl View {
         let snapshot = self.now(py)?;
         let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
         let of = long(py, &progress, || asked.run(&snapshot, &progress))?;
-        Ok(Clusters::new(Of::One(Arc::new(of)), Birth::now()))
+        Ok(Clusters::new(ClustersSource::One(Arc::new(of)), ForkCheck::now()))
     }
 
     /// The pages that `clusters` uses for the same arguments, in SURT order, each with its rank.
@@ -99,7 +99,8 @@ impl View {
         let snapshot = self.now(py)?;
         let url = arg::url(Arg::new("url"), url)?.to_owned();
         let asked = clustering::asked(k, like, true)?;
-        let found = alone(py, move || cluster::PageCluster::of(&snapshot, &asked, &url))?;
+        let found =
+            run_uncancellable(py, move || cluster::PageCluster::of(&snapshot, &asked, &url))?;
         FromRust::from_rust(py, found)
     }
 
@@ -185,7 +186,7 @@ impl View {
         let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
         Components::from_rust(
             py,
-            long(py, &progress, || cluster::Components::of(&snapshot, &asked, &progress))?,
+            long(py, &progress, || cluster::ConnectedComponents::of(&snapshot, &asked, &progress))?,
         )
     }
 

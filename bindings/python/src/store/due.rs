@@ -6,8 +6,8 @@ use simkeep::due::Due;
 
 use super::Store;
 use super::view::View;
-use crate::call::long::alone;
-use crate::call::lots::hand_on;
+use crate::call::item_feed::feed_items;
+use crate::call::long::run_uncancellable;
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::convert::value::FromRust;
@@ -67,7 +67,7 @@ impl View {
         let asked = Due::new(arg::time(Arg::new("now"), now)?, 0);
         let per_day = arg::float(Arg::new("per_day"), per_day)?;
         let asked = due::with(py, asked, like)?;
-        alone(py, move || simkeep::due::Plan::of(&snapshot, &asked, per_day)).map(Plan)
+        run_uncancellable(py, move || simkeep::due::Plan::of(&snapshot, &asked, per_day)).map(Plan)
     }
 
     /// The decision about a page by a plan; `None` for an unknown page.
@@ -107,7 +107,7 @@ impl View {
         let trust = optional(trust, |v| arg::float(Arg::new("trust"), v))?;
         let changes = hints::each(changes)?;
         let progress = simkeep::Progress::default();
-        let hints = hand_on(py, "simkeep-hints", changes, &progress, |changes| {
+        let hints = feed_items(py, "simkeep-hints", changes, &progress, |changes| {
             // If the iterable failed, the result is not needed.
             let hints = simkeep::due::Hints::of(&snapshot, changes.map_while(Result::ok))?;
             match trust {
@@ -124,7 +124,7 @@ impl View {
     /// some 50 ms and 30 MB for a million. Runs once for a snapshot.
     fn learn(&self, py: Python<'_>) -> PyResult<Learned> {
         let snapshot = self.now(py)?;
-        alone(py, move || simkeep::due::Learned::of(&snapshot)).map(Learned)
+        run_uncancellable(py, move || simkeep::due::LearnedPriors::of(&snapshot)).map(Learned)
     }
 
     /// Summarizes the changes of the pages: the number of changed pages, and the deciles of change
@@ -134,7 +134,7 @@ impl View {
     /// a million pages.
     fn survey(&self, py: Python<'_>) -> PyResult<Survey> {
         let snapshot = self.now(py)?;
-        Survey::of(py, alone(py, move || simkeep::due::Survey::of(&snapshot))?)
+        Survey::of(py, run_uncancellable(py, move || simkeep::due::Survey::of(&snapshot))?)
     }
 
     /// Returns the recent number of visits a day, as input for a `plan`.
@@ -155,7 +155,7 @@ impl View {
         if let Some(under) = optional(under, |v| arg::prefix(Arg::new("under"), v))? {
             asked = asked.under(under);
         }
-        alone(py, move || asked.pace(&snapshot))
+        run_uncancellable(py, move || asked.pace(&snapshot))
     }
 
     /// The comparisons of a page's visits, which determine its change rate.
@@ -211,7 +211,8 @@ impl View {
         let under = optional(under, |v| arg::prefix(Arg::new("under"), v))?;
         let most = optional(pages_max, |v| arg::size(Arg::new("pages_max"), v))?;
         let (most, share) = (most.unwrap_or(1_000_000), share(return_share)?);
-        alone(py, move || snapshot.replay(under.as_ref(), most, share)).map(Replay::from)
+        run_uncancellable(py, move || snapshot.replay(under.as_ref(), most, share))
+            .map(Replay::from)
     }
 }
 

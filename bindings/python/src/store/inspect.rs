@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use simkeep::inspect;
 
 use super::view::View;
-use crate::call::long::{alone, long};
+use crate::call::long::{long, run_uncancellable};
 use crate::call::progress::{self, Progress};
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
@@ -30,11 +30,11 @@ impl View {
 
     /// Estimates the space that `compact` would free.
     ///
-    /// The space is the data that newer segments repeat, and the fingerprint tables of ended
+    /// The space space is the data that newer segments repeat, and the fingerprint tables of ended
     /// epochs. Costs as much as `overview`.
     fn compaction(&self, py: Python<'_>) -> PyResult<Compaction> {
         let snapshot = self.now(py)?;
-        let of = py.detach(|| inspect::Compaction::of(&snapshot)).or_raise(py)?;
+        let of = py.detach(|| inspect::CompactionEstimate::of(&snapshot)).or_raise(py)?;
         Compaction::from_rust(py, of)
     }
 
@@ -106,7 +106,10 @@ impl View {
     /// abandons the call.
     fn journal(&self, py: Python<'_>) -> PyResult<JournalView> {
         let snapshot = self.now(py)?;
-        JournalView::from_rust(py, alone(py, move || inspect::JournalView::of(&snapshot))?)
+        JournalView::from_rust(
+            py,
+            run_uncancellable(py, move || inspect::JournalView::of(&snapshot))?,
+        )
     }
 
     /// The operations in the journal, in the order in which they were acknowledged.

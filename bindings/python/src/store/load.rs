@@ -7,8 +7,8 @@ use pyo3::types::PyDict;
 
 use super::Store;
 use super::view::View;
+use crate::call::item_feed::feed_items;
 use crate::call::long::long;
-use crate::call::lots::hand_on;
 use crate::call::progress::Progress;
 use crate::convert::error::OrRaise;
 use crate::convert::value::FromRust;
@@ -17,7 +17,7 @@ use crate::maintain::options;
 use crate::maintain::stats::Loaded;
 use crate::observe::load::{self, NAME};
 use crate::observe::load_epochs::LoadEpochs;
-use crate::observe::table::Columns;
+use crate::observe::table::VisitColumnNames;
 
 #[pymethods]
 impl Store {
@@ -53,13 +53,13 @@ impl Store {
         progress: Option<&Bound<'py, Progress>>,
     ) -> PyResult<Loaded> {
         let store = self.open.store(py)?;
-        let columns = Columns::new(url, text, html, at)?;
+        let columns = VisitColumnNames::new(url, text, html, at)?;
         let mut options = load::options(memory_bytes, segment_pages, progress)?;
         if let Some(epochs) = epochs {
             options = options.epochs(epochs.get().open(py)?.clone());
         }
         let makers = py.detach(|| self.open.makers.of(&store.snapshot())).or_raise(py)?;
-        let _giving = self.open.give(py)?;
+        let _giving = self.open.begin_feeding(py)?;
         Loaded::from_rust(py, load::load(py, &store, &makers, observations, columns, options)?)
     }
 
@@ -77,7 +77,7 @@ impl Store {
         progress: Option<&Bound<'py, Progress>>,
     ) -> PyResult<Loaded> {
         let (store, other) = (self.open.store(py)?, other.get().now(py)?);
-        self.open.not_giving(py)?;
+        self.open.check_not_feeding(py)?;
         let options = load::options(memory_bytes, segment_pages, progress)?;
         let progress = options.progress.clone();
         Loaded::from_rust(py, long(py, &progress, || store.copy_from(&other, options))?)
@@ -130,10 +130,10 @@ impl Store {
         let origin = origin.map(|origin| &origin.get().0);
         let makers = load::makers(&mut new, origin, &epochs).or_raise(py)?;
         let load = load::options(memory_bytes, segment_pages, progress)?.epochs(epochs);
-        let columns = Columns::new(url, text, html, at)?;
+        let columns = VisitColumnNames::new(url, text, html, at)?;
         let (rows, progress) = (load::each(observations, columns)?, load.progress.clone());
         let dir = path.clone();
-        let (store, loaded) = hand_on(py, NAME, rows, &progress, |rows| {
+        let (store, loaded) = feed_items(py, NAME, rows, &progress, |rows| {
             simkeep::Store::create_from(dir, new, rows.map(|row| makers.ready(row?)), load)
         })?;
         Ok((Store::of(py, store, path)?, Loaded::from_rust(py, loaded)?))

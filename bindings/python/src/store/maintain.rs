@@ -10,7 +10,7 @@ use crate::call::progress::{self, Progress};
 use crate::convert::value::FromRust;
 use crate::maintain::integrity::{self, BackedUp, Verified};
 use crate::maintain::publishing::{Publication, publish_options};
-use crate::maintain::scope::Scope;
+use crate::maintain::scope::ForgetScope;
 use crate::maintain::stats::{Compacted, Forgotten, Merged, Stats};
 
 #[pymethods]
@@ -27,7 +27,7 @@ impl Store {
         url: Option<&Bound<'py, PyAny>>,
         prefix: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Forgotten> {
-        let scope = Scope::new("forget", url, prefix)?;
+        let scope = ForgetScope::new("forget", url, prefix)?;
         Forgotten::from_rust(py, self.call(py, |store| store.forget(scope.of()))?)
     }
 
@@ -43,7 +43,7 @@ impl Store {
         prefix: Option<&Bound<'py, PyAny>>,
         progress: Option<&Bound<'py, Progress>>,
     ) -> PyResult<Forgotten> {
-        let (store, scope) = (self.open.store(py)?, Scope::new("purge", url, prefix)?);
+        let (store, scope) = (self.open.store(py)?, ForgetScope::new("purge", url, prefix)?);
         let progress = progress::given(progress);
         Forgotten::from_rust(py, long(py, &progress, || store.purge(scope.of(), &progress))?)
     }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use simkeep::{DISTANCE_MAX, Query, Result};
 
-use super::subject::Subject;
+use super::subject::SearchSubject;
 use super::view::View;
 use crate::convert::arg::{self, Arg, each};
 use crate::convert::error::OrRaise;
@@ -14,7 +14,7 @@ use crate::fingerprint::prints;
 use crate::search::answers::Answers;
 use crate::search::explain::Explanation;
 use crate::search::matches::Matches;
-use crate::search::query::{self, Given, Keywords};
+use crate::search::query::{self, Keyword, SearchKeywords};
 
 /// The default number of nearest pages.
 const COUNT: usize = 16;
@@ -48,12 +48,12 @@ impl View {
     #[pyo3(signature = (
         fingerprint: "SupportsIndex | None" = None, k: "int | None" = None, *,
         text: "str | None" = None, html: "_types.Html | None" = None, url: "str | None" = None,
-        limit: "int | None" = Given::default(), under: "str | None" = Given::default(),
-        exclude: "str | None" = Given::default(),
-        classes: "Iterable[int | None] | None" = Given::default(),
-        epoch: "int | None" = Given::default(), at: "Time | None" = Given::default(),
-        seen: "tuple[Time, Time] | None" = Given::default(), ever: "bool" = Given::default(),
-        budget: "_types.Seconds | None" = Given::default(), fingerprints: "int" = Given::default()
+        limit: "int | None" = Keyword::default(), under: "str | None" = Keyword::default(),
+        exclude: "str | None" = Keyword::default(),
+        classes: "Iterable[int | None] | None" = Keyword::default(),
+        epoch: "int | None" = Keyword::default(), at: "Time | None" = Keyword::default(),
+        seen: "tuple[Time, Time] | None" = Keyword::default(), ever: "bool" = Keyword::default(),
+        budget: "_types.Seconds | None" = Keyword::default(), fingerprints: "int" = Keyword::default()
     ))]
     fn near<'py>(
         &self,
@@ -63,24 +63,24 @@ impl View {
         text: Option<&Bound<'py, PyAny>>,
         html: Option<&Bound<'py, PyAny>>,
         url: Option<&Bound<'py, PyAny>>,
-        limit: Given<'py>,
-        under: Given<'py>,
-        exclude: Given<'py>,
-        classes: Given<'py>,
-        epoch: Given<'py>,
-        at: Given<'py>,
-        seen: Given<'py>,
-        ever: Given<'py>,
-        budget: Given<'py>,
-        fingerprints: Given<'py>,
+        limit: Keyword<'py>,
+        under: Keyword<'py>,
+        exclude: Keyword<'py>,
+        classes: Keyword<'py>,
+        epoch: Keyword<'py>,
+        at: Keyword<'py>,
+        seen: Keyword<'py>,
+        ever: Keyword<'py>,
+        budget: Keyword<'py>,
+        fingerprints: Keyword<'py>,
     ) -> PyResult<Matches> {
         let snapshot = self.now(py)?;
-        let subject = Subject::new(fingerprint, text, html, url)?;
+        let subject = SearchSubject::new(fingerprint, text, html, url)?;
         let k = query::distance(k, &snapshot)?;
         let query = Query::new(0, k);
-        let threads = Given::default();
+        let threads = Keyword::default();
         #[rustfmt::skip]
-        let keywords = Keywords {
+        let keywords = SearchKeywords {
             limit, under, exclude, classes, epoch, at, seen, ever, budget, fingerprints, threads,
         };
         let query = keywords.of(query)?;
@@ -112,7 +112,7 @@ impl View {
         like: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Matches> {
         let snapshot = self.now(py)?;
-        let subject = Subject::new(fingerprint, text, html, url)?;
+        let subject = SearchSubject::new(fingerprint, text, html, url)?;
         let count = arg::optional(count, |count| arg::size(Arg::new("count"), count))?;
         let count = count.unwrap_or(COUNT);
         let query = query::with(Query::nearest(0, count), like)?.limit(count);
@@ -142,7 +142,7 @@ impl View {
         like: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Explanation> {
         let snapshot = self.now(py)?;
-        let subject = Subject::new(fingerprint, text, html, url)?;
+        let subject = SearchSubject::new(fingerprint, text, html, url)?;
         let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
         let query = subject.ask(py, &snapshot, query)?.ok_or_else(|| {
             PyValueError::new_err("there is no fingerprint to search for: the text is too short")

@@ -11,8 +11,8 @@ use crate::convert::arg::{self, Arg, each};
 use crate::convert::error;
 use crate::convert::value::FromRust;
 use crate::convert::word::Stored;
-use crate::observe::row::{Ready, Row, given};
-use crate::observe::what::What;
+use crate::observe::row::{CheckedVisit, PreparedVisit, given};
+use crate::observe::visit_result::VisitResult;
 use crate::observe::{load, update};
 use crate::pages::history;
 use crate::pages::outcome::Outcome;
@@ -20,26 +20,26 @@ use crate::search::answers::Outcomes;
 
 /// The result of a request in a batch, as of a single call.
 #[derive(IntoPyObject)]
-enum Answered {
+enum RequestResult {
     Observed(Outcome),
     Stored(Stored),
 }
 
-impl Answered {
-    fn of(py: Python<'_>, answer: OperationResult) -> PyResult<Answered> {
+impl RequestResult {
+    fn of(py: Python<'_>, answer: OperationResult) -> PyResult<RequestResult> {
         Ok(match answer {
             OperationResult::Observed(outcome) => {
-                Answered::Observed(Outcome::from_rust(py, outcome)?)
+                RequestResult::Observed(Outcome::from_rust(py, outcome)?)
             }
-            OperationResult::Restated(outcome) => Answered::Stored(outcome.into()),
-            OperationResult::PropertySet(outcome) => Answered::Stored(outcome.into()),
+            OperationResult::Restated(outcome) => RequestResult::Stored(outcome.into()),
+            OperationResult::PropertySet(outcome) => RequestResult::Stored(outcome.into()),
         })
     }
 }
 
 impl Store {
     /// Observes one visit.
-    fn observe_row(&self, py: Python<'_>, row: Row) -> PyResult<Outcome> {
+    fn observe_row(&self, py: Python<'_>, row: CheckedVisit) -> PyResult<Outcome> {
         let makers = &self.open.makers;
         let outcome = self.call(py, |store| {
             let ready = makers.of(&store.snapshot())?.ready(row)?;
@@ -94,7 +94,7 @@ impl Store {
         let given = given! {
             url, at, text, html, encoding, fingerprint, epoch, also, digest, status, modified, weight, class_
         };
-        self.observe_row(py, Row::new(&given, Arg::new("url"))?)
+        self.observe_row(py, CheckedVisit::new(&given, Arg::new("url"))?)
     }
 
     /// Reports a visit with unmodified content, by the server's report.
@@ -108,7 +108,7 @@ impl Store {
         at: &Bound<'py, PyAny>,
         known: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Outcome> {
-        self.observe_row(py, Row::of_keywords((url, at), known, What::NotModified)?)
+        self.observe_row(py, CheckedVisit::of_keywords((url, at), known, VisitResult::NotModified)?)
     }
 
     /// Reports a visit that found a redirect to a target, which may be relative to the page.
@@ -126,7 +126,10 @@ impl Store {
         to: &Bound<'py, PyAny>,
         known: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Outcome> {
-        self.observe_row(py, Row::of_keywords((url, at), known, What::redirect(to)?)?)
+        self.observe_row(
+            py,
+            CheckedVisit::of_keywords((url, at), known, VisitResult::redirect(to)?)?,
+        )
     }
 
     /// Reports a visit that found the page gone.
@@ -140,7 +143,7 @@ impl Store {
         at: &Bound<'py, PyAny>,
         known: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Outcome> {
-        self.observe_row(py, Row::of_keywords((url, at), known, What::Gone)?)
+        self.observe_row(py, CheckedVisit::of_keywords((url, at), known, VisitResult::Gone)?)
     }
 
     /// Reports a visit that failed. The current content stays current.
@@ -154,7 +157,7 @@ impl Store {
         at: &Bound<'py, PyAny>,
         known: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Outcome> {
-        self.observe_row(py, Row::of_keywords((url, at), known, What::Failed)?)
+        self.observe_row(py, CheckedVisit::of_keywords((url, at), known, VisitResult::Failed)?)
     }
 
     /// Reports many visits. Each verdict takes the earlier visits into account.
@@ -183,7 +186,7 @@ impl Store {
                         .to_owned(),
                 ));
             }
-            let observations: Vec<_> = ready.iter().map(Ready::observation).collect();
+            let observations: Vec<_> = ready.iter().map(PreparedVisit::observation).collect();
             store.observe_batch(&observations).inspect_err(|_| {
                 let view = store.snapshot();
                 let mut requests = observations.iter().map(|seen| Operation::from(*seen));
@@ -207,7 +210,7 @@ impl Store {
         &self,
         py: Python<'py>,
         entries: &Bound<'py, PyAny>,
-    ) -> PyResult<Vec<Answered>> {
+    ) -> PyResult<Vec<RequestResult>> {
         drop(self.open.store(py)?); // A closed store is reported before an invalid row.
         let expected = "an iterable of pairs of a URL and a Visit, Restated or PropertyEntry";
         let entries = each(Arg::new("entries"), entries, expected, |arg, given| {
@@ -227,7 +230,7 @@ impl Store {
             Some(row) if several => error::in_row(py, e, row),
             _ => e,
         })?;
-        answers.into_iter().map(|of| Answered::of(py, of)).collect()
+        answers.into_iter().map(|of| RequestResult::of(py, of)).collect()
     }
 
     /// Stores a fingerprint in another epoch for the content that a page had at a time.

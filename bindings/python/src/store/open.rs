@@ -9,29 +9,35 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use simkeep::{Error, Store};
 
-use crate::call::fork::Birth;
+use crate::call::fork::ForkCheck;
 use crate::convert::error::{OrRaise, raise};
-use crate::observe::makers::Cached;
+use crate::observe::fingerprinters::FingerprinterCache;
 
 /// An open store.
 ///
 /// The handle of the store is cloned under a lock, by a thread that is attached to the interpreter.
 /// See `fork.rs`.
-pub(crate) struct Open {
+pub(crate) struct OpenHandle {
     handle: Mutex<Option<Store>>,
     /// Threads whose iterables feed a load.
-    giving: Mutex<Vec<ThreadId>>,
-    pub(crate) birth: Birth,
+    feeding_threads: Mutex<Vec<ThreadId>>,
+    pub(crate) birth: ForkCheck,
     pub(crate) path: PathBuf,
     /// The makers of the fingerprints of texts.
-    pub(crate) makers: Cached,
+    pub(crate) makers: FingerprinterCache,
 }
 
-impl Open {
-    pub(crate) fn new(store: Store, path: PathBuf) -> Open {
+impl OpenHandle {
+    pub(crate) fn new(store: Store, path: PathBuf) -> OpenHandle {
         let handle = Mutex::new(Some(store));
         let giving = Mutex::default();
-        Open { handle, giving, birth: Birth::now(), path, makers: Cached::default() }
+        OpenHandle {
+            handle,
+            feeding_threads: giving,
+            birth: ForkCheck::now(),
+            path,
+            makers: FingerprinterCache::default(),
+        }
     }
 
     /// Returns a handle of the store.
@@ -53,17 +59,17 @@ impl Open {
     /// # Errors
     ///
     /// Raises `InvalidArgumentError` in a thread whose iterable feeds a load.
-    pub(crate) fn not_giving(&self, py: Python<'_>) -> PyResult<()> {
-        let is_giving = self.giving.lock().contains(&thread::current().id());
+    pub(crate) fn check_not_feeding(&self, py: Python<'_>) -> PyResult<()> {
+        let is_giving = self.feeding_threads.lock().contains(&thread::current().id());
         let what = "the iterable of a load cannot load into its store or close it";
         if is_giving { Err(raise(py, Error::InvalidArgument(what.to_owned()))) } else { Ok(()) }
     }
 
     /// Records that the iterable of this thread feeds a load, until the result is dropped.
-    pub(crate) fn give(&self, py: Python<'_>) -> PyResult<Giving<'_>> {
-        self.not_giving(py)?;
-        self.giving.lock().push(thread::current().id());
-        Ok(Giving(self))
+    pub(crate) fn begin_feeding(&self, py: Python<'_>) -> PyResult<FeedGuard<'_>> {
+        self.check_not_feeding(py)?;
+        self.feeding_threads.lock().push(thread::current().id());
+        Ok(FeedGuard(self))
     }
 
     /// Whether the store was closed.
@@ -74,7 +80,7 @@ impl Open {
     /// Closes the store, unless it is already closed.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.birth.check(py)?;
-        self.not_giving(py)?;
+        self.check_not_feeding(py)?;
         let taken = self.handle.lock().take();
         match taken {
             Some(store) => py.detach(|| store.close()).or_raise(py),
@@ -96,11 +102,11 @@ impl Open {
 }
 
 /// A load that the current thread feeds.
-pub(crate) struct Giving<'o>(&'o Open);
+pub(crate) struct FeedGuard<'o>(&'o OpenHandle);
 
-impl Drop for Giving<'_> {
+impl Drop for FeedGuard<'_> {
     fn drop(&mut self) {
-        self.0.giving.lock().retain(|thread| *thread != thread::current().id());
+        self.0.feeding_threads.lock().retain(|thread| *thread != thread::current().id());
     }
 }
 
@@ -110,10 +116,10 @@ pub(crate) fn shown<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, Py
 }
 
 /// A store left to the garbage collector causes a warning, and is closed.
-impl Drop for Open {
+impl Drop for OpenHandle {
     fn drop(&mut self) {
         let Some(store) = self.handle.get_mut().take() else { return };
-        if !self.birth.is_here() {
+        if !self.birth.is_current_process() {
             // In a child process the crate drops the store silently.
             return;
         }

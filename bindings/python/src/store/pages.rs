@@ -3,13 +3,13 @@
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use simkeep::Prefix;
-use simkeep::query::{Histories, PageRange, Stale};
+use simkeep::query::{Histories, PageRange, StalePages};
 
 use super::view::View;
 use crate::convert::arg::{self, Arg};
 use crate::convert::error::OrRaise;
 use crate::convert::value::FromRust;
-use crate::pages::history::{Entry, HistoryEntry, Visit};
+use crate::pages::history::{PyEntry, PyHistoryEntry, Visit};
 use crate::pages::page::{Page, StalePage};
 use crate::streams::source::Iterated;
 use crate::streams::stream::StreamOf;
@@ -25,7 +25,7 @@ impl View {
         &self,
         py: Python<'py>,
         url: &Bound<'py, PyAny>,
-    ) -> PyResult<Vec<HistoryEntry>> {
+    ) -> PyResult<Vec<PyHistoryEntry>> {
         let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
         FromRust::from_rust(py, py.detach(|| snapshot.history(url)).or_raise(py)?)
     }
@@ -90,7 +90,7 @@ impl View {
         start: Option<&Bound<'py, PyAny>>,
         end: Option<&Bound<'py, PyAny>>,
         in_force: bool,
-    ) -> PyResult<StreamOf<(Py<PyString>, Entry)>> {
+    ) -> PyResult<StreamOf<(Py<PyString>, PyEntry)>> {
         let snapshot = self.now(py)?;
         let (under, [start, end]) = range(under, [start, end])?;
         let all = py.detach(|| {
@@ -129,7 +129,7 @@ impl View {
         &self,
         py: Python<'py>,
         under: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<StreamOf<(String, Vec<HistoryEntry>)>> {
+    ) -> PyResult<StreamOf<(String, Vec<PyHistoryEntry>)>> {
         let snapshot = self.now(py)?;
         let under = arg::optional(under, |under| arg::prefix(Arg::new("under"), under))?;
         let all = py.detach(|| Histories::of(&snapshot, under.as_ref()));
@@ -151,7 +151,7 @@ impl View {
         let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
         let after = after.filter(|after| !after.is_none());
         let after = after.map(|after| arg::url(Arg::new("after"), after)).transpose()?;
-        let stale = py.detach(|| Stale::of(&snapshot, epoch, after));
+        let stale = py.detach(|| StalePages::of(&snapshot, epoch, after));
         Ok(StreamOf::new(Iterated::new(stale), self.birth()))
     }
 }

@@ -6,7 +6,7 @@ use simkeep::Query;
 use simkeep::query::DistinctFingerprints;
 
 use super::view::View;
-use crate::call::fork::Birth;
+use crate::call::fork::ForkCheck;
 use crate::call::long::long;
 use crate::call::progress::{self, Progress};
 use crate::convert::arg::{self, Arg, optional};
@@ -36,7 +36,7 @@ impl View {
         let snapshot = self.now(py)?;
         let query = query::with(Query::new(0, 0), like)?;
         let all = pairs::fingerprints(snapshot, query, progress::given(progress)).or_raise(py)?;
-        Ok(StreamOf::new(all, Some(Birth::now())))
+        Ok(StreamOf::new(all, Some(ForkCheck::now())))
     }
 
     /// All pairs of different fingerprints of pages within k bits of each other, in no particular
@@ -62,7 +62,7 @@ impl View {
         let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
         let join =
             pairs::of_fingerprints(snapshot, query, progress::given(progress)).or_raise(py)?;
-        Ok(StreamOf::new(join, Some(Birth::now())))
+        Ok(StreamOf::new(join, Some(ForkCheck::now())))
     }
 
     /// All pairs of one of these fingerprints and a different fingerprint of a page within k bits.
@@ -90,7 +90,7 @@ impl View {
         let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
         let given = prints::fingerprints(Arg::new("fingerprints"), fingerprints)?.bits;
         let pairs = pairs::with(snapshot, given, query, progress::given(progress)).or_raise(py)?;
-        Ok(StreamOf::new(pairs, Some(Birth::now())))
+        Ok(StreamOf::new(pairs, Some(ForkCheck::now())))
     }
 
     /// Pairs of pages with fingerprints within k bits of each other, in no particular order.
@@ -114,7 +114,7 @@ impl View {
         let snapshot = self.now(py)?;
         let asked = query::pairs(query::distance(k, &snapshot)?, like)?;
         let join = pairs::of_pages(snapshot, asked, progress::given(progress)).or_raise(py)?;
-        Ok(StreamOf::new(join, Some(Birth::now())))
+        Ok(StreamOf::new(join, Some(ForkCheck::now())))
     }
 
     /// Counts the different fingerprints of pages, for a distributed join within `k` bits.

@@ -7,17 +7,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 
 use super::open::shown;
-use super::reading::{Of, Reading};
-use super::view::{Source, View};
+use super::reading::{OpenReader, ReaderKind};
+use super::view::{SnapshotSource, View};
 use crate::convert::arg::{self, Arg};
-use crate::convert::time::Time;
+use crate::convert::time::PyTime;
 use crate::convert::value::{FromRust, no_pickle};
 use crate::maintain::publishing::Incomplete;
 use crate::maintain::stats::Stats;
 
 /// The data to reopen a reader: its class, its path, whether it uses plain reads, whether the store
 /// is published, and the number of the generation.
-type Call<'py> = (Bound<'py, PyType>, PathBuf, bool, bool, Option<u64>);
+type ReaderReduce<'py> = (Bound<'py, PyType>, PathBuf, bool, bool, Option<u64>);
 
 /// A read-only view of a store, which another process may have open for writing. Needs no write
 /// permission.
@@ -29,7 +29,7 @@ type Call<'py> = (Bound<'py, PyType>, PathBuf, bool, bool, Option<u64>);
 /// read whole into memory instead of being mapped.
 #[pyclass(frozen, extends = View, module = "simkeep")]
 pub(crate) struct Reader {
-    reading: Arc<Reading>,
+    reading: Arc<OpenReader>,
 }
 
 impl Reader {
@@ -37,10 +37,10 @@ impl Reader {
         py: Python<'_>,
         path: &Path,
         plain: bool,
-        of: Of,
+        of: ReaderKind,
     ) -> PyResult<PyClassInitializer<Reader>> {
-        let reading = Arc::new(Reading::open(py, path, plain, of)?);
-        let view = View::new(Source::Reader(Arc::clone(&reading)));
+        let reading = Arc::new(OpenReader::open(py, path, plain, of)?);
+        let view = View::new(SnapshotSource::Reader(Arc::clone(&reading)));
         Ok(PyClassInitializer::from(view).add_subclass(Reader { reading }))
     }
 }
@@ -50,7 +50,7 @@ impl Reader {
     #[new]
     #[pyo3(signature = (path, *, plain_reads=false))]
     fn new(py: Python<'_>, path: PathBuf, plain_reads: bool) -> PyResult<PyClassInitializer<Self>> {
-        Reader::of(py, &path, plain_reads, Of::Store)
+        Reader::of(py, &path, plain_reads, ReaderKind::Store)
     }
 
     /// Opens a published generation in a directory: the generation with a number, or the newest.
@@ -66,7 +66,7 @@ impl Reader {
         plain_reads: bool,
     ) -> PyResult<Py<Reader>> {
         let number = |given: &Bound<'_, PyAny>| arg::count(Arg::new("generation"), given);
-        let of = Of::Published(arg::optional(generation, number)?);
+        let of = ReaderKind::Published(arg::optional(generation, number)?);
         Py::new(py, Reader::of(py, &path, plain_reads, of)?)
     }
 
@@ -108,9 +108,9 @@ impl Reader {
     ///
     /// `None` if there was no writer.
     #[getter]
-    fn written(&self, py: Python<'_>) -> PyResult<Option<Time>> {
+    fn written(&self, py: Python<'_>) -> PyResult<Option<PyTime>> {
         let written = self.reading.with(py, |reader| Ok(reader.written()))?;
-        Ok(written.map(|written| Time(written.into())))
+        Ok(written.map(|written| PyTime(written.into())))
     }
 
     /// Whether commits followed each other too fast to read the journal, so that only sealed
@@ -156,20 +156,20 @@ impl Reader {
         let path = shown(py, &self.reading.path)?;
         let plain = if self.reading.plain { ", plain_reads=True" } else { "" };
         Ok(match self.reading.of {
-            Of::Store => format!("simkeep.Reader({path}{plain})"),
-            Of::Published(None) => format!("simkeep.Reader.published({path}{plain})"),
-            Of::Published(Some(number)) => {
+            ReaderKind::Store => format!("simkeep.Reader({path}{plain})"),
+            ReaderKind::Published(None) => format!("simkeep.Reader.published({path}{plain})"),
+            ReaderKind::Published(Some(number)) => {
                 format!("simkeep.Reader.published({path}, {number}{plain})")
             }
         })
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Call<'py>)> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, ReaderReduce<'py>)> {
         let open = slf.py().import("simkeep._words")?.getattr("_reader")?;
         let reading = &slf.get().reading;
         let (published, generation) = match reading.of {
-            Of::Store => (false, None),
-            Of::Published(generation) => (true, generation),
+            ReaderKind::Store => (false, None),
+            ReaderKind::Published(generation) => (true, generation),
         };
         let path = reading.path.clone();
         Ok((open, (slf.get_type(), path, reading.plain, published, generation)))
@@ -188,10 +188,10 @@ impl Snapshot {
     pub(crate) fn of(
         py: Python<'_>,
         snapshot: simkeep::Snapshot,
-        birth: Option<crate::call::fork::Birth>,
+        birth: Option<crate::call::fork::ForkCheck>,
     ) -> PyResult<Py<Snapshot>> {
         let shown = format!("<simkeep.{snapshot:?}>");
-        let view = View::new(Source::Snapshot { snapshot, birth });
+        let view = View::new(SnapshotSource::Snapshot { snapshot, birth });
         Py::new(py, PyClassInitializer::from(view).add_subclass(Snapshot { shown }))
     }
 }

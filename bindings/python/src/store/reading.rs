@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use pyo3::prelude::*;
 use simkeep::{Error, Location, Reader, Snapshot};
 
-use crate::call::fork::Birth;
+use crate::call::fork::ForkCheck;
 use crate::convert::error::{OrRaise, raise};
 
 /// The interval between checks whether another thread has finished a refresh.
@@ -17,32 +17,32 @@ const PAUSE: Duration = Duration::from_millis(1);
 ///
 /// Only threads that are attached to the interpreter hold the lock of the reader: see `fork.rs`. So
 /// a refreshing thread takes the reader out, and other threads use the earlier snapshot.
-pub(crate) struct Reading {
-    inner: Mutex<Inner>,
+pub(crate) struct OpenReader {
+    inner: Mutex<ReaderInner>,
     pub(crate) path: PathBuf,
     pub(crate) plain: bool,
-    pub(crate) of: Of,
+    pub(crate) of: ReaderKind,
 }
 
 /// The kind of an open reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Of {
+pub(crate) enum ReaderKind {
     Store,
     /// The published generation with this number; without a number, the newest generation.
     Published(Option<u64>),
 }
 
-struct Inner {
+struct ReaderInner {
     /// The last snapshot; `None` once the reader was closed.
     now: Option<Snapshot>,
     /// The reader; `None` while a thread refreshes it.
     reader: Option<Reader>,
     /// The process of the thread that took the reader.
-    birth: Birth,
+    birth: ForkCheck,
 }
 
 /// The result of taking a reader.
-enum Taken {
+enum ReaderCheckout {
     Reader(Reader),
     Closed,
     /// Another thread has the reader.
@@ -51,15 +51,20 @@ enum Taken {
     Lost,
 }
 
-impl Reading {
-    pub(crate) fn open(py: Python<'_>, path: &Path, plain: bool, of: Of) -> PyResult<Reading> {
+impl OpenReader {
+    pub(crate) fn open(
+        py: Python<'_>,
+        path: &Path,
+        plain: bool,
+        of: ReaderKind,
+    ) -> PyResult<OpenReader> {
         // The path is made absolute, so that a process with another working directory finds the
         // store.
         let path = std::path::absolute(path)?;
         let reader = py.detach(|| open(&path, plain, of)).or_raise(py)?;
         let now = Some(reader.snapshot());
-        let inner = Inner { now, reader: Some(reader), birth: Birth::now() };
-        Ok(Reading { inner: Mutex::new(inner), path, plain, of })
+        let inner = ReaderInner { now, reader: Some(reader), birth: ForkCheck::now() };
+        Ok(OpenReader { inner: Mutex::new(inner), path, plain, of })
     }
 
     /// Returns the current snapshot.
@@ -74,30 +79,30 @@ impl Reading {
     fn take(&self, py: Python<'_>) -> PyResult<Reader> {
         loop {
             match self.try_take() {
-                Taken::Reader(reader) => return Ok(reader),
-                Taken::Closed => return Err(raise(py, Error::Closed)),
-                Taken::Lost => break,
-                Taken::Busy => {}
+                ReaderCheckout::Reader(reader) => return Ok(reader),
+                ReaderCheckout::Closed => return Err(raise(py, Error::Closed)),
+                ReaderCheckout::Lost => break,
+                ReaderCheckout::Busy => {}
             }
             py.detach(|| std::thread::sleep(PAUSE));
             py.check_signals()?;
         }
         let opened = py.detach(|| open(&self.path, self.plain, self.of));
         // If opening fails, another thread of this process may be waiting for the reader.
-        opened.or_raise(py).inspect_err(|_| self.inner.lock().birth = Birth::never())
+        opened.or_raise(py).inspect_err(|_| self.inner.lock().birth = ForkCheck::never())
     }
 
-    fn try_take(&self) -> Taken {
+    fn try_take(&self) -> ReaderCheckout {
         let mut inner = self.inner.lock();
         if inner.now.is_none() {
-            return Taken::Closed;
+            return ReaderCheckout::Closed;
         }
-        let was_here = inner.birth.is_here();
-        inner.birth = Birth::now();
+        let was_here = inner.birth.is_current_process();
+        inner.birth = ForkCheck::now();
         match inner.reader.take() {
-            Some(reader) => Taken::Reader(reader),
-            None if was_here => Taken::Busy,
-            None => Taken::Lost,
+            Some(reader) => ReaderCheckout::Reader(reader),
+            None if was_here => ReaderCheckout::Busy,
+            None => ReaderCheckout::Lost,
         }
     }
 
@@ -142,11 +147,11 @@ impl Reading {
     }
 }
 
-fn open(path: &Path, plain: bool, of: Of) -> simkeep::Result<Reader> {
+fn open(path: &Path, plain: bool, of: ReaderKind) -> simkeep::Result<Reader> {
     let location = Location::from(path);
     let location = if plain { location.plain_reads() } else { location };
     match of {
-        Of::Store => Reader::open(location),
-        Of::Published(generation) => Reader::published(location, generation),
+        ReaderKind::Store => Reader::open(location),
+        ReaderKind::Published(generation) => Reader::published(location, generation),
     }
 }

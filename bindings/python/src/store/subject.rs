@@ -7,38 +7,38 @@ use simkeep::{Epoch, Error, Origin, Query, Result, Snapshot};
 
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
-use crate::observe::what::Html;
+use crate::observe::visit_result::HtmlSource;
 
 /// A fingerprint, a document, or a page of the store.
-pub(crate) enum Subject {
+pub(crate) enum SearchSubject {
     Fingerprint(u64),
     Document(Box<Document>),
     Page(String),
 }
 
-impl Subject {
+impl SearchSubject {
     /// Returns the subject from the arguments, of which exactly one must be set.
     pub(crate) fn new(
         fingerprint: Option<&Bound<'_, PyAny>>,
         text: Option<&Bound<'_, PyAny>>,
         html: Option<&Bound<'_, PyAny>>,
         url: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Subject> {
-        let document = |document| Subject::Document(Box::new(document));
+    ) -> PyResult<SearchSubject> {
+        let document = |document| SearchSubject::Document(Box::new(document));
         let given = [
             optional(fingerprint, |v| {
-                arg::fingerprint(Arg::new("fingerprint"), v).map(Subject::Fingerprint)
+                arg::fingerprint(Arg::new("fingerprint"), v).map(SearchSubject::Fingerprint)
             })?,
             optional(text, |v| {
                 Ok(document(Document::new(arg::content(Arg::new("text"), v)?.as_ref())))
             })?,
             optional(html, |v| {
-                Ok(document(match Html::of(v, Arg::new("html"))? {
-                    Html::Text(text) => extract(&text),
-                    Html::Bytes(bytes) => extract(&ContentType::of_page(None).decode(&bytes)),
+                Ok(document(match HtmlSource::of(v, Arg::new("html"))? {
+                    HtmlSource::Text(text) => extract(&text),
+                    HtmlSource::Bytes(bytes) => extract(&ContentType::of_page(None).decode(&bytes)),
                 }))
             })?,
-            optional(url, |v| Ok(Subject::Page(arg::url(Arg::new("url"), v)?.to_owned())))?,
+            optional(url, |v| Ok(SearchSubject::Page(arg::url(Arg::new("url"), v)?.to_owned())))?,
         ];
         let mut given = given.into_iter().flatten();
         match (given.next(), given.next()) {
@@ -57,18 +57,18 @@ impl Subject {
         snapshot: &Snapshot,
         mut query: Query,
     ) -> PyResult<Option<Query>> {
-        if let Subject::Fingerprint(fingerprint) = self {
+        if let SearchSubject::Fingerprint(fingerprint) = self {
             query.fingerprint = *fingerprint;
             return Ok(Some(query));
         }
         let epoch = query.epoch.unwrap_or_else(|| snapshot.near_epoch());
         query.epoch = Some(epoch);
         let fingerprint = match self {
-            Subject::Fingerprint(_) => None,
-            Subject::Document(document) => {
+            SearchSubject::Fingerprint(_) => None,
+            SearchSubject::Document(document) => {
                 py.detach(|| of_document(snapshot, epoch, document)).or_raise(py)?
             }
-            Subject::Page(url) => {
+            SearchSubject::Page(url) => {
                 let page = py.detach(|| snapshot.latest(url)).or_raise(py)?;
                 let page =
                     page.ok_or_else(|| Arg::new("url").wrong("is not a page of this store"))?;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use simkeep::Snapshot;
 
-use super::open::Open;
-use super::reading::Reading;
-use crate::call::fork::Birth;
+use super::open::OpenHandle;
+use super::reading::OpenReader;
+use crate::call::fork::ForkCheck;
 use crate::call::long::long;
 use crate::call::progress::{self, Progress};
 
@@ -17,31 +17,31 @@ use crate::call::progress::{self, Progress};
 /// takes some microseconds, for any size of the store.
 #[pyclass(subclass, frozen, module = "simkeep")]
 pub(crate) struct View {
-    source: Source,
+    source: SnapshotSource,
 }
 
 /// The source of snapshots.
-pub(crate) enum Source {
-    Store(Arc<Open>),
-    Reader(Arc<Reading>),
+pub(crate) enum SnapshotSource {
+    Store(Arc<OpenHandle>),
+    Reader(Arc<OpenReader>),
     Snapshot {
         snapshot: Snapshot,
         /// The process of the store; `None` for a reader, which works in any process.
-        birth: Option<Birth>,
+        birth: Option<ForkCheck>,
     },
 }
 
 impl View {
-    pub(crate) fn new(source: Source) -> View {
+    pub(crate) fn new(source: SnapshotSource) -> View {
         View { source }
     }
 
     /// Returns a snapshot of the current state.
     pub(crate) fn now(&self, py: Python<'_>) -> PyResult<Snapshot> {
         match &self.source {
-            Source::Store(open) => Ok(open.store(py)?.snapshot()),
-            Source::Reader(reading) => reading.snapshot(py),
-            Source::Snapshot { snapshot, birth } => {
+            SnapshotSource::Store(open) => Ok(open.store(py)?.snapshot()),
+            SnapshotSource::Reader(reading) => reading.snapshot(py),
+            SnapshotSource::Snapshot { snapshot, birth } => {
                 birth.map_or(Ok(()), |birth| birth.check(py))?;
                 Ok(snapshot.clone())
             }
@@ -49,16 +49,16 @@ impl View {
     }
 
     /// Returns the process that may read the view; `None` if every process may read it.
-    pub(crate) fn birth(&self) -> Option<Birth> {
+    pub(crate) fn birth(&self) -> Option<ForkCheck> {
         match &self.source {
-            Source::Store(open) => Some(open.birth),
-            Source::Reader(_) => None,
-            Source::Snapshot { birth, .. } => *birth,
+            SnapshotSource::Store(open) => Some(open.birth),
+            SnapshotSource::Reader(_) => None,
+            SnapshotSource::Snapshot { birth, .. } => *birth,
         }
     }
 
     /// Returns the process that may read both views; `None` if every process may read them.
-    pub(crate) fn birth_with(&self, other: &View) -> Option<Birth> {
+    pub(crate) fn birth_with(&self, other: &View) -> Option<ForkCheck> {
         self.birth().or_else(|| other.birth())
     }
 }

@@ -25,12 +25,12 @@ const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
 /// External arrays, chunk by chunk: the arrays of a stream, or a single array.
-pub(crate) struct Chunks {
+pub(crate) struct ArrowChunks {
     arg: Arg,
-    from: From,
+    from: ArrowInput,
 }
 
-enum From {
+enum ArrowInput {
     One(Option<ArrayRef>),
     Stream(ArrayStreamReader),
 }
@@ -48,7 +48,7 @@ fn pointer<T>(arg: Arg, capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<Non
 }
 
 /// Returns the Arrow arrays of an object; `None` if the object has no Arrow interface.
-pub(crate) fn chunks(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
+pub(crate) fn chunks(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Option<ArrowChunks>> {
     let py = given.py();
     if let Some(offer) = given.getattr_opt(intern!(py, "__arrow_c_stream__"))? {
         let capsule = offer.call0()?;
@@ -58,7 +58,7 @@ pub(crate) fn chunks(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Option<Chun
         // is marked as released.
         let stream = unsafe { ArrayStreamReader::from_raw(pointer.as_ptr()) };
         let stream = stream.map_err(|e| refused(arg, e))?;
-        return Ok(Some(Chunks { arg, from: From::Stream(stream) }));
+        return Ok(Some(ArrowChunks { arg, from: ArrowInput::Stream(stream) }));
     }
     let Some(offer) = given.getattr_opt(intern!(py, "__arrow_c_array__"))? else { return Ok(None) };
     let message = "__arrow_c_array__ must return a pair of capsules";
@@ -74,20 +74,20 @@ pub(crate) fn chunks(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Option<Chun
             .and_then(|of| from_ffi_and_data_type(FFI_ArrowArray::from_raw(array.as_ptr()), of))
     };
     let array = make_array(data.map_err(|e| refused(arg, e))?);
-    Ok(Some(Chunks { arg, from: From::One(Some(array)) }))
+    Ok(Some(ArrowChunks { arg, from: ArrowInput::One(Some(array)) }))
 }
 
-impl Iterator for Chunks {
+impl Iterator for ArrowChunks {
     type Item = PyResult<ArrayRef>;
 
     fn next(&mut self) -> Option<PyResult<ArrayRef>> {
         let next = match &mut self.from {
-            From::One(array) => array.take().map(Ok),
-            From::Stream(stream) => stream.next(),
+            ArrowInput::One(array) => array.take().map(Ok),
+            ArrowInput::Stream(stream) => stream.next(),
         };
         let next = next.map(|array| array.and_then(checked));
         if !matches!(next, Some(Ok(_))) {
-            self.from = From::One(None);
+            self.from = ArrowInput::One(None);
         }
         next.map(|array| array.map_err(|e| refused(self.arg, e)))
     }

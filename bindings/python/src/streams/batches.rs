@@ -10,22 +10,22 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::call::fork::Birth;
+use crate::call::fork::ForkCheck;
 use crate::call::long::PAUSE;
 use crate::streams::arrow;
-use crate::streams::source::Step;
+use crate::streams::source::StreamStep;
 
 /// The approximate number of rows in a batch of a stream.
 const ROWS: usize = 4096;
 
 /// Rows that arrive in batches.
-pub(crate) trait Rows: Send {
+pub(crate) trait RowBatches: Send {
     /// Returns the next rows: `most` rows, or a few more. Waits no longer than `long::PAUSE`.
-    fn next(&mut self, most: usize) -> Result<Step<RecordBatch>, ArrowError>;
+    fn next(&mut self, most: usize) -> Result<StreamStep<RecordBatch>, ArrowError>;
 }
 
 /// Rows that the first consumer takes; other consumers get an error.
-pub(crate) trait Unread: Send + Sync {
+pub(crate) trait UnreadRows: Send + Sync {
     /// Returns a batch without rows, which has the columns.
     fn empty(&self, signed: bool) -> Result<RecordBatch, ArrowError>;
 
@@ -33,7 +33,7 @@ pub(crate) trait Unread: Send + Sync {
     fn check(&self) -> Result<(), &'static str>;
 
     /// Takes the rows. With `signed`, fingerprints are signed, bit for bit.
-    fn take(&self, signed: bool) -> Result<Box<dyn Rows>, &'static str>;
+    fn take(&self, signed: bool) -> Result<Box<dyn RowBatches>, &'static str>;
 }
 
 /// A table in Arrow format, for pyarrow, polars, pandas, DuckDB.
@@ -42,12 +42,12 @@ pub(crate) trait Unread: Send + Sync {
 /// that requests a row. Requesting the columns of a table reads no data.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Batches {
-    of: Of,
+    of: BatchesSource,
 }
 
-enum Of {
+enum BatchesSource {
     Whole(RecordBatch),
-    Lazy { unread: Arc<dyn Unread>, signed: bool, schema: SchemaRef, birth: Option<Birth> },
+    Lazy { unread: Arc<dyn UnreadRows>, signed: bool, schema: SchemaRef, birth: Option<ForkCheck> },
 }
 
 fn raised(e: &ArrowError) -> PyErr {
@@ -57,17 +57,17 @@ fn raised(e: &ArrowError) -> PyErr {
 impl Batches {
     /// Creates a table that is already in memory.
     pub(crate) fn whole(batch: Result<RecordBatch, ArrowError>) -> PyResult<Batches> {
-        Ok(Batches { of: Of::Whole(batch.map_err(|e| raised(&e))?) })
+        Ok(Batches { of: BatchesSource::Whole(batch.map_err(|e| raised(&e))?) })
     }
 
     /// Creates a table that is built from items while it is read.
     pub(crate) fn lazy(
-        unread: Arc<dyn Unread>,
+        unread: Arc<dyn UnreadRows>,
         signed: bool,
-        birth: Option<Birth>,
+        birth: Option<ForkCheck>,
     ) -> PyResult<Batches> {
         let schema = unread.empty(signed).map_err(|e| raised(&e))?.schema();
-        Ok(Batches { of: Of::Lazy { unread, signed, schema, birth } })
+        Ok(Batches { of: BatchesSource::Lazy { unread, signed, schema, birth } })
     }
 }
 
@@ -83,14 +83,14 @@ impl Batches {
         // The interface allows ignoring the requested schema.
         let _ = requested_schema;
         match &self.of {
-            Of::Whole(batch) => {
+            BatchesSource::Whole(batch) => {
                 let batches = [Ok(batch.clone())].into_iter();
-                arrow::capsule(py, Box::new(Whole { schema: batch.schema(), batches }))
+                arrow::capsule(py, Box::new(SingleBatchReader { schema: batch.schema(), batches }))
             }
-            Of::Lazy { unread, signed, schema, birth } => {
+            BatchesSource::Lazy { unread, signed, schema, birth } => {
                 birth.map_or(Ok(()), |birth| birth.check(py))?;
                 unread.check().map_err(PyValueError::new_err)?;
-                let lazy = Lazy {
+                let lazy = LazyBatchReader {
                     unread: Some(Arc::clone(unread)),
                     rows: None,
                     signed: *signed,
@@ -105,12 +105,12 @@ impl Batches {
 }
 
 /// A table in memory.
-struct Whole {
+struct SingleBatchReader {
     schema: SchemaRef,
     batches: std::array::IntoIter<Result<RecordBatch, ArrowError>, 1>,
 }
 
-impl Iterator for Whole {
+impl Iterator for SingleBatchReader {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -118,7 +118,7 @@ impl Iterator for Whole {
     }
 }
 
-impl RecordBatchReader for Whole {
+impl RecordBatchReader for SingleBatchReader {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
@@ -126,14 +126,14 @@ impl RecordBatchReader for Whole {
 
 /// A table that is built while it is read. The consumer of the table may or may not be attached to
 /// the interpreter.
-struct Lazy {
+struct LazyBatchReader {
     /// The rows, until the first row is requested. DuckDB takes a stream twice, first for the
     /// columns alone.
-    unread: Option<Arc<dyn Unread>>,
-    rows: Option<Box<dyn Rows>>,
+    unread: Option<Arc<dyn UnreadRows>>,
+    rows: Option<Box<dyn RowBatches>>,
     signed: bool,
     schema: SchemaRef,
-    birth: Option<Birth>,
+    birth: Option<ForkCheck>,
     /// The time of the last check for signals.
     looked: Instant,
 }
@@ -143,9 +143,9 @@ pub(crate) fn refused(e: impl std::fmt::Display) -> ArrowError {
     ArrowError::ExternalError(e.to_string().replace('\0', "\u{fffd}").into())
 }
 
-impl Lazy {
+impl LazyBatchReader {
     fn read(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
-        if self.birth.is_some_and(|birth| !birth.is_here()) {
+        if self.birth.is_some_and(|birth| !birth.is_current_process()) {
             return Err(refused(simkeep::Error::Forked));
         }
         if let Some(unread) = &self.unread {
@@ -161,9 +161,9 @@ impl Lazy {
             }
             let Some(rows) = &mut self.rows else { return Ok(None) };
             match rows.next(ROWS) {
-                Ok(Step::Some(batch)) => return Ok(Some(batch)),
-                Ok(Step::Waiting) => {}
-                Ok(Step::End) => {
+                Ok(StreamStep::Some(batch)) => return Ok(Some(batch)),
+                Ok(StreamStep::Waiting) => {}
+                Ok(StreamStep::End) => {
                     self.rows = None;
                     return Ok(None);
                 }
@@ -199,7 +199,7 @@ impl Lazy {
     }
 }
 
-impl Iterator for Lazy {
+impl Iterator for LazyBatchReader {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -211,7 +211,7 @@ impl Iterator for Lazy {
     }
 }
 
-impl RecordBatchReader for Lazy {
+impl RecordBatchReader for LazyBatchReader {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }

@@ -19,7 +19,7 @@ use crate::convert::arg::Arg;
 const MS_PER_DAY: i64 = 86_400_000;
 
 /// An imported column. Dictionaries, views, large offsets and slices are resolved.
-pub(crate) struct Column {
+pub(crate) struct ImportedColumn {
     array: ArrayRef,
     arg: Arg,
     /// The number of earlier rows.
@@ -35,9 +35,9 @@ pub(crate) fn only_column(array: ArrayRef) -> ArrayRef {
     }
 }
 
-impl Column {
-    pub(crate) fn new(array: ArrayRef, arg: Arg, before: u64) -> Column {
-        Column { array, arg, before }
+impl ImportedColumn {
+    pub(crate) fn new(array: ArrayRef, arg: Arg, before: u64) -> ImportedColumn {
+        ImportedColumn { array, arg, before }
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -16,7 +16,7 @@ pub(crate) type Result<T> = std::result::Result<T, ArrowError>;
 
 /// A function that makes the rows of items. With the flag, the fingerprints are signed, bit for
 /// bit.
-pub(crate) type Table<T> = fn(&[T], bool) -> Result<RecordBatch>;
+pub(crate) type BatchFunction<T> = fn(&[T], bool) -> Result<RecordBatch>;
 
 /// Makes a batch with a row for each iteration of a loop.
 ///
@@ -28,9 +28,9 @@ macro_rules! columns {
         $($name:ident: $Kind:ty = $value:expr,)+
     ) => {{
         struct Columns {
-            $($name: $crate::streams::columns::Column<$Kind>,)+
+            $($name: $crate::streams::columns::ColumnBuilder<$Kind>,)+
         }
-        let mut columns = Columns { $($name: $crate::streams::columns::Column::new(),)+ };
+        let mut columns = Columns { $($name: $crate::streams::columns::ColumnBuilder::new(),)+ };
         for $row in $rows {
             $(columns.$name.push($value)?;)+
         }
@@ -43,11 +43,11 @@ macro_rules! columns {
 pub(crate) use columns;
 
 /// A column under construction.
-pub(crate) struct Column<K: Kind>(K::Builder);
+pub(crate) struct ColumnBuilder<K: ColumnKind>(K::Builder);
 
-impl<K: Kind> Column<K> {
+impl<K: ColumnKind> ColumnBuilder<K> {
     pub(crate) fn new() -> Self {
-        Column(K::builder())
+        ColumnBuilder(K::builder())
     }
 
     /// Adds the value of the next row.
@@ -73,7 +73,7 @@ impl<K: Kind> Column<K> {
 }
 
 /// A kind of column.
-pub(crate) trait Kind {
+pub(crate) trait ColumnKind {
     type Builder: ArrayBuilder;
     const NULLS: bool;
 
@@ -81,12 +81,12 @@ pub(crate) trait Kind {
 }
 
 /// A kind of column that takes a `V` for each row.
-pub(crate) trait Push<V>: Kind {
+pub(crate) trait Push<V>: ColumnKind {
     fn push(to: &mut Self::Builder, value: V) -> Result<()>;
 }
 
 /// A kind of column whose builder takes a `V` or a null for each row.
-pub(crate) trait Append<V>: Kind {
+pub(crate) trait Append<V>: ColumnKind {
     fn append(to: &mut Self::Builder, value: Option<V>) -> Result<()>;
 }
 
@@ -104,7 +104,7 @@ impl<V, K: Append<V>> Push<Option<V>> for Option<K> {
     }
 }
 
-impl<K: Kind> Kind for Option<K> {
+impl<K: ColumnKind> ColumnKind for Option<K> {
     type Builder = K::Builder;
     const NULLS: bool = true;
 
@@ -123,7 +123,7 @@ macro_rules! kinds {
         $(#[$of])*
         pub(crate) enum $Kind {}
 
-        impl Kind for $Kind {
+        impl ColumnKind for $Kind {
             type Builder = $Builder;
             const NULLS: bool = false;
 

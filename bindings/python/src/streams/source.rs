@@ -3,13 +3,13 @@
 use simkeep::{Error, Result};
 
 /// A source of items.
-pub(crate) trait Source<T>: Send {
+pub(crate) trait StreamSource<T>: Send {
     /// Returns the next items: `most` items, or a few more. Waits no longer than `long::PAUSE`.
-    fn next(&mut self, most: usize) -> Result<Step<Vec<T>>>;
+    fn next(&mut self, most: usize) -> Result<StreamStep<Vec<T>>>;
 }
 
 /// The result of a step.
-pub(crate) enum Step<T> {
+pub(crate) enum StreamStep<T> {
     Some(T),
     /// No result yet.
     Waiting,
@@ -29,8 +29,8 @@ impl<I> Iterated<I> {
     }
 }
 
-impl<T, I: Iterator<Item = Result<T>> + Send> Source<T> for Iterated<I> {
-    fn next(&mut self, most: usize) -> Result<Step<Vec<T>>> {
+impl<T, I: Iterator<Item = Result<T>> + Send> StreamSource<T> for Iterated<I> {
+    fn next(&mut self, most: usize) -> Result<StreamStep<Vec<T>>> {
         let mut items = Vec::with_capacity(most);
         if let Some(e) = self.failed.take() {
             return Err(e);
@@ -46,8 +46,8 @@ impl<T, I: Iterator<Item = Result<T>> + Send> Source<T> for Iterated<I> {
         }
         match self.failed.take_if(|_| items.is_empty()) {
             Some(e) => Err(e),
-            None if items.is_empty() => Ok(Step::End),
-            None => Ok(Step::Some(items)),
+            None if items.is_empty() => Ok(StreamStep::End),
+            None => Ok(StreamStep::Some(items)),
         }
     }
 }

@@ -12,30 +12,30 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use simkeep::Result;
 
-use crate::call::fork::Birth;
+use crate::call::fork::ForkCheck;
 use crate::convert::error::OrRaise;
 use crate::convert::typed::output_type;
 use crate::convert::value::FromRust;
-use crate::streams::batches::{Batches, Rows, Unread, refused};
-use crate::streams::columns::Table;
-use crate::streams::source::{Source, Step};
+use crate::streams::batches::{Batches, RowBatches, UnreadRows, refused};
+use crate::streams::columns::BatchFunction;
+use crate::streams::source::{StreamSource, StreamStep};
 
 /// The maximum number of items that are read ahead.
 const AHEAD_MAX: usize = 64;
 
 /// An item of a stream.
-pub(crate) trait Item: Send + Sized + 'static {
+pub(crate) trait StreamItem: Send + Sized + 'static {
     /// The Python type.
     type Object: FromRust<Self> + for<'py> IntoPyObject<'py>;
 
     /// The table rows of items, if they have any.
-    const TABLE: Option<Table<Self>> = None;
+    const TABLE: Option<BatchFunction<Self>> = None;
 }
 
 /// The state of a stream.
-enum State<T> {
+enum StreamState<T> {
     /// No thread is reading.
-    Ready(Box<dyn Source<T>>),
+    Ready(Box<dyn StreamSource<T>>),
     /// A thread is reading.
     Busy,
     /// The stream was read to its end.
@@ -55,22 +55,25 @@ const CLOSED: &str = "this stream is closed";
 /// stream.
 #[pyclass(frozen, generic, subclass, module = "simkeep")]
 pub(crate) struct Stream {
-    inner: Arc<dyn Untyped>,
+    inner: Arc<dyn ErasedStream>,
     /// The process in which the stream can be read; `None` for any process.
-    birth: Option<Birth>,
+    birth: Option<ForkCheck>,
 }
 
-struct Inner<T> {
-    state: State<T>,
+struct StreamInner<T> {
+    state: StreamState<T>,
     ahead: IntoIter<T>,
     /// The number of items to read next.
     most: usize,
 }
 
 impl Stream {
-    pub(crate) fn new<T: Item>(source: impl Source<T> + 'static, birth: Option<Birth>) -> Stream {
-        let state = State::Ready(Box::new(source));
-        let inner = Inner { state, ahead: IntoIter::default(), most: 1 };
+    pub(crate) fn new<T: StreamItem>(
+        source: impl StreamSource<T> + 'static,
+        birth: Option<ForkCheck>,
+    ) -> Stream {
+        let state = StreamState::Ready(Box::new(source));
+        let inner = StreamInner { state, ahead: IntoIter::default(), most: 1 };
         Stream { inner: Arc::new(Mutex::new(inner)), birth }
     }
 }
@@ -81,11 +84,11 @@ impl Stream {
         slf
     }
 
-    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Next<'py>>> {
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<NextItem<'py>>> {
         if let Some(birth) = self.birth {
             birth.check(py)?;
         }
-        Ok(self.inner.next(py)?.map(Next))
+        Ok(self.inner.next(py)?.map(NextItem))
     }
 
     /// Ends the iteration, and releases its source. May be called twice.
@@ -138,9 +141,9 @@ impl Drop for Stream {
 }
 
 /// The next item of a stream.
-struct Next<'py>(Bound<'py, PyAny>);
+struct NextItem<'py>(Bound<'py, PyAny>);
 
-impl<'py> IntoPyObject<'py> for Next<'py> {
+impl<'py> IntoPyObject<'py> for NextItem<'py> {
     type Target = PyAny;
     type Output = Bound<'py, PyAny>;
     type Error = PyErr;
@@ -156,9 +159,9 @@ impl<'py> IntoPyObject<'py> for Next<'py> {
 pub(crate) struct StreamOf<T>(Stream, PhantomData<fn() -> T>);
 
 impl<T> StreamOf<T> {
-    pub(crate) fn new<I: Item<Object = T>>(
-        source: impl Source<I> + 'static,
-        birth: Option<Birth>,
+    pub(crate) fn new<I: StreamItem<Object = T>>(
+        source: impl StreamSource<I> + 'static,
+        birth: Option<ForkCheck>,
     ) -> StreamOf<T> {
         StreamOf(Stream::new(source, birth), PhantomData)
     }
@@ -179,20 +182,20 @@ impl<'py, T: IntoPyObject<'py>> IntoPyObject<'py> for StreamOf<T> {
 }
 
 /// A stream of items whose type is hidden from its user.
-trait Untyped: Send + Sync {
+trait ErasedStream: Send + Sync {
     /// Returns the next item as a Python object.
     fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>>;
 
     fn close(&self, py: Python<'_>);
 
     /// Takes the remaining items, to be read as a table.
-    fn rest(&self) -> PyResult<Arc<dyn Unread>>;
+    fn rest(&self) -> PyResult<Arc<dyn UnreadRows>>;
 
     /// Returns the remaining items as a table, which the first consumer of a row takes.
-    fn unread(self: Arc<Self>) -> PyResult<Arc<dyn Unread>>;
+    fn unread(self: Arc<Self>) -> PyResult<Arc<dyn UnreadRows>>;
 }
 
-impl<T: Item> Untyped for Mutex<Inner<T>> {
+impl<T: StreamItem> ErasedStream for Mutex<StreamInner<T>> {
     fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         loop {
             let (mut source, most) = {
@@ -202,10 +205,10 @@ impl<T: Item> Untyped for Mutex<Inner<T>> {
                     return T::Object::from_rust(py, item)?.into_bound_py_any(py).map(Some);
                 }
                 let most = inner.most;
-                match std::mem::replace(&mut inner.state, State::Busy) {
-                    State::Ready(source) => (source, most),
-                    State::Busy => return Err(PyValueError::new_err(BUSY)),
-                    over @ (State::Ended | State::Taken | State::Closed) => {
+                match std::mem::replace(&mut inner.state, StreamState::Busy) {
+                    StreamState::Ready(source) => (source, most),
+                    StreamState::Busy => return Err(PyValueError::new_err(BUSY)),
+                    over @ (StreamState::Ended | StreamState::Taken | StreamState::Closed) => {
                         inner.state = over;
                         return Ok(None);
                     }
@@ -217,14 +220,14 @@ impl<T: Item> Untyped for Mutex<Inner<T>> {
             });
             let left = self.lock().put(step, source);
             match left {
-                Left::Ahead => {}
-                Left::Waiting => {
+                ReadRemainder::Ahead => {}
+                ReadRemainder::Waiting => {
                     if let Err(e) = py.check_signals() {
                         self.close(py);
                         return Err(e);
                     }
                 }
-                Left::Over(over, source) => {
+                ReadRemainder::Over(over, source) => {
                     py.detach(|| drop(source));
                     return over.or_raise(py).map(|()| None);
                 }
@@ -236,64 +239,68 @@ impl<T: Item> Untyped for Mutex<Inner<T>> {
         let state = {
             let mut inner = self.lock();
             inner.ahead = IntoIter::default();
-            std::mem::replace(&mut inner.state, State::Closed)
+            std::mem::replace(&mut inner.state, StreamState::Closed)
         };
-        if let State::Ready(source) = state {
+        if let StreamState::Ready(source) = state {
             py.detach(|| drop(source));
         }
     }
 
-    fn rest(&self) -> PyResult<Arc<dyn Unread>> {
+    fn rest(&self) -> PyResult<Arc<dyn UnreadRows>> {
         let table = table::<T>()?;
         let rest = self.lock().rest().map_err(PyValueError::new_err)?;
-        Ok(Arc::new(Tabled { inner: Arc::new(Mutex::new(rest)), table }))
+        Ok(Arc::new(StreamRows { inner: Arc::new(Mutex::new(rest)), table }))
     }
 
-    fn unread(self: Arc<Self>) -> PyResult<Arc<dyn Unread>> {
-        Ok(Arc::new(Tabled { table: table::<T>()?, inner: self }))
+    fn unread(self: Arc<Self>) -> PyResult<Arc<dyn UnreadRows>> {
+        Ok(Arc::new(StreamRows { table: table::<T>()?, inner: self }))
     }
 }
 
 /// Returns the function that converts items to rows.
-fn table<T: Item>() -> PyResult<Table<T>> {
+fn table<T: StreamItem>() -> PyResult<BatchFunction<T>> {
     T::TABLE.ok_or_else(|| PyTypeError::new_err("such a stream has no columns"))
 }
 
 /// The state of a stream after a read.
-enum Left<T> {
+enum ReadRemainder<T> {
     /// Items were read ahead.
     Ahead,
     /// There is no item yet.
     Waiting,
     /// The stream has ended. The caller drops the source.
-    Over(Result<()>, Box<dyn Source<T>>),
+    Over(Result<()>, Box<dyn StreamSource<T>>),
 }
 
-impl<T> Inner<T> {
+impl<T> StreamInner<T> {
     /// Stores the result of a read, and returns the source.
-    fn put(&mut self, step: Result<Step<Vec<T>>>, source: Box<dyn Source<T>>) -> Left<T> {
+    fn put(
+        &mut self,
+        step: Result<StreamStep<Vec<T>>>,
+        source: Box<dyn StreamSource<T>>,
+    ) -> ReadRemainder<T> {
         // The stream may have been closed meanwhile.
-        if !matches!(self.state, State::Busy) {
-            return Left::Over(Ok(()), source);
+        if !matches!(self.state, StreamState::Busy) {
+            return ReadRemainder::Over(Ok(()), source);
         }
         match step {
-            Ok(Step::Some(items)) => {
+            Ok(StreamStep::Some(items)) => {
                 self.ahead = items.into_iter();
                 self.most = (self.most * 2).min(AHEAD_MAX);
-                self.state = State::Ready(source);
-                Left::Ahead
+                self.state = StreamState::Ready(source);
+                ReadRemainder::Ahead
             }
-            Ok(Step::Waiting) => {
-                self.state = State::Ready(source);
-                Left::Waiting
+            Ok(StreamStep::Waiting) => {
+                self.state = StreamState::Ready(source);
+                ReadRemainder::Waiting
             }
-            Ok(Step::End) => {
-                self.state = State::Ended;
-                Left::Over(Ok(()), source)
+            Ok(StreamStep::End) => {
+                self.state = StreamState::Ended;
+                ReadRemainder::Over(Ok(()), source)
             }
             Err(e) => {
-                self.state = State::Ended;
-                Left::Over(Err(e), source)
+                self.state = StreamState::Ended;
+                ReadRemainder::Over(Err(e), source)
             }
         }
     }
@@ -301,28 +308,28 @@ impl<T> Inner<T> {
     /// Checks whether the remaining items can be taken.
     fn check(&self) -> Result<(), &'static str> {
         match self.state {
-            State::Ready(_) | State::Ended => Ok(()),
-            State::Busy => Err(BUSY),
-            State::Taken => Err(TAKEN),
-            State::Closed => Err(CLOSED),
+            StreamState::Ready(_) | StreamState::Ended => Ok(()),
+            StreamState::Busy => Err(BUSY),
+            StreamState::Taken => Err(TAKEN),
+            StreamState::Closed => Err(CLOSED),
         }
     }
 
     /// Takes the remaining items.
-    fn rest(&mut self) -> Result<Inner<T>, &'static str> {
+    fn rest(&mut self) -> Result<StreamInner<T>, &'static str> {
         self.check()?;
-        let state = std::mem::replace(&mut self.state, State::Taken);
-        Ok(Inner { state, ahead: std::mem::take(&mut self.ahead), most: self.most })
+        let state = std::mem::replace(&mut self.state, StreamState::Taken);
+        Ok(StreamInner { state, ahead: std::mem::take(&mut self.ahead), most: self.most })
     }
 }
 
 /// A stream that is read as a table.
-struct Tabled<T> {
-    inner: Arc<Mutex<Inner<T>>>,
-    table: Table<T>,
+struct StreamRows<T> {
+    inner: Arc<Mutex<StreamInner<T>>>,
+    table: BatchFunction<T>,
 }
 
-impl<T: Item> Unread for Tabled<T> {
+impl<T: StreamItem> UnreadRows for StreamRows<T> {
     fn empty(&self, signed: bool) -> Result<RecordBatch, ArrowError> {
         (self.table)(&[], signed)
     }
@@ -331,31 +338,31 @@ impl<T: Item> Unread for Tabled<T> {
         self.inner.lock().check()
     }
 
-    fn take(&self, signed: bool) -> Result<Box<dyn Rows>, &'static str> {
+    fn take(&self, signed: bool) -> Result<Box<dyn RowBatches>, &'static str> {
         let rest = self.inner.lock().rest()?;
-        Ok(Box::new(Rest { rest, table: self.table, signed }))
+        Ok(Box::new(RemainingRows { rest, table: self.table, signed }))
     }
 }
 
 /// The remainder of a stream, read as a table.
-struct Rest<T> {
-    rest: Inner<T>,
-    table: Table<T>,
+struct RemainingRows<T> {
+    rest: StreamInner<T>,
+    table: BatchFunction<T>,
     signed: bool,
 }
 
-impl<T: Item> Rows for Rest<T> {
-    fn next(&mut self, most: usize) -> Result<Step<RecordBatch>, ArrowError> {
-        let batch = |items: &[T]| (self.table)(items, self.signed).map(Step::Some);
+impl<T: StreamItem> RowBatches for RemainingRows<T> {
+    fn next(&mut self, most: usize) -> Result<StreamStep<RecordBatch>, ArrowError> {
+        let batch = |items: &[T]| (self.table)(items, self.signed).map(StreamStep::Some);
         let ahead = std::mem::take(&mut self.rest.ahead);
         if !ahead.as_slice().is_empty() {
             return batch(ahead.as_slice());
         }
-        let State::Ready(source) = &mut self.rest.state else { return Ok(Step::End) };
+        let StreamState::Ready(source) = &mut self.rest.state else { return Ok(StreamStep::End) };
         match source.next(most).map_err(refused)? {
-            Step::Some(items) => batch(&items),
-            Step::Waiting => Ok(Step::Waiting),
-            Step::End => Ok(Step::End),
+            StreamStep::Some(items) => batch(&items),
+            StreamStep::Waiting => Ok(StreamStep::Waiting),
+            StreamStep::End => Ok(StreamStep::End),
         }
     }
 }

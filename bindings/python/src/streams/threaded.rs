@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use simkeep::{Error, Progress, Result};
 
-use crate::call::fork::Birth;
+use crate::call::fork::ForkCheck;
 use crate::call::long::{PAUSE, thread_error};
-use crate::streams::source::{Source, Step};
+use crate::streams::source::{StreamSource, StreamStep};
 
 /// The maximum number of waiting chunks.
 const LOTS: usize = 8;
@@ -25,21 +25,21 @@ const LOT_MAX: usize = 1024;
 const LEAVE: Duration = Duration::from_millis(100);
 
 /// Work in a thread.
-pub(crate) struct Threaded<T> {
+pub(crate) struct ThreadedItems<T> {
     found: Option<Receiver<Result<Vec<T>>>>,
     /// The sender of this channel is dropped when the work is over.
     over: Option<Receiver<()>>,
     progress: Progress,
     thread: Option<JoinHandle<()>>,
-    birth: Birth,
+    birth: ForkCheck,
 }
 
 /// The output of the thread. Further threads that the thread starts may also use the output.
-pub(crate) struct Out<T>(SyncSender<Result<Vec<T>>>);
+pub(crate) struct ThreadOutput<T>(SyncSender<Result<Vec<T>>>);
 
-impl<T> Out<T> {
+impl<T> ThreadOutput<T> {
     /// Sends items, unless the reader was dropped.
-    pub(crate) fn give(&self, items: Vec<T>) -> ControlFlow<()> {
+    pub(crate) fn send(&self, items: Vec<T>) -> ControlFlow<()> {
         match self.0.send(Ok(items)) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
@@ -54,78 +54,84 @@ impl<T> Out<T> {
                 Ok(item) => lot.push(item),
                 Err(e) => {
                     // Items before an error are read before the error is raised.
-                    let _: ControlFlow<()> = self.give(lot);
+                    let _: ControlFlow<()> = self.send(lot);
                     return Err(e);
                 }
             }
             if lot.len() >= most {
-                if self.give(std::mem::take(&mut lot)).is_break() {
+                if self.send(std::mem::take(&mut lot)).is_break() {
                     return Ok(());
                 }
                 most = (most * 2).min(LOT_MAX);
             }
         }
         if !lot.is_empty() {
-            let _: ControlFlow<()> = self.give(lot);
+            let _: ControlFlow<()> = self.send(lot);
         }
         Ok(())
     }
 }
 
-impl<T: Send + 'static> Threaded<T> {
+impl<T: Send + 'static> ThreadedItems<T> {
     /// Begins work in a thread with this name; a closing reader cancels it through the progress.
     pub(crate) fn begin(
         name: &str,
         progress: Progress,
-        work: impl FnOnce(&Progress, &Out<T>) -> Result<()> + Send + 'static,
-    ) -> Result<Threaded<T>> {
+        work: impl FnOnce(&Progress, &ThreadOutput<T>) -> Result<()> + Send + 'static,
+    ) -> Result<ThreadedItems<T>> {
         let (send, found) = sync_channel(LOTS);
         let (ends, over) = sync_channel(0);
         let of_thread = progress.clone();
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
             // This sender is dropped last, even if the work panics.
             let _ends: SyncSender<()> = ends;
-            let out = Out(send);
+            let out = ThreadOutput(send);
             if let Err(e) = work(&of_thread, &out) {
                 // If the reader was dropped, the error is not needed.
                 let _ = out.0.send(Err(e));
             }
         });
         let thread = Some(thread.map_err(thread_error)?);
-        Ok(Threaded { found: Some(found), over: Some(over), progress, thread, birth: Birth::now() })
+        Ok(ThreadedItems {
+            found: Some(found),
+            over: Some(over),
+            progress,
+            thread,
+            birth: ForkCheck::now(),
+        })
     }
 
     /// Begins to iterate over items that need no progress to be cancelled.
     pub(crate) fn through(
         name: &str,
-        work: impl FnOnce(&Out<T>) -> Result<()> + Send + 'static,
-    ) -> Result<Threaded<T>> {
-        Threaded::begin(name, Progress::default(), move |_, out| work(out))
+        work: impl FnOnce(&ThreadOutput<T>) -> Result<()> + Send + 'static,
+    ) -> Result<ThreadedItems<T>> {
+        ThreadedItems::begin(name, Progress::default(), move |_, out| work(out))
     }
 }
 
-impl<T: Send> Source<T> for Threaded<T> {
-    fn next(&mut self, _most: usize) -> Result<Step<Vec<T>>> {
-        let Some(found) = &self.found else { return Ok(Step::End) };
+impl<T: Send> StreamSource<T> for ThreadedItems<T> {
+    fn next(&mut self, _most: usize) -> Result<StreamStep<Vec<T>>> {
+        let Some(found) = &self.found else { return Ok(StreamStep::End) };
         match found.recv_timeout(PAUSE) {
-            Ok(found) => found.map(Step::Some),
-            Err(RecvTimeoutError::Timeout) => Ok(Step::Waiting),
+            Ok(found) => found.map(StreamStep::Some),
+            Err(RecvTimeoutError::Timeout) => Ok(StreamStep::Waiting),
             Err(RecvTimeoutError::Disconnected) => {
                 self.found = None;
                 match self.thread.take().map(JoinHandle::join) {
                     Some(Err(_)) => {
                         Err(Error::InvalidArgument("the thread of a stream panicked".to_owned()))
                     }
-                    _ => Ok(Step::End),
+                    _ => Ok(StreamStep::End),
                 }
             }
         }
     }
 }
 
-impl<T> Drop for Threaded<T> {
+impl<T> Drop for ThreadedItems<T> {
     fn drop(&mut self) {
-        if !self.birth.is_here() {
+        if !self.birth.is_current_process() {
             // In a child process the thread does not exist, and locks that it held stay locked.
             std::mem::forget((self.found.take(), self.over.take(), self.thread.take()));
             return;

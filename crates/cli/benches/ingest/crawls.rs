@@ -8,32 +8,32 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::json;
 
-use crate::pages::Pages;
+use crate::pages::PageGenerator;
 
 /// A kind of file.
-pub(crate) struct Kind {
+pub(crate) struct CrawlKind {
     pub(crate) name: &'static str,
     /// What it is made of.
-    write: fn(&mut dyn Write, &mut Pages, bytes: usize),
+    write: fn(&mut dyn Write, &mut PageGenerator, bytes: usize),
     /// How many files there are.
     files: usize,
     ending: &'static str,
 }
 
 /// All kinds.
-pub(crate) const KINDS: [Kind; 6] = [
-    Kind { name: "warc", write: archive, files: 1, ending: "warc.gz" },
-    Kind { name: "warcs", write: archive, files: 4, ending: "warc.gz" },
-    Kind { name: "plain-warc", write: plain_archive, files: 1, ending: "warc" },
-    Kind { name: "long-lines", write: long_lines, files: 1, ending: "jsonl.gz" },
-    Kind { name: "plain-long-lines", write: long_lines, files: 1, ending: "jsonl" },
-    Kind { name: "short-lines", write: short_lines, files: 1, ending: "jsonl" },
+pub(crate) const KINDS: [CrawlKind; 6] = [
+    CrawlKind { name: "warc", write: archive, files: 1, ending: "warc.gz" },
+    CrawlKind { name: "warcs", write: archive, files: 4, ending: "warc.gz" },
+    CrawlKind { name: "plain-warc", write: plain_archive, files: 1, ending: "warc" },
+    CrawlKind { name: "long-lines", write: long_lines, files: 1, ending: "jsonl.gz" },
+    CrawlKind { name: "plain-long-lines", write: long_lines, files: 1, ending: "jsonl" },
+    CrawlKind { name: "short-lines", write: short_lines, files: 1, ending: "jsonl" },
 ];
 
-impl Kind {
+impl CrawlKind {
     /// Writes the files to a folder, with `bytes` bytes of documents in total.
     pub(crate) fn make(&self, folder: &Path, bytes: usize) -> Vec<PathBuf> {
-        let mut pages = Pages::new();
+        let mut pages = PageGenerator::new();
         let make = |number: usize| {
             let path = folder.join(format!("{}-{number}.{}", self.name, self.ending));
             let mut file = BufWriter::new(File::create(&path).unwrap());
@@ -54,7 +54,7 @@ impl Kind {
 
 /// An archive like those of large crawls: each record packed by itself, with requests, responses
 /// and declared digests.
-fn archive(file: &mut dyn Write, pages: &mut Pages, bytes: usize) {
+fn archive(file: &mut dyn Write, pages: &mut PageGenerator, bytes: usize) {
     records(pages, bytes, |record| {
         let mut packer = GzEncoder::new(&mut *file, Compression::new(6));
         packer.write_all(record).unwrap();
@@ -62,11 +62,11 @@ fn archive(file: &mut dyn Write, pages: &mut Pages, bytes: usize) {
     });
 }
 
-fn plain_archive(file: &mut dyn Write, pages: &mut Pages, bytes: usize) {
+fn plain_archive(file: &mut dyn Write, pages: &mut PageGenerator, bytes: usize) {
     records(pages, bytes, |record| file.write_all(record).unwrap());
 }
 
-fn records(pages: &mut Pages, bytes: usize, mut each: impl FnMut(&[u8])) {
+fn records(pages: &mut PageGenerator, bytes: usize, mut each: impl FnMut(&[u8])) {
     let mut made = 0;
     for number in 0.. {
         // Most pages are of some ten kB, and some of many times that.
@@ -98,15 +98,15 @@ fn records(pages: &mut Pages, bytes: usize, mut each: impl FnMut(&[u8])) {
     }
 }
 
-fn long_lines(file: &mut dyn Write, pages: &mut Pages, bytes: usize) {
+fn long_lines(file: &mut dyn Write, pages: &mut PageGenerator, bytes: usize) {
     lines(file, pages, bytes, 8000);
 }
 
-fn short_lines(file: &mut dyn Write, pages: &mut Pages, bytes: usize) {
+fn short_lines(file: &mut dyn Write, pages: &mut PageGenerator, bytes: usize) {
     lines(file, pages, bytes, 200);
 }
 
-fn lines(file: &mut dyn Write, pages: &mut Pages, bytes: usize, text_bytes: usize) {
+fn lines(file: &mut dyn Write, pages: &mut PageGenerator, bytes: usize, text_bytes: usize) {
     let mut made = 0;
     for number in 0_u64.. {
         let text = pages.text(text_bytes);

@@ -20,10 +20,10 @@ mod run;
 
 use std::path::PathBuf;
 
-use crawls::{KINDS, Kind};
-use run::Cost;
-use simkeep_testing::bench::arguments::{self, Given, Only};
-use simkeep_testing::bench::report::{Report, Row};
+use crawls::{CrawlKind, KINDS};
+use run::ProcessCost;
+use simkeep_testing::bench::arguments::{self, NameFilter, RemainingArguments};
+use simkeep_testing::bench::report::{BenchReport, BenchRow};
 
 const USAGE: &str = "\
 cargo bench --bench ingest -- [OPTIONS]
@@ -39,24 +39,24 @@ cargo bench --bench ingest -- [OPTIONS]
 ";
 
 /// What to measure.
-struct Arguments {
+struct IngestBenchArguments {
     json: bool,
     bytes: usize,
     threads: Vec<usize>,
     rounds: usize,
-    only: Only,
+    only: NameFilter,
     verb: String,
     dir: PathBuf,
 }
 
-impl Arguments {
-    fn read(given: &mut Given) -> Result<Arguments, String> {
-        let mut read = Arguments {
+impl IngestBenchArguments {
+    fn read(given: &mut RemainingArguments) -> Result<IngestBenchArguments, String> {
+        let mut read = IngestBenchArguments {
             json: false,
             bytes: 440_000_000,
             threads: vec![1, 2],
             rounds: 5,
-            only: Only::default(),
+            only: NameFilter::default(),
             verb: "ingest".to_owned(),
             dir: std::env::temp_dir(),
         };
@@ -79,14 +79,14 @@ impl Arguments {
 }
 
 fn main() {
-    let arguments = arguments::read(USAGE, Arguments::read);
-    let report = Report { json: arguments.json };
+    let arguments = arguments::read(USAGE, IngestBenchArguments::read);
+    let report = BenchReport { json: arguments.json };
     for kind in KINDS.iter().filter(|kind| arguments.only.wants(kind.name, true)) {
         measure(&arguments, kind, &report);
     }
 }
 
-fn measure(arguments: &Arguments, kind: &Kind, report: &Report) {
+fn measure(arguments: &IngestBenchArguments, kind: &CrawlKind, report: &BenchReport) {
     let folder = tempfile::tempdir_in(&arguments.dir).unwrap();
     let bytes = if kind.name == "short-lines" { arguments.bytes / 10 } else { arguments.bytes };
     let files = kind.make(folder.path(), bytes);
@@ -105,17 +105,17 @@ fn measure(arguments: &Arguments, kind: &Kind, report: &Report) {
     };
     // So that all rounds find the files in memory.
     once(arguments.threads[0]);
-    let rounds: Vec<Vec<Cost>> = (0..arguments.rounds)
+    let rounds: Vec<Vec<ProcessCost>> = (0..arguments.rounds)
         .map(|_| arguments.threads.iter().map(|threads| once(*threads)).collect())
         .collect();
     for (at, threads) in arguments.threads.iter().enumerate() {
-        let median = |of: &dyn Fn(&[Cost]) -> f64| {
+        let median = |of: &dyn Fn(&[ProcessCost]) -> f64| {
             let mut values: Vec<f64> = rounds.iter().map(|round| of(round)).collect();
             values.sort_by(f64::total_cmp);
             values[values.len() / 2]
         };
         let peak_bytes = rounds.iter().filter_map(|round| round[at].peak_bytes).max();
-        let row = Row::new("ingest")
+        let row = BenchRow::new("ingest")
             .text("kind", kind.name)
             .text("verb", &arguments.verb)
             .count("bytes", bytes as u64)

@@ -6,14 +6,14 @@ use std::fmt::Write as _;
 const WORDS: usize = 60_000;
 
 /// Makes pages, the same each time.
-pub(crate) struct Pages {
+pub(crate) struct PageGenerator {
     random: u64,
     words: Vec<String>,
 }
 
-impl Pages {
-    pub(crate) fn new() -> Pages {
-        let mut pages = Pages { random: 1, words: Vec::new() };
+impl PageGenerator {
+    pub(crate) fn new() -> PageGenerator {
+        let mut pages = PageGenerator { random: 1, words: Vec::new() };
         const SYLLABLES: &[&str] = &[
             "an", "ba", "cor", "da", "el", "fi", "gra", "hu", "in", "jo", "ka", "li", "mon", "ne",
             "or", "per", "qua", "ri", "sta", "tu", "ul", "ve", "wen", "xa", "yo", "zi", "ö", "é",

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// What a run cost.
 #[derive(Clone, Copy)]
-pub(crate) struct Cost {
+pub(crate) struct ProcessCost {
     pub(crate) seconds: f64,
     pub(crate) processor_seconds: f64,
     /// The most memory that it had at a time, with what it maps of files.
@@ -16,7 +16,7 @@ pub(crate) struct Cost {
 }
 
 /// Runs the tool, which is to succeed.
-pub(crate) fn run<S: AsRef<OsStr>>(args: &[S], store: &Path) -> Cost {
+pub(crate) fn run<S: AsRef<OsStr>>(args: &[S], store: &Path) -> ProcessCost {
     let before = children_seconds();
     let started = Instant::now();
     let mut tool = Command::new(env!("CARGO_BIN_EXE_simkeep"));
@@ -32,7 +32,7 @@ pub(crate) fn run<S: AsRef<OsStr>>(args: &[S], store: &Path) -> Cost {
     };
     assert!(status.success(), "{status}");
     let seconds = started.elapsed().as_secs_f64();
-    Cost { seconds, processor_seconds: children_seconds() - before, peak_bytes }
+    ProcessCost { seconds, processor_seconds: children_seconds() - before, peak_bytes }
 }
 
 /// The most memory that a process has had so far, where the system says.

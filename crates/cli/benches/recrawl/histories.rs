@@ -14,7 +14,7 @@ use simkeep::{
 use tempfile::TempDir;
 
 /// A store, and the folder that goes with it.
-pub(crate) struct Histories {
+pub(crate) struct HistoryStore {
     pub(crate) store: Store,
     _dir: TempDir,
 }
@@ -23,7 +23,7 @@ pub(crate) struct Histories {
 ///
 /// Where a record says that the extractor of a page changed, and not the page, its next versions are of
 /// another epoch.
-pub(crate) fn store(name: &str) -> Option<Histories> {
+pub(crate) fn store(name: &str) -> Option<HistoryStore> {
     let file = match name {
         "ota" => "ota-contrib.jsonl.zst",
         _ => "peps.jsonl.zst",
@@ -48,7 +48,7 @@ pub(crate) fn store(name: &str) -> Option<Histories> {
     }
     let observations = lines.iter().map(|(url, visit)| Ok(Observation::of(url, *visit)));
     store.load(observations, LoadOptions::default()).unwrap();
-    Some(Histories { store, _dir: dir })
+    Some(HistoryStore { store, _dir: dir })
 }
 
 fn begin(store: &Store, number: usize) -> Epoch {

@@ -19,12 +19,14 @@ use std::thread;
 
 use simkeep::Changes;
 use simkeep::recrawl::simulate::{
-    Budget, Decider, Figures, Learning, Page, PoissonPage, Rates, Span, crawl,
+    Budget, Decider, Learning, PoissonPage, Rates, SimulatedPage, SimulationResult, Span, crawl,
 };
-use simkeep::recrawl::{Index, KnownPage, Policy, few_misses, fixed_intervals, random_times};
+use simkeep::recrawl::{
+    KnownPage, Policy, PriorityIndex, few_misses, fixed_intervals, random_times,
+};
 
 /// Pages that change by chance.
-struct Chance {
+struct RandomWorld {
     name: &'static str,
     title: &'static str,
     rates: Rates,
@@ -36,8 +38,8 @@ struct Chance {
 const BY_HOST: Rates =
     Rates::ByHost { hosts: 10, pages: 12, median: 0.06, between: 1.4, within: 0.6 };
 
-const CHANCES: [Chance; 3] = [
-    Chance {
+const CHANCES: [RandomWorld; 3] = [
+    RandomWorld {
         name: "flat",
         title: "500 pages of all octaves, 71 visits a day, days 100 to 400, 10 seeds",
         rates: Rates::Flat { pages: 500 },
@@ -45,7 +47,7 @@ const CHANCES: [Chance; 3] = [
         days: (100.0, 400.0),
         seeds: 10,
     },
-    Chance {
+    RandomWorld {
         name: "early",
         title: "10 hosts of 12 pages, a visit for each in 14 days, days 30 to 90, 20 seeds",
         rates: BY_HOST,
@@ -53,7 +55,7 @@ const CHANCES: [Chance; 3] = [
         days: (30.0, 90.0),
         seeds: 20,
     },
-    Chance {
+    RandomWorld {
         name: "late",
         title: "10 hosts of 12 pages, a visit for each in 14 days, days 120 to 200, 20 seeds",
         rates: BY_HOST,
@@ -75,12 +77,12 @@ fn main() {
     }
 }
 
-fn by_chance(chance: &Chance) {
+fn by_chance(chance: &RandomWorld) {
     let draw = |seed| chance.rates.draw(seed, chance.days.1).unwrap();
     let worlds: Vec<Vec<PoissonPage>> = (1..=chance.seeds).map(draw).collect();
     let span = Span::new(0.25, chance.days.0, chance.days.1).unwrap();
     let mut by = Decider::all(true);
-    by.push(Decider::Known(Index::Harmonic));
+    by.push(Decider::Known(PriorityIndex::Harmonic));
     println!("\n{}\n", chance.title);
     let rows = crawls(&worlds, &by, Budget::per_day(chance.per_day).unwrap(), span);
     table::print(&by, &rows);
@@ -132,12 +134,12 @@ fn replay(name: &str) {
 }
 
 /// Crawls all worlds by all deciders: for each a list by world.
-fn crawls<P: Page, W: AsRef<[P]> + Sync>(
+fn crawls<P: SimulatedPage, W: AsRef<[P]> + Sync>(
     worlds: &[W],
     by: &[Decider],
     budget: Budget,
     span: Span,
-) -> Vec<Vec<Figures>> {
+) -> Vec<Vec<SimulationResult>> {
     let jobs: Vec<(usize, usize)> =
         (0..by.len()).flat_map(|by| (0..worlds.len()).map(move |world| (by, world))).collect();
     let (next, all) = (AtomicUsize::new(0), Mutex::new(vec![Vec::new(); by.len()]));

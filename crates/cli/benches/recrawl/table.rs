@@ -1,6 +1,6 @@
 //! A table, as the documentation has it.
 
-use simkeep::recrawl::simulate::{Decider, Figures};
+use simkeep::recrawl::simulate::{Decider, SimulationResult};
 
 /// The mean of some numbers, and its standard error.
 fn mean(numbers: &[f64]) -> (f64, f64) {
@@ -11,11 +11,11 @@ fn mean(numbers: &[f64]) -> (f64, f64) {
 }
 
 /// A row for each decider, with the difference in freshness from the first one, world by world.
-pub(crate) fn print(by: &[Decider], rows: &[Vec<Figures>]) {
+pub(crate) fn print(by: &[Decider], rows: &[Vec<SimulationResult>]) {
     println!("| policy | fresh | near | missed | bits | fresher than {} |", by[0]);
     println!("|---|---|---|---|---|---|");
     for (by, row) in by.iter().zip(rows) {
-        let of = |of: fn(&Figures) -> f64| mean(&row.iter().map(of).collect::<Vec<_>>()).0;
+        let of = |of: fn(&SimulationResult) -> f64| mean(&row.iter().map(of).collect::<Vec<_>>()).0;
         let differences: Vec<f64> =
             row.iter().zip(&rows[0]).map(|(own, first)| own.freshness - first.freshness).collect();
         let (difference, error) = mean(&differences);

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use clap::Args;
 use simkeep::{Snapshot, Time};
-use simkeep_formats::{Broken, escape};
+use simkeep_formats::{BrokenRecord, escape};
 
-use crate::exit::say;
-use crate::input::feed::{Fed, Found};
+use crate::exit::print_message;
+use crate::input::feed::{EntryPayload, InputItem};
 use crate::time;
 
 /// Options about the clock.
@@ -58,7 +58,7 @@ impl ClockCheck {
             && last > limit
         {
             let [now, last] = [check.now(), last].map(time::to_second);
-            say(&format!(
+            print_message(&format!(
                 "the clock says {now}, but the last visit in the store is at {last}: is the clock right? \
                  No visit is refused for its time"
             ));
@@ -83,9 +83,10 @@ impl ClockCheck {
     }
 
     /// Returns the item; a visit that is too late becomes a broken record.
-    pub(crate) fn check(&mut self, fed: Fed) -> Fed {
-        let Fed::Entry(entry) = &fed else { return fed };
-        let is_visit = !matches!(entry.found, Found::Properties | Found::Restated(..));
+    pub(crate) fn check(&mut self, fed: InputItem) -> InputItem {
+        let InputItem::Entry(entry) = &fed else { return fed };
+        let is_visit =
+            !matches!(entry.found, EntryPayload::Properties | EntryPayload::Restated(..));
         let time = Time::from_ms_unchecked(entry.time);
         let Some(limit) = self.limit().filter(|limit| is_visit && time > *limit) else {
             return fed;
@@ -98,10 +99,10 @@ impl ClockCheck {
         let why = format!(
             "a visit at {time} is later than {limit}, the last time that --clock-tolerance allows"
         );
-        let url = escape::whole(&entry.url);
-        Fed::Broken(match &entry.at {
-            Some(at) => Broken { at: at.to_string(), why: format!("{url}: {why}") },
-            None => Broken { at: url, why },
+        let url = escape::escape_untruncated(&entry.url);
+        InputItem::Broken(match &entry.at {
+            Some(at) => BrokenRecord { at: at.to_string(), why: format!("{url}: {why}") },
+            None => BrokenRecord { at: url, why },
         })
     }
 }

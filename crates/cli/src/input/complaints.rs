@@ -1,13 +1,13 @@
 //! Messages about the input. The first ones are printed, the rest are counted.
 
 use crate::output::words::count;
-use simkeep_formats::Broken;
+use simkeep_formats::BrokenRecord;
 
 /// The maximum number of messages to print.
 const NAMED: u64 = 20;
 
 /// Messages of one kind.
-pub(crate) struct Named {
+pub(crate) struct ComplaintLog {
     /// The consequence, for each message.
     consequence: &'static str,
     /// The text after the number of messages that were not printed.
@@ -15,20 +15,20 @@ pub(crate) struct Named {
     count: u64,
 }
 
-impl Named {
+impl ComplaintLog {
     /// Broken records, which are skipped.
-    pub(crate) fn broken() -> Named {
-        Named { consequence: "skipped", more: "broken records were skipped", count: 0 }
+    pub(crate) fn broken() -> ComplaintLog {
+        ComplaintLog { consequence: "skipped", more: "broken records were skipped", count: 0 }
     }
 
     /// Broken documents, which are kept when a corpus is copied.
-    pub(crate) fn kept() -> Named {
-        Named { consequence: "kept as it is", more: "broken documents were kept", count: 0 }
+    pub(crate) fn kept() -> ComplaintLog {
+        ComplaintLog { consequence: "kept as it is", more: "broken documents were kept", count: 0 }
     }
 
     /// Digests that do not match their content.
-    pub(crate) fn wrong() -> Named {
-        Named { consequence: "its own is used", more: "digests were wrong", count: 0 }
+    pub(crate) fn wrong() -> ComplaintLog {
+        ComplaintLog { consequence: "its own is used", more: "digests were wrong", count: 0 }
     }
 
     /// The number of messages, printed or not.
@@ -37,13 +37,13 @@ impl Named {
     }
 
     /// Counts a message. Returns its text, unless the limit is reached.
-    pub(crate) fn add(&mut self, Broken { at, why }: &Broken) -> Option<String> {
+    pub(crate) fn add(&mut self, BrokenRecord { at, why }: &BrokenRecord) -> Option<String> {
         self.count += 1;
         (self.count <= NAMED).then(|| format!("{at}: {why}; {}", self.consequence))
     }
 
     /// The closing message with the number of messages that were not printed, if any.
-    pub(crate) fn rest(&self) -> Option<String> {
+    pub(crate) fn suppressed_message(&self) -> Option<String> {
         let unnamed = self.count.checked_sub(NAMED).filter(|unnamed| *unnamed > 0)?;
         Some(format!("{} more {}", count(unnamed), self.more))
     }

@@ -11,21 +11,21 @@ use simkeep::{
     Snapshot, Store, Time, Visit,
 };
 
-use crate::exit::Failure;
+use crate::exit::VerbError;
 use crate::input::clock::ClockCheck;
-use crate::input::feed::{Entry, Fed, Found};
-use crate::input::origin::{self, Makers};
+use crate::input::feed::{EntryPayload, InputEntry, InputItem};
+use crate::input::origin::{self, TextOrigins};
 use crate::output::visit;
 use crate::output::words::{self, count};
-use simkeep_formats::Broken;
+use simkeep_formats::BrokenRecord;
 use simkeep_formats::escape;
 
 /// A fingerprint, or `None` if the content has none, and its epoch.
-pub(crate) type Made = (Option<u64>, Epoch);
+pub(crate) type EpochFingerprint = (Option<u64>, Epoch);
 
 /// Options about epochs that an input names.
 #[derive(Args)]
-pub(crate) struct FromInput {
+pub(crate) struct InputEpochArgs {
     /// Let the input begin epochs in an existing store
     #[arg(long)]
     begin_epoch: bool,
@@ -34,10 +34,10 @@ pub(crate) struct FromInput {
     max_epochs: usize,
 }
 
-impl FromInput {
+impl InputEpochArgs {
     /// The origins of fingerprints of texts for a store or a new store, or the reason why there is
     /// none.
-    pub(crate) fn makers(&self, store: Option<&Snapshot>) -> Result<Makers, Failure> {
+    pub(crate) fn makers(&self, store: Option<&Snapshot>) -> Result<TextOrigins, VerbError> {
         let makers = origin::live(store, self.begin_epoch)?;
         let what = "; to begin it with this input, say --begin-epoch";
         Ok(makers.map_err(|why| why + what))
@@ -45,7 +45,7 @@ impl FromInput {
 }
 
 /// Decides which epochs an input may name.
-pub(crate) struct Admission {
+pub(crate) struct EpochAdmission {
     /// Whether the input may begin epochs in an existing store.
     begins: bool,
     max: usize,
@@ -65,16 +65,16 @@ pub(crate) struct Admission {
     pub(crate) clock: ClockCheck,
 }
 
-impl Admission {
+impl EpochAdmission {
     /// Creates the admission for a store or a new store. `ready_made` is the epoch that the user
     /// named.
     pub(crate) fn new(
-        from_input: &FromInput,
+        from_input: &InputEpochArgs,
         store: Option<&Snapshot>,
         ready_made: &str,
         clock: ClockCheck,
-    ) -> Result<Admission, Failure> {
-        let FromInput { begin_epoch, max_epochs } = *from_input;
+    ) -> Result<EpochAdmission, VerbError> {
+        let InputEpochArgs { begin_epoch, max_epochs } = *from_input;
         let first = || vec![Options::default().epoch];
         let names = |store: &Snapshot| store.epochs().iter().map(|i| i.name.clone()).collect();
         let known: Vec<String> = store.map_or_else(first, names);
@@ -83,7 +83,7 @@ impl Admission {
             None => Options::default().epoch,
         };
         let first_page = store.and_then(|store| store.scan(None).next()).transpose()?;
-        let mut admission = Admission {
+        let mut admission = EpochAdmission {
             begins: begin_epoch,
             max: max_epochs,
             known: HashSet::from_iter(known),
@@ -98,7 +98,7 @@ impl Admission {
             admission.known.insert(ready_made.to_owned());
         } else if !admission.known.contains(ready_made) {
             let what = "; or name one of the store's by --epoch (see simkeep epoch list)";
-            admission.refused = Some(admission.not_there(ready_made) + what);
+            admission.refused = Some(admission.missing_epoch_message(ready_made) + what);
         }
         Ok(admission)
     }
@@ -108,37 +108,39 @@ impl Admission {
     /// # Errors
     ///
     /// For fingerprints that name no epoch, if the store lacks the epoch that the user named.
-    pub(crate) fn admit(&mut self, fed: Fed) -> Result<Fed, Failure> {
+    pub(crate) fn admit(&mut self, fed: InputItem) -> Result<InputItem, VerbError> {
         let (at, name) = match &fed {
-            Fed::Epoch(name, _) => ("a line with an epoch alone", name),
-            Fed::Entry(Entry { url, found, .. }) => {
+            InputItem::Epoch(name, _) => ("a line with an epoch alone", name),
+            InputItem::Entry(InputEntry { url, found, .. }) => {
                 self.at_head = false;
                 match found {
-                    Found::Ready(_, Some(name)) | Found::Restated(_, name) => (url.as_str(), name),
-                    Found::Ready(_, None) => {
+                    EntryPayload::Ready(_, Some(name)) | EntryPayload::Restated(_, name) => {
+                        (url.as_str(), name)
+                    }
+                    EntryPayload::Ready(_, None) => {
                         let refused = self.refused.clone();
-                        return refused.map_or(Ok(fed), |why| Err(Failure::Usage(why)));
+                        return refused.map_or(Ok(fed), |why| Err(VerbError::Usage(why)));
                     }
                     _ => return Ok(fed),
                 }
             }
-            Fed::Question(_) | Fed::Broken(_) | Fed::Passed(_) => {
+            InputItem::Question(_) | InputItem::Broken(_) | InputItem::Passed(_) => {
                 self.at_head = false;
                 return Ok(fed);
             }
-            Fed::Export(_) | Fed::Refused(_) => return Ok(fed),
+            InputItem::Export(_) | InputItem::Refused(_) => return Ok(fed),
         };
         Ok(match self.name(name, self.new && self.at_head) {
             Ok(()) => fed,
-            Err(why) => Fed::Broken(Broken { at: escape::whole(at), why }),
+            Err(why) => InputItem::Broken(BrokenRecord { at: escape::escape_untruncated(at), why }),
         })
     }
 
     /// Checks that all epochs of a store may come. The user named the store as input.
-    pub(crate) fn admit_store(&mut self, store: &Snapshot) -> Result<(), Failure> {
+    pub(crate) fn admit_store(&mut self, store: &Snapshot) -> Result<(), VerbError> {
         self.at_head = false;
         for info in store.epochs() {
-            self.admit_exported(&info.name, info.ended).map_err(Failure::Usage)?;
+            self.admit_exported(&info.name, info.ended).map_err(VerbError::Usage)?;
         }
         Ok(())
     }
@@ -156,19 +158,19 @@ impl Admission {
         }
         let is_wanted = is_wanted || self.begins;
         if !is_wanted && !self.new {
-            return Err(self.not_there(name));
+            return Err(self.missing_epoch_message(name));
         }
         if !is_wanted && Origin::is_name(name) {
             return Err(format!(
                 "the epoch {} is of a recipe of simkeep's, and the store has none of this name; to \
                  begin it say --begin-epoch",
-                escape::whole(name)
+                escape::escape_untruncated(name)
             ));
         }
         if self.begun >= self.max {
             return Err(format!(
                 "the epoch {} would be more than the {} that an input may begin; see --max-epochs",
-                escape::whole(name),
+                escape::escape_untruncated(name),
                 count(self.max as u64)
             ));
         }
@@ -178,40 +180,40 @@ impl Admission {
     }
 
     /// The reason why no epoch of this name begins in an existing store.
-    fn not_there(&self, name: &str) -> String {
+    fn missing_epoch_message(&self, name: &str) -> String {
         format!(
             "the store has no epoch {}; verdicts about its pages go by {}. --begin-epoch begins the new \
              one",
-            escape::whole(name),
-            escape::whole(&self.change)
+            escape::escape_untruncated(name),
+            escape::escape_untruncated(&self.change)
         )
     }
 }
 
 /// The register of epochs.
-pub(crate) enum Register<'s> {
+pub(crate) enum EpochTarget<'s> {
     /// A store, where an epoch is registered when it first occurs.
     Store(&'s Store),
     /// A load into a store with these epochs. A new epoch begins with its `options`, if it has any.
     Load { with: &'s LoadEpochs, known: Vec<EpochInfo>, options: HashMap<String, EpochOptions> },
 }
 
-impl<'s> Register<'s> {
+impl<'s> EpochTarget<'s> {
     /// The register of a load into a store with these epochs, or into a new store.
-    pub(crate) fn with(with: &'s LoadEpochs, known: Option<Vec<EpochInfo>>) -> Register<'s> {
+    pub(crate) fn with(with: &'s LoadEpochs, known: Option<Vec<EpochInfo>>) -> EpochTarget<'s> {
         // The first epoch of a store has both roles.
         let first = (Options::default().epoch, EpochOptions::default());
         let options = if known.is_none() { HashMap::from([first]) } else { HashMap::new() };
-        Register::Load { with, known: known.unwrap_or_default(), options }
+        EpochTarget::Load { with, known: known.unwrap_or_default(), options }
     }
 
     /// The epoch with this name. If it is new, it begins with these options. Otherwise it keeps its
     /// own, whatever the input says.
-    fn named(&mut self, name: &str, described: EpochOptions) -> simkeep::Result<Epoch> {
+    fn find_or_begin(&mut self, name: &str, described: EpochOptions) -> simkeep::Result<Epoch> {
         match (self.known(name), self) {
             (Some(known), _) => live_number(&known),
-            (None, Register::Store(store)) => store.register_epoch(name, described),
-            (None, Register::Load { with, options, .. }) => {
+            (None, EpochTarget::Store(store)) => store.register_epoch(name, described),
+            (None, EpochTarget::Load { with, options, .. }) => {
                 with.named(name, describe(options, name, described))
             }
         }
@@ -222,8 +224,8 @@ impl<'s> Register<'s> {
         let name = origin.name();
         match (self.known(&name), self) {
             (Some(known), _) => live_number(&known),
-            (None, Register::Store(store)) => store.begin_epoch(origin, EpochOptions::default()),
-            (None, Register::Load { with, options, .. }) => {
+            (None, EpochTarget::Store(store)) => store.begin_epoch(origin, EpochOptions::default()),
+            (None, EpochTarget::Load { with, options, .. }) => {
                 with.origin(origin, *options.entry(name).or_default())
             }
         }
@@ -232,7 +234,7 @@ impl<'s> Register<'s> {
     /// The epoch that verdicts use.
     fn change_epoch(&self) -> simkeep::Result<Epoch> {
         let epochs = self.epochs();
-        let tells = |info: &&EpochInfo| !info.ended && info.role.tells_change();
+        let tells = |info: &&EpochInfo| !info.ended && info.role.detects_changes();
         let newest = epochs.iter().rfind(tells).map(|info| info.epoch);
         newest.ok_or_else(|| {
             Error::InvalidArgument("the store has no epoch that verdicts go by".to_owned())
@@ -242,8 +244,8 @@ impl<'s> Register<'s> {
     /// The known epochs; for a store, including those that began since.
     fn epochs(&self) -> Vec<EpochInfo> {
         match self {
-            Register::Store(store) => store.snapshot().epochs().to_vec(),
-            Register::Load { known, .. } => known.clone(),
+            EpochTarget::Store(store) => store.snapshot().epochs().to_vec(),
+            EpochTarget::Load { known, .. } => known.clone(),
         }
     }
 
@@ -270,17 +272,17 @@ fn live_number(info: &EpochInfo) -> simkeep::Result<Epoch> {
 }
 
 /// The epochs of an input, each registered when it first occurs.
-pub(crate) struct Epochs<'s> {
-    register: Register<'s>,
+pub(crate) struct InputEpochs<'s> {
+    register: EpochTarget<'s>,
     /// The origins of fingerprints of texts, and their epochs once there is a text.
-    makers: Makers,
+    makers: TextOrigins,
     of_texts: Vec<Epoch>,
     by_name: HashMap<String, Epoch>,
 }
 
-impl<'s> Epochs<'s> {
-    pub(crate) fn new(register: Register<'s>, makers: Makers) -> Epochs<'s> {
-        Epochs { register, makers, of_texts: Vec::new(), by_name: HashMap::new() }
+impl<'s> InputEpochs<'s> {
+    pub(crate) fn new(register: EpochTarget<'s>, makers: TextOrigins) -> InputEpochs<'s> {
+        InputEpochs { register, makers, of_texts: Vec::new(), by_name: HashMap::new() }
     }
 
     /// The reason why texts get no fingerprints, if they get none.
@@ -297,7 +299,7 @@ impl<'s> Epochs<'s> {
     pub(crate) fn of_texts(
         &mut self,
         fingerprints: &[Option<u64>],
-    ) -> simkeep::Result<(Made, Option<Made>)> {
+    ) -> simkeep::Result<(EpochFingerprint, Option<EpochFingerprint>)> {
         if self.of_texts.is_empty() {
             let (register, makers) = (&mut self.register, self.makers.iter().flatten());
             let epochs = makers.map(|origin| register.origin(origin));
@@ -315,7 +317,9 @@ impl<'s> Epochs<'s> {
 
     /// The epochs of binary content, which has no fingerprint in any of them: the epochs of texts,
     /// or the epoch that verdicts use if texts get no fingerprints.
-    pub(crate) fn of_binary(&mut self) -> simkeep::Result<(Made, Option<Made>)> {
+    pub(crate) fn of_binary(
+        &mut self,
+    ) -> simkeep::Result<(EpochFingerprint, Option<EpochFingerprint>)> {
         match &self.makers {
             Ok(makers) => {
                 let none: ArrayVec<Option<u64>, 2> = makers.iter().map(|_| None).collect();
@@ -327,13 +331,13 @@ impl<'s> Epochs<'s> {
 
     /// Adds the epochs of a store that is loaded. New epochs begin with their options in that
     /// store.
-    pub(crate) fn come(&mut self, epochs: &[EpochInfo]) {
-        epochs.iter().for_each(|info| self.comes(&info.name, info.options()));
+    pub(crate) fn add_store_epochs(&mut self, epochs: &[EpochInfo]) {
+        epochs.iter().for_each(|info| self.add_exported_epoch(&info.name, info.options()));
     }
 
     /// Adds an epoch of a whole store. If it is new, it begins with these options.
-    pub(crate) fn comes(&mut self, name: &str, has: EpochOptions) {
-        if let Register::Load { options, .. } = &mut self.register {
+    pub(crate) fn add_exported_epoch(&mut self, name: &str, has: EpochOptions) {
+        if let EpochTarget::Load { options, .. } = &mut self.register {
             describe(options, name, has);
         }
     }
@@ -342,20 +346,24 @@ impl<'s> Epochs<'s> {
     /// them.
     pub(crate) fn first_bands(&mut self, name: &str) -> Option<Bands> {
         match &mut self.register {
-            Register::Load { options, .. } => {
+            EpochTarget::Load { options, .. } => {
                 let first = options.entry(name.to_owned()).or_default();
                 Some(*first.bands.get_or_insert(Recipe::DEFAULT.bands()))
             }
-            Register::Store(_) => None,
+            EpochTarget::Store(_) => None,
         }
     }
 
     /// The epoch with this name. A new epoch begins with these options.
-    pub(crate) fn named(&mut self, name: &str, options: EpochOptions) -> simkeep::Result<Epoch> {
+    pub(crate) fn find_or_begin(
+        &mut self,
+        name: &str,
+        options: EpochOptions,
+    ) -> simkeep::Result<Epoch> {
         if let Some(&epoch) = self.by_name.get(name) {
             return Ok(epoch);
         }
-        let epoch = self.register.named(name, options)?;
+        let epoch = self.register.find_or_begin(name, options)?;
         self.by_name.insert(name.to_owned(), epoch);
         Ok(epoch)
     }
@@ -376,7 +384,7 @@ pub(crate) fn in_use_now(begun: &[EpochInfo], now: &Snapshot) -> Vec<EpochInfo> 
 pub(crate) fn with_roles(epochs: &[EpochInfo]) -> String {
     let named = epochs.iter().map(|info| format!("{} ({})", info.name, info.role));
     let named: Vec<String> = named.collect();
-    words::some_names(named.iter().map(String::as_str))
+    words::abbreviated_names(named.iter().map(String::as_str))
 }
 
 /// The data of a store about the content of a page at a time.
@@ -432,8 +440,8 @@ impl KnownContent {
     /// content.
     pub(crate) fn missing(
         &self,
-        made: impl IntoIterator<Item = Made>,
-    ) -> impl Iterator<Item = Made> {
+        made: impl IntoIterator<Item = EpochFingerprint>,
+    ) -> impl Iterator<Item = EpochFingerprint> {
         made.into_iter().filter(|(_, epoch)| !self.epochs.contains(epoch))
     }
 }
@@ -442,7 +450,7 @@ impl KnownContent {
 pub(crate) fn existing(
     place: &std::path::Path,
     options: Options,
-) -> Result<Option<Store>, Failure> {
+) -> Result<Option<Store>, VerbError> {
     match Store::open(place, options) {
         Ok(store) => Ok(Some(store)),
         Err(Error::NotAStore { found: NotStore::Nothing, .. } | Error::Unfinished { .. }) => {

@@ -5,16 +5,16 @@ use simkeep::{Epoch, EpochInfo, Error, Origin, Snapshot};
 use simkeep_formats::escape;
 
 use crate::advice::message;
-use crate::exit::{Failure, say};
+use crate::exit::{VerbError, print_message};
 
 /// The origins of fingerprints of texts, or the reason why there is none.
-pub(crate) type Makers = Result<Vec<Origin>, String>;
+pub(crate) type TextOrigins = Result<Vec<Origin>, String>;
 
 /// The origins of fingerprints of texts for a store, one for each of its
 /// [`Origin::text_epochs`](simkeep::Origin::text_epochs). The epoch that verdicts use comes first.
 /// If there is no store, or if the store has no such epoch and `may_begin` is set, returns the
 /// default origin.
-pub(crate) fn live(snapshot: Option<&Snapshot>, may_begin: bool) -> Result<Makers, Failure> {
+pub(crate) fn live(snapshot: Option<&Snapshot>, may_begin: bool) -> Result<TextOrigins, VerbError> {
     let Some(snapshot) = snapshot else { return Ok(Ok(vec![Origin::default()])) };
     let epochs = match Origin::text_epochs(snapshot) {
         Err(Error::InvalidArgument(_)) if may_begin => return Ok(Ok(vec![Origin::default()])),
@@ -26,7 +26,7 @@ pub(crate) fn live(snapshot: Option<&Snapshot>, may_begin: bool) -> Result<Maker
         match Origin::of(snapshot, epoch) {
             // Without the second origin, texts have no distance to content that only its epoch
             // knows.
-            Err(e @ Error::NoTable { .. }) if !origins.is_empty() => say(&message(&e)),
+            Err(e @ Error::NoTable { .. }) if !origins.is_empty() => print_message(&message(&e)),
             origin => origins.extend(origin?),
         }
     }
@@ -37,22 +37,22 @@ pub(crate) fn live(snapshot: Option<&Snapshot>, may_begin: bool) -> Result<Maker
 pub(crate) fn of_texts(
     snapshot: &Snapshot,
     named: Option<Epoch>,
-) -> Result<(Epoch, Origin), Failure> {
+) -> Result<(Epoch, Origin), VerbError> {
     let epochs = snapshot.epochs();
     let epoch = match named {
         Some(named) => named,
         None => {
             let of_texts = Origin::text_epochs(snapshot).map_err(|e| match e {
                 Error::InvalidArgument(why) => {
-                    Failure::Usage(format!("{why}; or name one with --epoch"))
+                    VerbError::Usage(format!("{why}; or name one with --epoch"))
                 }
-                other => Failure::Store(other),
+                other => VerbError::Store(other),
             })?;
             let finds_near =
                 |info: &&EpochInfo| of_texts.contains(&info.epoch) && info.role.finds_near();
             let newest = epochs.iter().rfind(finds_near).ok_or_else(|| {
                 let what = "no epoch of texts finds near-duplicates here; name one with --epoch";
-                Failure::Usage(what.to_owned())
+                VerbError::Usage(what.to_owned())
             })?;
             newest.epoch
         }
@@ -60,32 +60,32 @@ pub(crate) fn of_texts(
     epochs.iter().find(|info| info.epoch == epoch).map_or(Ok(()), check_version)?;
     let origin = Origin::of(snapshot, epoch)?.ok_or_else(|| {
         let what = "the fingerprints of this epoch are made elsewhere; name a fingerprint instead";
-        Failure::Usage(what.to_owned())
+        VerbError::Usage(what.to_owned())
     })?;
     Ok((epoch, origin))
 }
 
 /// Refuses an epoch of texts that another version of simkeep's extractor made.
-fn check_version(info: &EpochInfo) -> Result<(), Failure> {
+fn check_version(info: &EpochInfo) -> Result<(), VerbError> {
     let kind = |name: &str| name.split('/').next().map(str::to_owned);
     let extractor = info.name.split(' ').next().unwrap_or_default();
     if !Origin::is_name(&info.name) || extractor == EXTRACTOR || kind(extractor) != kind(EXTRACTOR)
     {
         return Ok(());
     }
-    Err(Failure::Usage(format!(
+    Err(VerbError::Usage(format!(
         "another version of simkeep extracted the texts of {}, and this one extracts them by \
          {EXTRACTOR}; they must not be compared: begin an epoch by simkeep epoch begin",
-        escape::whole(&info.name)
+        escape::escape_untruncated(&info.name)
     )))
 }
 
 /// The epoch with this name.
-pub(crate) fn named(epochs: &[EpochInfo], name: &str) -> Result<Epoch, Failure> {
+pub(crate) fn named(epochs: &[EpochInfo], name: &str) -> Result<Epoch, VerbError> {
     let found = epochs.iter().find(|info| info.name == name);
     found.map(|info| info.epoch).ok_or_else(|| {
         let known: Vec<&str> = epochs.iter().map(|info| info.name.as_str()).collect();
         let known = known.join(", ");
-        Failure::Usage(format!("the store has no epoch {name}; name one with --epoch: {known}"))
+        VerbError::Usage(format!("the store has no epoch {name}; name one with --epoch: {known}"))
     })
 }

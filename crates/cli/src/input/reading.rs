@@ -2,21 +2,21 @@
 
 use clap::Args;
 
-use crate::input::threads::Threads;
+use crate::input::threads::ThreadArgs;
 use simkeep_formats::ZstdWindow;
 
 /// Options for reading files.
 #[derive(Args, Clone, Copy)]
-pub(crate) struct Reading {
+pub(crate) struct ReadingArgs {
     /// Largest zstd window to accept, in MiB; each open file takes as much memory
     #[arg(long, value_name = "MIB", default_value_t = ZstdWindow::MIB)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(ZstdWindow::MIB_MAX)))]
     zstd_window: u32,
     #[command(flatten)]
-    threads: Threads,
+    threads: ThreadArgs,
 }
 
-impl Reading {
+impl ReadingArgs {
     /// The number of threads.
     pub(crate) fn threads(self) -> usize {
         self.threads.count()
@@ -30,13 +30,13 @@ impl Reading {
 
 /// Options that select the records of web archives.
 #[derive(Args, Clone)]
-pub(crate) struct Schemes {
+pub(crate) struct SchemeArgs {
     /// Also take archive records of this URL scheme; may be repeated
     #[arg(long = "scheme", value_name = "SCHEME", value_parser = parse_scheme)]
     schemes: Vec<String>,
 }
 
-impl Schemes {
+impl SchemeArgs {
     /// The names of the schemes.
     pub(crate) fn names(&self) -> Vec<String> {
         self.schemes.clone()

@@ -3,8 +3,8 @@
 
 use simkeep::{Error, Page, Snapshot};
 
-use crate::exit::Failure;
-use crate::output::words::some_names;
+use crate::exit::VerbError;
+use crate::output::words::abbreviated_names;
 
 /// The message that a page is unknown. It proposes other spellings of the URL under which there are
 /// pages, if `may_be_named` accepts the page.
@@ -12,7 +12,7 @@ pub(crate) fn unknown(
     snapshot: &Snapshot,
     url: &str,
     may_be_named: impl Fn(&Page) -> bool,
-) -> Result<String, Failure> {
+) -> Result<String, VerbError> {
     let mut known = Vec::new();
     for other in spellings(url) {
         match snapshot.latest(&other) {
@@ -25,8 +25,8 @@ pub(crate) fn unknown(
     }
     let known = match known.as_slice() {
         [] => String::new(),
-        [_] => format!("; {} is", some_names(known.iter().map(String::as_str))),
-        _ => format!("; these are: {}", some_names(known.iter().map(String::as_str))),
+        [_] => format!("; {} is", abbreviated_names(known.iter().map(String::as_str))),
+        _ => format!("; these are: {}", abbreviated_names(known.iter().map(String::as_str))),
     };
     Ok(format!("{url} is not known in this store{known}"))
 }

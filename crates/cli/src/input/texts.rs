@@ -1,59 +1,61 @@
 //! Processes the documents of an input on all threads, and returns the results in order.
 
 use simkeep::fingerprint::Document;
-use simkeep_formats::{Broken, Chunk, Input, Item, Payload, Record};
+use simkeep_formats::{
+    BrokenRecord, InputParts, RecordPayload, SourceChunk, SourceItem, VisitRecord,
+};
 
-use crate::exit::{Failure, say};
-use crate::input::pipeline::{Crew, Next, PATIENCE, Pipeline, Results};
+use crate::exit::{VerbError, print_message};
+use crate::input::pipeline::{ChunkResults, PATIENCE, PipelineNext, WorkPipeline, WorkerOptions};
 use crate::output::words::many;
 
 /// The results of processing each text of an input.
-pub(crate) struct Texts<T: Send + 'static, M> {
-    pipeline: Pipeline<Chunk, Result<T, Broken>>,
+pub(crate) struct TextPipeline<T: Send + 'static, M> {
+    pipeline: WorkPipeline<SourceChunk, Result<T, BrokenRecord>>,
     make: M,
     broken: u64,
 }
 
 /// The result of a text, and the bytes that it takes in addition to its own size.
-pub(crate) type Made<T> = (T, usize);
+pub(crate) type SizedResult<T> = (T, usize);
 
-impl<T: Send + 'static, M: FnMut(String, Document) -> Made<T>> Texts<T, M> {
+impl<T: Send + 'static, M: FnMut(String, Document) -> SizedResult<T>> TextPipeline<T, M> {
     /// Begins to read on `threads` threads. Each has its own maker, which takes the URL and the
     /// text.
     pub(crate) fn new(
-        input: Input,
+        input: InputParts,
         threads: usize,
         maker: impl Fn() -> M + Send + Sync + 'static,
-    ) -> Texts<T, M> {
-        let crew = Crew { threads, live: input.is_live() };
+    ) -> TextPipeline<T, M> {
+        let crew = WorkerOptions { threads, live: input.is_live() };
         let make = maker();
-        let pipeline = Pipeline::start(Box::new(input), crew, move |shared| {
+        let pipeline = WorkPipeline::start(Box::new(input), crew, move |shared| {
             let mut make = maker();
             shared.serve(&mut |chunk, made| read(chunk, &mut make, made));
         });
-        Texts { pipeline, make, broken: 0 }
+        TextPipeline { pipeline, make, broken: 0 }
     }
 
     /// The result of the next text, or the broken record at its place; `None` at the end.
-    pub(crate) fn next(&mut self) -> Result<Option<Result<T, Broken>>, Failure> {
+    pub(crate) fn next(&mut self) -> Result<Option<Result<T, BrokenRecord>>, VerbError> {
         loop {
-            let Texts { pipeline, make, .. } = self;
+            let TextPipeline { pipeline, make, .. } = self;
             match pipeline.next(PATIENCE, &mut |chunk, made| read(chunk, make, made))? {
-                Next::Result(made) => return Ok(Some(made)),
-                Next::Idle => {}
-                Next::End => return Ok(None),
+                PipelineNext::Result(made) => return Ok(Some(made)),
+                PipelineNext::Idle => {}
+                PipelineNext::End => return Ok(None),
             }
         }
     }
 
     /// The result of the next text that is not broken. Prints broken records, and their number at
     /// the end.
-    pub(crate) fn next_whole(&mut self) -> Result<Option<T>, Failure> {
+    pub(crate) fn next_whole(&mut self) -> Result<Option<T>, VerbError> {
         while let Some(made) = self.next()? {
             match made {
                 Ok(made) => return Ok(Some(made)),
-                Err(Broken { at, why }) => {
-                    say(&format!("{at}: {why}"));
+                Err(BrokenRecord { at, why }) => {
+                    print_message(&format!("{at}: {why}"));
                     self.broken += 1;
                 }
             }
@@ -61,27 +63,27 @@ impl<T: Send + 'static, M: FnMut(String, Document) -> Made<T>> Texts<T, M> {
         let broken = std::mem::take(&mut self.broken);
         if broken > 0 {
             let were = many(broken, "broken record was", "broken records were");
-            say(&format!("{were} left out"));
+            print_message(&format!("{were} left out"));
         }
         Ok(None)
     }
 }
 
 fn read<T>(
-    chunk: Chunk,
-    make: &mut impl FnMut(String, Document) -> Made<T>,
-    into: &mut Results<Result<T, Broken>>,
+    chunk: SourceChunk,
+    make: &mut impl FnMut(String, Document) -> SizedResult<T>,
+    into: &mut ChunkResults<Result<T, BrokenRecord>>,
 ) {
     chunk.items(|item| match item {
-        Item::Record(Record {
+        SourceItem::Record(VisitRecord {
             url,
-            payload: Payload::Text(document) | Payload::File(document),
+            payload: RecordPayload::Text(document) | RecordPayload::File(document),
             ..
         }) => {
             let (made, bytes) = make(url, *document);
             into.push(Ok(made), bytes);
         }
-        Item::Broken(broken) | Item::Refused(broken) => {
+        SourceItem::Broken(broken) | SourceItem::Refused(broken) => {
             let bytes = broken.bytes();
             into.push(Err(broken), bytes);
         }

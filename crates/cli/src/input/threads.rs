@@ -6,13 +6,13 @@ use std::thread;
 use clap::Args;
 
 #[derive(Args, Clone, Copy)]
-pub(crate) struct Threads {
+pub(crate) struct ThreadArgs {
     /// Threads that read, unpack and fingerprint [default: one per core]
     #[arg(long, value_name = "COUNT")]
     threads: Option<NonZeroUsize>,
 }
 
-impl Threads {
+impl ThreadArgs {
     pub(crate) fn count(self) -> usize {
         let cores = || thread::available_parallelism().ok();
         self.threads.or_else(cores).map_or(1, usize::from)

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use simkeep_formats::escape;
 
-use crate::exit::Failure;
+use crate::exit::VerbError;
 
 /// Extensions of formats, of which each verb writes some or none.
 const FORMATS: &[&str] =
@@ -21,22 +21,22 @@ pub(crate) fn extension(path: &Path) -> (String, bool) {
 
 /// Refuses a file whose extension names a format that a verb does not write; `written` names those that
 /// it writes.
-pub(crate) fn refuse_others(path: &Path, written: &str) -> Result<(), Failure> {
+pub(crate) fn refuse_others(path: &Path, written: &str) -> Result<(), VerbError> {
     let (end, is_packed) = extension(path);
-    let shown = escape::whole(&path.to_string_lossy());
+    let shown = escape::escape_untruncated(&path.to_string_lossy());
     if end == "parquet" && is_packed {
         return Err(packed_parquet(&shown));
     }
     if FORMATS.contains(&end.as_str()) {
         let why = format!("{shown}: this verb does not write .{end}, but {written}");
-        return Err(Failure::Usage(why));
+        return Err(VerbError::Usage(why));
     }
     Ok(())
 }
 
 /// Returns the error for a Parquet file that is to be compressed once more.
-pub(crate) fn packed_parquet(shown: &str) -> Failure {
-    Failure::Usage(format!(
+pub(crate) fn packed_parquet(shown: &str) -> VerbError {
+    VerbError::Usage(format!(
         "{shown}: a Parquet file is compressed within: leave .gz or .zst out of its name"
     ))
 }

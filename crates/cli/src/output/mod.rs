@@ -1,9 +1,9 @@
-//! Standard output: lines for people, and objects for programs.
+//! Standard output: lines for people, and JSON objects for programs.
 
+pub(crate) mod compressed_file;
 pub(crate) mod file_format;
 pub(crate) mod host;
 pub(crate) mod json;
-pub(crate) mod packed;
 pub(crate) mod plot;
 pub(crate) mod progress;
 pub(crate) mod row_file;
@@ -16,15 +16,15 @@ use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
 
 use serde::Serialize;
 
-use crate::exit::say;
+use crate::exit::print_message;
 use simkeep_formats::escape;
 
-/// Where results go, buffered.
+/// The buffered writer of results to standard output.
 pub(crate) struct Output {
     stdout: BufWriter<Stdout>,
-    /// Whether a person reads them.
+    /// Whether standard output is a terminal.
     is_terminal: bool,
-    /// Whether that terminal may be shown colours.
+    /// Whether lines may contain escape sequences for colours.
     has_colours: bool,
     /// Whether tables have a header line and summary lines.
     has_header: bool,
@@ -35,7 +35,7 @@ impl Output {
     pub(crate) fn stdout(has_header: bool) -> Output {
         let stdout = io::stdout();
         let is_terminal = stdout.is_terminal();
-        // As asked for at no-color.org.
+        // See no-color.org.
         let asked = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let has_colours = is_terminal && asked && !is_dumb;
@@ -43,7 +43,7 @@ impl Output {
         Output { stdout, is_terminal, has_colours, has_header }
     }
 
-    /// Whether a person reads it at once.
+    /// Whether standard output is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.is_terminal
     }
@@ -53,7 +53,7 @@ impl Output {
         self.has_header
     }
 
-    /// Prints the header line of a table, grey on a terminal, unless it is to be left out.
+    /// Prints the header line of a table, grey on a terminal, unless header lines are disabled.
     pub(crate) fn header(&mut self, line: &str) -> io::Result<()> {
         match (self.has_header, self.has_colours) {
             (false, _) => Ok(()),
@@ -67,30 +67,30 @@ impl Output {
         if self.has_header { self.line(line) } else { Ok(()) }
     }
 
-    /// A line for people. What it quotes has been escaped.
+    /// Prints a line for people. The caller has escaped quoted text.
     pub(crate) fn line(&mut self, line: &str) -> io::Result<()> {
         self.stdout.write_all(line.as_bytes())?;
         self.stdout.write_all(b"\n")
     }
 
-    /// A JSON object on a line of its own.
+    /// Prints a JSON object on a line of its own.
     pub(crate) fn object(&mut self, object: &impl Serialize) -> io::Result<()> {
         write_object(&mut self.stdout, object)
     }
 
-    /// Where bytes go that are lines already.
+    /// The writer for bytes that already consist of lines.
     pub(crate) fn writer(&mut self) -> &mut (impl Write + Send + use<>) {
         &mut self.stdout
     }
 
-    /// Says something about the lines before it, on standard error, and behind them.
+    /// Flushes the lines before it, then prints a note about them on standard error.
     pub(crate) fn note(&mut self, message: &str) -> io::Result<()> {
         self.finish()?;
-        say(message);
+        print_message(message);
         Ok(())
     }
 
-    /// Passes on what is still held.
+    /// Flushes buffered output.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.stdout.flush()
     }

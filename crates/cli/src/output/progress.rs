@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use simkeep::{Progress, Stage};
-use simkeep_formats::Source;
+use simkeep_formats::InputSource;
 
 use crate::output::words::{bytes, count, many};
 
@@ -17,7 +17,7 @@ const BAR: &str = "{wide_bar} {percent} %  {msg}  {elapsed}";
 const DRAWN_EVERY: Duration = Duration::from_millis(100);
 
 /// Runs some work and shows its progress on standard error, if that is a terminal.
-pub(crate) fn watched<T>(work: impl FnOnce(&Progress) -> T) -> T {
+pub(crate) fn with_progress_bar<T>(work: impl FnOnce(&Progress) -> T) -> T {
     let progress = Progress::default();
     let mut drawn = None;
     drawing(|bar| show(&progress, &mut drawn, bar), || work(&progress))
@@ -30,12 +30,12 @@ pub(crate) struct ReadingBar {
 }
 
 impl ReadingBar {
-    pub(crate) fn new(sources: &[Source]) -> ReadingBar {
+    pub(crate) fn new(sources: &[InputSource]) -> ReadingBar {
         let drawn = Instant::now();
         if !io::stderr().is_terminal() {
             return ReadingBar { bar: ProgressBar::hidden(), drawn };
         }
-        let all: Option<u64> = sources.iter().map(Source::bytes).sum();
+        let all: Option<u64> = sources.iter().map(InputSource::bytes).sum();
         let (bar, template) = match all {
             Some(all) => {
                 (ProgressBar::new(all), "{wide_bar} {bytes}/{total_bytes}  {msg}  {eta} left")
@@ -94,18 +94,18 @@ fn drawing<T>(look: impl FnMut(&ProgressBar) + Send, work: impl FnOnce() -> T) -
         // If no thread can be started, the work runs without a bar.
         let drawing = Builder::new().spawn_scoped(scope, || draw(look, &done)).ok();
         let drawing = drawing.map(|drawing| drawing.thread().clone());
-        let _ends = Ends { done: &done, drawing };
+        let _ends = DrawingGuard { done: &done, drawing };
         work()
     })
 }
 
 /// Stops the drawing thread when dropped, also if the work panics.
-struct Ends<'d> {
+struct DrawingGuard<'d> {
     done: &'d AtomicBool,
     drawing: Option<Thread>,
 }
 
-impl Drop for Ends<'_> {
+impl Drop for DrawingGuard<'_> {
     fn drop(&mut self) {
         self.done.store(true, Ordering::Release);
         self.drawing.iter().for_each(Thread::unpark);
@@ -122,14 +122,14 @@ fn draw(mut look: impl FnMut(&ProgressBar), done: &AtomicBool) {
 }
 
 fn show(progress: &Progress, drawn: &mut Option<(Stage, bool)>, bar: &ProgressBar) {
-    let looks = (progress.stage(), progress.of().is_some());
+    let looks = (progress.stage(), progress.total().is_some());
     if drawn.replace(looks) != Some(looks) {
         bar.set_style(style(match looks.1 {
             true => BAR,
             false => "{spinner} {msg}  {elapsed}",
         }));
     }
-    if let Some(of) = progress.of() {
+    if let Some(of) = progress.total() {
         bar.set_length(of);
         bar.set_position(progress.done().min(of));
     }

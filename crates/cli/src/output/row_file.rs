@@ -1,22 +1,23 @@
-//! A file of rows: lines, packed as its name says, or a table if that ends with .parquet.
+//! A file of rows: lines, compressed as its name says, or a Parquet table if the name ends in
+//! `.parquet`.
 
 use std::path::Path;
 
 use simkeep_formats::escape;
 
-use crate::exit::Failure;
+use crate::exit::VerbError;
+use crate::output::compressed_file::CompressedFile;
 use crate::output::file_format::{extension, refuse_others};
-use crate::output::packed::PackedFile;
 use crate::output::words::{bytes, many};
 
 /// A file that is being written.
 pub(crate) struct RowFile {
-    pub(crate) file: PackedFile,
-    /// Its name, fit to be shown.
+    pub(crate) file: CompressedFile,
+    /// Its name, escaped for messages.
     pub(crate) shown: String,
-    /// Whether a table is written to it, and not lines.
+    /// Whether the file is a Parquet table instead of lines.
     pub(crate) is_table: bool,
-    /// How many rows or lines were written to it.
+    /// The number of rows or lines written.
     pub(crate) rows: u64,
 }
 
@@ -25,8 +26,9 @@ impl RowFile {
     ///
     /// # Errors
     ///
-    /// If it cannot be made, is to be of another format, or a table and this was built without them.
-    pub(crate) fn create(path: &Path) -> Result<RowFile, Failure> {
+    /// If the file cannot be created, names another format, or should be a table and this program
+    /// was built without Parquet.
+    pub(crate) fn create(path: &Path) -> Result<RowFile, VerbError> {
         let is_table = extension(path) == ("parquet".to_owned(), false);
         if cfg!(not(feature = "parquet")) && is_table {
             return Err(not_built());
@@ -41,29 +43,29 @@ impl RowFile {
     ///
     /// # Errors
     ///
-    /// If it cannot be made.
-    pub(crate) fn of_lines(path: &Path) -> Result<RowFile, Failure> {
-        let shown = escape::whole(&path.to_string_lossy());
-        let file = PackedFile::create(path).map_err(|e| cannot(&shown, e))?;
+    /// If the file cannot be created.
+    pub(crate) fn of_lines(path: &Path) -> Result<RowFile, VerbError> {
+        let shown = escape::escape_untruncated(&path.to_string_lossy());
+        let file = CompressedFile::create(path).map_err(|e| write_error(&shown, e))?;
         Ok(RowFile { file, shown, is_table: false, rows: 0 })
     }
 
-    /// Puts it in its place. Returns what is to be said of it.
-    pub(crate) fn put(self) -> Result<String, Failure> {
+    /// Moves the file to its path. Returns a message with its rows, name and length.
+    pub(crate) fn put(self) -> Result<String, VerbError> {
         let RowFile { file, shown, is_table, rows } = self;
-        let len = file.put().map_err(|e| cannot(&shown, e))?;
+        let len = file.put().map_err(|e| write_error(&shown, e))?;
         let rows = if is_table { many(rows, "row", "rows") } else { many(rows, "line", "lines") };
         Ok(format!("{rows} written to {shown}, {}", bytes(len)))
     }
 }
 
-/// That a file cannot be written.
-pub(crate) fn cannot(shown: &str, e: std::io::Error) -> Failure {
-    Failure::Other(format!("cannot write {shown}: {e}"))
+/// The failure of writing a file.
+pub(crate) fn write_error(shown: &str, e: std::io::Error) -> VerbError {
+    VerbError::Other(format!("cannot write {shown}: {e}"))
 }
 
-/// That this program does without Parquet.
-pub(crate) fn not_built() -> Failure {
+/// The failure of a program that was built without Parquet.
+pub(crate) fn not_built() -> VerbError {
     let why = "this simkeep was built without Parquet: build it with `--features parquet`";
-    Failure::Usage(why.to_owned())
+    VerbError::Usage(why.to_owned())
 }

@@ -12,14 +12,14 @@ const HELD: usize = 1000;
 const GAP: &str = "  ";
 
 /// A column: its heading, and the alignment of its cells.
-pub(crate) enum Column {
+pub(crate) enum ColumnHeading {
     Left(String),
     Right(String),
 }
 
 /// A table that is printed row by row. Memory does not grow with the number of rows.
-pub(crate) struct Table {
-    columns: Vec<Column>,
+pub(crate) struct TextTable {
+    columns: Vec<ColumnHeading>,
     widths: Vec<usize>,
     held: Vec<Vec<String>>,
     /// Whether the heading and the buffered rows have been printed.
@@ -27,20 +27,20 @@ pub(crate) struct Table {
 }
 
 /// A left-aligned column, for text.
-pub(crate) fn left(heading: impl Into<String>) -> Column {
-    Column::Left(heading.into())
+pub(crate) fn left(heading: impl Into<String>) -> ColumnHeading {
+    ColumnHeading::Left(heading.into())
 }
 
 /// A right-aligned column, for numbers.
-pub(crate) fn right(heading: impl Into<String>) -> Column {
-    Column::Right(heading.into())
+pub(crate) fn right(heading: impl Into<String>) -> ColumnHeading {
+    ColumnHeading::Right(heading.into())
 }
 
-impl Table {
-    pub(crate) fn new(columns: impl IntoIterator<Item = Column>) -> Table {
-        let columns: Vec<Column> = columns.into_iter().collect();
+impl TextTable {
+    pub(crate) fn new(columns: impl IntoIterator<Item = ColumnHeading>) -> TextTable {
+        let columns: Vec<ColumnHeading> = columns.into_iter().collect();
         let widths = vec![0; columns.len()];
-        Table { columns, widths, held: Vec::new(), has_begun: false }
+        TextTable { columns, widths, held: Vec::new(), has_begun: false }
     }
 
     /// Adds a row with a cell for each column. The caller has escaped quoted text.
@@ -74,7 +74,7 @@ impl Table {
 
     fn begin(&mut self, output: &mut Output) -> io::Result<()> {
         let held = std::mem::take(&mut self.held);
-        let headings: Vec<String> = self.columns.iter().map(Column::heading).collect();
+        let headings: Vec<String> = self.columns.iter().map(ColumnHeading::heading).collect();
         let shown = output.has_header().then_some(&headings);
         for cells in shown.into_iter().chain(&held) {
             for (width, cell) in self.widths.iter_mut().zip(cells) {
@@ -89,18 +89,18 @@ impl Table {
     fn line(&self, cells: &[String]) -> String {
         let columns = self.columns.iter().zip(&self.widths);
         let padded = cells.iter().zip(columns).map(|(cell, (column, width))| match column {
-            Column::Left(_) => format!("{cell:<width$}"),
-            Column::Right(_) => format!("{cell:>width$}"),
+            ColumnHeading::Left(_) => format!("{cell:<width$}"),
+            ColumnHeading::Right(_) => format!("{cell:>width$}"),
         });
         let padded: Vec<String> = padded.collect();
         padded.join(GAP).trim_end_matches(' ').to_owned()
     }
 }
 
-impl Column {
+impl ColumnHeading {
     fn heading(&self) -> String {
         match self {
-            Column::Left(heading) | Column::Right(heading) => heading.clone(),
+            ColumnHeading::Left(heading) | ColumnHeading::Right(heading) => heading.clone(),
         }
     }
 }
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn table_lines_are_padded_without_trailing_blanks() {
-        let mut table = Table::new([left("name"), right("count"), left("URL")]);
+        let mut table = TextTable::new([left("name"), right("count"), left("URL")]);
         table.widths = vec![4, 3, 7];
         let line = |cells: [&str; 3]| table.line(&cells.map(str::to_owned));
         assert_eq!(line(["a", "1", "x:"]), "a       1  x:");
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn table_buffers_a_bounded_number_of_rows() {
-        let (mut table, mut output) = (Table::new([left("")]), Output::stdout(true));
+        let (mut table, mut output) = (TextTable::new([left("")]), Output::stdout(true));
         for _ in 0..HELD + 2 {
             table.row([String::new()], &mut output).unwrap();
         }

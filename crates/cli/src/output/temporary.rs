@@ -30,7 +30,7 @@ pub(crate) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
         return fs::write(path, bytes);
     }
     let place = place_of(path)?;
-    let mut file = Beside::create(&place)?;
+    let mut file = UnfinishedFile::create(&place)?;
     file.write_all(bytes)?;
     file.put(&place)
 }
@@ -45,7 +45,7 @@ pub(crate) fn refuse_store(place: &Path) -> io::Result<()> {
     let Some(store) = folder.ancestors().find(|folder| is_store(folder)).or(published) else {
         return Ok(());
     };
-    let store = simkeep_formats::escape::whole(&store.to_string_lossy());
+    let store = simkeep_formats::escape::escape_untruncated(&store.to_string_lossy());
     let why = format!("{store} is a store, and only the store writes there: name another place");
     Err(io::Error::new(ErrorKind::AlreadyExists, why))
 }
@@ -62,16 +62,16 @@ fn is_published(folder: &Path) -> bool {
 
 /// A file that is being written. Dropping it removes the file, unless it was moved to its final
 /// path.
-pub(crate) struct Beside {
+pub(crate) struct UnfinishedFile {
     file: File,
     path: PathBuf,
     /// Whether it has been moved to its final path.
     put: bool,
 }
 
-impl Beside {
+impl UnfinishedFile {
     /// Begins a file in the folder of `place`, or in the nearest existing folder above it.
-    pub(crate) fn create(place: &Path) -> io::Result<Beside> {
+    pub(crate) fn create(place: &Path) -> io::Result<UnfinishedFile> {
         let named = place.file_name().ok_or(ErrorKind::InvalidInput)?;
         let absolute = std::path::absolute(place)?;
         let mut above = absolute.ancestors().skip(1);
@@ -81,7 +81,7 @@ impl Beside {
             name.push(format!(".{}-{number}.part", std::process::id()));
             let path = folder.join(name);
             match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
-                Ok(file) => return Ok(Beside { file, path, put: false }),
+                Ok(file) => return Ok(UnfinishedFile { file, path, put: false }),
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(e),
             }
@@ -105,7 +105,7 @@ impl Beside {
     }
 }
 
-impl Write for Beside {
+impl Write for UnfinishedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes)
     }
@@ -115,7 +115,7 @@ impl Write for Beside {
     }
 }
 
-impl Drop for Beside {
+impl Drop for UnfinishedFile {
     fn drop(&mut self) {
         if !self.put {
             // If the file cannot be removed, its name still shows that it is incomplete.
@@ -167,17 +167,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let place = dir.path().join("file");
         fs::write(&place, "before").unwrap();
-        let mut dropped = Beside::create(&place).unwrap();
+        let mut dropped = UnfinishedFile::create(&place).unwrap();
         dropped.write_all(b"half").unwrap();
         drop(dropped);
         assert_eq!(fs::read(&place).unwrap(), b"before");
-        let mut put = Beside::create(&place).unwrap();
+        let mut put = UnfinishedFile::create(&place).unwrap();
         put.write_all(b"whole").unwrap();
         put.put(&place).unwrap();
         assert_eq!(fs::read(&place).unwrap(), b"whole");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
         // The file begins in an existing folder if its own folder does not exist yet.
-        let deep = Beside::create(&dir.path().join("a/b/c")).unwrap();
+        let deep = UnfinishedFile::create(&dir.path().join("a/b/c")).unwrap();
         assert_eq!(deep.path().parent(), Some(dir.path()));
     }
 }

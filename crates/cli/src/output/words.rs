@@ -4,26 +4,28 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use simkeep::fingerprint::{Document, Meaning};
-use simkeep::publish::Incomplete;
+use simkeep::publish::IncompleteGeneration;
 use simkeep::{SameBy, Verdict};
 
-use crate::output::json::Share;
+use crate::output::json::JsonRatio;
 use simkeep_formats::escape;
 
 /// A remark on the number of pages that were left out because they have no fingerprint in this
 /// epoch. Empty for zero pages.
-pub(crate) fn took_no_part(pages: u64, epoch: &str) -> String {
+pub(crate) fn skipped_pages_note(pages: u64, epoch: &str) -> String {
     match pages {
         0 => String::new(),
-        pages => format!("; {}", without_part(&many(pages, "page has", "pages have"), epoch)),
+        pages => {
+            format!("; {}", skipped_pages_clause(&many(pages, "page has", "pages have"), epoch))
+        }
     }
 }
 
 /// A sentence that some pages were left out. `pages_have` is its subject and verb.
-pub(crate) fn without_part(pages_have: &str, epoch: &str) -> String {
+pub(crate) fn skipped_pages_clause(pages_have: &str, epoch: &str) -> String {
     format!(
         "{pages_have} no fingerprint in {}, and took no part (too short, not text, or stale: see simkeep epoch stale)",
-        escape::whole(epoch)
+        escape::escape_untruncated(epoch)
     )
 }
 
@@ -58,7 +60,7 @@ pub(crate) fn not_comparable(file: &Path) -> String {
 pub(crate) fn named(file: &Path) -> String {
     match file.as_os_str() == "-" {
         true => "standard input".to_owned(),
-        false => escape::whole(&file.to_string_lossy()),
+        false => escape::escape_untruncated(&file.to_string_lossy()),
     }
 }
 
@@ -127,10 +129,11 @@ pub(crate) fn many(number: u64, one: &str, more: &str) -> String {
 }
 
 /// The first few names, escaped, and the number of further names.
-pub(crate) fn some_names<'n>(names: impl Iterator<Item = &'n str>) -> String {
+pub(crate) fn abbreviated_names<'n>(names: impl Iterator<Item = &'n str>) -> String {
     const NAMED: usize = 5;
     let names: Vec<&str> = names.collect();
-    let named: Vec<String> = names.iter().take(NAMED).map(|name| escape::whole(name)).collect();
+    let named: Vec<String> =
+        names.iter().take(NAMED).map(|name| escape::escape_untruncated(name)).collect();
     match names.len().saturating_sub(NAMED) {
         0 => named.join(", "),
         more => format!("{}, and {} more", named.join(", "), count(more as u64)),
@@ -179,7 +182,7 @@ pub(crate) fn seconds(seconds: u64) -> String {
 /// The note that a writer is active. If the writer is too fast to follow, `sealed` is the time of
 /// the state that was sealed, and the number of operations that it lacks; otherwise all stored
 /// operations are visible.
-pub(crate) fn beside_writer(sealed: Option<(SystemTime, u64)>) -> String {
+pub(crate) fn writer_note(sealed: Option<(SystemTime, u64)>) -> String {
     let Some((written, behind)) = sealed else {
         return "another process is writing; this is all that it had stored by now".to_owned();
     };
@@ -191,7 +194,7 @@ pub(crate) fn beside_writer(sealed: Option<(SystemTime, u64)>) -> String {
 }
 
 /// The note that a newer generation than generation `number` is incomplete.
-pub(crate) fn incomplete(newer: &Incomplete, number: u64) -> String {
+pub(crate) fn incomplete(newer: &IncompleteGeneration, number: u64) -> String {
     format!(
         "generation {} is incomplete, so this is generation {number}: {}; it is read once it is complete",
         newer.generation, newer.why
@@ -199,9 +202,9 @@ pub(crate) fn incomplete(newer: &Incomplete, number: u64) -> String {
 }
 
 /// The range of the fraction of words that changed, for JSON.
-pub(crate) fn changed(meaning: &Meaning) -> [Share; 2] {
+pub(crate) fn changed(meaning: &Meaning) -> [JsonRatio; 2] {
     let changed = meaning.changed();
-    [changed.start, changed.end].map(|share| Share(f64::from(share)))
+    [changed.start, changed.end].map(|share| JsonRatio(f64::from(share)))
 }
 
 /// The key of a verdict in JSON.
@@ -252,8 +255,8 @@ mod tests {
 
     #[test]
     fn message_during_writing_says_how_much_is_visible() {
-        assert!(beside_writer(None).contains("all that it had stored"));
-        let sealed = beside_writer(Some((SystemTime::now() - Duration::from_secs(200), 1200)));
+        assert!(writer_note(None).contains("all that it had stored"));
+        let sealed = writer_note(Some((SystemTime::now() - Duration::from_secs(200), 1200)));
         assert!(sealed.ends_with("what it had sealed 3 minutes ago, 1,200 operations behind"));
     }
 

@@ -4,7 +4,7 @@ use super::*;
 
 /// Sites whose pages have several URLs. The pages of all URLs are near by the first rule of each site,
 /// and by no other.
-fn sites() -> Place {
+fn sites() -> TestFolder {
     let mut lines = String::new();
     let mut visit = |url: &str, content: u64, times: u64| {
         for time in 0..times {
@@ -22,7 +22,7 @@ fn sites() -> Place {
         visit(&format!("http://b.example/{page}"), page + if page > 2 { 0 } else { 50 }, 3);
         visit(&format!("http://c.b.example/{page}"), page, 1);
     }
-    Place::with(&lines)
+    TestFolder::with(&lines)
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn skipped_parameter_rich_pages_are_counted() {
         let url = format!("http://a.example/?id={page}{parameters}");
         json!({"url": url, "t": 0, "fingerprint": fingerprint, "epoch": "e"}).to_string() + "\n"
     };
-    let place = Place::with(&(0..60).map(line).collect::<String>());
+    let place = TestFolder::with(&(0..60).map(line).collect::<String>());
     let ran = place.run(&["aliases"]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     assert!(ran.err.contains("spared 0 visits; parameters of 60 pages passed over"), "{}", ran.err);
@@ -103,8 +103,9 @@ fn rules_with_one_page_each_are_found() {
     };
     let urls = ["http://a.example/N", "https://a.example/N/"];
     let lines = (0..30).flat_map(|page| urls.map(|url| (page, url)));
-    let sites =
-        Place::with(&lines.map(line).collect::<String>()).run(&["aliases", "--json"]).objects();
+    let sites = TestFolder::with(&lines.map(line).collect::<String>())
+        .run(&["aliases", "--json"])
+        .objects();
     let rules = sites[0]["rules"].as_array().unwrap();
     let kinds: Vec<&str> = rules.iter().map(|rule| rule["alias"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["scheme", "slash"]);

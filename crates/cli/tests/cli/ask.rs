@@ -5,7 +5,7 @@ use simkeep_testing::ms;
 
 #[test]
 fn history_shows_the_meaning_of_each_visit() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let history = place.done(&["history", "https://example.com/terms"]);
     let a = "00000000000000ff  e  00010203";
     let b = "00000000000000f0  e  ff010203";
@@ -31,7 +31,7 @@ fn history_shows_the_meaning_of_each_visit() {
     assert_eq!(third, format!("{}\n", expected[2]));
     let in_zone = |args: &[&str]| {
         let mut command = place.command(&[&terms[..], args, &["--local"]].concat());
-        Ran::from(command.env("TZ", "UTC-5:30").output().unwrap()).out
+        ToolRun::from(command.env("TZ", "UTC-5:30").output().unwrap()).out
     };
     let local = in_zone(&["--at", "2024-01-03"]);
     assert!(local.starts_with("2024-01-03 05:30  200  "), "{local}");
@@ -43,7 +43,7 @@ fn history_shows_the_meaning_of_each_visit() {
 /// The content of a page in another epoch is shown below the visit.
 #[test]
 fn restatement_is_shown_below_its_visit() {
-    let place = Place::with(
+    let place = TestFolder::with(
         r#"
 {"epoch":"e"}
 {"url":"http://a/","t":0,"fingerprint":"0000000000000001","digest":"000102030405060708090a0b0c0d0e0f","epoch":"e"}
@@ -65,7 +65,7 @@ fn restatement_is_shown_below_its_visit() {
 /// On a terminal the columns have names.
 #[test]
 fn table_has_a_heading_on_a_terminal() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let scan = |variables: &[(&str, &str)]| {
         let ran = place.on_terminal(&["scan", "org,example"], variables, "");
         ran.map(|ran| ran.out.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>())
@@ -83,7 +83,7 @@ fn table_has_a_heading_on_a_terminal() {
 
 #[test]
 fn json_history_has_export_keys_and_the_verdict() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let ran = place.run(&["history", "https://example.com/terms", "--json"]);
     let objects = ran.objects();
     assert_eq!(objects[0]["verdict"], "new");
@@ -100,7 +100,7 @@ fn json_history_has_export_keys_and_the_verdict() {
 
 #[test]
 fn history_at_a_time_shows_the_version_in_force() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let as_of = |url: &str, time: &str| {
         let ran = place.run(&["history", url, "--at", time, "--json"]);
         match ran.objects().as_slice() {
@@ -120,7 +120,7 @@ fn history_at_a_time_shows_the_version_in_force() {
 
 #[test]
 fn near_lists_other_current_pages_nearest_first() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let near = place.done(&["near", "--url", "https://example.com/terms"]);
     assert_eq!(near, "1  minor  00000000000000fd  https://docs.example.com/terms\n");
     // The explanation does not count it either.
@@ -154,7 +154,7 @@ fn near_lists_other_current_pages_nearest_first() {
 
 #[test]
 fn near_at_searches_with_the_content_of_that_time() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let near = |time: &str| {
         place.run(&["near", "--url", "https://example.com/terms", "--at", time, "--json"])
     };
@@ -187,7 +187,7 @@ fn near_at_searches_with_the_content_of_that_time() {
 
 #[test]
 fn near_reports_more_pages_than_the_limit() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let ran = place.run(&["near", "00000000000000ff", "--limit", "1"]);
     assert_eq!((ran.code, ran.out.lines().count()), (0, 1));
     assert!(ran.err.contains("--limit"), "{}", ran.err);
@@ -204,7 +204,7 @@ fn near_reports_more_pages_than_the_limit() {
 /// No nearer page is missing from the result, whatever the requested number.
 #[test]
 fn nearest_pages_are_complete_for_any_count() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let nearest = |count| {
         let args = ["near", "00000000000000ff", "--nearest", count, "--json"];
         let object = place.run(&args).objects().remove(0);
@@ -216,7 +216,7 @@ fn nearest_pages_are_complete_for_any_count() {
 /// An answer with one object reports the operations that it saw, and how many followed since.
 #[test]
 fn answers_report_the_operations_they_saw() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let saw = || place.run(&["stats", "--json"]).objects().remove(0)["saw"].take();
     let sequence = saw()["sequence"].as_u64().unwrap();
     assert_eq!(
@@ -236,7 +236,7 @@ fn answers_report_the_operations_they_saw() {
 
 #[test]
 fn failures_are_json_objects_with_json_output() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let failure = |args: &[&str]| {
         let ran = place.run(args);
         let said = objects(&ran.err).pop().unwrap();
@@ -262,7 +262,7 @@ fn failures_are_json_objects_with_json_output() {
 
 #[test]
 fn near_reads_texts_like_ingest() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let page = "<!doctype html><title>Terms</title><p>The quick brown fox jumps over the lazy dog";
     let path = place.write("pages/terms.html", page);
     place.write("pages/other.txt", "something else that has nothing to do with it at all");
@@ -297,7 +297,7 @@ fn near_reads_texts_like_ingest() {
 
 #[test]
 fn fingerprint_needs_an_epoch_only_if_several_have_pages() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let (fingerprint, two) = ("00000000000000ff", "the store has fingerprints of several epochs");
     assert_eq!(place.run(&["near", fingerprint]).code, 0);
     place.ingest_beginning(
@@ -314,7 +314,7 @@ fn fingerprint_needs_an_epoch_only_if_several_have_pages() {
 
 #[test]
 fn scan_lists_a_site_in_one_run() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let all = "\
 2024-01-06 00:00  00000000000000ff  6  https://example.com/terms
 2024-01-01 00:00  00000000000000fd  1  https://docs.example.com/terms
@@ -333,7 +333,7 @@ fn scan_lists_a_site_in_one_run() {
 
 #[test]
 fn content_without_a_fingerprint_is_marked() {
-    let place = Place::with(
+    let place = TestFolder::with(
         r#"
 {"epoch":"e"}
 {"url":"http://none.example/","t":0,"fingerprint":null,"epoch":"e"}
@@ -349,7 +349,7 @@ fn content_without_a_fingerprint_is_marked() {
     assert_eq!((&lines[1]["verdict"], lines[1].get("distance")), (&"changed".into(), None));
 
     let place =
-        Place::with(r#"{"url":"http://none.example/","t":0,"fingerprint":null,"epoch":"e"}"#);
+        TestFolder::with(r#"{"url":"http://none.example/","t":0,"fingerprint":null,"epoch":"e"}"#);
     let row = place.done(&["scan"]);
     assert!(row.contains("  no fingerprint"), "{row}");
     let line = &objects(&place.done(&["scan", "--json"]))[0];
@@ -360,7 +360,7 @@ fn content_without_a_fingerprint_is_marked() {
 
 #[test]
 fn stats_count_pages_and_visits() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let stats = place.run(&["stats", "--json"]).objects().remove(0);
     assert_eq!((&stats["pages"], &stats["visits"]), (&4.into(), &10.into()));
     assert_eq!(stats["unsealed_visits"], 10);
@@ -382,7 +382,7 @@ fn series(text: &str, name: &str) -> f64 {
 
 #[test]
 fn stats_are_printed_as_prometheus_gauges() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let store = place.store().to_str().unwrap().to_owned();
     let printed = place.done(&["stats", "--prometheus"]);
     let label = format!("{{store=\"{store}\"");
@@ -417,7 +417,7 @@ fn stats_are_printed_as_prometheus_gauges() {
 
 #[test]
 fn damaged_catalog_is_reported_in_one_line() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let catalog = place.store().join("catalog.redb");
     let bytes = std::fs::read(&catalog).unwrap();
     for broken in [Vec::new(), bytes[..100].to_vec(), vec![0xff; bytes.len()]] {
@@ -430,7 +430,7 @@ fn damaged_catalog_is_reported_in_one_line() {
 
 #[test]
 fn nothing_found_has_its_own_exit_code() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     for args in [
         &["history", "https://nowhere.example/"][..],
         &["near", "--url", "https://nowhere.example/"],
@@ -449,7 +449,7 @@ fn nothing_found_has_its_own_exit_code() {
 
 #[test]
 fn invalid_command_lines_are_usage_errors() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     for args in [
         &[][..],
         &["remember"],
@@ -478,7 +478,7 @@ fn invalid_command_lines_are_usage_errors() {
 
 #[test]
 fn missing_or_locked_store_is_reported() {
-    let place = Place::new();
+    let place = TestFolder::new();
     for args in [&["stats"][..], &["verify"], &["scan"], &["export"], &["repair", "--to", "saved"]]
     {
         let ran = place.run(args);
@@ -498,7 +498,7 @@ fn missing_or_locked_store_is_reported() {
 
 #[test]
 fn readers_see_all_stored_data_and_report_an_active_writer() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let store = place.open();
     let ran = place.run(&["stats", "--json"]);
     assert_eq!((ran.code, &ran.objects()[0]["visits"]), (0, &10.into()));
@@ -519,7 +519,7 @@ fn readers_see_all_stored_data_and_report_an_active_writer() {
 
 #[test]
 fn every_json_line_is_an_object() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     for args in [
         &["scan"][..],
         &["scan", "example.com"],

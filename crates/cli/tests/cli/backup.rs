@@ -4,8 +4,8 @@ use super::*;
 use simkeep_testing::ms;
 
 /// A store with segments and a journal.
-fn place() -> Place {
-    let place = Place::with(CRAWL);
+fn place() -> TestFolder {
+    let place = TestFolder::with(CRAWL);
     place.open().seal().unwrap();
     for n in 0..3 {
         let line = format!("{{\"url\":\"http://b{n}.example/\",\"t\":{n},\"fingerprint\":\"0f\"}}");
@@ -18,23 +18,23 @@ fn place() -> Place {
 }
 
 /// The answers of a store.
-fn answers(place: &Place, store: &str) -> String {
+fn answers(place: &TestFolder, store: &str) -> String {
     place.done(&["export", "--store", store])
 }
 
-fn stats(place: &Place, store: &str) -> Value {
+fn stats(place: &TestFolder, store: &str) -> Value {
     place.run(&["stats", "--json", "-s", store]).objects().remove(0)
 }
 
 /// Runs a command that alone, with its children, sees a small disk mounted on `disk`. Returns `None` if
 /// mounting is not allowed.
-pub(super) fn on_small_disk(place: &Place, kib: u32, script: &str) -> Option<Ran> {
+pub(super) fn on_small_disk(place: &TestFolder, kib: u32, script: &str) -> Option<ToolRun> {
     std::fs::create_dir_all(place.path("disk")).unwrap();
     let script = format!("mount -t tmpfs -o size={kib}k tmpfs disk || exit 99; {script}");
     let mut command = Command::new("unshare");
     command.args(["-Urm", "sh", "-c", &script, env!("CARGO_BIN_EXE_simkeep")]);
     command.env("SIMKEEP_STORE", place.store()).current_dir(place.dir.path());
-    let ran = Ran::from(command.stdin(Stdio::null()).output().ok()?);
+    let ran = ToolRun::from(command.stdin(Stdio::null()).output().ok()?);
     let allowed = ran.code != 99 && !ran.err.contains("unshare");
     if !allowed {
         println!("skipped: {}", ran.err);

@@ -11,7 +11,7 @@ fn same(one: &Value, line: &Value) {
 }
 
 /// Pages whose fingerprints are near each other in groups, some of them equal; of two epochs.
-fn groups() -> Place {
+fn groups() -> TestFolder {
     let mut lines = String::new();
     for n in 0..60_u64 {
         let fingerprint = (n / 6).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (n % 6 / 2);
@@ -20,7 +20,7 @@ fn groups() -> Place {
         let visit = json!({"url": url, "t": n, "fingerprint": fingerprint, "epoch": "e"});
         lines += &format!("{visit}\n");
     }
-    Place::with(&lines)
+    TestFolder::with(&lines)
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn batch_answers_match_single_queries() {
 
 #[test]
 fn texts_are_answered_in_their_epoch() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let text = |of: &str, words| (0..words).map(|n| format!("{of}{n} ")).collect::<String>();
     let page = |url: &str, text: &str| json!({"url": url, "t": 1, "text": text}).to_string();
     let (one, brief) = (text("a", 200), text("b", 20));
@@ -93,7 +93,7 @@ fn texts_are_answered_in_their_epoch() {
 
 #[test]
 fn broken_line_is_reported_in_place_and_at_the_end() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let lines = "\u{feff}00000000000000ff\r\n\nzz\n 00000000000000FD \nhttp://a/";
     let ran = place.run_with_input(&["near", "--batch", "-", "--epoch", "e"], lines);
     let expected = [
@@ -116,7 +116,7 @@ fn broken_line_is_reported_in_place_and_at_the_end() {
 
 #[test]
 fn unknown_page_is_reported_in_place() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let known = "https://example.com/terms";
     let mut lines = format!("{known}\nexample.com/terms\nhttps://example.com/old\nno\u{7f}url\n");
     lines += &"x".repeat(9000);
@@ -165,7 +165,7 @@ fn each_line_is_answered_on_arrival() {
     use std::io::{BufRead as _, BufReader};
     use std::sync::mpsc;
     use std::time::Duration;
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let mut command = place.command(&["near", "--batch", "-", "--epoch", "e"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -187,7 +187,7 @@ fn each_line_is_answered_on_arrival() {
 /// and still has its fingerprint.
 const LEFT: u64 = 0x0123_4567_89ab_cdef;
 
-fn mostly_left() -> Place {
+fn mostly_left() -> TestFolder {
     let visit = |url: String, t: u64, fingerprint: u64| {
         let fingerprint = format!("{fingerprint:016x}");
         format!("{}\n", json!({"url": url, "t": t, "fingerprint": fingerprint, "epoch": "e"}))
@@ -195,7 +195,7 @@ fn mostly_left() -> Place {
     let url = |n: u64| format!("http://a.example/{n}");
     let mut lines: String = (0..400).map(|n| visit(url(n), 1, LEFT)).collect();
     lines += &visit("http://z.example/".to_owned(), 1, LEFT ^ 1);
-    let place = Place::with(&lines);
+    let place = TestFolder::with(&lines);
     // The segment lists pages whose content has changed since.
     place.done(&["compact"]);
     let other = |n: u64| (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);

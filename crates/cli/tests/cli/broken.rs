@@ -7,7 +7,7 @@ const WORDS: &str =
 
 #[test]
 fn lone_surrogates_are_read_by_all_json_readers() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let text = |end: &str| format!("\"text\":\"{WORDS} {end}\"");
     let lines = [
         format!("{{\"id\":\"d1\",{}}}", text("cut \\ud83d")),
@@ -66,7 +66,7 @@ fn load_skips_one_bad_line_of_any_kind() {
         ),
         ("a question", b"{\"url\":\"http://b/\",\"ask\":\"near\"}".to_vec()),
     ] {
-        let place = Place::with(&good(0));
+        let place = TestFolder::with(&good(0));
         let store = place.open();
         let old = store.register_epoch("old", simkeep::Role::Near).unwrap();
         store.register_epoch("newer", simkeep::Role::Near).unwrap();
@@ -90,7 +90,7 @@ fn load_skips_one_bad_line_of_any_kind() {
 
 #[test]
 fn wholly_broken_input_fails_with_hints() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let lines = r#"{"link":"https://a.example/","t":1,"text":"x"}
 {"id":7,"meta":{"uri":"https://a.example/"},"t":1,"text":"x"}
 nonsense

@@ -1,12 +1,12 @@
 //! Answers that are restricted to some classes reveal nothing about pages of others.
 
-use super::Place;
+use super::TestFolder;
 use serde_json::Value;
 
 /// Pages of classes 0 and 7 and of no class, with one fingerprint or nearly so, and others without a
 /// fingerprint.
-fn store() -> Place {
-    Place::with(
+fn store() -> TestFolder {
+    TestFolder::with(
         r#"{"url":"https://open.example/a","t":1,"fingerprint":"00000000000000ff","class":0}
 {"url":"https://open.example/b","t":1,"fingerprint":"00000000000000fe"}
 {"url":"https://wall.example/a","t":1,"fingerprint":"00000000000000ff","class":7}
@@ -17,7 +17,7 @@ fn store() -> Place {
     )
 }
 
-fn named(place: &Place, args: &[&str]) -> Vec<String> {
+fn named(place: &TestFolder, args: &[&str]) -> Vec<String> {
     let ran = place.run(args);
     let objects = ran.objects();
     let near = objects[0]["near"].as_array().unwrap();

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::Place;
+use super::TestFolder;
 
 /// Pages around two texts: `a` leads `b`, `c` and `d\u{202e}`. `b` changes, and `x` has a copy.
-fn store() -> Place {
-    let place = Place::new();
+fn store() -> TestFolder {
+    let place = TestFolder::new();
     let pages = [
         ("a", "2024-01-01", 0x0f_u64),
         ("b", "2024-01-02", 0x0e),
@@ -116,7 +116,7 @@ fn parquet_output_without_the_feature_is_refused_early() {
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_tables_match_the_printed_clusters() {
-    use simkeep_parquet::{Documents, Value as Cell};
+    use simkeep_parquet::{CellValue as Cell, DocumentRows};
     let place = store();
     place.ingest(r#"{"url": "https://example.com/c", "t": "2024-03-01", "class": 4294967295}"#);
     let cell = |value: &Value| match value {
@@ -127,7 +127,7 @@ fn parquet_tables_match_the_printed_clusters() {
     let check = |list: &[&str], columns: [&str; 3]| {
         let said = place.done(&[&["cluster", "-o", "table.parquet"], list].concat());
         let file = std::fs::File::open(place.path("table.parquet")).unwrap();
-        let rows = Documents::open(file, columns).unwrap();
+        let rows = DocumentRows::open(file, columns).unwrap();
         let rows = rows.collect::<Result<Vec<_>, _>>().unwrap().concat();
         assert!(said.contains(&format!("{} rows written to table.parquet", rows.len())), "{said}");
         let lines = place.run(&[&["cluster", "--json"], list].concat()).objects();
@@ -142,7 +142,7 @@ fn parquet_tables_match_the_printed_clusters() {
     check(&["--by-page"], ["url", "class", "leader"]);
     let file = place.path("table.parquet");
     place.done(&["cluster", "-o", "table.parquet"]);
-    let times = Documents::open(std::fs::File::open(file).unwrap(), ["first_seen"; 3]).unwrap();
+    let times = DocumentRows::open(std::fs::File::open(file).unwrap(), ["first_seen"; 3]).unwrap();
     let times = times.collect::<Result<Vec<_>, _>>().unwrap().concat();
     assert_eq!(times[0][0], Cell::Milliseconds(1_704_067_200_000));
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{Place, archive};
+use super::{TestFolder, archive};
 
 const DAYS: u32 = 30;
 const BUDGET: &str = "12";
@@ -124,7 +124,7 @@ fn fetch(urls: &[String], day: u32, known: &mut BTreeMap<String, u32>) -> String
 }
 
 /// The verdicts in the history of a page, with runs of equal verdicts merged.
-fn runs(place: &Place, path: &str) -> Vec<String> {
+fn runs(place: &TestFolder, path: &str) -> Vec<String> {
     let history = place.run(&["history", &format!("{HOST}{path}"), "--json"]).objects();
     let mut verdicts: Vec<String> =
         history.iter().map(|entry| entry["verdict"].as_str().unwrap().to_owned()).collect();
@@ -132,7 +132,7 @@ fn runs(place: &Place, path: &str) -> Vec<String> {
     verdicts
 }
 
-fn near(place: &Place, path: &str) -> Vec<String> {
+fn near(place: &TestFolder, path: &str) -> Vec<String> {
     let ran = place.run(&["near", "--url", &format!("{HOST}{path}"), "--json"]);
     let url = |page: &Value| page["url"].as_str().map(str::to_owned);
     let all = ran.objects().into_iter().flat_map(|object| match object["near"].as_array() {
@@ -159,7 +159,7 @@ fn crawler_is_not_stopped_by_any_page() {
         ("/gone", &["new", "same", "gone"], &[]),
         ("/broken-0", &["failed"], &[]),
     ];
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut known = BTreeMap::new();
     for day in 0..DAYS {
         let urls: Vec<String> = if day == 0 {
@@ -208,7 +208,7 @@ fn redirect_and_content_in_one_second_are_one_version() {
     let pdf = ok("application/pdf", "%PDF-1.7");
     for content in [&page, &pdf] {
         for turned in [false, true] {
-            let place = Place::new();
+            let place = TestFolder::new();
             for day in 1..5 {
                 let mut records = [redirect(307, "/"), content.clone()].map(|block| {
                     let http = [("Content-Type", "application/http")];

@@ -1,13 +1,13 @@
 //! Which pages of a store are dropped.
 
 use super::filtered::unpacked;
-use simkeep_testing::beside;
+use simkeep_testing::real_data_path;
 
 use super::*;
 
 /// Pages around two texts: `a` leads `b`, `c` and `d\u{202e}`; `x` has a copy.
-pub(super) fn store() -> Place {
-    let place = Place::new();
+pub(super) fn store() -> TestFolder {
+    let place = TestFolder::new();
     let digest = "000102030405060708090a0b0c0d0e0f";
     let pages = [
         ("example.com/a", "2024-01-01", 0x0f_u64, digest),
@@ -99,17 +99,19 @@ fn plan_and_list_files_appear_only_when_complete() {
     {
         place.done(&["dedup", "--limit", "0", "-o", "plan.parquet"]);
         let file = std::fs::File::open(place.path("plan.parquet")).unwrap();
-        let rows = simkeep_parquet::Documents::open(file, ["url", "reason", "distance"]).unwrap();
+        let rows =
+            simkeep_parquet::DocumentRows::open(file, ["url", "reason", "distance"]).unwrap();
         let rows = rows.collect::<Result<Vec<_>, _>>().unwrap().concat();
-        let text = |text: &str| simkeep_parquet::Value::Text(text.to_owned());
-        let first = [text("https://example.com/b"), text("near"), simkeep_parquet::Value::Whole(1)];
+        let text = |text: &str| simkeep_parquet::CellValue::Text(text.to_owned());
+        let first =
+            [text("https://example.com/b"), text("near"), simkeep_parquet::CellValue::Whole(1)];
         assert_eq!((rows.len(), &rows[0]), (3, &first));
     }
 }
 
 /// Pages with one text: `a` of class 7 leads, `b` is of class 7 as well, `c` of class 0, `d` and `e`
 /// have no class. Pages with another text: `x` has no class and leads `y`, which has none either.
-fn classed() -> Place {
+fn classed() -> TestFolder {
     let pages = [
         ("a", 1, 0x0f_u64, Some(7)),
         ("b", 2, 0x0e, Some(7)),
@@ -127,7 +129,7 @@ fn classed() -> Place {
         }
         format!("{line}\n")
     });
-    Place::with(&lines.concat())
+    TestFolder::with(&lines.concat())
 }
 
 #[test]
@@ -209,7 +211,7 @@ fn page_kept_for_its_class_is_in_no_drop_file() {
 
 #[test]
 fn random_pairs_of_each_distance_are_reproducible() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let line = |n: u64| {
         // Each page of ten leads the other nine, which are 0 to 3 bits from it.
         let fingerprint = (n / 10).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ ((1 << (n % 10 % 4)) - 1);
@@ -235,9 +237,9 @@ fn random_pairs_of_each_distance_are_reproducible() {
 /// does not.
 #[test]
 fn leaders_drop_no_distant_text_unlike_components() {
-    let Some(licences) = beside("quality/licences.jsonl.zst") else { return };
+    let Some(licences) = real_data_path("quality/licences.jsonl.zst") else { return };
     let packed = std::fs::read(licences).unwrap();
-    let place = Place::new();
+    let place = TestFolder::new();
     let lines = String::from_utf8(zstd::decode_all(&packed[..]).unwrap()).unwrap();
     let lines: String = lines
         .lines()

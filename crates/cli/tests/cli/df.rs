@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use simkeep::df::Table;
+use simkeep::df::FrequencyTable;
 
 use super::*;
 
@@ -20,7 +20,7 @@ const TEXTS: [&str; 4] = ["the red house", "The green house.", "the blue car", "
 
 #[test]
 fn table_is_built_shown_and_used_for_weights() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let documents = place.write("pages.jsonl", lines(&TEXTS));
     let table = place.file("crawl.df");
     let built = place.run(&["df", "build", &documents, "--output", &table, "--json"]).objects();
@@ -66,7 +66,7 @@ fn table_is_built_shown_and_used_for_weights() {
 
 #[test]
 fn tables_are_merged_and_compared() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let build = |name: &str, texts: &[&str]| {
         let documents = place.write("pages.jsonl", lines(texts));
         let table = place.file(name);
@@ -101,7 +101,7 @@ fn tables_are_merged_and_compared() {
 
 #[test]
 fn invalid_table_is_named() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let documents = place.write("pages.jsonl", lines(&TEXTS));
     let table = place.file("crawl.df");
     place.done(&["df", "build", &documents, "--output", &table]);
@@ -139,12 +139,12 @@ fn invalid_table_is_named() {
     let ran = place.run(&["df", "build", &documents, "--output", &nowhere]);
     assert_eq!(ran.code, 5);
     assert!(ran.err.contains("no/such/folder.df"), "{}", ran.err);
-    assert!(Table::open(&table).is_ok(), "a table that could not be replaced is gone");
+    assert!(FrequencyTable::open(&table).is_ok(), "a table that could not be replaced is gone");
 }
 
 #[test]
 fn killed_build_leaves_the_old_or_new_table() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let few = place.write("few.jsonl", lines(&TEXTS));
     let texts: Vec<String> =
         (0..4000).map(|n| (0..60).map(|i| format!("w{} ", n * 31 + i * i)).collect()).collect();
@@ -153,9 +153,9 @@ fn killed_build_leaves_the_old_or_new_table() {
     let table = place.file("crawl.df");
     let build = ["df", "build", &many, "--output", &table, "--memory", "1"];
     place.done(&build);
-    let new = Table::open(&table).unwrap().id();
+    let new = FrequencyTable::open(&table).unwrap().id();
     place.done(&["df", "build", &few, "--output", &table]);
-    let old = Table::open(&table).unwrap().id();
+    let old = FrequencyTable::open(&table).unwrap().id();
     let begun = std::time::Instant::now();
     place.done(&build);
     let whole = begun.elapsed();
@@ -173,7 +173,7 @@ fn killed_build_leaves_the_old_or_new_table() {
         // The tool may have ended before.
         let _ = child.kill();
         child.wait().unwrap();
-        let id = Table::open(&table).unwrap().id();
+        let id = FrequencyTable::open(&table).unwrap().id();
         assert!(id == old || id == new);
         found[usize::from(id == new)] += 1;
         left_most = left_most.max(left());
@@ -186,13 +186,13 @@ fn killed_build_leaves_the_old_or_new_table() {
         ["crawl.df.0123456789abcdef.new", "crawl.df.0123456789abcdee.00.tmp", "x.df.0.new"];
     let others = others.map(|name| place.write(name, "mine"));
     place.done(&build);
-    assert_eq!((Table::open(&table).unwrap().id(), left()), (new, 6));
+    assert_eq!((FrequencyTable::open(&table).unwrap().id(), left()), (new, 6));
     assert!(others.iter().all(|name| std::fs::read(name).unwrap() == b"mine"));
 }
 
 #[test]
 fn concurrent_builds_of_one_table_do_not_interfere() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let texts: Vec<String> =
         (0..2000).map(|n| (0..60).map(|i| format!("w{} ", n * 31 + i * i)).collect()).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -204,7 +204,7 @@ fn concurrent_builds_of_one_table_do_not_interfere() {
     let bystanders = ["crawl.df.new", "crawl.df.00.tmp"].map(|name| place.write(name, "mine"));
     let ids = [&one, &other].map(|documents| {
         place.done(&["df", "build", documents, "--output", &table]);
-        Table::open(&table).unwrap().id()
+        FrequencyTable::open(&table).unwrap().id()
     });
     for _ in 0..5 {
         let children = [&one, &other].map(|documents| {
@@ -212,16 +212,16 @@ fn concurrent_builds_of_one_table_do_not_interfere() {
             place.command(&args).spawn().unwrap()
         });
         for child in children {
-            let ran = Ran::from(child.wait_with_output().unwrap());
+            let ran = ToolRun::from(child.wait_with_output().unwrap());
             assert_eq!((ran.code, ran.err.as_str()), (0, ""));
         }
-        assert!(ids.contains(&Table::open(&table).unwrap().id()));
+        assert!(ids.contains(&FrequencyTable::open(&table).unwrap().id()));
     }
     // One of its own inputs.
     let input = place.file("crawl.df.01.tmp");
     place.done(&["df", "build", &one, "--output", &input]);
     place.done(&["df", "freeze", &input, "--min-documents", "1", "--output", &table]);
-    assert_eq!(Table::open(&table).unwrap().id(), ids[0]);
+    assert_eq!(FrequencyTable::open(&table).unwrap().id(), ids[0]);
     for bystander in &bystanders {
         assert_eq!(place.run(&["df", "build", &one, "--output", bystander]).code, 5);
         assert_eq!(std::fs::read_to_string(bystander).unwrap(), "mine");
@@ -231,7 +231,7 @@ fn concurrent_builds_of_one_table_do_not_interfere() {
 
 #[test]
 fn invalid_arguments_are_refused_before_work_starts() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let documents = place.write("pages.jsonl", lines(&TEXTS));
     let table = place.file("crawl.df");
     place.done(&["df", "build", &documents, "--output", &table]);

@@ -29,8 +29,8 @@ fn after() -> String {
 
 #[test]
 fn changed_pages_are_listed_with_their_priority() {
-    let old = Place::with(&before());
-    let new = Place::with(&(before() + &after()));
+    let old = TestFolder::with(&before());
+    let new = TestFolder::with(&(before() + &after()));
     let (a, b) = (old.file("store"), new.file("store"));
     let expected = "changed   16  1.000  https://example.com/changed
 gone       -  0.000  https://example.com/gone
@@ -65,7 +65,7 @@ reverted   4  0.125  https://example.com/reverted
     assert!(back.contains("gone       -  0.000  https://example.com/returned\n"), "{back}");
     new.same(&[&a, &a]);
     // Epochs are identified by name, whatever their numbers.
-    let other = Place::new();
+    let other = TestFolder::new();
     other.ingest("{\"epoch\":\"x\"}\n");
     other.ingest(&before());
     other.same(&[&a, "store"]);
@@ -74,7 +74,8 @@ reverted   4  0.125  https://example.com/reverted
 
 #[test]
 fn exact_diff_prints_entries_as_in_an_export() {
-    let (old, new) = (Place::with(&before()), Place::with(&(before() + &seen("same", 9, 1))));
+    let (old, new) =
+        (TestFolder::with(&before()), TestFolder::with(&(before() + &seen("same", 9, 1))));
     let (a, b) = (old.file("store"), new.file("store"));
     let line = r#"{"url":"https://example.com/same","t":"1970-01-01T00:00:09Z","fingerprint":"0000000000000001","epoch":"e"}"#;
     assert_eq!(new.done(&["diff", "--exact", &a, &b]), format!("+ {line}\n"));

@@ -5,7 +5,7 @@ use super::*;
 
 const TEXT: &str = "some text of a page with some words in it";
 
-fn ingest(place: &Place, archive: impl AsRef<[u8]>) -> (Value, String) {
+fn ingest(place: &TestFolder, archive: impl AsRef<[u8]>) -> (Value, String) {
     let path = place.write("crawl.warc", archive);
     let ran = place.run(&["ingest", &path, "--json"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
@@ -13,7 +13,7 @@ fn ingest(place: &Place, archive: impl AsRef<[u8]>) -> (Value, String) {
 }
 
 /// The digests of a page's visits.
-fn digests(place: &Place, url: &str) -> Vec<String> {
+fn digests(place: &TestFolder, url: &str) -> Vec<String> {
     let objects = place.run(&["history", url, "--json"]).objects();
     objects.iter().map(|object| object["digest"].as_str().unwrap().to_owned()).collect()
 }
@@ -27,7 +27,7 @@ fn kept(content: impl AsRef<[u8]>) -> String {
 fn wrong_declared_digest_is_named_and_replaced() {
     let other = "completely different words are standing here, one after the other";
     for declared in [sha1(TEXT), sha256(TEXT), md5(TEXT)] {
-        let place = Place::new();
+        let place = TestFolder::new();
         let archive =
             response("http://p/", 1, &declared, TEXT) + &response("http://p/", 2, &declared, other);
         let (summary, err) = ingest(&place, &archive);
@@ -35,15 +35,15 @@ fn wrong_declared_digest_is_named_and_replaced() {
         assert!(err.contains("http://p/: ") && err.contains("byte 2"), "{err}");
         assert!(err.contains(&format!("{declared} is not the digest")), "{err}");
         assert_eq!(digests(&place, "http://p/"), [kept(TEXT), kept(other)]);
-        let shown = Place::new();
+        let shown = TestFolder::new();
         let path = shown.write("crawl.warc", &archive);
-        let Ran { out, err, .. } = shown.run(&["ingest", &path]);
+        let ToolRun { out, err, .. } = shown.run(&["ingest", &path]);
         let said = err.strip_prefix("simkeep: ").unwrap().trim_end();
         assert!(
             out.contains("wrong digests                        1  computed ones are used"),
             "{out}"
         );
-        let ran = Place::new().run(&["load", &path, "--json"]);
+        let ran = TestFolder::new().run(&["load", &path, "--json"]);
         assert_eq!(
             (&ran.objects()[0]["wrong_digests"], ran.said()),
             (&1.into(), vec![said.into()])
@@ -53,7 +53,7 @@ fn wrong_declared_digest_is_named_and_replaced() {
 
 #[test]
 fn only_some_wrong_digests_are_named() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let wrong = sha1("another text");
     let archive: String =
         (0..25).map(|n| response(&format!("http://p/{n}"), 1, &wrong, TEXT)).collect();
@@ -87,20 +87,20 @@ fn digest_of_any_payload_encoding_is_accepted() {
             (sha256(content), kept(&packed)),
             (md5(content), kept(&packed)),
         ] {
-            let place = Place::new();
+            let place = TestFolder::new();
             let (summary, err) = ingest(&place, record(&declared));
             assert_eq!((&summary["wrong_digests"], err.as_str()), (&0.into(), ""));
             assert_eq!(digests(&place, "http://p/"), [shown]);
         }
     }
-    let place = Place::new();
+    let place = TestFolder::new();
     assert_eq!(ingest(&place, record(&sha1(&block))).0["wrong_digests"], 1);
     assert_eq!(digests(&place, "http://p/"), [kept(&packed)]);
 }
 
 #[test]
 fn truncated_record_is_not_checked_against_its_digest() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let more = [("WARC-Payload-Digest", sha1("the whole")), ("WARC-Truncated", "length".into())];
     let more = more.each_ref().map(|(name, value)| (*name, value.as_str()));
     let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n{TEXT}");
@@ -111,7 +111,7 @@ fn truncated_record_is_not_checked_against_its_digest() {
 
 #[test]
 fn block_digest_counts_when_the_block_is_the_document() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let text = ("Content-Type", "text/plain");
     let (right, wrong) = (sha1(TEXT), sha1("another text"));
     let archive = [
@@ -128,7 +128,7 @@ fn block_digest_counts_when_the_block_is_the_document() {
 
 #[test]
 fn equal_bytes_have_equal_digests_in_all_inputs() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let file = place.write("pages/page.txt", TEXT);
     let html = "<!doctype html><p>The same text, in other marks";
     place.write("pages/page.html", html);
@@ -157,7 +157,7 @@ fn equal_bytes_have_equal_digests_in_all_inputs() {
 /// A page is read with a header of any length.
 #[test]
 fn pages_with_long_headers_and_odd_status_lines_are_read() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let lines = "X-More: y\r\n".repeat(600);
     let long = format!("X-More: {}\r\n", "y".repeat(100_000));
     let heads = [

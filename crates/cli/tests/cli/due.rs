@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Place;
+use super::TestFolder;
 
 /// A time after all visits.
 const NOW: &str = "2024-03-15";
@@ -49,25 +49,25 @@ fn crawl() -> String {
     lines
 }
 
-fn due(place: &Place, args: &[&str]) -> String {
+fn due(place: &TestFolder, args: &[&str]) -> String {
     let ran = place.run(&[&["due", "--now", NOW], args].concat());
     // If no page is listed, a message says why.
     assert_eq!((ran.code, ran.err.is_empty()), (0, !ran.out.is_empty()), "{}", ran.err);
     ran.out
 }
 
-fn urls(place: &Place, args: &[&str]) -> Vec<String> {
+fn urls(place: &TestFolder, args: &[&str]) -> Vec<String> {
     let urls = due(place, &[&["--urls"], args].concat());
     urls.lines().map(str::to_owned).collect()
 }
 
-fn recrawl(place: &Place, page: &str, args: &[&str]) -> String {
+fn recrawl(place: &TestFolder, page: &str, args: &[&str]) -> String {
     place.done(&[&["recrawl", page, "--now", NOW], args].concat())
 }
 
 #[test]
 fn best_pages_are_listed_first() {
-    let place = Place::with(&crawl());
+    let place = TestFolder::with(&crawl());
     let table = "\
 7.71   2024-02-10 00:00  4.3 days  https://example.net/failing
 1.64   2024-01-31 00:00  21 days   https://shop.example/0
@@ -98,7 +98,7 @@ fn best_pages_are_listed_first() {
 
 #[test]
 fn recrawl_explains_why_a_page_is_due() {
-    let place = Place::with(&crawl());
+    let place = TestFolder::with(&crawl());
     let about =
         "https://example.org/about is due since 2024-03-07: now, 17 days after its last visit, a \
                  visit is worth 1.23, and pages are visited from 0.43 on
@@ -161,7 +161,7 @@ fn recrawl_explains_why_a_page_is_due() {
 
 #[test]
 fn near_duplicate_counts_a_quarter() {
-    let place = Place::with(&crawl());
+    let place = TestFolder::with(&crawl());
     let (first, copy) = ("https://shop.example/3", "https://copies.example/3");
     let alone = recrawl(&place, first, &["--json"]);
     place.ingest(&line(copy, 33, &content(print(2003) ^ 1)));
@@ -176,7 +176,7 @@ fn near_duplicate_counts_a_quarter() {
 
 #[test]
 fn plan_lists_pages_past_their_date() {
-    let place = Place::with(&crawl());
+    let place = TestFolder::with(&crawl());
     let of = |object: &Value, key: &str| object[key].as_str().map(str::to_owned);
     for (visits, policy) in
         [("0.001", "value"), ("1", "value"), ("2", "harmonic"), ("2", "uniform"), ("3", "thesis")]
@@ -198,7 +198,7 @@ fn plan_lists_pages_past_their_date() {
 
 #[test]
 fn limit_may_exceed_the_pages() {
-    let place = Place::with(&crawl());
+    let place = TestFolder::with(&crawl());
     let all = urls(&place, &["--limit", "25"]);
     for budget in ["26", "all", "1000000000000", "18446744073709551615"] {
         assert_eq!(urls(&place, &["--limit", budget]), all);
@@ -211,8 +211,8 @@ fn limit_may_exceed_the_pages() {
 
 #[test]
 fn nothing_is_printed_without_pages() {
-    let empty = Place::with("");
-    let place = Place::with(&crawl());
+    let empty = TestFolder::with("");
+    let place = TestFolder::with(&crawl());
     let nowhere = ["--under", "nowhere.example"];
     for form in
         [&[][..], &["--json"], &["--urls"], &["--by-host"], &["--only-due", "--per-day", "5"]]
@@ -226,8 +226,8 @@ fn nothing_is_printed_without_pages() {
 
 #[test]
 fn recrawl_values_the_first_visit_of_an_unknown_page() {
-    let place = Place::with(&crawl());
-    let (unknown, empty) = ("https://example.org/new", Place::with(""));
+    let place = TestFolder::with(&crawl());
+    let (unknown, empty) = ("https://example.org/new", TestFolder::with(""));
     let ran = place.run(&["recrawl", unknown, "--now", NOW]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     let said = "simkeep: https://example.org/new is not known in this store; a first visit is worth \
@@ -250,7 +250,7 @@ fn recrawl_values_the_first_visit_of_an_unknown_page() {
 
 #[test]
 fn invalid_numbers_are_refused() {
-    let place = Place::with(&crawl());
+    let place = TestFolder::with(&crawl());
     let page = ["recrawl", "https://example.org/about"];
     for (option, value, why) in [
         ("--per-day", "NaN", "from 0.000001"),
@@ -289,7 +289,7 @@ fn invalid_numbers_are_refused() {
 
 #[test]
 fn rules_apply_to_prefixes_and_errors_name_the_line() {
-    let place = Place::with(&crawl());
+    let place = TestFolder::with(&crawl());
     let lines = concat!(
         r#"{"under":"shop.example","min":"90d"}"#,
         "\n",
@@ -346,7 +346,7 @@ fn rules_apply_to_prefixes_and_errors_name_the_line() {
 
 #[test]
 fn hints_come_from_sitemaps_and_lines_but_not_the_future() {
-    let place = Place::with(&crawl());
+    let place = TestFolder::with(&crawl());
     let entry = |page: u32, time: &str| {
         format!("<url><loc>https://shop.example/{page}</loc><lastmod>{time}</lastmod></url>")
     };
@@ -392,7 +392,7 @@ fn hints_come_from_sitemaps_and_lines_but_not_the_future() {
 
 #[test]
 fn unreadable_hints_file_exits_with_3_after_the_answer() {
-    let place = Place::with(&crawl());
+    let place = TestFolder::with(&crawl());
     let good = "<urlset><url><loc>https://shop.example/1</loc><lastmod>2024-02-20</lastmod></url></urlset>";
     let good = place.write("good.xml", good);
     let without = place.run(&["due", "--now", NOW, "--urls"]);
@@ -436,7 +436,7 @@ fn unreadable_hints_file_exits_with_3_after_the_answer() {
 
 #[test]
 fn time_before_the_last_visit_is_accepted() {
-    let place = Place::with(&crawl());
+    let place = TestFolder::with(&crawl());
     for now in ["2024-01-20", "1970-01-01", "0001-01-01"] {
         for page in super::objects(&place.done(&["due", "--now", now, "--json"])) {
             let last = page["last"].as_str().unwrap();
@@ -456,7 +456,7 @@ fn time_before_the_last_visit_is_accepted() {
 #[test]
 fn page_with_failed_visits_is_left_alone() {
     let visit = |day| line("http://a/", day, &json!({ "seen": "failed" }));
-    let place = Place::with(&[visit(0), visit(20)].concat());
+    let place = TestFolder::with(&[visit(0), visit(20)].concat());
     let output = place.done(&["recrawl", "http://a/", "--now", "2024-01-22", "--per-day", "1"]);
     let said = "http://a/ is due on 2024-01-31: it failed when it was last visited, and is left alone until \
                 2024-01-31\n  its 2 visits are not enough to compare two\n";
@@ -468,7 +468,7 @@ fn page_with_failed_visits_is_left_alone() {
 #[test]
 fn urls_are_raw_in_pipes_and_escaped_in_tables() {
     let turned = "https://example.com/\u{202e}gpj.exe";
-    let place = Place::with(&line(turned, 0, &content(1)));
+    let place = TestFolder::with(&line(turned, 0, &content(1)));
     assert_eq!(due(&place, &["--urls"]), format!("{turned}\n"));
     assert!(due(&place, &[]).contains("https://example.com/\\u{202e}gpj.exe"));
     assert!(recrawl(&place, turned, &[]).contains("https://example.com/\\u{202e}gpj.exe"));
@@ -477,7 +477,7 @@ fn urls_are_raw_in_pipes_and_escaped_in_tables() {
 
 #[test]
 fn stats_with_changes_count_changed_pages() {
-    let place = Place::with(&crawl());
+    let place = TestFolder::with(&crawl());
     let text = place.done(&["stats", "--changes"]);
     let said = "\
 pages compared                      24
@@ -490,7 +490,7 @@ pages compared                      24
     let stats = &super::objects(&place.done(&["stats", "--changes", "--json"]))[0]["survey"];
     assert_eq!((&stats["pages"], &stats["pages_compared"]), (&json!(25), &json!(24)));
     assert_eq!(stats["changes_per_day_deciles"].as_array().unwrap().len(), 9);
-    let empty = Place::with("");
+    let empty = TestFolder::with("");
     let stats = &super::objects(&empty.done(&["stats", "--changes", "--json"]))[0]["survey"];
     assert_eq!(
         (&stats["pages_changed"], &stats["changes_per_day_deciles"]),

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::Place;
+use super::TestFolder;
 
 /// A store with a page whose URL contains control characters, and another page.
-fn store() -> Place {
-    let place = Place::new();
+fn store() -> TestFolder {
+    let place = TestFolder::new();
     let pages = ["https://example.com/\u{202e}gpj", "https://example.com/b"];
     let lines = pages.map(|url| {
         json!({"url": url, "t": "2024-01-01", "fingerprint": "00000000000000ff"}).to_string()
@@ -16,7 +16,7 @@ fn store() -> Place {
     place
 }
 
-fn segment(place: &Place) -> String {
+fn segment(place: &TestFolder) -> String {
     let answer = place.run(&["inspect", "--json"]).objects();
     answer[0]["segments"][0]["segment"].to_string()
 }

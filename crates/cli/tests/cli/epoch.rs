@@ -4,13 +4,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead as _, BufReader};
 
 use simkeep::fingerprint::{Fingerprinter, Recipe};
-use simkeep::query::Stale;
+use simkeep::query::StalePages;
 use simkeep::verify::VerifyOptions;
 use simkeep::{
     Durability, Epoch, HistoryEntry, Observation, Origin, Progress, RestateOutcome, Restatement,
     Role, SameBy, Verdict,
 };
-use simkeep_testing::{beside, ms};
+use simkeep_testing::{ms, real_data_path};
 
 use super::*;
 
@@ -40,7 +40,7 @@ pub(super) const OLD: &str = "html/3 words2-sqrt/2";
 #[test]
 #[expect(clippy::too_many_lines, reason = "one history of a store, step by step")]
 fn epoch_begins_restates_pages_and_ends_the_old() {
-    let place = Place::with(&first());
+    let place = TestFolder::with(&first());
     let pages = place.write("pages.jsonl", first());
     let table = place.file("pages.df");
     place.run(&["df", "build", &pages, "--output", &table]);
@@ -120,17 +120,17 @@ fn epoch_begins_restates_pages_and_ends_the_old() {
     assert_eq!(epochs[0]["fingerprints"], 0);
 
     // Everything is transferred to another store by export or by load.
-    let copy = Place::new();
+    let copy = TestFolder::new();
     copy.run(&["load", place.store().to_str().unwrap()]);
     assert_eq!(copy.run(&["df", "list", "--json"]).objects().len(), 1);
     assert_eq!(copy.run(&["epoch", "list", "--json"]).objects()[0]["state"], "ended");
     assert_eq!(copy.export(), place.export());
-    let copy = Place::new();
+    let copy = TestFolder::new();
     copy.load(&place.export());
     assert_eq!(copy.export(), place.export());
     copy.done(&["verify"]);
     // Plain lines bring no table.
-    let copy = Place::new();
+    let copy = TestFolder::new();
     let lines = plain(&place.export());
     let without: String = lines
         .lines()
@@ -146,7 +146,7 @@ fn epoch_begins_restates_pages_and_ends_the_old() {
 
 #[test]
 fn failed_epoch_begin_leaves_no_store() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let pages = place.write("pages.jsonl", first());
     let (table, recipe) = (place.file("pages.df"), "words4-minwise-leave0.2/2");
     place.run(&["df", "build", &pages, "--recipe", "words1-sqrt-idf/2", "--output", &table]);
@@ -169,7 +169,7 @@ fn failed_epoch_begin_leaves_no_store() {
 
 #[test]
 fn texts_get_no_fingerprints_without_the_epochs_table() {
-    let place = Place::new();
+    let place = TestFolder::new();
     // Of a crawler that makes its fingerprints itself.
     let options = simkeep::Options::default().epoch("html/3 words1-sqrt-idf/2".to_owned());
     simkeep::Store::create(place.store(), options).unwrap().close().unwrap();
@@ -186,7 +186,7 @@ fn texts_get_no_fingerprints_without_the_epochs_table() {
 /// Two recipes side by side: one detects changes, the other finds near-duplicates.
 #[test]
 fn near_duplicate_epoch_runs_next_to_the_change_epoch() {
-    let place = Place::with(&first());
+    let place = TestFolder::with(&first());
     let pages = place.write("pages.jsonl", first());
     assert_ne!(place.run(&["epoch", "begin", "--recipe", "near", "--role", "all"]).code, 0);
     let begin = ["epoch", "begin", "--recipe", "near", "--role", "near", "--json"];
@@ -217,22 +217,22 @@ fn near_duplicate_epoch_runs_next_to_the_change_epoch() {
     assert_eq!(place.run(&by).objects()[0]["epoch"], OLD);
     place.done(&["verify"]);
 
-    let roles = |place: &Place| -> Vec<Value> {
+    let roles = |place: &TestFolder| -> Vec<Value> {
         let epochs = place.run(&["epoch", "list", "--json"]).objects();
         epochs.into_iter().map(|mut epoch| epoch["role"].take()).collect()
     };
     assert_eq!(roles(&place), [json!("both"), json!("near")]);
-    let copy = Place::new();
+    let copy = TestFolder::new();
     copy.load(&place.export());
     assert_eq!((copy.export(), roles(&copy)), (place.export(), roles(&place)));
-    let copy = Place::new();
+    let copy = TestFolder::new();
     copy.run(&["load", place.store().to_str().unwrap()]);
     assert_eq!(roles(&copy), roles(&place));
 }
 
 #[test]
 fn unseen_content_is_not_restated() {
-    let place = Place::with(&first());
+    let place = TestFolder::with(&first());
     place.run(&["epoch", "begin", "--recipe", "strict"]);
     for (epoch, k) in [(OLD, 3), ("html/3 words3-sqrt/2", 5)] {
         let near = place.run(&["near", "00000000000000ff", "--epoch", epoch, "--json"]);
@@ -252,7 +252,7 @@ fn unseen_content_is_not_restated() {
     assert_eq!(place.ingest(&none)["known"], 1);
     let export = place.export();
     assert!(export.lines().any(|line| line.contains("null") && line.contains("restated")));
-    let copy = Place::new();
+    let copy = TestFolder::new();
     copy.load(&export);
     assert_eq!(copy.export(), export);
     let nameless = ready.replace(",\"epoch\":\"x\"", "");
@@ -260,7 +260,7 @@ fn unseen_content_is_not_restated() {
 }
 
 /// A record of a page's history.
-pub(super) struct Record {
+pub(super) struct HistoryRecord {
     pub(super) url: String,
     pub(super) time: i64,
     /// Whether the extractor changed rather than the page.
@@ -269,19 +269,19 @@ pub(super) struct Record {
 }
 
 /// The histories of real pages in order of time, from data next to the project; `None` without the data.
-pub(super) fn histories() -> Option<Vec<Record>> {
-    let file = std::fs::File::open(beside("ota-contrib.jsonl.zst")?).unwrap();
+pub(super) fn histories() -> Option<Vec<HistoryRecord>> {
+    let file = std::fs::File::open(real_data_path("ota-contrib.jsonl.zst")?).unwrap();
     let mut decoder = zstd::Decoder::new(file).unwrap();
     decoder.window_log_max(27).unwrap();
     let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT).unwrap();
-    let mut records: Vec<Record> = Vec::new();
+    let mut records: Vec<HistoryRecord> = Vec::new();
     for line in BufReader::new(decoder).lines() {
         let record: Value = serde_json::from_str(&line.unwrap()).unwrap();
         let url = record["url"].as_str().unwrap().to_owned();
         let time = record["t"].as_i64().unwrap() * 1000;
         // Some visits of a page are within one second; they still follow each other.
         let before = records.last().filter(|last| last.url == url).map(|last| last.time + 1);
-        records.push(Record {
+        records.push(HistoryRecord {
             time: before.map_or(time, |before| before.max(time)),
             technical: record["k"] == "tech",
             fingerprint: fingerprinter.of_text(record["text"].as_str().unwrap()).unwrap(),
@@ -294,12 +294,12 @@ pub(super) fn histories() -> Option<Vec<Record>> {
 
 /// The fingerprints of the content in force of a page, each with its epoch and whether it was restated,
 /// and the time of that content.
-struct InForce {
+struct FingerprintsInForce {
     of: Vec<(Epoch, bool, u64)>,
     time: i64,
 }
 
-impl InForce {
+impl FingerprintsInForce {
     /// The fingerprint that counts in an epoch.
     fn counts(&self, epoch: Epoch) -> Option<u64> {
         let of_epoch = self.of.iter().filter(|(of, ..)| *of == epoch);
@@ -308,7 +308,7 @@ impl InForce {
 
     /// The number of bits in which it differs from the previous one, in each epoch that both have, the
     /// newest last.
-    fn distances(&self, before: &InForce) -> Vec<u32> {
+    fn distances(&self, before: &FingerprintsInForce) -> Vec<u32> {
         let epochs: BTreeSet<Epoch> = self.of.iter().map(|(epoch, ..)| *epoch).collect();
         let both = epochs.into_iter().filter_map(|e| Some((self.counts(e)?, before.counts(e)?)));
         both.map(|(a, b)| (a ^ b).count_ones()).collect()
@@ -328,10 +328,10 @@ fn extractor_change_is_not_a_page_change() {
         .near_limit(0);
     let store = Store::create(dir.path().join("store"), options).unwrap();
     let mut epoch = store.change_epoch();
-    let mut pages: HashMap<String, Vec<InForce>> = HashMap::new();
+    let mut pages: HashMap<String, Vec<FingerprintsInForce>> = HashMap::new();
     let (mut day, mut days, mut pages_restated, mut restated) = (0, 0, 0, 0);
     let (mut unmeasured, mut measured, mut equal) = (0_usize, 0_usize, 0_usize);
-    for Record { url, time, technical, fingerprint } in &records {
+    for HistoryRecord { url, time, technical, fingerprint } in &records {
         let page = pages.get_mut(url).and_then(|versions| versions.last_mut());
         if let Some(page) = page.filter(|_| *technical) {
             if day != time / 86_400_000 {
@@ -362,7 +362,7 @@ fn extractor_change_is_not_a_page_change() {
             of.push((before, true, *fingerprint));
         }
         let verdict = store.observe(seen).unwrap().verdict;
-        let now = InForce { of, time: *time };
+        let now = FingerprintsInForce { of, time: *time };
         let distances = page.map(|page| now.distances(page)).unwrap_or_default();
         let common = distances.last().copied();
         let same = common.is_some() && distances.iter().all(|bits| *bits == 0);
@@ -405,7 +405,7 @@ fn extractor_change_is_not_a_page_change() {
     }
     assert!(of_restated >= restated);
     // A correction on the same day may restore the earlier content.
-    let differ = |two: &&[InForce]| {
+    let differ = |two: &&[FingerprintsInForce]| {
         let distances = two[1].distances(&two[0]);
         distances.is_empty() || distances.iter().any(|bits| *bits > 0)
     };
@@ -415,15 +415,15 @@ fn extractor_change_is_not_a_page_change() {
     assert!(measured + unmeasured - changes < 10);
     // The remaining pages of older epochs are restated, and the epochs end.
     let stale: Vec<_> =
-        Stale::of(&store.snapshot(), epoch, None).collect::<simkeep::Result<_>>().unwrap();
+        StalePages::of(&store.snapshot(), epoch, None).collect::<simkeep::Result<_>>().unwrap();
     assert!(stale.len() > 100);
     for page in &stale {
-        let InForce { of, time } = &pages[&page.url].last().unwrap();
+        let FingerprintsInForce { of, time } = &pages[&page.url].last().unwrap();
         assert_eq!(page.time, ms(*time));
         let restated = Restatement::new(&page.url, ms(*time), of[0].2, epoch);
         assert_eq!(store.restate(restated).unwrap(), RestateOutcome::Stored);
     }
-    assert_eq!(Stale::of(&store.snapshot(), epoch, None).count(), 0);
+    assert_eq!(StalePages::of(&store.snapshot(), epoch, None).count(), 0);
     let epochs = store.snapshot().epochs().to_vec();
     for info in &epochs {
         if info.epoch != epoch {

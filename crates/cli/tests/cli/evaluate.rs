@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use simkeep::fingerprint::{Recipe, of_text};
 
-use simkeep_testing::beside;
+use simkeep_testing::real_data_path;
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn documents() -> (String, String) {
 
 #[test]
 fn recipes_are_evaluated_with_labelled_pairs() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let (documents, pairs) = documents();
     let documents = place.write("documents.jsonl", documents);
     let pairs = place.write("pairs.tsv", pairs);
@@ -92,7 +92,7 @@ fn recipes_are_evaluated_with_labelled_pairs() {
 
 #[test]
 fn table_shows_requested_advised_and_best_distances() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let (documents, pairs) = documents();
     let documents = place.write("documents.jsonl", documents);
     let pairs = place.write("pairs.tsv", pairs);
@@ -116,7 +116,7 @@ fn table_shows_requested_advised_and_best_distances() {
 
 #[test]
 fn several_seeds_give_mean_and_deviation() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let (documents, pairs) = documents();
     let documents = place.write("documents.jsonl", documents);
     let pairs = place.write("pairs.tsv", pairs);
@@ -151,7 +151,7 @@ fn several_seeds_give_mean_and_deviation() {
 
 #[test]
 fn documents_without_labels_make_their_own_pairs() {
-    let place = Place::new();
+    let place = TestFolder::new();
     // Texts from a small vocabulary: some resemble each other, and some are equal.
     let mut state = 7u64;
     let mut random = |below: usize| {
@@ -199,7 +199,7 @@ fn documents_without_labels_make_their_own_pairs() {
 
 #[test]
 fn exactly_one_source_of_truth_is_required() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let documents = place.write("documents.jsonl", "");
     let pairs = place.write("pairs.tsv", "");
     for mistaken in [
@@ -223,7 +223,7 @@ fn exactly_one_source_of_truth_is_required() {
 
 #[test]
 fn a_million_empty_documents_cost_nothing() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut documents = String::new();
     for number in 0..1_000_000 {
         writeln!(documents, "{{\"id\":\"{number}\",\"text\":\"\"}}").unwrap();
@@ -236,7 +236,7 @@ fn a_million_empty_documents_cost_nothing() {
 
 #[test]
 fn plot_is_drawn_or_the_failure_explained() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let (documents, pairs) = documents();
     let documents = place.write("documents.jsonl", documents);
     let pairs = place.write("pairs.tsv", pairs);
@@ -255,7 +255,7 @@ fn plot_is_drawn_or_the_failure_explained() {
 
 #[test]
 fn plot_never_overwrites_an_input() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let (documents, pairs) = documents();
     let inputs = [place.write("documents.jsonl", &documents), place.write("pairs.tsv", &pairs)];
     let other = place.file("other.svg");
@@ -278,7 +278,7 @@ fn plot_never_overwrites_an_input() {
 
 #[test]
 fn advised_distance_comes_from_the_preset() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let (documents, pairs) = documents();
     let inputs = [place.write("documents.jsonl", &documents), place.write("pairs.tsv", &pairs)];
     for (recipe, advised) in [
@@ -297,7 +297,7 @@ fn advised_distance_comes_from_the_preset() {
 
 #[test]
 fn invalid_input_is_named_with_its_line() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let good = place.write("good.jsonl", "{\"id\": \"a\", \"text\": \"x\"}\n");
     let pairs = place.write("pairs.tsv", "a\tb\n");
     for (documents, pairs_text, why) in [
@@ -353,7 +353,7 @@ fn invalid_input_is_named_with_its_line() {
 
 /// Real documents with their resemblances, next to the project; `None` if they are not available.
 pub(super) fn real(name: &str) -> Option<String> {
-    Some(beside(&format!("quality/{name}"))?.into_os_string().into_string().unwrap())
+    Some(real_data_path(&format!("quality/{name}"))?.into_os_string().into_string().unwrap())
 }
 
 #[test]
@@ -361,7 +361,7 @@ fn presets_are_as_good_as_documented_on_real_documents() {
     let (Some(documents), Some(pairs)) = (real("ota.jsonl.zst"), real("ota-pairs.tsv.gz")) else {
         return;
     };
-    let place = Place::new();
+    let place = TestFolder::new();
     let out = place.done(&[
         "evaluate", &documents, "--pairs", &pairs, "--recipe", "default", "--recipe", "strict",
         "--json",
@@ -382,7 +382,7 @@ fn presets_are_as_good_as_documented_on_real_documents() {
 
 #[test]
 fn historic_signatures_match_on_medium_frequency_words() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let (mut documents, mut pairs) = (String::new(), String::new());
     for group in 0..9 {
         let words: Vec<String> = (0..30).map(|n| format!("w{group}x{n} ")).collect();

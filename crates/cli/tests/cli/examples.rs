@@ -96,8 +96,8 @@ fn zst(bytes: impl AsRef<[u8]>) -> Vec<u8> {
 }
 
 /// All stores, archives, files and folders that the examples name.
-fn inputs() -> Place {
-    let place = Place::new();
+fn inputs() -> TestFolder {
+    let place = TestFolder::new();
     let pages = pages();
     place.write("pages.jsonl", &pages);
     place.write("late.jsonl", late());
@@ -173,7 +173,7 @@ fn inputs() -> Place {
 }
 
 /// The arguments that request each help: of the tool, its verbs, and their subcommands.
-fn helps(place: &Place) -> Vec<Vec<String>> {
+fn helps(place: &TestFolder) -> Vec<Vec<String>> {
     place.done(&["man", "--to", "pages-of-man"]);
     let names = files(&place.path("pages-of-man")).into_iter().map(|(path, ..)| path);
     let name = |path: PathBuf| path.file_stem().unwrap().to_str().unwrap().to_owned();
@@ -215,7 +215,7 @@ fn asked<'h>(example: &str, helps: &'h [Vec<String>]) -> Vec<&'h Vec<String>> {
 }
 
 /// The example as a shell runs it in this folder.
-fn shell(place: &Place, example: &str) -> Command {
+fn shell(place: &TestFolder, example: &str) -> Command {
     let mut command = Command::new("bash");
     // This folder replaces the root of the disk.
     let mut line = example.to_owned();
@@ -244,8 +244,8 @@ fn shell(place: &Place, example: &str) -> Command {
 
 /// Runs the examples of one help one after another in their own folder, since one may need the output of
 /// another.
-fn tried(inputs: &Place, examples: &[String]) -> Vec<String> {
-    let place = Place::new();
+fn tried(inputs: &TestFolder, examples: &[String]) -> Vec<String> {
+    let place = TestFolder::new();
     let copied = Command::new("cp").arg("-r").args([inputs.path("."), place.path(".")]).status();
     assert!(copied.unwrap().success());
     let mut wrong = Vec::new();
@@ -269,7 +269,7 @@ fn tried(inputs: &Place, examples: &[String]) -> Vec<String> {
             }
             continue;
         }
-        let ran = Ran::from(command.output().unwrap());
+        let ran = ToolRun::from(command.output().unwrap());
         if ran.code != 0 {
             wrong.push(format!("{example}: {}: {}{}", ran.code, ran.out, ran.err));
         }
@@ -284,7 +284,7 @@ fn every_help_example_runs_and_each_verb_has_one() {
     let (mut wrong, mut shown, mut count) = (Vec::new(), Vec::new(), 0);
     for help in &helps {
         let asks = [help.iter().map(String::as_str).collect(), vec!["--help"]].concat();
-        let printed = Ran::from(inputs.command(&asks).env("COLUMNS", WIDTH).output().unwrap());
+        let printed = ToolRun::from(inputs.command(&asks).env("COLUMNS", WIDTH).output().unwrap());
         assert_eq!(printed.code, 0, "{help:?}");
         let examples = examples(&printed.out);
         count += examples.len();

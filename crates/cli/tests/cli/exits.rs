@@ -3,8 +3,8 @@
 use super::*;
 
 /// A store that has no page and one that has some; files to read, whole and broken; no store at all.
-fn place() -> Place {
-    let place = Place::with(CRAWL);
+fn place() -> TestFolder {
+    let place = TestFolder::with(CRAWL);
     let text: String = (0..200).map(|n| format!("word{n} ")).collect();
     place.write("text.txt", &text);
     place.write("short.txt", "a few words");
@@ -221,7 +221,7 @@ fn each_verb_exits_with_the_documented_code() {
 
 #[test]
 fn store_locked_by_a_writer_exits_with_5() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let _writer = place.open();
     for args in [&["ingest", "-"][..], &["forget", "http://a/"], &["epoch", "begin"]] {
         assert_eq!(place.run(args).code, 5, "{args:?}");

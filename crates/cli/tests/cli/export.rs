@@ -42,7 +42,7 @@ fn everything() -> String {
 
 #[test]
 fn export_has_a_fixed_form() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let export = place.export();
     let lines: Vec<&str> = export.lines().collect();
     assert_eq!(lines.len(), 14);
@@ -66,7 +66,7 @@ fn export_has_a_fixed_form() {
 #[test]
 fn export_round_trips_through_load() {
     let everything = everything();
-    let first = Place::with(&everything);
+    let first = TestFolder::with(&everything);
     let export = first.export();
     let records = everything.lines().filter(|line| !line.is_empty()).count();
     let epochs = r#"{"simkeep":"export","version":1}
@@ -79,13 +79,13 @@ fn export_round_trips_through_load() {
 "#;
     let lines = export.strip_prefix(epochs).unwrap();
     assert_eq!(lines.lines().count(), records + 1);
-    let second = Place::new();
+    let second = TestFolder::new();
     second.load(&export);
     assert_eq!(second.export(), export);
     // In any order of arrival, and as plain lines.
     let backwards: String =
         entries(lines).into_iter().rev().map(|line| format!("{line}\n")).collect();
-    let third = Place::with(&(plain(epochs) + &backwards));
+    let third = TestFolder::with(&(plain(epochs) + &backwards));
     assert_eq!(third.export(), export);
     let summary = third.ingest(&plain(&export));
     assert_eq!((&summary["records"], &summary["known"]), (&records.into(), &records.into()));
@@ -97,7 +97,7 @@ fn classes_round_trip_and_invalid_ones_are_refused() {
 {"url":"http://a.example/","t":3000,"class":4294967295,"weight":2}
 {"url":"http://b.example/","t":5,"class":7}
 "#;
-    let place = Place::new();
+    let place = TestFolder::new();
     let summary = place.ingest(lines);
     let counts =
         ["records", "new", "weights", "classes", "classes_missing"].map(|key| &summary[key]);
@@ -113,7 +113,7 @@ fn classes_round_trip_and_invalid_ones_are_refused() {
     let in_force = place.done(&["export", "--in-force"]);
     assert!(in_force.contains(expected[1]) && !in_force.contains(expected[0]), "{in_force}");
     // Loading it restores the same state, and so do its lines without the export frame.
-    let loaded = Place::new();
+    let loaded = TestFolder::new();
     for summary in [(4, 1, 2), (4, 0, 0)] {
         let ran = loaded.run_with_input(&["load", "-", "--json"], &export);
         let found = ran.objects().remove(0);
@@ -121,7 +121,7 @@ fn classes_round_trip_and_invalid_ones_are_refused() {
         assert_eq!((counts[0], counts[1], counts[2]), summary);
         assert_eq!(loaded.export(), export);
     }
-    let other = Place::new();
+    let other = TestFolder::new();
     let ran = other.run_with_input(&["load", "-", "--json"], lines);
     assert_eq!(
         (&ran.objects()[0]["weights"], &ran.objects()[0]["classes"]),
@@ -152,7 +152,7 @@ fn dates_and_weights_round_trip() {
 {"url":"http://a.example/","t":-5,"weight":7}
 {"url":"http://b.example/","t":5,"weight":7}
 "#;
-    let place = Place::new();
+    let place = TestFolder::new();
     let summary = place.ingest(lines);
     let counts = ["records", "new", "same", "weights", "weights_missing"].map(|key| &summary[key]);
     assert_eq!(counts.map(|n| n.as_u64().unwrap()), [5, 1, 1, 2, 1]);
@@ -170,7 +170,7 @@ fn dates_and_weights_round_trip() {
     let word = r#""modified":"1970-01-01T00:16:30.500Z","seen":"not-modified"}"#;
     assert!(export.contains(word), "{export}");
     // Loading it restores the same state; a weight of an unknown page is left out.
-    let loaded = Place::new();
+    let loaded = TestFolder::new();
     for summary in [(6, 2, 3), (6, 0, 0)] {
         let unknown = loaded.write("b.jsonl", r#"{"url":"http://b.example/","t":5,"weight":1}"#);
         let ran = loaded.run_with_input(&["load", "-", &unknown, "--json"], &export);
@@ -193,8 +193,8 @@ fn dates_and_weights_round_trip() {
 #[test]
 fn export_does_not_depend_on_seals_and_merges() {
     let everything = everything();
-    let once = Place::with(&everything);
-    let pieces = Place::new();
+    let once = TestFolder::with(&everything);
+    let pieces = TestFolder::new();
     let lines: Vec<&str> = everything.lines().collect();
     for (number, piece) in lines.chunks(20).enumerate() {
         pieces.ingest_beginning(&piece.join("\n"));
@@ -219,18 +219,18 @@ fn closed_pipe_is_not_an_error() {
         lines += &format!(r#"{{"url":"http://example.com/{page}","t":0,"text":"{page}"}}"#);
         lines.push('\n');
     }
-    let place = Place::with(&lines);
+    let place = TestFolder::with(&lines);
     for verb in ["export", "scan"] {
         let mut child = place.command(&[verb]).spawn().unwrap();
         drop(child.stdout.take());
-        let ran = Ran::from(child.wait_with_output().unwrap());
+        let ran = ToolRun::from(child.wait_with_output().unwrap());
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{verb}");
     }
 }
 
 #[test]
 fn properties_before_the_first_visit_round_trip_through_ingest() {
-    let place = Place::with(
+    let place = TestFolder::with(
         r#"{"url":"http://a.example/","t":2000,"seen":"gone"}
 {"url":"http://a.example/","t":1000,"class":7}
 {"url":"http://a.example/","t":-5,"weight":0.1}
@@ -245,7 +245,7 @@ fn properties_before_the_first_visit_round_trip_through_ingest() {
         .collect();
     let class = entries.find("\"class\"").unwrap();
     assert!(class < entries.find("\"seen\"").unwrap(), "{entries}");
-    let other = Place::new();
+    let other = TestFolder::new();
     let never = "{\"url\":\"http://never.example/\",\"t\":1,\"weight\":2}\n";
     let summary = other.ingest(&(never.to_owned() + &entries));
     let counts = ["weights", "classes", "weights_missing", "classes_missing"]
@@ -253,7 +253,7 @@ fn properties_before_the_first_visit_round_trip_through_ingest() {
     assert_eq!(counts, [1, 1, 1, 0].map(Some), "{summary}");
     assert_eq!(other.run(&["export", "--no-tables"]).out, export);
     // With a line for each record, which says at once what is stored, they are left out.
-    let by_line = Place::new();
+    let by_line = TestFolder::new();
     let ran = by_line.run_with_input(&["ingest", "-", "--outcomes", "--json"], &entries);
     assert_eq!(ran.objects().last().unwrap()["classes_missing"], 1, "{}", ran.out);
 }

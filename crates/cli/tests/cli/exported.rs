@@ -3,32 +3,32 @@
 use simkeep_testing::ms;
 use std::collections::HashMap;
 
-use simkeep::df::{Counter, Table};
+use simkeep::df::{FrequencyCounter, FrequencyTable};
 use simkeep::fingerprint::{Bands, Recipe};
 use simkeep::{
     Durability, Epoch, EpochOptions, Observation, Origin, PropertyUpdate, Query, Restatement, Role,
 };
 
-use super::epoch::{Record, histories};
+use super::epoch::{HistoryRecord, histories};
 use super::*;
 
 /// A table of some words.
-fn table(place: &Place) -> (Origin, String) {
+fn table(place: &TestFolder) -> (Origin, String) {
     let path = place.file("words.df");
     let recipe: Recipe = "words-idf".parse().unwrap();
-    let mut counter = Counter::new(&recipe, &path, 16 << 20).unwrap();
+    let mut counter = FrequencyCounter::new(&recipe, &path, 16 << 20).unwrap();
     for n in 0..40_000 {
         counter.add(&format!("the house number {n} stands in the street {}", n % 97)).unwrap();
     }
     counter.freeze(1).unwrap();
-    let table = Table::open(&path).unwrap();
+    let table = FrequencyTable::open(&path).unwrap();
     let id = format!("{:016x}", table.id());
     (Origin::new(recipe).table(table).unwrap(), id)
 }
 
 /// A store with everything that a store can have: epochs of all kinds, one of them ended, and one with a
 /// table that is exported in several parts; late visits, restated content, weights at all times.
-fn everything(place: &Place) -> String {
+fn everything(place: &TestFolder) -> String {
     let options = Options::default()
         .epoch("first/1".into())
         .epoch_bands(Some(Bands { minor: 1, moderate: 5 }))
@@ -70,7 +70,7 @@ fn everything(place: &Place) -> String {
 }
 
 /// What a store reports about its epochs and tables.
-fn described(place: &Place, store: &str) -> Vec<Value> {
+fn described(place: &TestFolder, store: &str) -> Vec<Value> {
     let of = |verb: [&str; 2]| {
         let [verb, what] = verb;
         place.run(&[verb, what, "--json", "--store", store]).objects()
@@ -87,7 +87,7 @@ fn described(place: &Place, store: &str) -> Vec<Value> {
 
 #[test]
 fn whole_store_is_restored_from_its_export() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let id = everything(&place);
     let export = place.export();
     assert_eq!(export, place.export());
@@ -125,12 +125,12 @@ fn whole_store_is_restored_from_its_export() {
         (&again.objects()[0]["visits"], &again.objects()[0]["new_segments"]),
         (&0.into(), &0.into())
     );
-    let other = Place::with(CRAWL);
+    let other = TestFolder::with(CRAWL);
     std::fs::create_dir(place.path("folder")).unwrap();
     std::fs::rename(place.path("plain.jsonl"), place.path("folder/a.jsonl")).unwrap();
     let folder = place.file("folder");
     other.done(&["load", &folder, "--begin-epoch", "--json"]);
-    let both = Place::with(CRAWL);
+    let both = TestFolder::with(CRAWL);
     let store = place.file("store");
     both.done(&["load", &store, "--begin-epoch", "--json"]);
     assert!(both.export() == other.export());
@@ -143,7 +143,7 @@ fn is_nothing(path: &Path) -> bool {
 }
 
 /// Temporary files.
-fn leftovers(place: &Place) -> Vec<String> {
+fn leftovers(place: &TestFolder) -> Vec<String> {
     let names = files(place.dir.path()).into_iter().map(|file| file.0.display().to_string());
     names.filter(|name| name.ends_with(".part")).collect()
 }
@@ -151,7 +151,7 @@ fn leftovers(place: &Place) -> Vec<String> {
 /// All restrictions of an export.
 #[test]
 fn export_is_limited_by_its_options() {
-    let place = Place::new();
+    let place = TestFolder::new();
     everything(&place);
     let all = place.export();
     let ask = |args: &[&str]| place.done(&[&["export"], args].concat());
@@ -179,10 +179,10 @@ fn export_is_limited_by_its_options() {
     // The entries in force match those of the other verbs.
     let in_force = ask(&["--in-force"]);
     assert!(in_force.starts_with(r#"{"simkeep":"export","version":1,"in_force_only":true}"#));
-    let copy = Place::new();
+    let copy = TestFolder::new();
     copy.load(&in_force);
     copy.done(&["verify"]);
-    let pages = |place: &Place| -> HashMap<String, [Value; 5]> {
+    let pages = |place: &TestFolder| -> HashMap<String, [Value; 5]> {
         let scan = place.run(&["scan", "--json"]).objects();
         let in_force = scan.into_iter().filter(|page| page["epoch"].is_string());
         let keys = ["fingerprint", "digest", "epoch", "weight", "gone"];
@@ -194,10 +194,10 @@ fn export_is_limited_by_its_options() {
     assert!(entries(&in_force).len() < entries(&all).len() / 2);
     // Each of these is a complete export.
     for export in [under, since, without] {
-        let copy = Place::new();
+        let copy = TestFolder::new();
         copy.load(&export);
         copy.done(&["verify"]);
-        let epochs = |place: &Place| -> Vec<Value> {
+        let epochs = |place: &TestFolder| -> Vec<Value> {
             let list = place.run(&["epoch", "list", "--json"]).objects();
             list.into_iter().map(|mut epoch| epoch["epoch"].take()).collect()
         };
@@ -208,7 +208,7 @@ fn export_is_limited_by_its_options() {
 /// A run of `load` that must fail at this position of its input, for this reason, and leave nothing.
 fn refused(bytes: &[u8], at: &str, why: &str) {
     for options in [&[][..], &["--skip-broken"]] {
-        let place = Place::new();
+        let place = TestFolder::new();
         let file = place.write("x.jsonl", bytes);
         let ran = place.run(&[&["load", file.as_str()], options].concat());
         let place_of = format!("x.jsonl, {at}: ");
@@ -222,7 +222,7 @@ fn refused(bytes: &[u8], at: &str, why: &str) {
 #[test]
 #[expect(clippy::too_many_lines, reason = "a list of flaws")]
 fn damaged_or_incomplete_export_makes_no_store() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let id = everything(&place);
     let export = place.export();
     let lines: Vec<String> = export.lines().map(|line| format!("{line}\n")).collect();
@@ -310,7 +310,7 @@ fn damaged_or_incomplete_export_makes_no_store() {
             "a fingerprint of no epoch",
         ),
     ] {
-        let place = Place::new();
+        let place = TestFolder::new();
         let ran = place.run_with_input(&["load", "-"], &broken);
         assert_eq!((ran.code, is_nothing(&place.store())), (3, true), "{}", ran.err);
         let at = format!("line {}: ", with_epoch + 1);
@@ -319,14 +319,14 @@ fn damaged_or_incomplete_export_makes_no_store() {
         assert_eq!((ran.code, &ran.objects()[0]["broken"]), (0, &1.into()), "{}", ran.err);
     }
     let other = edit(with_epoch, "\"epoch\":\"", "\"epoch\":\"other ");
-    let place = Place::new();
+    let place = TestFolder::new();
     let ran = place.run_with_input(&["load", "-"], &other);
     assert_eq!((ran.code, is_nothing(&place.store())), (3, true), "{}", ran.err);
     assert!(ran.err.contains("none of those at the head"), "{}", ran.err);
     // A head that is none: too long, or further down.
     let long = edit(0, "{", &format!("{{\"under\":\"{}\",", "x".repeat(5000)));
     for lines in [long, "\n".to_owned() + &export] {
-        let place = Place::new();
+        let place = TestFolder::new();
         let ran = place.run_with_input(&["load", "-"], &lines);
         assert_eq!((ran.code, is_nothing(&place.store())), (3, true), "{}", ran.err);
         assert!(ran.err.contains("first line is not at the head"), "{}", ran.err);
@@ -335,7 +335,7 @@ fn damaged_or_incomplete_export_makes_no_store() {
 
 #[test]
 fn truncated_export_makes_no_store() {
-    let place = Place::new();
+    let place = TestFolder::new();
     everything(&place);
     let export = place.export().into_bytes();
     let table = export.windows(8).position(|bytes| bytes == b"\"base64\"").unwrap();
@@ -345,7 +345,7 @@ fn truncated_export_makes_no_store() {
     let line_ends: Vec<usize> = (1..export.len()).filter(|at| export[at - 1] == b'\n').collect();
     let line_ends = [0, 1, 4, 7, line_ends.len() / 2, line_ends.len() - 1].map(|n| line_ends[n]);
     for len in ends.into_iter().chain(near_end).chain(line_ends) {
-        let place = Place::new();
+        let place = TestFolder::new();
         let file = place.write("cut.jsonl", &export[..len]);
         let ran = place.run(&["load", &file]);
         assert_eq!((ran.code, is_nothing(&place.store())), (3, true), "{len}: {}", ran.err);
@@ -359,16 +359,16 @@ fn truncated_export_makes_no_store() {
         assert!(ran.code != 0 && is_nothing(&place.store()), "{len}: {}", ran.err);
     }
     // Only the end of its last line may be missing.
-    let place = Place::new();
+    let place = TestFolder::new();
     let file = place.write("whole.jsonl", &export[..export.len() - 1]);
     place.done(&["load", &file, "--json"]);
 }
 
 #[test]
 fn ingest_refuses_an_export() {
-    let source = Place::with(CRAWL);
+    let source = TestFolder::with(CRAWL);
     let export = source.export();
-    let place = Place::new();
+    let place = TestFolder::new();
     for more in [&[][..], &["--strict"]] {
         let ran = place.run_with_input(&[&["ingest", "-"][..], more].concat(), &export);
         assert_eq!((ran.code, place.store().exists()), (3, false), "{}", ran.err);
@@ -378,14 +378,14 @@ fn ingest_refuses_an_export() {
     place.ingest(&plain(&export));
     assert_eq!(entries(&place.export()), entries(&export));
     let headless: String = export.lines().skip(1).map(|line| format!("{line}\n")).collect();
-    let ran = Place::new().run_with_input(&["ingest", "-", "--json"], &headless);
+    let ran = TestFolder::new().run_with_input(&["ingest", "-", "--json"], &headless);
     assert_eq!((ran.code, &ran.objects()[0]["broken"]), (0, &1.into()));
     assert!(ran.err.contains("first line is not at the head"), "{}", ran.err);
 }
 
 #[test]
 fn output_file_is_written_whole_or_left_unchanged() {
-    let place = Place::new();
+    let place = TestFolder::new();
     everything(&place);
     let file = place.write("out.jsonl", "before");
     // A disk that is full after a few KiB.
@@ -393,7 +393,7 @@ fn output_file_is_written_whole_or_left_unchanged() {
     let mut command = Command::new("sh");
     command.args(["-c", limited, env!("CARGO_BIN_EXE_simkeep"), "export", "-o", &file]);
     command.env("SIMKEEP_STORE", place.store()).current_dir(place.path("."));
-    let ran = Ran::from(command.output().unwrap());
+    let ran = ToolRun::from(command.output().unwrap());
     assert_eq!(ran.code, 5, "{}", ran.err);
     assert!(ran.err.contains("cannot write") && ran.err.contains("out.jsonl"), "{}", ran.err);
     assert_eq!(std::fs::read(&file).unwrap(), b"before");
@@ -415,7 +415,7 @@ fn output_file_is_written_whole_or_left_unchanged() {
 }
 
 /// The histories of real pages, as a store of 232 epochs: one has a table, and one has ended.
-fn real(records: &[Record], place: &Place) -> Store {
+fn real(records: &[HistoryRecord], place: &TestFolder) -> Store {
     let options = Options::default()
         .durability(Durability::OnFlush)
         .memtable_observations(8192)
@@ -424,7 +424,7 @@ fn real(records: &[Record], place: &Place) -> Store {
     let mut epoch = store.change_epoch();
     let mut last: HashMap<&str, i64> = HashMap::new();
     let (mut day, mut days) = (0, 0);
-    for Record { url, time, technical, fingerprint } in records {
+    for HistoryRecord { url, time, technical, fingerprint } in records {
         if *technical && let Some(seen) = last.get(url.as_str()) {
             if day != time / 86_400_000 {
                 (day, days) = (time / 86_400_000, days + 1);
@@ -450,14 +450,14 @@ fn real(records: &[Record], place: &Place) -> Store {
 #[test]
 fn real_histories_round_trip_through_an_export() {
     let Some(records) = histories() else { return };
-    let place = Place::new();
+    let place = TestFolder::new();
     real(&records, &place).close().unwrap();
     let export = place.done(&["export"]);
     let mut load = place.command(&["load", "-", "--store", "copy", "--json"]);
     let mut load = load.stdin(Stdio::piped()).spawn().unwrap();
     let out = load.stdin.take().unwrap();
     let piped = place.command(&["export"]).stdout(out).status().unwrap();
-    let ran = Ran::from(load.wait_with_output().unwrap());
+    let ran = ToolRun::from(load.wait_with_output().unwrap());
     assert!(piped.success() && ran.code == 0, "{}", ran.err);
     assert!(place.done(&["export", "--store", "copy"]) == export);
     assert!(described(&place, "copy") == described(&place, "store"));
@@ -476,7 +476,7 @@ fn real_histories_round_trip_through_an_export() {
     let live: Vec<Epoch> =
         old.epochs().iter().filter(|info| !info.ended).map(|info| info.epoch).collect();
     for _ in 0..10_000 {
-        let Record { url, fingerprint, .. } = &records[random(records.len())];
+        let HistoryRecord { url, fingerprint, .. } = &records[random(records.len())];
         match random(3) {
             0 => {
                 let fingerprint = fingerprint ^ 1 << random(64) ^ 1 << random(64);

@@ -10,7 +10,7 @@ use super::dedup::store;
 use super::*;
 
 /// A corpus with near-duplicate texts, equal texts, and lines that are not documents.
-struct Shards {
+struct CorpusShards {
     /// Decompresses a file according to its name.
     files: BTreeMap<String, Vec<u8>>,
     texts: HashMap<String, String>,
@@ -27,8 +27,8 @@ pub(super) fn words(seed: u64, count: u64) -> String {
 }
 
 /// `count` documents in `files` files; three of ten are near-duplicates. `line` formats a document.
-fn shards(count: u64, files: u64, line: impl Fn(u64, &str) -> String) -> Shards {
-    let mut shards = Shards { files: BTreeMap::new(), texts: HashMap::new() };
+fn shards(count: u64, files: u64, line: impl Fn(u64, &str) -> String) -> CorpusShards {
+    let mut shards = CorpusShards { files: BTreeMap::new(), texts: HashMap::new() };
     for n in 0..count {
         let of = n % 10;
         let mut text = words(if of < 7 { n } else { n - of }, 120);
@@ -84,9 +84,9 @@ pub(super) fn unpacked(bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-impl Shards {
+impl CorpusShards {
     /// Writes the files to a folder and loads them; returns their paths.
-    fn load(&self, place: &Place, keys: &[&str]) -> Vec<String> {
+    fn load(&self, place: &TestFolder, keys: &[&str]) -> Vec<String> {
         let write = |(name, bytes): (&String, &Vec<u8>)| {
             place.write(&format!("corpus/{name}"), packed(name, bytes))
         };
@@ -106,7 +106,7 @@ fn id(line: &[u8]) -> Option<String> {
 
 #[test]
 fn filtered_corpus_omits_only_dropped_lines() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let line = |n: u64, text: &str| {
         format!("  {{\"n\": [{n}, {{}}], \"text\": {}, \"id\": \"doc-{n}\"}} ", json!(text))
     };
@@ -183,7 +183,7 @@ fn filtered_corpus_omits_only_dropped_lines() {
 
 #[test]
 fn mark_option_marks_instead_of_dropping() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let shards =
         shards(200, 3, |n, text| json!({"id": format!("doc-{n}"), "text": text}).to_string());
     let paths = shards.load(&place, &["--url-key", "id", "--at", "2024-01-01"]);
@@ -223,7 +223,7 @@ fn mark_option_marks_instead_of_dropping() {
 
 #[test]
 fn text_that_was_not_compared_is_kept() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let (first, other) = (words(1, 80), words(2, 80));
     let line =
         |url: &str, t: u64, text: &str| format!("{}\n", json!({"url": url, "t": t, "text": text}));
@@ -292,16 +292,18 @@ fn unfilterable_files_are_refused_without_leftovers() {
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_files_are_filtered_row_by_row() {
-    use simkeep_parquet::{Documents, Row, Value as Cell, Writer};
-    let place = Place::new();
+    use simkeep_parquet::{CellValue as Cell, DocumentRows, VisitRow, VisitWriter};
+    let place = TestFolder::new();
     let write = |name: &str, from: u64| {
         let mut bytes = Vec::new();
-        let mut writer = Writer::new(&mut bytes).unwrap();
+        let mut writer = VisitWriter::new(&mut bytes).unwrap();
         for n in from..from + 300 {
             let text = words(if n % 10 < 7 { n } else { n - n % 10 }, 90);
             let (url, time) = (format!("doc {n}"), i64::try_from(n).unwrap());
             // The text has a column of another name, as it would.
-            writer.row(&Row { url: &url, time, verdict: &text, ..Row::default() }).unwrap();
+            writer
+                .row(&VisitRow { url: &url, time, verdict: &text, ..VisitRow::default() })
+                .unwrap();
         }
         writer.end().unwrap();
         // What describes the columns has no checksum, and marks want a column of this name.
@@ -317,7 +319,7 @@ fn parquet_files_are_filtered_row_by_row() {
     place.done(&[&["load", "--text-key", "verdict", "--time-key", "time"], &paths[..]].concat());
     let rows = |path: &str| -> Vec<[Cell; 3]> {
         let file = std::fs::File::open(place.path(path)).unwrap();
-        let rows = Documents::open(file, ["url", "verdict", "time"]).unwrap();
+        let rows = DocumentRows::open(file, ["url", "verdict", "time"]).unwrap();
         rows.collect::<Result<Vec<_>, _>>().unwrap().concat()
     };
     let filter = ["dedup", "--json", "--text-key", "verdict", "--filter"];
@@ -336,7 +338,7 @@ fn parquet_files_are_filtered_row_by_row() {
     let ran = place.run(&[&filter[..], &paths, &["--to", "marked", "--mark"]].concat());
     assert_eq!(ran.objects().pop().unwrap()["marked"], 180);
     let file = std::fs::File::open(place.path("marked/b.parquet")).unwrap();
-    let marks = Documents::open(file, ["url", "duplicate_of", "distance"]).unwrap();
+    let marks = DocumentRows::open(file, ["url", "duplicate_of", "distance"]).unwrap();
     let marks = marks.collect::<Result<Vec<_>, _>>().unwrap().concat();
     assert_eq!(marks.len(), 300);
     let text = |text: &str| Cell::Text(text.to_owned());

@@ -11,7 +11,7 @@ const TEXT: &str = "Terms of use\nWe may change these terms at any time. If we c
 
 #[test]
 fn fingerprint_reads_files_and_standard_input() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let page = place.write("page.html", PAGE);
     let text = place.write("text.txt", TEXT);
     let expected = format!("{:016x}", of_text(TEXT).unwrap());
@@ -34,7 +34,7 @@ fn fingerprint_reads_files_and_standard_input() {
 
 #[test]
 fn explain_names_features_and_bits() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let text = place.write("text.txt", TEXT);
     let args = ["fingerprint", &text, "--explain", "--features", "2"];
     let out = place.done(&args);
@@ -56,7 +56,7 @@ fn explain_names_features_and_bits() {
 
 #[test]
 fn recipes_are_listed_and_invalid_ones_refused() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let out = place.done(&["fingerprint", "--recipes"]);
     let lines: Vec<&str> = out.lines().collect();
     assert!(lines[0].starts_with("default           words2-sqrt/2"), "{out}");

@@ -8,33 +8,33 @@ const WORDS: &str =
     "the harbour office publishes a list of all ships that are expected before noon";
 
 /// Writes a file that was last modified on a day of 2020.
-fn put(place: &Place, name: &str, text: &str, day: u64) {
+fn put(place: &TestFolder, name: &str, text: &str, day: u64) {
     let path = place.write(name, text);
     let at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_577_836_800 + day * 86_400);
     std::fs::File::options().write(true).open(path).unwrap().set_modified(at).unwrap();
 }
 
-fn ingest(place: &Place, more: &[&str]) -> Ran {
+fn ingest(place: &TestFolder, more: &[&str]) -> ToolRun {
     place.run(&[&["ingest", "folder", "--json"], more].concat())
 }
 
-fn count(ran: &Ran, key: &str) -> u64 {
+fn count(ran: &ToolRun, key: &str) -> u64 {
     assert_eq!(ran.code, 0, "{}", ran.err);
     ran.objects()[0][key].as_u64().unwrap()
 }
 
-fn url(place: &Place, name: &str) -> String {
+fn url(place: &TestFolder, name: &str) -> String {
     format!("file://{}", place.path("folder").canonicalize().unwrap().join(name).display())
 }
 
-fn verdicts(place: &Place, name: &str) -> Vec<String> {
+fn verdicts(place: &TestFolder, name: &str) -> Vec<String> {
     let history = place.run(&["history", &url(place, name), "--json"]).objects();
     history.iter().map(|line| line["verdict"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn restored_file_replaces_the_newer_version() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let (old, new) = (format!("{WORDS} one"), format!("{WORDS} and quite another thing two"));
     put(&place, "folder/a.txt", &old, 1);
     ingest(&place, &[]);
@@ -60,7 +60,7 @@ fn restored_file_replaces_the_newer_version() {
 
 #[test]
 fn visit_time_is_now_but_after_the_last_visit() {
-    let place = Place::new();
+    let place = TestFolder::new();
     put(&place, "folder/a.txt", WORDS, 10);
     ingest(&place, &["--now", "2020-02-01"]);
     put(&place, "folder/a.txt", &format!("{WORDS} two"), 5);
@@ -75,7 +75,7 @@ fn visit_time_is_now_but_after_the_last_visit() {
 
 #[test]
 fn file_times_are_used_unchanged() {
-    let place = Place::new();
+    let place = TestFolder::new();
     put(&place, "folder/a.txt", WORDS, 0);
     let path = place.path("folder/a.txt");
     let file = std::fs::File::options().write(true).open(path).unwrap();
@@ -87,7 +87,7 @@ fn file_times_are_used_unchanged() {
 
 #[test]
 fn sync_reports_files_missing_from_the_folder() {
-    let place = Place::new();
+    let place = TestFolder::new();
     for name in ["a", "b", "c", "d", "sub/e", "sub/é %.txt"] {
         put(&place, &format!("folder/{name}"), &format!("{WORDS} {name}"), 1);
     }
@@ -119,7 +119,7 @@ fn sync_reports_files_missing_from_the_folder() {
 fn sync_reports_nothing_if_most_files_are_missing() {
     use std::os::unix::fs::PermissionsExt;
 
-    let place = Place::new();
+    let place = TestFolder::new();
     for name in ["a", "b", "c", "sub/d"] {
         put(&place, &format!("folder/{name}"), &format!("{WORDS} {name}"), 1);
     }
@@ -151,10 +151,11 @@ fn sync_reports_nothing_if_most_files_are_missing() {
 
 #[test]
 fn file_that_became_binary_ends_its_text() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write("folder/a.txt", "some words that are a text in a file");
     place.write("folder/image", "\0\x01");
-    let ingest = |place: &Place| place.run(&["ingest", "folder", "--json"]).objects().remove(0);
+    let ingest =
+        |place: &TestFolder| place.run(&["ingest", "folder", "--json"]).objects().remove(0);
     let first = ingest(&place);
     assert_eq!((&first["new"], &first["skipped"]["binary"]), (&1.into(), &1.into()), "{first}");
     place.write("folder/a.txt", "\0\x02 no text");

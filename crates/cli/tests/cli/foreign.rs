@@ -28,7 +28,7 @@ fn corpus(count: u64) -> (String, String) {
 }
 
 /// A failed load may leave an empty folder.
-fn has_store(place: &Place) -> bool {
+fn has_store(place: &TestFolder) -> bool {
     place.store().join("catalog.redb").exists()
 }
 
@@ -37,9 +37,9 @@ const KEYS: &[&str] = &["--url-key", "id", "--text-key", "text", "--time-key", "
 #[test]
 fn corpus_is_loaded_with_its_own_keys() {
     let (foreign, own) = corpus(500);
-    let expected = Place::with(&own).export();
+    let expected = TestFolder::with(&own).export();
     for (verb, name) in [("ingest", "c.jsonl"), ("load", "c.jsonl"), ("load", "folder/c.jsonl")] {
-        let place = Place::new();
+        let place = TestFolder::new();
         let file = place.write(name, &foreign);
         let named = if name.starts_with("folder") { place.file("folder") } else { file };
         place.done(&[&[verb, &named], KEYS].concat());
@@ -48,11 +48,11 @@ fn corpus_is_loaded_with_its_own_keys() {
         let history = place.done(&["history", "3", "--json"]);
         assert!(history.contains("2004-02-04"), "{history}");
     }
-    let place = Place::new();
+    let place = TestFolder::new();
     let ran = place.run_with_input(&[&["load", "-"], KEYS].concat(), &foreign);
     assert_eq!((ran.code, place.export() == expected), (0, true), "{}", ran.err);
     // An export is recognized despite options for keys.
-    let place = Place::new();
+    let place = TestFolder::new();
     let file = place.write("export.jsonl", &expected);
     place.done(&[&["load", &file], KEYS].concat());
     assert!(place.export() == expected);
@@ -60,7 +60,7 @@ fn corpus_is_loaded_with_its_own_keys() {
 
 #[test]
 fn texts_without_a_time_use_the_given_one() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let lines =
         "{\"url\":\"a\",\"text\":\"x\"}\n{\"url\":\"b\",\"text\":\"x\",\"t\":\"2020-02-02\"}\n";
     let file = place.write("c.jsonl", lines);
@@ -72,7 +72,7 @@ fn texts_without_a_time_use_the_given_one() {
 
 #[test]
 fn missing_fields_of_a_corpus_are_reported_by_line() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let lines = "{\"id\":1,\"text\":\"x\",\"t\":1}\n{\"text\":\"x\",\"t\":1}\n{\"id\":2,\"t\":1}\n\
                  {\"id\":3,\"text\":\"x\",\"t\":{}}\n{\"id\":4,\"text\":\"x\"}\n{\"id\":[],\"text\":\"\"}\n";
     let file = place.write("c.jsonl", lines);
@@ -83,7 +83,7 @@ fn missing_fields_of_a_corpus_are_reported_by_line() {
     for why in ["line 2: \"id\" is missing", "line 3: 2: \"text\"", "line 4: 3: \"t\"", "--at"] {
         assert!(said.iter().any(|said| said.contains(why)), "{why}: {}", ran.err);
     }
-    let fresh = Place::new();
+    let fresh = TestFolder::new();
     let ran = fresh.run(&["load", &file, "--url-key", "id"]);
     assert_eq!((ran.code, has_store(&fresh)), (3, false), "{}", ran.err);
     for key in ["", "a..b", &"a.".repeat(20)] {
@@ -95,7 +95,7 @@ fn missing_fields_of_a_corpus_are_reported_by_line() {
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn parquet_without_the_feature_is_refused() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let file = place.write("c.parquet", "PAR1");
     for args in [&["ingest", &file][..], &["load", &file]] {
         let ran = place.run(args);
@@ -112,17 +112,22 @@ fn parquet_without_the_feature_is_refused() {
 #[cfg(feature = "parquet")]
 mod parquet {
     use super::*;
-    use simkeep_parquet::{Row, Writer};
+    use simkeep_parquet::{VisitRow, VisitWriter};
 
     const COLUMNS: &[&str] = &["--text-key", "verdict", "--time-key", "time"];
 
     /// A file with texts; the column for them has another name, as it would.
-    fn file(place: &Place, name: &str, count: u64) -> (String, Vec<u8>, String) {
+    fn file(place: &TestFolder, name: &str, count: u64) -> (String, Vec<u8>, String) {
         let (mut bytes, mut own) = (Vec::new(), String::new());
-        let mut writer = Writer::new(&mut bytes).unwrap();
+        let mut writer = VisitWriter::new(&mut bytes).unwrap();
         for n in 0..count {
             let (url, text) = (format!("doc-{n}"), format!("the text {} of a corpus", n / 2));
-            let row = Row { url: &url, time: n as i64 * 1500, verdict: &text, ..Row::default() };
+            let row = VisitRow {
+                url: &url,
+                time: n as i64 * 1500,
+                verdict: &text,
+                ..VisitRow::default()
+            };
             writer.row(&row).unwrap();
             own += &json!({"url": url, "t": n as f64 * 1.5, "text": text}).to_string();
             own.push('\n');
@@ -133,11 +138,11 @@ mod parquet {
 
     #[test]
     fn texts_are_read_from_parquet_files() {
-        let place = Place::new();
+        let place = TestFolder::new();
         let (path, _, own) = file(&place, "corpus/c.parquet", 3000);
-        let expected = Place::with(&own).export();
+        let expected = TestFolder::with(&own).export();
         for (verb, path) in [("ingest", &path), ("load", &path), ("load", &place.file("corpus"))] {
-            let place = Place::new();
+            let place = TestFolder::new();
             place.done(&[&[verb, path], COLUMNS].concat());
             assert!(place.export() == expected, "{verb} {path}");
         }
@@ -145,9 +150,9 @@ mod parquet {
 
     #[test]
     fn unreadable_parquet_file_is_reported() {
-        let place = Place::new();
+        let place = TestFolder::new();
         let (path, bytes, _) = file(&place, "c.parquet", 300);
-        let fresh = Place::new();
+        let fresh = TestFolder::new();
         for (args, why) in [
             (&[][..], "no column \"text\" among those there are: url, time, "),
             (&["--url-key", "digest"], "digest"),
@@ -165,14 +170,15 @@ mod parquet {
             assert!(ran.err.contains(why), "{why}: {}", ran.err);
         }
         let mut command = fresh.command(&["load", "-"]);
-        let ran = Ran::from(command.stdin(std::fs::File::open(&path).unwrap()).output().unwrap());
+        let ran =
+            ToolRun::from(command.stdin(std::fs::File::open(&path).unwrap()).output().unwrap());
         assert!(ran.code == 3 && ran.err.contains("in a pipe"), "{}", ran.err);
         // Damaged somewhere: nothing is half loaded.
         for at in (0..bytes.len()).step_by(bytes.len() / 40) {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0x55;
             let damaged = place.write("damaged.parquet", damaged);
-            let fresh = Place::new();
+            let fresh = TestFolder::new();
             let ran = fresh.run(&[&["load", &damaged], COLUMNS].concat());
             assert!([0, 3].contains(&ran.code), "{at}: {}", ran.err);
             assert_eq!(ran.code == 0, has_store(&fresh), "{at}");

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn forgotten_page_starts_anew() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let url = "https://example.com/terms";
     assert_eq!(place.done(&["forget", url]), "forgot 1 page with 6 visits\n");
     assert_eq!(place.run(&["history", url]).code, 1);
@@ -15,7 +15,7 @@ fn forgotten_page_starts_anew() {
 
 #[test]
 fn prefix_is_forgotten_up_to_its_boundary() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let forgotten = place.done(&["forget", "--under", "example.com/"]);
     assert_eq!(forgotten, "forgot 2 pages with 8 visits\n");
     let left = place.done(&["scan"]);
@@ -39,7 +39,7 @@ fn path_is_forgotten_for_any_user_of_its_host() {
         .map(|url| format!("{{\"url\":\"{url}\",\"t\":0,\"text\":\"a text\"}}\n"))
         .collect();
     for purge in [&[][..], &["--purge"]] {
-        let place = Place::with(&lines.concat());
+        let place = TestFolder::with(&lines.concat());
         place.open().seal().unwrap();
         let args = ["forget", "--under", "example.com/private"];
         let would = place.done(&[&args[..], &["--dry-run", "--json"]].concat());
@@ -79,7 +79,7 @@ fn prefix_covers_its_typed_and_normalized_forms() {
         ("http://B\u{dc}CHER.example/", 2, &[]),
         ("b\u{fc}cher.example", 1, &[]),
     ] {
-        let place = Place::with(&lines);
+        let place = TestFolder::with(&lines);
         let args = ["forget", "--under", prefix];
         let would = place.run(&[&args[..], &["--dry-run", "--json"]].concat()).objects();
         assert_eq!(would[0]["pages"], pages, "{prefix}");
@@ -88,14 +88,14 @@ fn prefix_covers_its_typed_and_normalized_forms() {
         assert!(forgot.starts_with(&format!("forgot {pages} page{s} with")), "{prefix}: {forgot}");
         assert_eq!(place.done(&["scan"]).lines().count(), urls.len() - pages, "{prefix}");
     }
-    let ran = Place::with(&lines).run(&["forget", "--under", "127.1/none"]);
+    let ran = TestFolder::with(&lines).run(&["forget", "--under", "127.1/none"]);
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("nothing is known of 127.0.0.1/none and (1,127)/none"), "{}", ran.err);
 }
 
 #[test]
 fn purged_page_is_in_no_file() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     place.open().seal().unwrap();
     place.ingest_beginning(r#"{"url":"https://example.com/terms","t":0,"text":"a text"}"#);
     // Forgotten earlier, but still in the files.
@@ -116,7 +116,7 @@ fn purged_page_is_in_no_file() {
 
 #[test]
 fn forget_dry_run_lists_pages_and_keeps_them() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let before = files(&place.store());
     let dry = place.done(&["forget", "--under", "example.com/", "--dry-run"]);
     assert_eq!(
@@ -142,7 +142,7 @@ fn forget_dry_run_lists_pages_and_keeps_them() {
 
 #[test]
 fn forgetting_a_prefix_asks_on_a_terminal() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let ask = |flags: &[&str], answer: &str| {
         let forget = ["forget", "--under", "docs.example.com/"];
         place.on_terminal(&[&forget, flags].concat(), &[], answer)

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Pages with hostile names, and with everything that can be observed of a page.
-fn hostile(place: &Place) {
+fn hostile(place: &TestFolder) {
     let mut lines = String::new();
     for url in [
         "=HYPERLINK(\"http://evil.example\",\"x\")",
@@ -62,7 +62,7 @@ fn cells(csv: &str) -> Vec<Vec<String>> {
 }
 
 /// The verdict and distance of each entry according to `history`, in the order of an export.
-fn verdicts(place: &Place, entries: &[Value]) -> Vec<(String, Option<u64>)> {
+fn verdicts(place: &TestFolder, entries: &[Value]) -> Vec<(String, Option<u64>)> {
     let mut verdicts = Vec::new();
     let mut pages: Vec<&str> = entries.iter().map(|entry| entry["url"].as_str().unwrap()).collect();
     pages.dedup();
@@ -83,7 +83,7 @@ fn verdicts(place: &Place, entries: &[Value]) -> Vec<(String, Option<u64>)> {
     verdicts
 }
 
-fn entries(place: &Place, more: &[&str]) -> Vec<Value> {
+fn entries(place: &TestFolder, more: &[&str]) -> Vec<Value> {
     let export = place.done(&[&["export"], more].concat());
     let lines = export.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     lines.filter(|line| line.get("url").is_some()).collect()
@@ -107,7 +107,7 @@ fn row(entry: &Value, (verdict, distance): &(String, Option<u64>)) -> Vec<String
 
 #[test]
 fn csv_has_the_exported_entries_and_verdicts() {
-    let place = Place::new();
+    let place = TestFolder::new();
     hostile(&place);
     let all = entries(&place, &[]);
     let verdicts = verdicts(&place, &all);
@@ -139,7 +139,7 @@ fn csv_has_the_exported_entries_and_verdicts() {
 
 #[test]
 fn cdxj_has_a_line_for_each_visit() {
-    let place = Place::new();
+    let place = TestFolder::new();
     hostile(&place);
     let all = entries(&place, &[]);
     let verdicts = verdicts(&place, &all);
@@ -175,9 +175,9 @@ fn cdxj_has_a_line_for_each_visit() {
 
 #[test]
 fn cdxj_input_is_refused_in_favour_of_archives() {
-    let source = Place::with(CRAWL);
+    let source = TestFolder::with(CRAWL);
     let cdxj = source.done(&["export", "--format", "cdxj"]);
-    let place = Place::new();
+    let place = TestFolder::new();
     let file = place.write("index.cdxj", &cdxj);
     let packed = place.write("index.cdxj.gz", zstd::encode_all(cdxj.as_bytes(), 1).unwrap());
     for verb in ["ingest", "load"] {
@@ -197,7 +197,7 @@ fn cdxj_input_is_refused_in_favour_of_archives() {
 
 #[test]
 fn table_is_written_whole_or_the_file_left_unchanged() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let lines: String = (0..20_000)
         .map(|page| {
             format!("{{\"url\":\"https://a.example/{page}\",\"t\":1,\"text\":\"{page}\"}}\n")
@@ -211,7 +211,7 @@ fn table_is_written_whole_or_the_file_left_unchanged() {
         let mut command = Command::new("sh");
         command.args(["-c", limited, env!("CARGO_BIN_EXE_simkeep"), "export", "-o", &file]);
         command.args(["--format", format]).env("SIMKEEP_STORE", place.store());
-        let ran = Ran::from(command.output().unwrap());
+        let ran = ToolRun::from(command.output().unwrap());
         assert_eq!(ran.code, 5, "{format}: {}", ran.err);
         assert!(ran.err.contains("cannot write") && ran.err.contains("out"), "{}", ran.err);
         assert_eq!(std::fs::read(&file).unwrap(), b"before");
@@ -241,7 +241,7 @@ fn table_is_written_whole_or_the_file_left_unchanged() {
 
 #[test]
 fn extension_names_the_export_format() {
-    let place = Place::with(super::CRAWL);
+    let place = TestFolder::with(super::CRAWL);
     for (name, format) in [
         ("a.jsonl", "jsonl"),
         ("a.txt", "jsonl"),
@@ -281,7 +281,7 @@ fn extension_names_the_export_format() {
 
 #[test]
 fn csv_export_is_refused_as_input() {
-    let place = Place::with(super::CRAWL);
+    let place = TestFolder::with(super::CRAWL);
     assert!(place.with_header(&["export", "-o", "e.csv"]).contains("written"));
     let csv = std::fs::read_to_string(place.path("e.csv")).unwrap();
     for verb in ["ingest", "load"] {
@@ -304,7 +304,7 @@ const FORMATS: &[&str] = &["csv", "cdxj", "parquet"];
 
 #[test]
 fn exported_text_cannot_control_a_terminal() {
-    let place = Place::new();
+    let place = TestFolder::new();
     hostile(&place);
     for format in ["csv", "cdxj"] {
         let Some(ran) = place.on_terminal(&["export", "--format", format], &[], "") else { return };
@@ -315,8 +315,8 @@ fn exported_text_cannot_control_a_terminal() {
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_has_the_rows_of_the_csv_table() {
-    use simkeep_parquet::{Documents, Value as Cell};
-    let place = Place::new();
+    use simkeep_parquet::{CellValue as Cell, DocumentRows};
+    let place = TestFolder::new();
     hostile(&place);
     for more in [&[][..], &["--in-force"], &["--since", "3"], &["--under", "none"]] {
         let csv = [&["export", "--format", "csv"], more].concat();
@@ -327,7 +327,7 @@ fn parquet_has_the_rows_of_the_csv_table() {
             let file = std::fs::File::open(place.path("t.parquet")).unwrap();
             let names: [&str; 3] = std::array::from_fn(|n| names.get(n).map_or("", |name| name));
             let names = names.map(|name| if name == "digest" { "" } else { name });
-            let read = Documents::open(file, names).unwrap();
+            let read = DocumentRows::open(file, names).unwrap();
             let read: Vec<_> = read.collect::<Result<Vec<_>, _>>().unwrap().concat();
             assert_eq!(read.len(), rows.len());
             for (read, row) in read.iter().zip(&rows) {

@@ -21,7 +21,7 @@ fn assert_harmless(text: &str) {
 #[test]
 fn hidden_characters_in_urls_are_escaped() {
     let line = format!(r#"{{"url":"{TURNED}","t":0,"fingerprint":"00000000000000ff"}}"#);
-    let place = Place::with(&line);
+    let place = TestFolder::with(&line);
     for args in [
         &["scan"][..],
         &["near", "00000000000000ff"],
@@ -49,7 +49,7 @@ fn hidden_characters_in_urls_are_escaped() {
 
 #[test]
 fn messages_escape_what_they_quote() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     for args in [
         &["history", "a\x1b[31m\u{202e}"][..],
         &["recrawl", "https://a\u{202e}/"],
@@ -73,7 +73,7 @@ fn messages_escape_what_they_quote() {
 
 #[test]
 fn broken_records_and_odd_file_names_are_escaped() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let lines = concat!(
         r#"{"url":"http://a/\u001b[31m","t":0,"text":"x"}"#,
         "\n",
@@ -88,8 +88,8 @@ fn broken_records_and_odd_file_names_are_escaped() {
 }
 
 /// The output of the tool for a file, its duration, and its peak memory in bytes.
-struct Cost {
-    ran: Ran,
+struct RunCost {
+    ran: ToolRun,
     time: Duration,
     peak_bytes: u64,
 }
@@ -102,7 +102,7 @@ const MEMORY_BYTES: u64 = 1 << 30;
 const PATIENCE: Duration = Duration::from_secs(if cfg!(debug_assertions) { 600 } else { 100 });
 
 /// Ingests a file, and watches the memory of the process.
-fn ingest(place: &Place, name: &str, bytes: impl AsRef<[u8]>) -> Cost {
+fn ingest(place: &TestFolder, name: &str, bytes: impl AsRef<[u8]>) -> RunCost {
     let path = place.write(name, bytes);
     let since = Instant::now();
     let child = place.command(&["ingest", &path, "--json"]).spawn().unwrap();
@@ -123,9 +123,9 @@ fn ingest(place: &Place, name: &str, bytes: impl AsRef<[u8]>) -> Cost {
             peak_kib << 10
         }
     });
-    let ran = Ran::from(child.wait_with_output().unwrap());
+    let ran = ToolRun::from(child.wait_with_output().unwrap());
     ended.store(true, Ordering::Relaxed);
-    let cost = Cost { ran, time: since.elapsed(), peak_bytes: watch.join().unwrap() };
+    let cost = RunCost { ran, time: since.elapsed(), peak_bytes: watch.join().unwrap() };
     eprintln!("{name}: {:?}, {} MiB", cost.time, cost.peak_bytes >> 20);
     assert!(cost.time < PATIENCE, "{name}: {:?}", cost.time);
     assert!(cost.peak_bytes < MEMORY_BYTES, "{name}: {} MiB", cost.peak_bytes >> 20);
@@ -135,8 +135,8 @@ fn ingest(place: &Place, name: &str, bytes: impl AsRef<[u8]>) -> Cost {
 
 /// Asserts that a file causes broken records with this reason, and nothing else.
 fn assert_broken(name: &str, bytes: impl AsRef<[u8]>, why: &str) {
-    let place = Place::new();
-    let Ran { code, out, err } = ingest(&place, name, bytes).ran;
+    let place = TestFolder::new();
+    let ToolRun { code, out, err } = ingest(&place, name, bytes).ran;
     assert_eq!(code, 3, "{name}: {err}");
     assert!(err.contains(why) && err.len() < 10_000, "{name}: {err}");
     assert_eq!(objects(&out)[0]["records"], 0, "{name}: {out}");
@@ -192,8 +192,8 @@ fn decompression_bomb_is_read_in_little_memory() {
         for packed in [gzip, zstandard] {
             let file = [packed(&start, 1), packed(&MIB, 64).repeat(32), packed(&last, 1)].concat();
             assert!(file.len() < 4 << 20);
-            let place = Place::new();
-            let Ran { code, out, err } = ingest(&place, &format!("{name}.packed"), file).ran;
+            let place = TestFolder::new();
+            let ToolRun { code, out, err } = ingest(&place, &format!("{name}.packed"), file).ran;
             assert!(code == 0 && err.contains(why), "{name}: {err}");
             assert_eq!(objects(&out)[0]["records"], records, "{name}: {out}");
         }
@@ -215,7 +215,7 @@ fn zstd_window_above_the_limit_needs_an_option() {
         &file,
         "a window of 256 MiB, and 128 are allowed: see --zstd-window",
     );
-    let place = Place::new();
+    let place = TestFolder::new();
     let path = place.write("wide.jsonl.zst", &file);
     for verb in ["ingest", "load"] {
         let ran = place.run(&[verb, &path, "--zstd-window", "200", "--json"]);
@@ -238,9 +238,9 @@ fn body_that_unpacks_too_large_is_skipped() {
     ] {
         assert!(body.len() < 2 << 20, "{encoding}");
         let bomb = response(&format!("Content-Encoding: {encoding}\r\n"), &body);
-        let place = Place::new();
+        let place = TestFolder::new();
         let file = [bomb.repeat(8), sound()].concat();
-        let Ran { code, out, err } = ingest(&place, "bomb.warc", file).ran;
+        let ToolRun { code, out, err } = ingest(&place, "bomb.warc", file).ran;
         assert_eq!((code, err.matches(WHY).count()), (0, 8), "{encoding}: {err}");
         assert_eq!(objects(&out)[0]["records"], 1, "{out}");
     }
@@ -290,9 +290,9 @@ fn endless_headers_and_lengths_cost_only_their_record() {
     let long = [start.as_slice(), b"X: ", &MIB.repeat(200)].concat();
     let folded = [start.as_slice(), b"X: y\r\n", &b" folded\r\n".repeat(10 << 20)].concat();
     for (name, header) in [("many", many), ("long", long), ("folded", folded)] {
-        let place = Place::new();
+        let place = TestFolder::new();
         let file = [header, b"\r\n".to_vec(), sound()].concat();
-        let Ran { code, out, err } = ingest(&place, &format!("{name}.warc"), file).ran;
+        let ToolRun { code, out, err } = ingest(&place, &format!("{name}.warc"), file).ran;
         assert!(code == 0 && err.contains("too long"), "{name}: {err}");
         assert_eq!(objects(&out)[0]["records"], 1, "{name}: {out}");
     }
@@ -309,9 +309,9 @@ fn endless_chunks_are_a_page_up_to_the_limit() {
     let small = chunked(&b"1\r\nx\r\n".repeat(8 << 20));
     let large = chunked(&[b"ffffffffffffffff\r\n".as_slice(), &MIB].concat());
     let digits = chunked(&[[b'0'; 1 << 20].as_slice(), b"1\r\nx"].concat());
-    let place = Place::new();
+    let place = TestFolder::new();
     let file = [small, large, digits, sound()].concat();
-    let Ran { code, err, .. } = ingest(&place, "chunks.warc", file).ran;
+    let ToolRun { code, err, .. } = ingest(&place, "chunks.warc", file).ran;
     assert_eq!(code, 0, "{err}");
     let endless = warc(1 << 40, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", &MIB);
     assert_broken("endless.warc", endless, "64 MiB");
@@ -319,7 +319,7 @@ fn endless_chunks_are_a_page_up_to_the_limit() {
 
 #[test]
 fn overlong_and_deep_lines_cost_only_themselves() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let record = |text: &[u8]| {
         let start = br#"{"url":"http://a.example/","t":0,"text":"#.as_slice();
         [start, text, b"}\n"].concat()
@@ -341,7 +341,7 @@ fn overlong_and_deep_lines_cost_only_themselves() {
         record(&words),
         record(b"\"the last\""),
     ];
-    let Ran { code, out, err } = ingest(&place, "lines.jsonl", file.concat()).ran;
+    let ToolRun { code, out, err } = ingest(&place, "lines.jsonl", file.concat()).ran;
     assert_eq!(code, 0, "{err}");
     assert_eq!(objects(&out)[0]["broken"], 5, "{err}");
     assert!(err.contains("longer than 64 MiB") && err.len() < 10_000, "{err}");
@@ -358,7 +358,7 @@ fn document_of_many_different_words_takes_little_memory() {
     });
     line.extend(b"\"}\n");
     assert!(line.len() > 53 << 20);
-    let place = Place::new();
+    let place = TestFolder::new();
     let cost = ingest(&place, "words.jsonl", &line);
     assert_eq!((cost.ran.code, &cost.ran.objects()[0]["new"]), (0, &1.into()));
     assert!(cost.peak_bytes < 256 << 20, "{} MiB", cost.peak_bytes >> 20);
@@ -367,7 +367,7 @@ fn document_of_many_different_words_takes_little_memory() {
 /// Pages whose text is hard to extract.
 #[test]
 fn deep_and_broken_html_is_an_ordinary_page() {
-    let place = Place::new();
+    let place = TestFolder::new();
     for (name, part) in [
         ("deep", "<div>"),
         ("attributes", "<a b=c "),
@@ -378,7 +378,7 @@ fn deep_and_broken_html_is_an_ordinary_page() {
         ("quotes", "<a b=\""),
     ] {
         let page = ["<!doctype html>", &part.repeat((32 << 20) / part.len())].concat();
-        let Ran { code, err, .. } = ingest(&place, &format!("{name}.html"), page).ran;
+        let ToolRun { code, err, .. } = ingest(&place, &format!("{name}.html"), page).ran;
         assert_eq!((code, err.as_str()), (0, ""), "{name}");
     }
 }

@@ -12,7 +12,7 @@ not JSON
 
 #[test]
 fn broken_records_are_named_counted_and_skipped() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let path = place.write("lines.jsonl", BROKEN);
     let ran = place.run(&["ingest", &path, "--json"]);
     assert_eq!(ran.code, 0);
@@ -23,7 +23,7 @@ fn broken_records_are_named_counted_and_skipped() {
     for (message, line) in named.iter().zip([2, 3, 5]) {
         assert!(message.contains(&format!("line {line}")), "{message}");
     }
-    let as_text = Place::new().run(&["ingest", &path]).err;
+    let as_text = TestFolder::new().run(&["ingest", &path]).err;
     let expected: String = named.iter().map(|said| format!("simkeep: {said}\n")).collect();
     assert_eq!(as_text, expected);
     assert_eq!(place.done(&["scan"]).lines().count(), 3);
@@ -31,7 +31,7 @@ fn broken_records_are_named_counted_and_skipped() {
 
 #[test]
 fn only_some_broken_records_are_named() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let ran = place.run_with_input(&["ingest", "-", "--json"], &"broken\n".repeat(1025));
     assert_eq!(ran.objects()[0]["broken"], 1025);
     assert_eq!((ran.code, ran.err.lines().count()), (3, 22));
@@ -40,7 +40,7 @@ fn only_some_broken_records_are_named() {
 
 #[test]
 fn strict_stops_at_the_first_broken_record() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let ran = place.run_with_input(&["ingest", "-", "--strict"], BROKEN);
     assert_eq!(ran.code, 3);
     assert!(ran.err.contains("line 2"), "{}", ran.err);
@@ -52,7 +52,7 @@ fn strict_stops_at_the_first_broken_record() {
 
 #[test]
 fn each_file_of_a_folder_is_a_page() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write("pages/LICENSE", "Permission is hereby granted, free of charge, to any person");
     place
         .write("pages/copy/LICENSE", "Permission is hereby granted, free of charge, to any person");
@@ -67,7 +67,7 @@ fn each_file_of_a_folder_is_a_page() {
 
 #[test]
 fn store_within_the_folder_is_skipped() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write("page", "a page");
     let here = [".", place.dir.path().to_str().unwrap()];
     for folder in here {
@@ -81,7 +81,7 @@ fn store_within_the_folder_is_skipped() {
 
 #[test]
 fn store_created_during_reading_is_skipped() {
-    let place = Place::new();
+    let place = TestFolder::new();
     for page in ["a", "b", "c"] {
         place.write(&format!("pages/{page}"), "enough for a chunk ".repeat(1 << 15));
     }
@@ -98,7 +98,7 @@ fn store_created_during_reading_is_skipped() {
 
 #[test]
 fn summary_counts_the_outcomes() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let ran = place.run_with_input(&["ingest", "-"], CRAWL);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     for line in [
@@ -125,7 +125,7 @@ fn summary_counts_the_outcomes() {
 
 #[test]
 fn pages_not_in_the_store_count_as_new() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let line = |url: &str, t: u32, rest: &str| format!("{{\"url\":\"{url}\",\"t\":{t},{rest}}}\n");
     let unmodified = |url, t| line(url, t, r#""seen":"not-modified""#);
     let content = |url, t| line(url, t, r#""text":"the first text of it""#);
@@ -155,7 +155,7 @@ fn pages_not_in_the_store_count_as_new() {
 
 #[test]
 fn external_fingerprints_have_their_own_epoch() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let line = r#"{"url":"http://a/","t":1,"fingerprint":"0000000000000001"}"#;
     place.ingest(line);
     let ours = ["--epoch", "ours/2", "--begin-epoch"];
@@ -175,9 +175,9 @@ fn external_fingerprints_have_their_own_epoch() {
 
 #[test]
 fn batch_size_changes_nothing() {
-    let export = Place::with(CRAWL).export();
+    let export = TestFolder::with(CRAWL).export();
     for batch in ["1", "3", "100000"] {
-        let place = Place::new();
+        let place = TestFolder::new();
         place.run_with_input(&["ingest", "-", "--group-size", batch], CRAWL);
         assert_eq!(place.export(), export);
     }
@@ -185,7 +185,7 @@ fn batch_size_changes_nothing() {
 
 #[test]
 fn unreadable_path_is_reported_before_the_store_is_created() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let ran = place.run(&["ingest", "nowhere"]);
     assert_eq!(ran.code, 5);
     assert!(ran.err.contains("cannot read nowhere"), "{}", ran.err);
@@ -194,7 +194,7 @@ fn unreadable_path_is_reported_before_the_store_is_created() {
 
 #[test]
 fn empty_input_makes_an_empty_store() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let summary = place.ingest("");
     assert_eq!(summary["records"], 0);
     assert_eq!(place.run(&["stats", "--json"]).objects()[0]["pages"], 0);
@@ -203,7 +203,7 @@ fn empty_input_makes_an_empty_store() {
 
 #[test]
 fn folder_with_other_files_is_not_a_store() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write("store/diary.txt", "dear diary");
     let ran = place.run_with_input(&["ingest", "-"], CRAWL);
     assert_eq!(ran.code, 5);
@@ -213,7 +213,7 @@ fn folder_with_other_files_is_not_a_store() {
 
 #[test]
 fn slow_input_is_stored_before_the_batch_is_full() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut child = place.command(&["ingest", "-"]).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     // The first bytes must suffice to detect the format.
@@ -228,7 +228,7 @@ fn slow_input_is_stored_before_the_batch_is_full() {
 
 #[test]
 fn changes_are_counted_by_magnitude() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let text = |words: usize, changed: usize| {
         let word = |at: usize| format!("{}{at}", if at < changed { "other" } else { "word" });
         (0..words).map(word).collect::<Vec<_>>().join(" ")
@@ -263,7 +263,7 @@ fn large_input_is_sealed_at_the_end() {
         (1..=count).map(line).collect()
     };
     for (count, padding, unsealed) in [(1000, 0, 1000), (1001, 0, 0), (600, 2000, 0)] {
-        let place = Place::with(&lines(count, padding));
+        let place = TestFolder::with(&lines(count, padding));
         let stats = place.run(&["stats", "--json"]).objects().remove(0);
         assert_eq!(stats["unsealed_visits"], unsealed, "{count}: {stats}");
         assert_eq!(stats["pages"], count);
@@ -273,7 +273,7 @@ fn large_input_is_sealed_at_the_end() {
 
 #[test]
 fn input_before_an_error_is_sealed_too() {
-    let place = Place::with("{\"url\":\"http://a.example/\",\"t\":1,\"seen\":\"gone\"}");
+    let place = TestFolder::with("{\"url\":\"http://a.example/\",\"t\":1,\"seen\":\"gone\"}");
     place.done(&["export", "-o", "whole.export"]);
     let gone = |n| format!("{{\"url\":\"http://a.example/{n}\",\"t\":{n},\"seen\":\"gone\"}}\n");
     place.write("crawl.jsonl", (1..=1200).map(gone).collect::<String>());

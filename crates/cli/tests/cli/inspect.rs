@@ -4,8 +4,8 @@ use super::*;
 
 const TERMS: &str = "https://example.com/terms";
 
-fn sealed() -> Place {
-    let place = Place::with(CRAWL);
+fn sealed() -> TestFolder {
+    let place = TestFolder::with(CRAWL);
     place.open().seal().unwrap();
     place
 }
@@ -53,7 +53,7 @@ fn deep_overview_shows_more() {
     assert_eq!((&census["pages_in_force"], &census["host_count"]), (&json!(3), &json!(3)));
     assert_eq!(census["fingerprint_census"]["popcounts"].as_array().unwrap().len(), 65);
     assert_eq!(census["distances"][4], 2);
-    let empty = Place::new();
+    let empty = TestFolder::new();
     empty.done(&["epoch", "begin"]);
     assert!(empty.done(&["inspect", "--deep"]).contains("\n  pages                     0 "));
 }
@@ -85,7 +85,7 @@ https://example.com/terms
 
 #[test]
 fn newest_of_many_versions_are_shown() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let line = |n: u64| {
         let fingerprint = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         format!(
@@ -159,7 +159,7 @@ fn segment_and_epoch_are_shown() {
 /// Untrusted names are escaped on the terminal.
 #[test]
 fn untrusted_text_is_escaped() {
-    let place = Place::with(
+    let place = TestFolder::with(
         "{\"url\":\"http://a/\u{202e}b\",\"t\":1,\"fingerprint\":\"00000000000000ff\",\"epoch\":\"e\u{200f}\"}",
     );
     let page = "http://a/\u{202e}b";
@@ -202,7 +202,7 @@ fn overview_names_damage_and_shows_the_rest() {
 
 #[test]
 fn pages_of_a_host_before_the_damage_are_counted() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let line = |n: u32| {
         let url = format!("https://example.com/{n:04}/{}", "x".repeat(200));
         format!("{{\"url\":\"{url}\",\"t\":1,\"fingerprint\":\"{n:016x}\",\"epoch\":\"e\"}}\n")
@@ -231,7 +231,7 @@ fn consecutive_failures_with_one_status_share_a_row() {
     let line = |t: u64, what: &str| format!("{{\"url\":\"http://a/\",\"t\":{t},{what}}}\n");
     let seen = "\"fingerprint\":\"00000000000000ff\",\"epoch\":\"e\"";
     let failed = |status: u32| format!("\"seen\":\"failed\",\"status\":{status}");
-    let place = Place::with(
+    let place = TestFolder::with(
         &[
             (1, seen.to_owned()),
             (2, failed(503)),
@@ -251,7 +251,7 @@ fn consecutive_failures_with_one_status_share_a_row() {
 
 #[test]
 fn journal_shows_unsealed_operations() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let lines = place.done(&["inspect", "journal"]);
     assert!(
         lines.starts_with("operations                          10  1 to 10, of 4 pages\n"),

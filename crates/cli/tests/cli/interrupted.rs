@@ -24,8 +24,8 @@ fn crawl() -> String {
 fn killed_ingest_ends_with_the_same_store_when_rerun() {
     const KILLS: usize = 5;
     let lines = crawl();
-    let undisturbed = Place::with(&lines);
-    let place = Place::new();
+    let undisturbed = TestFolder::with(&lines);
+    let place = TestFolder::new();
     let path = place.write("crawl.jsonl", &lines);
     // The number of the last operation is noted there.
     let mark = || {
@@ -62,7 +62,7 @@ fn killed_ingest_ends_with_the_same_store_when_rerun() {
 fn reading_verbs_change_no_file_of_a_crashed_store() {
     use std::os::unix::fs::PermissionsExt;
 
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     place.open().seal().unwrap();
     let mut child =
         place.command(&["ingest", "-", "--group-size", "1"]).stdin(Stdio::piped()).spawn().unwrap();
@@ -72,7 +72,7 @@ fn reading_verbs_change_no_file_of_a_crashed_store() {
     child.wait().unwrap();
 
     // A read-only copy of the remaining files.
-    let copy = Place::new();
+    let copy = TestFolder::new();
     for (path, _, bytes) in files(&place.store()) {
         let name = Path::new("store").join(path.strip_prefix(place.store()).unwrap());
         copy.write(name.to_str().unwrap(), bytes);

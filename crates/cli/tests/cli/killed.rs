@@ -9,12 +9,12 @@ use simkeep_testing::files::copy;
 use super::*;
 
 /// A verb, its target, and a description of the state.
-struct Trial<'t> {
+struct KillTrial<'t> {
     args: &'t [&'t str],
     /// The folder or file that it changes; it is restored before each kill.
     target: &'t str,
     /// Describes the state; fails if anything is damaged.
-    state: &'t dyn Fn(&Place) -> String,
+    state: &'t dyn Fn(&TestFolder) -> String,
 }
 
 fn remove(path: &Path) {
@@ -26,7 +26,7 @@ fn remove(path: &Path) {
 }
 
 /// Kills a verb repeatedly, each time from the original state, and runs it to the end afterwards.
-fn killed(place: &Place, Trial { args, target, state }: Trial<'_>) {
+fn killed(place: &TestFolder, KillTrial { args, target, state }: KillTrial<'_>) {
     let kills = deep(40);
     let (target, kept) = (place.path(target), place.path("kept"));
     copy(&target, &kept);
@@ -59,7 +59,7 @@ fn killed(place: &Place, Trial { args, target, state }: Trial<'_>) {
 }
 
 /// The contents of a store, if there is one; asserts that it is sound.
-fn held(place: &Place, store: &str) -> String {
+fn held(place: &TestFolder, store: &str) -> String {
     let ran = place.run(&["export", "--store", store]);
     if ran.code == 5 {
         let none = ["is not a simkeep store", "is unfinished"];
@@ -92,52 +92,52 @@ const TEXTS: &str = r#"{"url":"http://a/","t":1,"text":"the red house on the gre
 
 #[test]
 fn killed_load_leaves_the_old_state_or_all() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let path = place.write("lines.jsonl", lines());
-    let held = |place: &Place| held(place, "store");
+    let held = |place: &TestFolder| held(place, "store");
     let args = ["load", &path, "--begin-epoch"];
-    killed(&place, Trial { args: &args, target: "store", state: &held });
+    killed(&place, KillTrial { args: &args, target: "store", state: &held });
 }
 
 #[test]
 fn killed_load_into_a_new_store_leaves_none_or_all() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let path = place.write("lines.jsonl", lines());
-    let held = |place: &Place| held(place, "store");
-    killed(&place, Trial { args: &["load", &path], target: "store", state: &held });
+    let held = |place: &TestFolder| held(place, "store");
+    killed(&place, KillTrial { args: &["load", &path], target: "store", state: &held });
 }
 
 #[test]
 fn killed_repair_leaves_no_store_or_all() {
-    let place = Place::with(TEXTS);
+    let place = TestFolder::with(TEXTS);
     let path = place.write("lines.jsonl", lines());
     place.done(&["load", &path, "--begin-epoch"]);
-    let held = |place: &Place| held(place, "saved");
-    killed(&place, Trial { args: &["repair", "--to", "saved"], target: "saved", state: &held });
+    let held = |place: &TestFolder| held(place, "saved");
+    killed(&place, KillTrial { args: &["repair", "--to", "saved"], target: "saved", state: &held });
 }
 
 #[test]
 fn killed_table_build_leaves_the_old_or_new_table() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let (few, many) = (place.write("few.jsonl", TEXTS), place.file("many.jsonl"));
     let texts = (0..400).map(|n| TEXTS.replace("red", &format!("red{n}")).replace("hill", "mill"));
     place.write("many.jsonl", texts.collect::<String>());
     assert_eq!(place.run(&["df", "build", &few, "--output", "words.df"]).code, 0);
-    let shown = |place: &Place| place.done(&["df", "show", "words.df"]);
+    let shown = |place: &TestFolder| place.done(&["df", "show", "words.df"]);
     let args = ["df", "build", &many, "--output", "words.df"];
-    killed(&place, Trial { args: &args, target: "words.df", state: &shown });
+    killed(&place, KillTrial { args: &args, target: "words.df", state: &shown });
 }
 
 #[test]
 fn killed_epoch_begin_leaves_epoch_and_table_or_none() {
-    let place = Place::with(TEXTS);
+    let place = TestFolder::with(TEXTS);
     let path = place.write("texts.jsonl", TEXTS);
     assert_eq!(place.run(&["df", "build", &path, "--output", "words.df"]).code, 0);
-    let state = |place: &Place| {
+    let state = |place: &TestFolder| {
         let listed = place.run(&["df", "list"]);
         assert!(listed.code <= 1, "{}", listed.err);
         held(place, "store") + &listed.out
     };
     let args = ["epoch", "begin", "--recipe", "words-idf", "--df", "words.df"];
-    killed(&place, Trial { args: &args, target: "store", state: &state });
+    killed(&place, KillTrial { args: &args, target: "store", state: &state });
 }

@@ -12,7 +12,7 @@ fn blocks(language: &str) -> Vec<String> {
 }
 
 /// Runs a program with `simkeep` on the search path; returns `None` if the program is missing.
-fn run(place: &Place, program: &[&str]) -> Option<Ran> {
+fn run(place: &TestFolder, program: &[&str]) -> Option<ToolRun> {
     let tool = Path::new(env!("CARGO_BIN_EXE_simkeep"));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path =
@@ -25,14 +25,14 @@ fn run(place: &Place, program: &[&str]) -> Option<Ran> {
             println!("skipped: there is no {}", program[0]);
             None
         }
-        output => Some(Ran::from(output.unwrap())),
+        output => Some(ToolRun::from(output.unwrap())),
     }
 }
 
 #[test]
 fn shell_pipe_is_answered_line_by_line() {
     for block in blocks("sh") {
-        let place = Place::new();
+        let place = TestFolder::new();
         let ran = run(&place, &["sh", "-c", &block]).unwrap();
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
         let lines = ran.objects();
@@ -50,7 +50,7 @@ fn clients_in_other_languages_work() {
     ];
     for (language, file, program, expected) in programs {
         for block in blocks(language) {
-            let place = Place::new();
+            let place = TestFolder::new();
             place.write(file, block);
             let Some(ran) = run(&place, program) else { continue };
             assert_eq!((ran.code, ran.out.as_str()), (0, expected), "{}", ran.err);

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::*;
-use simkeep::disk::{Counts, Disk, Meter, RealDisk};
+use simkeep::disk::{Disk, DiskTraffic, Meter, RealDisk};
 use simkeep::{Digest, Epoch, Observation};
 use simkeep_testing::depth::deep;
 
@@ -51,7 +51,7 @@ fn observe(store: &Store, first: u64) {
 }
 
 /// The cost of observations: syncs per thousand, and bytes for each.
-fn cost(counts: &Counts, observed: u64) -> (f64, f64) {
+fn cost(counts: &DiskTraffic, observed: u64) -> (f64, f64) {
     let observed = observed as f64;
     let syncs = (counts.file_syncs + counts.dir_syncs) as f64;
     (syncs * 1000.0 / observed, counts.bytes_written as f64 / observed)
@@ -70,7 +70,7 @@ fn operation_at(time: &Value) -> u64 {
 }
 
 /// The last operation that an answer includes, or `None` if it covers only sealed data.
-fn saw(verb: &str, ran: &Ran) -> Option<u64> {
+fn saw(verb: &str, ran: &ToolRun) -> Option<u64> {
     assert_eq!(ran.code, 0, "{verb}: {}{}", ran.err, ran.out);
     if ran.err.contains("what it had sealed") {
         return None;
@@ -98,9 +98,9 @@ fn each_verb_sees_what_a_crawler_has_acknowledged() {
 }
 
 /// Stops the crawler on drop, so that a failing test does not wait for it forever.
-struct Stop<'a>(&'a AtomicBool);
+struct CrawlerStop<'a>(&'a AtomicBool);
 
-impl Drop for Stop<'_> {
+impl Drop for CrawlerStop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Release);
     }
@@ -108,7 +108,7 @@ impl Drop for Stop<'_> {
 
 /// Runs each verb `runs` times while a crawler writes to one store, and returns how many runs fell back.
 fn beside_one_store(runs: u64) -> u64 {
-    let place = Place::new();
+    let place = TestFolder::new();
     let meter = Meter::counting(Arc::new(RealDisk::new(place.store())));
     let disk: Arc<dyn Disk> = Arc::new(meter.clone());
     let store = Store::create(disk, Options::default()).unwrap();
@@ -124,7 +124,7 @@ fn beside_one_store(runs: u64) -> u64 {
                 acknowledged.store(first - 1, Ordering::Release);
             }
         });
-        let stopped = Stop(&stop);
+        let stopped = CrawlerStop(&stop);
         while acknowledged.load(Ordering::Acquire) < 2 * PAGES && !crawler.is_finished() {
             thread::sleep(Duration::from_millis(1));
         }
@@ -150,8 +150,9 @@ fn beside_one_store(runs: u64) -> u64 {
         thread::sleep(took.min(Duration::from_secs(5)));
         let alone = count();
         drop(stopped);
-        let cost =
-            |from: &(Counts, u64), to: &(Counts, u64)| cost(&to.0.since(&from.0), to.1 - from.1);
+        let cost = |from: &(DiskTraffic, u64), to: &(DiskTraffic, u64)| {
+            cost(&to.0.since(&from.0), to.1 - from.1)
+        };
         let (syncs, bytes) = cost(&before, &beside);
         let (alone_syncs, alone_bytes) = cost(&beside, &alone);
         println!(

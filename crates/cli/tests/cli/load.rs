@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn load_stores_the_same_as_ingest() {
-    let (ingested, loaded) = (Place::with(CRAWL), Place::new());
+    let (ingested, loaded) = (TestFolder::with(CRAWL), TestFolder::new());
     let summary = loaded.load(CRAWL);
     assert_eq!(loaded.export(), ingested.export());
     for (key, number) in
@@ -20,23 +20,23 @@ fn load_stores_the_same_as_ingest() {
 
 #[test]
 fn stores_and_lines_are_loaded_together() {
-    let (first, second) = (Place::with(CRAWL), Place::new());
+    let (first, second) = (TestFolder::with(CRAWL), TestFolder::new());
     let other =
         r#"{"url":"https://example.com/terms","t":9,"fingerprint":"0000000000000007","epoch":"x"}"#;
     second.load(other);
-    let all = Place::new();
+    let all = TestFolder::new();
     let lines = all.write("more.jsonl", r#"{"url":"http://a.example/","t":1,"text":"a"}"#);
     let (one, two) = (first.store(), second.store());
     let out = all.done(&["load", one.to_str().unwrap(), &lines, two.to_str().unwrap()]);
     assert!(out.starts_with(&format!("{:<25}{:>13}\n", "records", 12)), "{out}");
-    let expected = Place::with(&format!("{CRAWL}\n{other}"));
+    let expected = TestFolder::with(&format!("{CRAWL}\n{other}"));
     expected.ingest_beginning(r#"{"url":"http://a.example/","t":1,"text":"a"}"#);
     assert_eq!(all.export(), expected.export());
 }
 
 #[test]
 fn broken_record_leaves_the_store_unchanged() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let before = place.export();
     let lines = "{\"url\":\"http://a.example/\",\"t\":1,\"text\":\"a\"}\n{\"url\":\n";
     let load = ["load", "-", "--begin-epoch"];
@@ -54,13 +54,13 @@ fn broken_record_leaves_the_store_unchanged() {
 
 #[test]
 fn damaged_store_is_not_loaded() {
-    let source = Place::with(CRAWL);
+    let source = TestFolder::with(CRAWL);
     source.open().seal().unwrap();
     let segment = source.store().join("segments/0000000001.seg");
     let mut bytes = std::fs::read(&segment).unwrap();
     bytes[100] ^= 1;
     std::fs::write(&segment, bytes).unwrap();
-    let place = Place::new();
+    let place = TestFolder::new();
     let ran = place.run(&["load", source.store().to_str().unwrap()]);
     assert_eq!(ran.code, 4, "{}", ran.err);
     assert!(ran.err.contains("0000000001.seg"), "{}", ran.err);
@@ -69,14 +69,14 @@ fn damaged_store_is_not_loaded() {
 
 #[test]
 fn store_is_not_loaded_into_itself() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let ran = place.run(&["load", place.store().to_str().unwrap()]);
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.contains("into itself"), "{}", ran.err);
 }
 
 /// The epochs of a list, by name and state.
-fn epochs(place: &Place) -> Vec<(String, String)> {
+fn epochs(place: &TestFolder) -> Vec<(String, String)> {
     let of = |info: &Value, key: &str| info[key].as_str().unwrap().to_owned();
     let listed = place.run(&["epoch", "list", "--json"]).objects();
     listed.iter().map(|info| (of(info, "epoch"), of(info, "state"))).collect()
@@ -94,7 +94,7 @@ fn ready(n: usize, epoch: &str) -> String {
 
 #[test]
 fn failed_load_leaves_no_epoch() {
-    let place = Place::with(TEXT);
+    let place = TestFolder::with(TEXT);
     let before = (epochs(&place), files(&place.store().join("segments")));
     let lines = format!("{{\"epoch\":\"{OURS}\"}}\n{}{{broken", ready(1, "other"));
     for options in [&["--begin-epoch"][..], &[]] {
@@ -105,7 +105,7 @@ fn failed_load_leaves_no_epoch() {
         assert!(now == before, "{:?}", now.0);
     }
     // A failing load from a store with one more epoch does not begin it either.
-    let other = Place::with(&ready(1, "other"));
+    let other = TestFolder::with(&ready(1, "other"));
     let broken = other.write("broken.jsonl", "{");
     let store = other.store();
     let load = ["load", store.to_str().unwrap(), &broken];
@@ -119,7 +119,7 @@ fn failed_load_leaves_no_epoch() {
 fn input_begins_an_epoch_only_with_the_option() {
     let lines = ready(1, "mine") + &ready(2, OURS) + &ready(3, "mine");
     for verb in ["ingest", "load"] {
-        let place = Place::with(TEXT);
+        let place = TestFolder::with(TEXT);
         let (before, export) = (epochs(&place), place.export());
         let skip = ["load", "-", "--skip-broken", "--json"];
         let refused = match verb {
@@ -147,7 +147,7 @@ fn input_begins_an_epoch_only_with_the_option() {
 fn fingerprints_without_a_known_epoch_are_refused() {
     let plain = ready(2, OURS).replace(&format!(",\"epoch\":\"{OURS}\""), "");
     for verb in ["ingest", "load"] {
-        let place = Place::with(TEXT);
+        let place = TestFolder::with(TEXT);
         let before = epochs(&place);
         for (options, name) in [(&[][..], "external"), (&["--epoch", OURS], OURS)] {
             let args = [&[verb, "-"], options].concat();
@@ -160,7 +160,7 @@ fn fingerprints_without_a_known_epoch_are_refused() {
         let ran = place.run_with_input(&[verb, "-", "--epoch", OURS, "--begin-epoch"], &plain);
         assert_eq!((ran.code, epochs(&place).len()), (0, 2), "{}", ran.err);
         // A store without pages loses none.
-        let empty = Place::new();
+        let empty = TestFolder::new();
         empty.done(&["epoch", "begin"]);
         let ran = empty.run_with_input(&[verb, "-"], &plain);
         assert_eq!((ran.code, epochs(&empty).len()), (0, 2), "{}", ran.err);
@@ -171,7 +171,7 @@ fn fingerprints_without_a_known_epoch_are_refused() {
 fn texts_are_refused_if_all_fingerprints_are_external() {
     let text = TEXT.replace("of a page", "of a page with more than eight words in it");
     for verb in ["ingest", "load"] {
-        let place = Place::with(&ready(1, "mine"));
+        let place = TestFolder::with(&ready(1, "mine"));
         let (before, export) = (epochs(&place), place.export());
         let refused = place.run_with_input(&[verb, "-"], &text);
         assert_eq!(refused.code, 2, "{}", refused.err);
@@ -192,7 +192,7 @@ fn texts_are_fingerprinted_with_the_recipe_of_the_store() {
     for (name, made) in
         [("words3-sqrt/2", true), ("html/3 words3-sqrt/2", true), ("mine/1 words3-sqrt/2", false)]
     {
-        let place = Place::new();
+        let place = TestFolder::new();
         let options = simkeep::Options::default().epoch(name.to_owned());
         simkeep::Store::create(place.store(), options).unwrap().close().unwrap();
         let ran = place.run_with_input(&["ingest", "-"], &text);
@@ -208,7 +208,7 @@ fn texts_are_fingerprinted_with_the_recipe_of_the_store() {
 
 #[test]
 fn whole_export_brings_its_epochs_only_into_new_stores() {
-    let source = Place::with(TEXT);
+    let source = TestFolder::with(TEXT);
     source.done(&["epoch", "begin", "--recipe", "words3-sqrt/2", "--json"]);
     source.ingest_beginning(&(TEXT.replace("page", "other page") + "\n" + &ready(4, "mine")));
     let (export, store) = (source.export(), source.store());
@@ -217,12 +217,12 @@ fn whole_export_brings_its_epochs_only_into_new_stores() {
     for (args, export) in
         [(&["load", "-"][..], &export), (&["ingest", "-"], &lines), (&["load", store], &export)]
     {
-        let copy = Place::new();
+        let copy = TestFolder::new();
         let ran = copy.run_with_input(args, export);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
         assert_eq!(epochs(&copy), epochs(&source));
         assert_eq!(entries(&copy.export()), entries(&source.export()));
-        let other = Place::with(&TEXT.replace("a.example", "b.example"));
+        let other = TestFolder::with(&TEXT.replace("a.example", "b.example"));
         let before = epochs(&other);
         let ran = other.run_with_input(args, export);
         assert!(ran.err.contains("--begin-epoch"), "{args:?}: {}", ran.err);
@@ -232,7 +232,7 @@ fn whole_export_brings_its_epochs_only_into_new_stores() {
         assert!(epochs(&other).iter().any(|(name, _)| name == OURS));
     }
     // What stands further down is no head.
-    let place = Place::new();
+    let place = TestFolder::new();
     let late = format!("{}{{\"epoch\":\"{OURS}\"}}\n", ready(1, "mine"));
     let ran = place.run_with_input(&["load", "-"], &late);
     assert_eq!((ran.code, files(&place.store()).len()), (3, 0), "{}", ran.err);
@@ -241,7 +241,7 @@ fn whole_export_brings_its_epochs_only_into_new_stores() {
 #[test]
 fn input_begins_a_limited_number_of_epochs() {
     let lines: String = (0..5).map(|n| ready(n, &format!("e{}", n % 4))).collect();
-    let place = Place::with(TEXT);
+    let place = TestFolder::with(TEXT);
     let args = ["ingest", "-", "--begin-epoch", "--max-epochs", "3", "--json"];
     let ran = place.run_with_input(&args, &lines);
     let summary = &ran.objects()[0];
@@ -256,17 +256,17 @@ fn input_begins_a_limited_number_of_epochs() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     // The default limit is 1,000.
     let many: String = (0..1002).map(|n| format!("{{\"epoch\":\"n{n}\"}}\n")).collect();
-    let ran = Place::new().run_with_input(&["ingest", "-", "--json"], &many);
+    let ran = TestFolder::new().run_with_input(&["ingest", "-", "--json"], &many);
     assert_eq!(ran.objects()[0]["broken"], 2);
     assert_eq!(ran.objects()[0]["epochs_begun"].as_array().unwrap().len(), 1000);
-    let ran = Place::new().run_with_input(&["load", "-"], &many);
+    let ran = TestFolder::new().run_with_input(&["load", "-"], &many);
     assert!(ran.code == 3 && ran.err.contains("1,000"), "{}", ran.err);
 }
 
 #[test]
 fn failure_before_the_first_record_leaves_no_store() {
     for args in [&["load", "-"][..], &["ingest", "-", "--strict"]] {
-        let place = Place::new();
+        let place = TestFolder::new();
         for lines in ["{", "{\"epoch\":\"x\"}\n\n{"] {
             let ran = place.run_with_input(args, lines);
             assert_eq!((ran.code, place.store().exists()), (3, false), "{}", ran.err);
@@ -276,7 +276,7 @@ fn failure_before_the_first_record_leaves_no_store() {
         assert_eq!((ran.code, place.store().exists()), (5, false), "{}", ran.err);
     }
     // A load does so whenever it fails.
-    let place = Place::new();
+    let place = TestFolder::new();
     let ran = place.run_with_input(&["load", "-"], &format!("{TEXT}\n{{"));
     assert_eq!((ran.code, files(&place.store()).len()), (3, 0), "{}", ran.err);
     let missing = place.run(&["stats"]);

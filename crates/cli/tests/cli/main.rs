@@ -76,25 +76,25 @@ use simkeep::{Options, Store};
 use tempfile::TempDir;
 
 /// A folder with a store, which the tool finds through `SIMKEEP_STORE`.
-struct Place {
+struct TestFolder {
     dir: TempDir,
 }
 
 /// The result of a run.
-struct Ran {
+struct ToolRun {
     code: i32,
     out: String,
     err: String,
 }
 
-impl Place {
-    fn new() -> Place {
-        Place { dir: tempfile::tempdir().unwrap() }
+impl TestFolder {
+    fn new() -> TestFolder {
+        TestFolder { dir: tempfile::tempdir().unwrap() }
     }
 
     /// A folder whose store has these lines.
-    fn with(lines: &str) -> Place {
-        let place = Place::new();
+    fn with(lines: &str) -> TestFolder {
+        let place = TestFolder::new();
         place.ingest(lines);
         place
     }
@@ -136,10 +136,10 @@ impl Place {
     }
 
     /// Runs the tool with the header and summary lines of tables.
-    fn run_with_header(&self, args: &[&str]) -> Ran {
+    fn run_with_header(&self, args: &[&str]) -> ToolRun {
         let mut command = Command::new(env!("CARGO_BIN_EXE_simkeep"));
         command.args(args).env("SIMKEEP_STORE", self.store()).current_dir(self.dir.path());
-        Ran::from(command.stdin(Stdio::null()).output().unwrap())
+        ToolRun::from(command.stdin(Stdio::null()).output().unwrap())
     }
 
     /// Runs the tool with the header and summary lines of tables. Asserts that it succeeds, and returns
@@ -157,8 +157,8 @@ impl Place {
         assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
     }
 
-    fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Ran {
-        Ran::from(self.command(args).output().unwrap())
+    fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> ToolRun {
+        ToolRun::from(self.command(args).output().unwrap())
     }
 
     /// Runs the tool, and returns the bytes of its output.
@@ -166,20 +166,25 @@ impl Place {
         self.command(args).output().unwrap().stdout
     }
 
-    fn run_with_input<S: AsRef<OsStr>>(&self, args: &[S], input: &str) -> Ran {
+    fn run_with_input<S: AsRef<OsStr>>(&self, args: &[S], input: &str) -> ToolRun {
         let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let input = input.to_owned();
         // The tool may end before it has read everything.
         let writer = std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
-        let ran = Ran::from(child.wait_with_output().unwrap());
+        let ran = ToolRun::from(child.wait_with_output().unwrap());
         writer.join().unwrap();
         ran
     }
 
     /// Runs the tool on a pseudo-terminal with some environment variables. Returns `None` if there is no
     /// `script` command.
-    fn on_terminal(&self, args: &[&str], variables: &[(&str, &str)], input: &str) -> Option<Ran> {
+    fn on_terminal(
+        &self,
+        args: &[&str],
+        variables: &[(&str, &str)],
+        input: &str,
+    ) -> Option<ToolRun> {
         let words = [&[env!("CARGO_BIN_EXE_simkeep")], args].concat();
         let line: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
         let mut command = Command::new("script");
@@ -188,7 +193,7 @@ impl Place {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().ok()?;
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        Some(Ran::from(child.wait_with_output().unwrap()))
+        Some(ToolRun::from(child.wait_with_output().unwrap()))
     }
 
     /// Runs the tool, which must succeed, and returns its output.
@@ -228,7 +233,7 @@ impl Place {
     }
 }
 
-impl Ran {
+impl ToolRun {
     /// The printed JSON objects, one per line.
     fn objects(&self) -> Vec<Value> {
         objects(&self.out)
@@ -241,9 +246,9 @@ impl Ran {
     }
 }
 
-impl From<Output> for Ran {
-    fn from(output: Output) -> Ran {
-        Ran {
+impl From<Output> for ToolRun {
+    fn from(output: Output) -> ToolRun {
+        ToolRun {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8(output.stdout).unwrap(),
             err: String::from_utf8(output.stderr).unwrap(),

@@ -13,7 +13,7 @@ fn ran(program: &str, args: &[&str]) -> Option<Output> {
 
 #[test]
 fn each_verb_has_a_valid_man_page() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let said = place.done(&["man", "--to", "man1"]);
     let names: Vec<String> = files(&place.path("man1"))
         .iter()
@@ -43,7 +43,7 @@ fn each_verb_has_a_valid_man_page() {
 /// Each shell reads its script, and bash completes by it.
 #[test]
 fn shells_accept_their_completions() {
-    let place = Place::new();
+    let place = TestFolder::new();
     for (shell, check) in [("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")] {
         let script = place.done(&["completions", shell]);
         for word in ["history", "--at", "inspect"] {

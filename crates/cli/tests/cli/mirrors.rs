@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::{Place, Ran};
+use super::{TestFolder, ToolRun};
 
 /// Two hosts with the same pages, the second two days later, and some of another page each; a third one
 /// that has a part of them, in a folder with an odd name.
-fn store() -> Place {
-    let place = Place::new();
+fn store() -> TestFolder {
+    let place = TestFolder::new();
     let mut lines = String::new();
     let mut see = |url: String, day: u64, print: u64| {
         let print = format!("{:016x}", print.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -74,7 +74,7 @@ fn json_mirrors_have_all_fields() {
 #[test]
 fn mirrors_are_searched_at_a_time_and_under_a_prefix() {
     let place = store();
-    let Ran { code, out, err } = place.run(&["mirrors", "--at", "1972-09-27"]);
+    let ToolRun { code, out, err } = place.run(&["mirrors", "--at", "1972-09-27"]);
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(err.contains("1 site has 10 paths or more"), "{err}");
     let shown = place.done(&["mirrors", "--at", "1972-10-01"]);
@@ -92,7 +92,7 @@ fn mirrors_without_scratch_space_fail_and_leave_nothing() {
     let place = store();
     let run = |temporary: &str| {
         let mut command = place.command(&["mirrors"]);
-        Ran::from(command.env("TMPDIR", place.path(temporary)).output().unwrap())
+        ToolRun::from(command.env("TMPDIR", place.path(temporary)).output().unwrap())
     };
     let ran = run("none");
     assert_eq!((ran.code, ran.out.as_str()), (5, ""));

@@ -3,13 +3,13 @@
 use super::*;
 
 /// Runs the tool without `SIMKEEP_STORE`.
-fn run(place: &Place, args: &[&str]) -> Ran {
-    Ran::from(place.command(args).env_remove("SIMKEEP_STORE").output().unwrap())
+fn run(place: &TestFolder, args: &[&str]) -> ToolRun {
+    ToolRun::from(place.command(args).env_remove("SIMKEEP_STORE").output().unwrap())
 }
 
 #[test]
 fn store_is_named_by_option_or_first_argument() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let expected = place.done(&["stats"]);
     for args in [
         &["stats", "store"][..],
@@ -61,7 +61,7 @@ fn store_is_named_by_option_or_first_argument() {
 
 #[test]
 fn unnamed_store_is_not_guessed_but_suggested() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let said = |args: &[&str]| {
         let ran = run(&place, args);
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
@@ -82,7 +82,7 @@ fn unnamed_store_is_not_guessed_but_suggested() {
         let expected = format!("no store is named: write simkeep --no-header {line}");
         assert_eq!((ran.code, ran.err.contains(&expected)), (2, true), "{args:?}: {}", ran.err);
     }
-    let other = Place::with(CRAWL);
+    let other = TestFolder::with(CRAWL);
     std::fs::rename(other.store(), place.path("it's")).unwrap();
     assert!(said(&["scan"]).ends_with("set SIMKEEP_STORE\n"));
     let unexpected = said(&["history", "store", "https://example.com/terms", "it's"]);
@@ -108,7 +108,7 @@ fn similar_spelling_of_an_unknown_page_is_suggested() {
     let line =
         |url: &str| format!("{{\"url\":\"{url}\",\"t\":0,\"fingerprint\":\"{:016x}\"}}\n", 1);
     let urls = ["https://example.com/a", "http://www.example.com/a", "https://example.com/b/"];
-    let place = Place::with(&urls.map(line).concat());
+    let place = TestFolder::with(&urls.map(line).concat());
     let said = |args: &[&str]| {
         let ran = place.run(args);
         assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{args:?}");
@@ -131,7 +131,7 @@ fn similar_spelling_of_an_unknown_page_is_suggested() {
 
 #[test]
 fn times_are_shown_by_the_clock() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let url = "https://example.com/terms";
     let by_date = place.done(&["history", url, "--at", "2024-01-03"]);
     for time in ["2024-01-03 00:00", "2024-01-03T00:00:00", "1704240000"] {

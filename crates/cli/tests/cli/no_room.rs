@@ -5,7 +5,7 @@ use super::*;
 
 #[test]
 fn full_scratch_disk_leaves_no_files() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let line = |n: u64| {
         let fingerprint = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let url = format!("https://{}.example/{n}", n % 300);

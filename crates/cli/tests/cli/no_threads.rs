@@ -10,7 +10,7 @@ const NOBODY: &str = "64321";
 
 #[test]
 fn pairs_are_found_without_additional_threads() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let line = |i: u64| {
         let fingerprint = (i / 2).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (i % 2);
         format!("{{\"url\":\"http://a/{i}\",\"t\":1,\"fingerprint\":\"{fingerprint:016x}\"}}\n")

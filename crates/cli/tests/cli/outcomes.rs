@@ -14,14 +14,14 @@ use super::*;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The tool as a child process that another program talks to.
-struct Beside {
+struct ToolProcess {
     process: Child,
     to: Option<ChildStdin>,
     from: Receiver<String>,
 }
 
-impl Beside {
-    fn start(place: &Place, args: &[&str]) -> Beside {
+impl ToolProcess {
+    fn start(place: &TestFolder, args: &[&str]) -> ToolProcess {
         let mut command = place.command(&[&["ingest", "-", "--outcomes"], args].concat());
         let mut process = command.stdin(Stdio::piped()).spawn().unwrap();
         let (to, out) = (process.stdin.take(), process.stdout.take().unwrap());
@@ -33,7 +33,7 @@ impl Beside {
                 }
             }
         });
-        Beside { process, to, from }
+        ToolProcess { process, to, from }
     }
 
     fn say(&mut self, line: &str) {
@@ -59,8 +59,8 @@ impl Beside {
 
 #[test]
 fn each_record_is_answered_before_the_next_is_sent() {
-    let place = Place::new();
-    let mut beside = Beside::start(&place, &[]);
+    let place = TestFolder::new();
+    let mut beside = ToolProcess::start(&place, &[]);
     let begun = Instant::now();
     // Before there is a store.
     let refused = beside.ask("not JSON");
@@ -150,7 +150,7 @@ fn outcomes_match_the_store_in_input_order() {
                 input += "broken\n";
             }
         }
-        let place = Place::new();
+        let place = TestFolder::new();
         let args = ["ingest", "-", "--outcomes", "--json", "--group-size", batch];
         let ran = place.run_with_input(&args, &input);
         assert_eq!(ran.code, 0, "{}", ran.err);
@@ -207,7 +207,7 @@ fn outcomes_match_the_store_in_input_order() {
 
 #[test]
 fn question_needs_the_outcomes_option() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let ran = place.run_with_input(&["ingest", "-"], "{\"url\":\"http://a/\",\"ask\":\"near\"}\n");
     assert!(ran.err.contains("line 1: a question; --outcomes answers those"), "{}", ran.err);
     let ran = place.run_with_input(&["load", "-"], "{\"url\":\"http://a/\",\"ask\":\"near\"}\n");
@@ -217,15 +217,15 @@ fn question_needs_the_outcomes_option() {
 
 #[test]
 fn disconnected_client_loses_no_answered_record() {
-    let place = Place::new();
-    let mut beside = Beside::start(&place, &["--group-size", "10"]);
+    let place = TestFolder::new();
+    let mut beside = ToolProcess::start(&place, &["--group-size", "10"]);
     let line =
         |n: u64| format!("{{\"url\":\"http://{n}/\",\"t\":{n},\"fingerprint\":\"{n:016x}\"}}");
     for n in 0..25 {
         beside.ask(&line(n));
     }
     // Nobody reads any more, and the output exceeds the pipe.
-    let Beside { mut process, to, from } = beside;
+    let ToolProcess { mut process, to, from } = beside;
     drop(from);
     let mut to = to.unwrap();
     for n in 25..100_000 {
@@ -241,8 +241,8 @@ fn disconnected_client_loses_no_answered_record() {
 
 #[test]
 fn long_lines_and_slow_readers_lose_nothing() {
-    let place = Place::new();
-    let mut beside = Beside::start(&place, &[]);
+    let place = TestFolder::new();
+    let mut beside = ToolProcess::start(&place, &[]);
     let long = "many words ".repeat(1 << 20);
     assert_eq!(
         beside.ask(&format!("{{\"url\":\"http://a/\",\"t\":1,\"text\":\"{long}\"}}"))["stored"],

@@ -46,7 +46,7 @@ const READING: [&str; 15] = [
 
 /// Each option in the manual whose value is a file or a folder, with its verb.
 fn with_files() -> BTreeSet<String> {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.done(&["man", "--to", "man1"]);
     let mut found = BTreeSet::new();
     for (path, _, bytes) in files(&place.path("man1")) {
@@ -83,9 +83,9 @@ fn each_file_option_is_listed_as_reading_or_writing() {
 
 #[test]
 fn output_never_overwrites_a_file_of_a_store() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     place.open().seal().unwrap();
-    let (other, store) = (Place::with(CRAWL), place.store());
+    let (other, store) = (TestFolder::with(CRAWL), place.store());
     std::os::unix::fs::symlink(&store, place.path("link")).unwrap();
     std::os::unix::fs::symlink(store.join("LOCK"), place.path("file")).unwrap();
     let document = |id| {
@@ -122,7 +122,7 @@ fn output_never_overwrites_a_file_of_a_store() {
                     Some(of) => command.env("SIMKEEP_STORE", of.store()),
                     None => command.env_remove("SIMKEEP_STORE"),
                 };
-                let ran = Ran::from(command.output().unwrap());
+                let ran = ToolRun::from(command.output().unwrap());
                 assert_eq!(ran.code, 5, "{args:?}: {}", ran.err);
                 assert!(held(&store) == before, "{args:?}: {}", ran.err);
             }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Place;
+use super::TestFolder;
 
 const DAYS: u64 = 60;
 const PAGES: u64 = 1_000;
@@ -38,7 +38,7 @@ fn crawl() -> String {
 }
 
 /// The output of `recrawl` for a page a day after the crawl.
-fn said(place: &Place, page: u64, args: &[&str]) -> Value {
+fn said(place: &TestFolder, page: u64, args: &[&str]) -> Value {
     let url = url(page);
     let args = [&["recrawl", &url, "--now", "2024-03-02", "--json"], args].concat();
     super::objects(&place.done(&args)).remove(0)
@@ -46,7 +46,7 @@ fn said(place: &Place, page: u64, args: &[&str]) -> Value {
 
 #[test]
 fn dates_of_the_busiest_pages_match_recent_visits() {
-    let place = Place::with(&crawl());
+    let place = TestFolder::with(&crawl());
     for page in 0..BUSIEST {
         let of_late = said(&place, page, &[]);
         let asked = said(&place, page, &["--per-day", &VISITS_PER_DAY.to_string()]);

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::Place;
+use super::TestFolder;
 
-fn store() -> Place {
-    let place = Place::new();
+fn store() -> TestFolder {
+    let place = TestFolder::new();
     let pages = [
         ("a", 0xff_u64),
         ("b", 0xff),
@@ -25,7 +25,7 @@ fn store() -> Place {
 }
 
 /// The last letters of the URLs of each pair, in order.
-fn urls(place: &Place, args: &[&str]) -> Vec<String> {
+fn urls(place: &TestFolder, args: &[&str]) -> Vec<String> {
     let shown = place.done(&[&["pairs"], args].concat());
     let of = |line: &str| -> String {
         let urls =

@@ -9,7 +9,7 @@ fn numbers(object: &Value, key: &str) -> Vec<u64> {
 
 #[test]
 fn store_is_published_and_old_generations_are_removed() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let said = place.done(&["publish", "-s", place.store().to_str().unwrap(), "--to", "public"]);
     let lines: Vec<&str> = said.lines().collect();
     assert!(lines[0].starts_with("published: generation 1, up to operation "), "{said}");
@@ -36,7 +36,7 @@ fn store_is_published_and_old_generations_are_removed() {
 
 #[test]
 fn purge_names_generations_that_still_have_the_page() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let (url, name) = ("http://purged.example/a-name-of-its-own", "a-name-of-its-own");
     place.ingest(&format!("{{\"url\":\"{url}\",\"t\":9,\"status\":404}}"));
     place.done(&["publish", "--to", "public"]);
@@ -59,7 +59,7 @@ fn purge_names_generations_that_still_have_the_page() {
 
 #[test]
 fn publish_during_writing_publishes_sealed_data() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let writer = place.open();
     writer.seal().unwrap();
     writer.observe(simkeep::Observation::gone("http://d.example/", ms(20))).unwrap();
@@ -71,7 +71,7 @@ fn publish_during_writing_publishes_sealed_data() {
 
 #[test]
 fn other_directories_and_invalid_times_are_refused() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     place.write("full/notes", "mine");
     for (code, args) in [
         (5, &["publish", "--to", "full"][..]),
@@ -88,7 +88,7 @@ fn other_directories_and_invalid_times_are_refused() {
 
 #[test]
 fn damaged_file_is_replaced_and_only_read_files_count_checked() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     place.done(&["publish", "--to", "public", "--copy"]);
     let files = std::fs::read_dir(place.dir.path().join("public/files")).unwrap();
     let file = files.map(|file| file.unwrap().path()).next().unwrap();
@@ -114,7 +114,7 @@ fn damaged_file_is_replaced_and_only_read_files_count_checked() {
 
 #[test]
 fn publish_warns_of_forgotten_pages_only_if_any() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     place.done(&["publish", "--to", "public"]);
     place.ingest("{\"url\":\"http://c.example/\",\"t\":9,\"status\":404}");
     let said = place.done(&["publish", "--to", "public"]);
@@ -133,7 +133,7 @@ fn publish_warns_of_forgotten_pages_only_if_any() {
 
 #[test]
 fn older_or_diverged_copy_of_the_store_is_refused() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let copied = Command::new("cp").arg("-r").args([place.store(), place.path("other")]).status();
     assert!(copied.unwrap().success());
     place.ingest("{\"url\":\"http://c.example/\",\"t\":9,\"status\":404}");
@@ -154,7 +154,7 @@ fn older_or_diverged_copy_of_the_store_is_refused() {
 /// All reading verbs accept a published directory.
 #[test]
 fn every_reading_verb_accepts_a_published_directory() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     place.done(&["publish", "--to", "public"]);
     for verb in [
         &["scan"][..],
@@ -217,7 +217,7 @@ fn every_reading_verb_accepts_a_published_directory() {
 
 #[test]
 fn readers_report_falling_back_from_an_incomplete_generation() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     place.done(&["publish", "--to", "public"]);
     let whole = place.done(&["scan", "--store", "public"]);
     place.write("public/generations/0000000002", "");

@@ -6,23 +6,23 @@ use std::path::PathBuf;
 use simkeep::load::LoadOptions;
 use simkeep::{Observation, Options, Store};
 
-use super::{CRAWL, Place, files};
+use super::{CRAWL, TestFolder, files};
 
 /// The only segment of a store.
-fn segment(place: &Place) -> PathBuf {
+fn segment(place: &TestFolder) -> PathBuf {
     let segments = std::fs::read_dir(place.store().join("segments")).unwrap();
     segments.map(|entry| entry.unwrap().path()).next().unwrap()
 }
 
 /// A folder whose store has all its data in one segment.
-fn sealed() -> Place {
-    let place = Place::with(CRAWL);
+fn sealed() -> TestFolder {
+    let place = TestFolder::with(CRAWL);
     place.open().seal().unwrap();
     place
 }
 
 /// Changes a byte of the segment.
-fn damage(place: &Place, offset: usize) {
+fn damage(place: &TestFolder, offset: usize) {
     let segment = segment(place);
     let mut bytes = std::fs::read(&segment).unwrap();
     bytes[offset] ^= 1;
@@ -133,7 +133,7 @@ fn ambiguous_repair_is_refused_unless_requested() {
 }
 
 /// The files that a killed repair, or a load into a new store, leaves under a name.
-fn unfinished(place: &Place, name: &str) {
+fn unfinished(place: &TestFolder, name: &str) {
     let (made, copy) = (place.path("made"), place.path(name));
     let observations = (0..3).map(|n| {
         if n == 2 {
@@ -226,7 +226,7 @@ fn every_verb_suggests_repair_if_the_catalog_is_missing() {
 
 #[test]
 fn unsealed_store_without_its_header_is_saved_whole() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let export = place.export();
     assert!(!place.store().join("segments/0000000001.seg").exists());
     let catalog = place.store().join("catalog.redb");

@@ -21,7 +21,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 /// A store with a few segments and hostile names.
-fn hostile() -> Place {
+fn hostile() -> TestFolder {
     let line = |n: u64, host: &str| {
         let fingerprint = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         json!({
@@ -40,7 +40,7 @@ fn hostile() -> Place {
         "example.com",
     ];
     let lines: String = (0..60).zip(hosts.iter().cycle()).map(|(n, host)| line(n, host)).collect();
-    let place = Place::new();
+    let place = TestFolder::new();
     place.ingest(&lines);
     place.open().seal().unwrap();
     place.ingest(&line(100, "example.org"));
@@ -96,7 +96,7 @@ fn report_size_is_limited() {
         let visit = json!({"url": url, "t": t, "epoch": name, "fingerprint": "00000000000000ff"});
         visit.to_string() + "\n"
     };
-    let place = Place::new();
+    let place = TestFolder::new();
     let lines: String = (0..epochs).map(line).collect();
     let ran = place.run_with_input(&["load", "-", "--max-epochs", "5000"], &lines);
     assert_eq!(ran.code, 0, "{}", ran.err);
@@ -116,15 +116,15 @@ fn visits_at_wrong_times_do_not_distort_the_figures() {
     };
     let day = |n: u64| format!("2024-{:02}-{:02}", n / 28 + 1, n % 28 + 1);
     let mut lines: String = (0..300).map(|n| visit(&day(n), n)).collect();
-    let place = Place::with(&lines);
+    let place = TestFolder::with(&lines);
     place.done(&["report", "-o", "report.html"]);
-    let page = |place: &Place| std::fs::read_to_string(place.path("report.html")).unwrap();
+    let page = |place: &TestFolder| std::fs::read_to_string(place.path("report.html")).unwrap();
     let outside = "visits lie outside of the figures";
     assert!(!page(&place).contains(outside));
     for (n, t) in [(1000, "1970-01-01"), (1001, "9999-12-31")] {
         lines += &visit(t, n);
     }
-    let place = Place::with(&lines);
+    let place = TestFolder::with(&lines);
     place.done(&["report", "-o", "report.html"]);
     let page = page(&place);
     assert!(page.contains(&format!("2 {outside}")) && page.contains("a column for each 24 hours"));
@@ -138,7 +138,7 @@ fn report_counts_the_neighbours_of_a_page() {
             + "\n"
     };
     let prints = ["00000000000000ff", "00000000000000fe", "ffffffff00000000"];
-    let place = Place::with(&(0..).zip(prints).map(|(n, of)| line(n, of)).collect::<String>());
+    let place = TestFolder::with(&(0..).zip(prints).map(|(n, of)| line(n, of)).collect::<String>());
     place.done(&["report", "-o", "report.html"]);
     let page = std::fs::read_to_string(place.path("report.html")).unwrap();
     let figure = page.split("<h3>Pages around a page</h3>").nth(1).unwrap();
@@ -152,7 +152,7 @@ fn report_counts_the_neighbours_of_a_page() {
 
 #[test]
 fn empty_store_makes_a_report() {
-    let place = Place::new();
+    let place = TestFolder::new();
     place.done(&["epoch", "begin"]);
     place.done(&["report", "-o", "report.html", "--json"]);
     assert!(std::fs::read_to_string(place.path("report.html")).unwrap().ends_with("</html>"));

@@ -8,10 +8,10 @@ use super::filtered::words;
 use super::*;
 
 /// A document: its name, and its text.
-type Document = (String, String);
+type TestDocument = (String, String);
 
 /// Families of similar texts, copies, and short texts.
-fn documents(families: u64) -> Vec<Document> {
+fn documents(families: u64) -> Vec<TestDocument> {
     let mut documents = Vec::new();
     for family in 0..families {
         let first = words(family, 300);
@@ -35,7 +35,7 @@ fn documents(families: u64) -> Vec<Document> {
 }
 
 /// The expected leader and resemblance of each dropped document, by a plain loop.
-fn dropped(documents: &[Document], k: u32, share: f64) -> HashMap<String, (String, f64)> {
+fn dropped(documents: &[TestDocument], k: u32, share: f64) -> HashMap<String, (String, f64)> {
     let (mut fingerprinter, mut sketcher) =
         (Fingerprinter::new(&Recipe::DEFAULT).unwrap(), BitSketcher::new());
     let mut leaders: Vec<(&str, u64, BitSketch)> = Vec::new();
@@ -63,8 +63,8 @@ fn dropped(documents: &[Document], k: u32, share: f64) -> HashMap<String, (Strin
 }
 
 /// Writes documents to three files, and loads them.
-fn load(place: &Place, documents: &[Document]) -> Vec<String> {
-    let line = |(id, text): &Document| json!({"id": id, "text": text}).to_string() + "\n";
+fn load(place: &TestFolder, documents: &[TestDocument]) -> Vec<String> {
+    let line = |(id, text): &TestDocument| json!({"id": id, "text": text}).to_string() + "\n";
     let files: Vec<String> = (0..3)
         .map(|file| {
             let lines = documents.iter().skip(file).step_by(3).map(line).collect::<String>();
@@ -78,7 +78,7 @@ fn load(place: &Place, documents: &[Document]) -> Vec<String> {
 
 #[test]
 fn texts_decide_what_is_dropped() {
-    let (place, documents) = (Place::new(), documents(60));
+    let (place, documents) = (TestFolder::new(), documents(60));
     let files = load(&place, &documents);
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     for (share, k, to) in [("0.8", None, "a"), ("0.5", Some("20"), "b"), ("1", Some("0"), "c")] {
@@ -116,11 +116,11 @@ fn texts_decide_what_is_dropped() {
 
 #[test]
 fn resemblance_is_listed_next_to_the_distance() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let first = words(1, 200);
     let documents = [first.clone(), first.clone() + &words(3, 8), words(2, 200)]
         .map(|text| ("doc".to_owned(), text));
-    let documents: Vec<Document> =
+    let documents: Vec<TestDocument> =
         (1..).zip(documents).map(|(n, (name, text))| (format!("{name}-{n}"), text)).collect();
     let files = load(&place, &documents);
     let args = ["dedup", "--resemblance", "0.8", "--url-key", "id", "--to", "to", "--limit", "5"];
@@ -137,7 +137,7 @@ fn resemblance_is_listed_next_to_the_distance() {
 
 #[test]
 fn changed_texts_are_not_dropped() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let text = words(3, 200);
     let document = |name: &str, text: &str| (name.to_owned(), text.to_owned());
     load(&place, &[document("a", &text), document("b", &text), document("c", &text)]);
@@ -155,8 +155,8 @@ fn changed_texts_are_not_dropped() {
 
 #[test]
 fn one_large_file_is_read_by_several_threads() {
-    let (place, documents) = (Place::new(), documents(300));
-    let line = |(id, text): &Document| json!({"id": id, "text": text}).to_string() + "\n";
+    let (place, documents) = (TestFolder::new(), documents(300));
+    let line = |(id, text): &TestDocument| json!({"id": id, "text": text}).to_string() + "\n";
     let file = place.write("large.jsonl", documents.iter().map(line).collect::<String>());
     place.done(&["load", "--url-key", "id", "--at", "2024-01-01", &file]);
     let args = ["dedup", "--resemblance", "0.8", "--url-key", "id", "--json", "--limit", "9999"];
@@ -173,12 +173,12 @@ fn one_large_file_is_read_by_several_threads() {
 
 #[test]
 fn lines_of_all_kinds_keep_their_place() {
-    let (place, mut loaded) = (Place::new(), documents(20));
+    let (place, mut loaded) = (TestFolder::new(), documents(20));
     // Lines too long to be processed together with others.
     let long = words(1_000, 60_000);
     loaded.insert(40, ("long-1".to_owned(), long.clone()));
     loaded.insert(90, ("long-2".to_owned(), long + "and one more"));
-    let line = |(id, text): &Document| json!({"id": id, "text": text}).to_string() + "\n";
+    let line = |(id, text): &TestDocument| json!({"id": id, "text": text}).to_string() + "\n";
     let mut lines: Vec<String> = loaded.iter().map(line).collect();
     let file = place.write("loaded.jsonl", lines.concat());
     place.done(&["load", "--url-key", "id", "--at", "2024-01-01", &file]);
@@ -248,7 +248,7 @@ fn document_without_its_compared_text_is_kept() {
     let documents = documents(3);
     let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT).unwrap();
     for has_digests in [true, false] {
-        let place = Place::new();
+        let place = TestFolder::new();
         let loaded: String = documents
             .iter()
             .map(|(id, text)| {
@@ -262,7 +262,7 @@ fn document_without_its_compared_text_is_kept() {
             })
             .collect();
         place.done(&["load", &place.write("loaded.jsonl", loaded)]);
-        let line = |(id, text): &Document| json!({"url": id, "text": text}).to_string() + "\n";
+        let line = |(id, text): &TestDocument| json!({"url": id, "text": text}).to_string() + "\n";
         let mut lines: Vec<String> = documents.iter().map(line).collect();
         // Of a page that is dropped for its text: no text, no words, and what is none.
         let strange =
@@ -285,7 +285,7 @@ fn document_without_its_compared_text_is_kept() {
 
 #[test]
 fn missing_text_comparison_is_reported() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let text = words(3, 200);
     load(&place, &["a", "b"].map(|name| (name.to_owned(), text.clone())));
     let file = place.write("other.jsonl", "{\"id\":\"a\",\"text\":\"other\"}\n");
@@ -298,7 +298,7 @@ fn missing_text_comparison_is_reported() {
 
 #[test]
 fn invalid_options_are_refused() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let file = place.write("x.jsonl", "");
     for args in [
         &["--resemblance", "0.8"][..],

@@ -7,19 +7,19 @@ use super::archive::{self, response, revisit, sha1};
 const FIRST: &str = "the first text of this page, with a few more words";
 const OTHER: &str = "and quite another text that came later";
 
-fn ingest(place: &Place, archive: &str) -> Value {
+fn ingest(place: &TestFolder, archive: &str) -> Value {
     let path = place.write("crawl.warc", archive);
     place.run(&["ingest", &path, "--json"]).objects().remove(0)
 }
 
-fn verdicts(place: &Place, url: &str) -> Vec<String> {
+fn verdicts(place: &TestFolder, url: &str) -> Vec<String> {
     let objects = place.run(&["history", url, "--json"]).objects();
     objects.iter().map(|object| object["verdict"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn revisit_counts_as_the_content_of_its_original() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let first = sha1(FIRST);
     let digest = [("WARC-Payload-Digest", first.as_str())];
     let archive = [
@@ -41,7 +41,7 @@ fn revisit_counts_as_the_content_of_its_original() {
 
 #[test]
 fn revisit_may_repeat_another_page() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let digest = sha1(FIRST);
     let archive = [
         response("http://a/", 1, &digest, FIRST),
@@ -68,7 +68,7 @@ fn revisit_may_repeat_another_page() {
 
 #[test]
 fn revisit_without_its_original_keeps_its_own_data() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let digest = sha1(FIRST);
     let alone = [("WARC-Payload-Digest", digest.as_str())];
     let summary = ingest(&place, &revisit("http://a/", 2, &alone));
@@ -86,7 +86,7 @@ fn revisit_without_its_original_keeps_its_own_data() {
 /// It is unknown whether this original is meant; but the same digest on any page is the same content.
 #[test]
 fn original_on_another_page_is_found_while_remembered() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let digest = sha1(FIRST);
     let alone = [("WARC-Payload-Digest", digest.as_str())];
     let both = response("http://a/", 1, &digest, FIRST) + &revisit("http://b/", 2, &alone);
@@ -104,7 +104,7 @@ fn original_on_another_page_is_found_while_remembered() {
 fn digests_of_other_algorithms_find_an_original() {
     let digest = "sha256:5cd0b9d6b2d0f0d0c57a0b7a2cbb27b2d61d6a2d6c3b8a5f3f5b1de3e4a0e3c1";
     for declared in [archive::sha256(FIRST), archive::md5(FIRST)] {
-        let place = Place::new();
+        let place = TestFolder::new();
         let alone = [("WARC-Payload-Digest", declared.as_str())];
         let referring = |time| {
             let to = ("WARC-Refers-To-Target-URI", "http://a/");
@@ -140,7 +140,7 @@ fn digests_of_other_algorithms_find_an_original() {
 
 #[test]
 fn revisit_of_binary_content_has_that_content() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let image = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\npixels";
     let bytes = "HTTP/1.1 200 OK\r\n\r\na\0b";
     let digests = ["pixels", "a\0b", "another"].map(sha1);
@@ -209,7 +209,7 @@ fn batch_size_does_not_affect_revisits() {
             };
         }
         let exports = ["1", "7", "1000"].map(|batch| {
-            let place = Place::new();
+            let place = TestFolder::new();
             let path = place.write("crawl.warc", &archive);
             let args = ["ingest", &path, "--json", "--group-size", batch];
             place.run(&args);
@@ -241,7 +241,7 @@ fn revisits_cost_as_much_time_as_responses() {
         times.iter().enumerate().map(record).collect::<String>()
     };
     let [responses, revisits] = ["response", "revisit"].map(|kind| {
-        let (place, since) = (Place::new(), std::time::Instant::now());
+        let (place, since) = (TestFolder::new(), std::time::Instant::now());
         assert_eq!(ingest(&place, &archive(kind))["reverted"], COUNT - 2);
         since.elapsed()
     });
@@ -275,7 +275,7 @@ fn visit_means_the_same_in_ingest_history_and_revisit() {
         let file = record("response", 1, &first, &first)
             + &record("response", 2, &second, &second)
             + &record("revisit", 3, &first, "");
-        let place = Place::new();
+        let place = TestFolder::new();
         let ran = place.run(&["ingest", &place.write("a.warc", file), "--outcomes"]);
         let keys = ["verdict", "distance", "band", "words_changed"];
         let said = |line: &Value| keys.map(|key| line[key].clone());

@@ -12,7 +12,7 @@ fn published() -> PathBuf {
 
 /// The schema of each verb.
 fn schemas() -> BTreeMap<String, Value> {
-    let printed: Value = serde_json::from_str(&Place::new().done(&["schema"])).unwrap();
+    let printed: Value = serde_json::from_str(&TestFolder::new().done(&["schema"])).unwrap();
     printed.as_object().unwrap().clone().into_iter().collect()
 }
 
@@ -45,7 +45,7 @@ fn schemas_in_docs_match_the_printed_ones() {
     );
     for verb in ["history", "inspect page", "messages"] {
         let words = verb.split(' ').collect::<Vec<_>>();
-        let one = Place::new().done(&[&["schema"], &words[..]].concat());
+        let one = TestFolder::new().done(&[&["schema"], &words[..]].concat());
         assert_eq!(made[&format!("{}.json", verb.replace(' ', "-"))], one);
     }
 }
@@ -76,15 +76,15 @@ fn closed(schema: &mut Value) {
 }
 
 /// The schemas that validate answers, and the verbs that were run.
-struct Checker {
+struct SchemaChecker {
     schemas: boon::Schemas,
     verbs: BTreeMap<String, boon::SchemaIndex>,
     seen: BTreeSet<String>,
     wrong: Vec<String>,
 }
 
-impl Checker {
-    fn new() -> Checker {
+impl SchemaChecker {
+    fn new() -> SchemaChecker {
         let (mut compiler, mut schemas) = (boon::Compiler::new(), boon::Schemas::new());
         compiler.enable_format_assertions();
         let mut verbs = BTreeMap::new();
@@ -94,7 +94,7 @@ impl Checker {
             compiler.add_resource(&name, schema).unwrap();
             verbs.insert(verb, compiler.compile(&name, &mut schemas).unwrap());
         }
-        Checker { schemas, verbs, seen: BTreeSet::new(), wrong: Vec::new() }
+        SchemaChecker { schemas, verbs, seen: BTreeSet::new(), wrong: Vec::new() }
     }
 
     fn check(&mut self, verb: &str, args: &[&str], line: &str) {
@@ -109,11 +109,11 @@ impl Checker {
     }
 
     /// Runs a verb, and validates all its output against its schema.
-    fn run(&mut self, place: &Place, args: &[&str]) -> Ran {
+    fn run(&mut self, place: &TestFolder, args: &[&str]) -> ToolRun {
         self.run_with(place, args, "")
     }
 
-    fn run_with(&mut self, place: &Place, args: &[&str], input: &str) -> Ran {
+    fn run_with(&mut self, place: &TestFolder, args: &[&str], input: &str) -> ToolRun {
         let two = args.iter().take(2).copied().collect::<Vec<_>>().join(" ");
         let verb = if self.verbs.contains_key(&two) { two } else { args[0].to_owned() };
         let ran = place.run_with_input(&[args, &["--json"]].concat(), input);
@@ -126,7 +126,7 @@ impl Checker {
     }
 
     /// Runs all reading verbs on a store with this page and this epoch.
-    fn ask(&mut self, place: &Place, url: &str, epoch: &str) {
+    fn ask(&mut self, place: &TestFolder, url: &str, epoch: &str) {
         let print = "00000000000000ff";
         let all: &[&[&str]] = &[
             &["stats"],
@@ -215,8 +215,8 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// A folder with a sealed store, and the segments of the store.
-fn sealed(lines: &str) -> (Place, Vec<PathBuf>) {
-    let place = Place::with(lines);
+fn sealed(lines: &str) -> (TestFolder, Vec<PathBuf>) {
+    let place = TestFolder::with(lines);
     place.open().seal().unwrap();
     let found = files(&place.store()).into_iter().map(|(path, ..)| path);
     let segments = found.filter(|path| path.extension().is_some_and(|end| end == "seg")).collect();
@@ -225,15 +225,15 @@ fn sealed(lines: &str) -> (Place, Vec<PathBuf>) {
 
 #[test]
 fn output_of_queries_matches_the_schemas() {
-    let mut checker = Checker::new();
-    let empty = Place::new();
+    let mut checker = SchemaChecker::new();
+    let empty = TestFolder::new();
     empty.done(&["epoch", "begin"]);
     checker.ask(&empty, TERMS, "html/3 words2-sqrt/2");
-    checker.ask(&Place::with(CRAWL), TERMS, "e");
+    checker.ask(&TestFolder::with(CRAWL), TERMS, "e");
     checker.ask(&sealed(CRAWL).0, TERMS, "e");
-    checker.ask(&Place::new(), TERMS, "e");
+    checker.ask(&TestFolder::new(), TERMS, "e");
 
-    let golden = Place::new();
+    let golden = TestFolder::new();
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../format/golden/v5"), &golden.store());
     let page = golden.run(&["scan", "--json"]).objects().remove(0)["url"].take();
     let epochs = golden.run(&["epoch", "list", "--json"]).objects();
@@ -246,7 +246,7 @@ fn output_of_queries_matches_the_schemas() {
 
 #[test]
 fn output_about_damage_matches_the_schemas() {
-    let mut checker = Checker::new();
+    let mut checker = SchemaChecker::new();
     for offset in [0, 70, 4000] {
         let (place, segments) = sealed(CRAWL);
         let mut bytes = std::fs::read(&segments[0]).unwrap();
@@ -260,7 +260,7 @@ fn output_about_damage_matches_the_schemas() {
     std::fs::remove_file(&segments[0]).unwrap();
     checker.ask(&place, TERMS, "e");
     checker.run(&place, &["repair", "--to", "saved"]);
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     std::fs::write(place.path("store/catalog.redb"), [7; 9000]).unwrap();
     checker.ask(&place, TERMS, "e");
     checker.run(&place, &["repair", "--to", "saved"]);
@@ -272,7 +272,7 @@ fn output_about_damage_matches_the_schemas() {
 /// Hostile URLs and names: quotes, markup, direction marks, and 8 KiB of them.
 #[test]
 fn output_with_untrusted_text_matches_the_schemas() {
-    let mut checker = Checker::new();
+    let mut checker = SchemaChecker::new();
     let long = format!("https://example.com/{}", "\u{202e}é\"".repeat(1360));
     let urls = [
         "https://example.com/\u{202e}\"</svg>\\",
@@ -308,8 +308,8 @@ fn output_with_untrusted_text_matches_the_schemas() {
 #[test]
 #[expect(clippy::too_many_lines, reason = "a list of commands")]
 fn output_of_all_other_verbs_matches_the_schemas() {
-    let mut checker = Checker::new();
-    let place = Place::new();
+    let mut checker = SchemaChecker::new();
+    let place = TestFolder::new();
     let text = |from: usize| (from..from + 150).map(|n| format!("word{n} ")).collect::<String>();
     let page =
         |url: &str, t: u64, text: &str| json!({"url": url, "t": t, "text": text}).to_string();
@@ -410,7 +410,7 @@ fn output_of_all_other_verbs_matches_the_schemas() {
         checker.run(&place, args);
     }
     checker.ask(&place, TERMS, "html/3 words2-sqrt/2");
-    let loaded = Place::with(CRAWL);
+    let loaded = TestFolder::with(CRAWL);
     checker.ask(&loaded, TERMS, "e");
     checker.finish();
     // None may be without an answer that was looked at.
@@ -421,8 +421,8 @@ fn output_of_all_other_verbs_matches_the_schemas() {
 /// An unknown or missing key is detected.
 #[test]
 fn object_with_other_keys_violates_its_schema() {
-    let mut checker = Checker::new();
-    let line = Place::with(CRAWL).done(&["stats", "--json"]);
+    let mut checker = SchemaChecker::new();
+    let line = TestFolder::with(CRAWL).done(&["stats", "--json"]);
     let stats: Value = serde_json::from_str(&line).unwrap();
     for (key, value) in [("pages", None), ("bytes", Some(json!(1))), ("pages", Some(json!("1")))] {
         let mut changed = stats.clone();

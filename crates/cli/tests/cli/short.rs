@@ -44,20 +44,20 @@ fn near_of(n: usize) -> u32 {
     (one ^ other).count_ones()
 }
 
-fn ingest(place: &Place, archive: &str) -> Value {
+fn ingest(place: &TestFolder, archive: &str) -> Value {
     let path = place.write("crawl.warc", archive);
     let ran = place.run(&["ingest", &path, "--json"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     ran.objects().remove(0)
 }
 
-fn history(place: &Place, url: &str) -> Vec<Value> {
+fn history(place: &TestFolder, url: &str) -> Vec<Value> {
     place.run(&["history", url, "--json"]).objects()
 }
 
 #[test]
 fn pages_without_text_are_neither_near_nor_copies() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let archive: String = (0..1_200)
         .map(|n| match n % 6 {
             5 => sent(&format!("http://real.example/{}", n / 6), 1, &real(n / 6)),
@@ -112,17 +112,17 @@ fn pages_without_text_are_neither_near_nor_copies() {
     assert_eq!(digest(2), super::archive::sha1(empty(2))["sha1:".len()..][..32]);
 
     let file = place.file("crawl.warc");
-    let shown = Place::new().done(&["ingest", &file]);
+    let shown = TestFolder::new().done(&["ingest", &file]);
     let line = "too short to tell                1,000  fewer than 8 words, or only ignored ones: no fingerprint, compared by digest";
     assert!(shown.contains(line), "{shown}");
-    let loaded = Place::new();
+    let loaded = TestFolder::new();
     assert_eq!(loaded.run(&["load", &file, "--json"]).objects()[0]["short_texts"], 1_000);
     assert_eq!(loaded.export(), place.export());
 }
 
 #[test]
 fn digest_decides_for_pages_without_a_fingerprint() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let (one, other) = (empty(0), empty(4));
     let pages = [&one, &one, &other, &real(0), &one];
     let archive: String =
@@ -144,7 +144,7 @@ fn digest_decides_for_pages_without_a_fingerprint() {
 /// `near --explain` reports how many pages were left out: too short, stale, or gone.
 #[test]
 fn explained_search_counts_pages_left_out() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let archive: String =
         (0..5).map(|n| sent(&format!("http://empty.example/{n}"), 1, &empty(n))).collect();
     ingest(&place, &(archive + &sent("http://real.example/", 1, &real(0))));
@@ -184,7 +184,7 @@ fn other_extractor_versions_get_no_fingerprints() {
 }
 
 fn no_fingerprints_in(old: &str) {
-    let place = Place::new();
+    let place = TestFolder::new();
     let options = Options::default().epoch(old.to_owned());
     Store::create(place.store(), options).unwrap().close().unwrap();
     let ready =
@@ -231,7 +231,7 @@ fn no_fingerprints_in(old: &str) {
 
 #[test]
 fn requested_fingerprint_is_made_of_any_text() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let (few, enough) = ("Too few words", "您需要启用脚本才能运行此应用");
     let few = place.write("few.txt", few);
     let enough = place.write("enough.txt", enough);
@@ -253,7 +253,7 @@ fn requested_fingerprint_is_made_of_any_text() {
 
 #[test]
 fn evaluate_skips_short_texts_by_the_common_rule() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let texts = [
         "one two three four five six seven",
         "one two three four five six seven eight",

@@ -30,8 +30,8 @@ fn text_of(file: &str) -> String {
 }
 
 /// A folder with the sample as in a clone, and its store.
-fn place() -> Place {
-    let place = Place::new();
+fn place() -> TestFolder {
+    let place = TestFolder::new();
     place.write("examples/terms.jsonl", text_of("examples/terms.jsonl"));
     place.done(&["ingest", "examples/terms.jsonl", "--store", "terms.simkeep"]);
     place
@@ -67,7 +67,7 @@ fn fits(lines: &[String], shown: &[&str]) -> bool {
 }
 
 /// Runs the commands of a page in a folder, and returns their number.
-fn check(place: &Place, file: &str, store: Option<&str>) -> usize {
+fn check(place: &TestFolder, file: &str, store: Option<&str>) -> usize {
     let text = text_of(file);
     let commands = shown(&text);
     for (command, lines) in &commands {
@@ -84,7 +84,7 @@ fn check(place: &Place, file: &str, store: Option<&str>) -> usize {
             eprintln!("skipped: there is no `script` here");
             return 0;
         };
-        let ran = Ran::from(output);
+        let ran = ToolRun::from(output);
         let printed: Vec<String> = ran.out.lines().map(|line| line.trim_end().to_owned()).collect();
         assert!(fits(&printed, lines), "{file}: {command}: {}", printed.join("\n"));
     }
@@ -109,7 +109,7 @@ fn documents_show_the_printed_output_of_the_sample() {
 #[test]
 fn pages_by_task_show_the_printed_output() {
     for file in BY_TASK {
-        let place = Place::new();
+        let place = TestFolder::new();
         for example in fs::read_dir(root().join("examples")).unwrap() {
             let path = example.unwrap().path();
             if path.is_file() {
@@ -148,11 +148,11 @@ fn readme_commands_run_verbatim() {
     let blocks = section.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let script: String = blocks.collect();
     assert!(script.lines().count() >= 6, "{script}");
-    let place = Place::new();
+    let place = TestFolder::new();
     place.write("examples/terms.jsonl", text_of("examples/terms.jsonl"));
     let mut bash = Command::new("bash");
     bash.args(["-e", "-c", &script]).current_dir(place.path(".")).env("PATH", path_with_tool());
-    let ran = Ran::from(bash.output().unwrap());
+    let ran = ToolRun::from(bash.output().unwrap());
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
     assert!(place.path("report.html").is_file() && place.path("saved.simkeep").is_dir());
 }

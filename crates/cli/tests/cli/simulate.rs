@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::Place;
+use super::TestFolder;
 
 /// A day of 2024, and a fingerprint.
 fn line(page: &str, day: u32, fingerprint: u64) -> String {
@@ -32,7 +32,7 @@ fn crawl() -> String {
 
 #[test]
 fn pages_of_a_store_are_crawled_again() {
-    let place = Place::with(&crawl());
+    let place = TestFolder::with(&crawl());
     let args = ["simulate", "--every", "5d", "--policy", "value", "--policy", "uniform", "--json"];
     let objects = super::objects(&place.done(&args));
     let fresh = |at: usize| objects[at]["fresh"]["mean"].as_f64().unwrap();
@@ -56,7 +56,7 @@ fn pages_of_a_store_are_crawled_again() {
 
 #[test]
 fn seed_determines_the_simulated_pages() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let args =
         ["simulate", "--random", "by-host", "--days", "60", "--seeds", "2", "--every", "14d"];
     let text = place.done(&args);
@@ -74,7 +74,7 @@ fn seed_determines_the_simulated_pages() {
 
 #[test]
 fn freshness_is_plotted_by_the_number_of_visits() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let file = place.file("freshness.svg");
     let args = ["simulate", "--random", "by-host", "--days", "30", "--seeds", "1", "--plot"];
     let policies = ["--policy", "value", "--policy", "uniform"];
@@ -90,7 +90,7 @@ fn freshness_is_plotted_by_the_number_of_visits() {
 
 #[test]
 fn invalid_simulations_are_refused() {
-    let place = Place::with(&line("a", 0, 1));
+    let place = TestFolder::with(&line("a", 0, 1));
     let ran = place.run(&["simulate"]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     assert!(ran.err.contains("too few"), "{}", ran.err);
@@ -105,7 +105,7 @@ fn invalid_simulations_are_refused() {
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
         assert!(ran.err.contains(why), "{}", ran.err);
     }
-    let place = Place::with(&crawl());
+    let place = TestFolder::with(&crawl());
     for (args, why) in [(["--warm-up", "60d"], "from"), (["--returns", "2"], "return_share")] {
         let ran = place.run(&[&["simulate"][..], &args].concat());
         assert_ne!(ran.code, 0);

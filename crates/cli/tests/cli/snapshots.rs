@@ -1,13 +1,13 @@
 //! Fingerprints of consecutive snapshots of real pages, as HTML from the server.
 
-use simkeep::fingerprint::{Counted, Fingerprinter, Recipe, extract};
+use simkeep::fingerprint::{Fingerprinter, InMemoryFrequencies, Recipe, extract};
 
 use super::evaluate::real;
 use super::*;
 
 /// A snapshot of a page.
 #[derive(Eq, Ord, PartialEq, PartialOrd)]
-struct Snapshot {
+struct PageSnapshot {
     page: String,
     time: i64,
     /// Equal labels, equal content.
@@ -18,7 +18,7 @@ struct Snapshot {
 
 /// Ratios of near and of equal fingerprints among consecutive snapshots of one page.
 #[derive(Debug, Default, PartialEq)]
-struct Found {
+struct SnapshotCounts {
     unchanged: u32,
     /// Of those that did not change.
     within_3: u32,
@@ -30,7 +30,7 @@ struct Found {
 }
 
 /// Snapshots by page and time, from data next to the project; `None` without the data.
-fn snapshots() -> Option<Vec<Snapshot>> {
+fn snapshots() -> Option<Vec<PageSnapshot>> {
     let file = std::fs::File::open(real("otahtml.jsonl.zst")?).unwrap();
     let mut decoder = zstd::Decoder::new(file).unwrap();
     decoder.window_log_max(27).unwrap();
@@ -43,21 +43,21 @@ fn snapshots() -> Option<Vec<Snapshot>> {
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let words = words.map(str::to_lowercase).collect();
         let time = snapshot["ts"].as_i64().unwrap();
-        Snapshot { page: word("cluster"), time, label: word("label"), text, words }
+        PageSnapshot { page: word("cluster"), time, label: word("label"), text, words }
     };
-    let mut snapshots: Vec<Snapshot> = lines.lines().map(snapshot).collect();
+    let mut snapshots: Vec<PageSnapshot> = lines.lines().map(snapshot).collect();
     snapshots.sort();
     Some(snapshots)
 }
 
 /// Fingerprints by a recipe, with document frequencies of these snapshots if it needs any.
-fn found(recipe: Recipe, snapshots: &[Snapshot]) -> Found {
-    let mut counted = Counted::new(&recipe);
+fn found(recipe: Recipe, snapshots: &[PageSnapshot]) -> SnapshotCounts {
+    let mut counted = InMemoryFrequencies::new(&recipe);
     snapshots.iter().for_each(|snapshot| counted.add(&snapshot.text));
     let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted).unwrap();
     let fingerprints: Vec<u64> =
         snapshots.iter().map(|snapshot| fingerprinter.of_text(&snapshot.text).unwrap()).collect();
-    let mut found = Found::default();
+    let mut found = SnapshotCounts::default();
     for (pair, bits) in snapshots.windows(2).zip(fingerprints.windows(2)) {
         let distance = recipe.distance(bits[0], bits[1]);
         if pair[0].page != pair[1].page {

@@ -10,7 +10,7 @@ use simkeep_testing::depth::deep;
 
 use super::*;
 
-fn begin(place: &Place, more: &[&str]) -> Child {
+fn begin(place: &TestFolder, more: &[&str]) -> Child {
     let args = [&["ingest", "-", "--outcomes"], more].concat();
     place.command(&args).stdin(Stdio::piped()).spawn().unwrap()
 }
@@ -37,7 +37,7 @@ fn answered_records_are_stored_on_a_signal() {
             eprintln!("skipped: signal {number} is ignored here");
             continue;
         }
-        let place = Place::new();
+        let place = TestFolder::new();
         let mut child = begin(&place, &["--durability", "end"]);
         let mut stdin = child.stdin.take().unwrap();
         for time in 0..5 {
@@ -50,7 +50,7 @@ fn answered_records_are_stored_on_a_signal() {
             assert_ne!(out.read_line(&mut String::new()).unwrap(), 0);
         }
         signal(&child, number);
-        let ended = Ran::from(child.wait_with_output().unwrap());
+        let ended = ToolRun::from(child.wait_with_output().unwrap());
         assert_eq!(ended.code, code, "{}", ended.err);
         assert!(ended.err.contains("stopped by SIG"), "{}", ended.err);
         assert_eq!(entries(&place.export()).len(), 5);
@@ -75,7 +75,7 @@ fn answered_until_stopped(mut child: Child, wait: Duration) -> BTreeSet<String> 
     });
     std::thread::sleep(wait);
     signal(&child, libc::SIGTERM);
-    let ended = Ran::from(child.wait_with_output().unwrap());
+    let ended = ToolRun::from(child.wait_with_output().unwrap());
     assert_eq!(ended.code, 143, "{}", ended.err);
     // Its input had not ended.
     assert!(writer.join().unwrap().is_err());
@@ -95,7 +95,7 @@ fn answered_records_are_stored_on_a_signal_midway() {
         for n in 0..deep(100) {
             let mut choice = choice(n);
             let batch = ["1", "10", "1000"][usize::try_from(choice(3)).unwrap()];
-            let place = Place::new();
+            let place = TestFolder::new();
             let args = ["--durability", durability, "--group-size", batch];
             let wait = Duration::from_millis(choice(100));
             let answered = answered_until_stopped(begin(&place, &args), wait);
@@ -108,7 +108,7 @@ fn answered_records_are_stored_on_a_signal_midway() {
 
 #[test]
 fn answered_records_are_stored_even_if_nobody_reads_on() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut child = begin(&place, &["--durability", "end", "--group-size", "1"]);
     let mut stdin = child.stdin.take().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -134,7 +134,7 @@ fn answered_records_are_stored_even_if_nobody_reads_on() {
 
 #[test]
 fn ignored_signal_stays_ignored() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut command = Command::new("sh");
     let words = "trap '' HUP; exec \"$0\" ingest - --outcomes";
     command.args(["-c", words, env!("CARGO_BIN_EXE_simkeep")]).env("SIMKEEP_STORE", place.store());

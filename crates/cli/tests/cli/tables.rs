@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn table_has_a_header_line_unless_suppressed() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let terms = "https://example.com/terms";
     for (args, columns) in [
         (&["scan"][..], "last visit (UTC) fingerprint visits URL"),
@@ -30,7 +30,7 @@ fn table_has_a_header_line_unless_suppressed() {
 
 #[test]
 fn empty_table_is_its_header_line_and_says_why() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     for (args, code, header, why) in [
         (
             &["diff", "--since", "2030-01-01"][..],
@@ -68,15 +68,15 @@ fn empty_table_is_its_header_line_and_says_why() {
 }
 
 /// Runs the tool with header lines, where no variable names a store.
-fn without_variable(place: &Place, args: &[&str]) -> Ran {
+fn without_variable(place: &TestFolder, args: &[&str]) -> ToolRun {
     let mut command = Command::new(env!("CARGO_BIN_EXE_simkeep"));
     command.args(args).env_remove("SIMKEEP_STORE").current_dir(place.path("."));
-    Ran::from(command.output().unwrap())
+    ToolRun::from(command.output().unwrap())
 }
 
 #[test]
 fn impossible_range_or_limit_is_refused() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     for (args, why) in [
         (&["diff", "--since", "2025", "--until", "2024"][..], "--until must not be earlier"),
         (&["due", "--limit", "0"], "at least 1, or \"all\""),
@@ -95,7 +95,7 @@ fn impossible_range_or_limit_is_refused() {
 
 #[test]
 fn no_header_leaves_only_rows() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     for (args, summaries) in [
         (&["cluster", "-k", "64"][..], 1),
         (&["cluster", "https://example.org/", "-k", "64"], 1),

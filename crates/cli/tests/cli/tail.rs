@@ -8,7 +8,7 @@ use simkeep::{Observation, Scope};
 
 #[test]
 fn last_operations_are_printed_in_order() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let lines = place.done(&["tail", "-n", "7"]);
     let expected = "\
  4  2024-01-04 00:00  reverted        https://example.com/terms
@@ -38,7 +38,7 @@ fn squeezed(lines: &str) -> String {
 
 #[test]
 fn operation_has_the_keys_of_a_history() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     place.open().forget(Scope::Url("https://example.org/")).unwrap();
     place.open().forget(Scope::Prefix("docs.example.com".parse().unwrap())).unwrap();
     let lines = place.run(&["tail", "-n", "100", "--json"]).objects();
@@ -70,7 +70,7 @@ fn operation_has_the_keys_of_a_history() {
 
 #[test]
 fn tail_reports_the_first_available_operation() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     place.open().seal().unwrap();
     let ran = place.run(&["tail"]);
     assert_eq!((ran.code, ran.out.as_str()), (0, ""));
@@ -89,7 +89,7 @@ fn tail_reports_the_first_available_operation() {
 /// numbers.
 #[test]
 fn new_operations_are_printed_and_gaps_are_named() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     let mut child = place.command(&["tail", "-f", "-n", "1", "--json"]).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
@@ -126,7 +126,7 @@ fn new_operations_are_printed_and_gaps_are_named() {
 /// URLs are escaped on the terminal.
 #[test]
 fn urls_are_escaped() {
-    let place = Place::with("{\"url\":\"http://a/\u{202e}\",\"t\":0,\"seen\":\"gone\"}\n");
+    let place = TestFolder::with("{\"url\":\"http://a/\u{202e}\",\"t\":0,\"seen\":\"gone\"}\n");
     let lines = place.done(&["tail"]);
     assert!(lines.contains("http://a/\\u{202e}"), "{lines}");
 }

@@ -6,7 +6,7 @@ use super::*;
 /// Both `ingest` and `load` recognize repeated visits, whichever epochs are live.
 #[test]
 fn repeated_visits_are_not_stored_twice() {
-    let again = |verb: &str, place: &Place| {
+    let again = |verb: &str, place: &TestFolder| {
         let ran = place.run_with_input(&[verb, "-", "--json"], &first());
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
         let summary = ran.objects().remove(0);
@@ -14,7 +14,7 @@ fn repeated_visits_are_not_stored_twice() {
         ([&summary["known"], &summary["restated"]].map(|n| n.as_u64().unwrap()), visits)
     };
     let places = ["ingest", "load"].map(|verb| {
-        let place = Place::with(&first());
+        let place = TestFolder::with(&first());
         place.done(&["epoch", "begin", "--recipe", "strict"]);
         assert_eq!(again(verb, &place), ([0, 10], 10), "{verb}");
         assert_eq!(again(verb, &place), ([10, 0], 10), "{verb}");
@@ -36,12 +36,12 @@ fn repeated_visits_are_not_stored_twice() {
 #[test]
 fn input_epoch_keeps_its_role_and_takeover_is_reported() {
     let line = r#"{"url":"http://a/","t":9,"fingerprint":"00000000000000ff","epoch":"x"}"#;
-    let roles = |place: &Place| -> Vec<Value> {
+    let roles = |place: &TestFolder| -> Vec<Value> {
         let epochs = place.run(&["epoch", "list", "--json"]).objects();
         epochs.into_iter().map(|mut epoch| epoch["role"].take()).collect()
     };
     for verb in ["ingest", "load"] {
-        let place = Place::with(&first());
+        let place = TestFolder::with(&first());
         let input = |lines: &str| place.run_with_input(&[verb, "-", "--begin-epoch"], lines);
         let ran = input(&format!("{{\"epoch\":\"x\",\"role\":\"near\"}}\n{line}\n"));
         assert_eq!((ran.code, roles(&place)), (0, vec![json!("both"), json!("near")]));
@@ -60,11 +60,11 @@ fn input_epoch_keeps_its_role_and_takeover_is_reported() {
         assert_eq!(roles(&place), ["both", "near", "both"]);
         // A new store says nothing, and has what its first epoch always has.
         let own = format!("{{\"epoch\":\"{OLD}\",\"role\":\"near\"}}\n{line}\n");
-        let new = Place::new();
+        let new = TestFolder::new();
         let ran = new.run_with_input(&[verb, "-"], &own);
         assert_eq!((ran.code, ran.err.as_str(), roles(&new)), (0, "", vec![json!("both"); 2]));
         // A store that comes brings its roles, whatever names its epochs first afterwards.
-        let both = Place::new();
+        let both = TestFolder::new();
         if verb == "load" {
             let lines = both.write("x.jsonl", line.replace("http://a/", "http://b/"));
             let ran = both.run(&["load", place.store().to_str().unwrap(), &lines]);
@@ -75,7 +75,7 @@ fn input_epoch_keeps_its_role_and_takeover_is_reported() {
 
 #[test]
 fn epoch_bands_are_set_shown_and_kept() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let begin = ["epoch", "begin", "--minor", "1", "--moderate", "4", "--json"];
     let bands = |object: &Value| (object["minor"].as_u64(), object["moderate"].as_u64());
     let begun = place.run(&begin).objects().remove(0);
@@ -93,7 +93,7 @@ fn epoch_bands_are_set_shown_and_kept() {
     let line = r#"{"epoch":"x","role":"near","minor":0,"moderate":64}"#;
     let ready = r#"{"url":"http://a/","t":9,"fingerprint":"00000000000000ff","epoch":"x"}"#;
     place.ingest_beginning(&format!("{line}\n{ready}\n"));
-    let epochs = |place: &Place| place.run(&["epoch", "list", "--json"]).objects();
+    let epochs = |place: &TestFolder| place.run(&["epoch", "list", "--json"]).objects();
     let all: Vec<_> = epochs(&place).iter().map(bands).collect();
     assert_eq!(all, [(Some(1), Some(4)), (Some(0), Some(64))]);
     assert!(
@@ -114,7 +114,7 @@ fn epoch_bands_are_set_shown_and_kept() {
         ("load", &export),
         ("load", &place.store().to_str().unwrap().to_owned()),
     ] {
-        let copy = Place::new();
+        let copy = TestFolder::new();
         copy.done(&[verb, from]);
         let both =
             [epochs(&copy), epochs(&place)].map(|of| of.iter().map(bands).collect::<Vec<_>>());

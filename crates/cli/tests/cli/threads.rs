@@ -8,14 +8,14 @@ use super::*;
 const THREADS: [&str; 4] = ["1", "2", "3", "8"];
 
 /// Pages that are visited repeatedly and change now and then: some words each, the same for each seed.
-struct Crawl {
+struct GeneratedCrawl {
     random: u64,
     time: u64,
 }
 
-impl Crawl {
-    fn new(seed: u64) -> Crawl {
-        Crawl { random: seed, time: 1_000_000 * seed }
+impl GeneratedCrawl {
+    fn new(seed: u64) -> GeneratedCrawl {
+        GeneratedCrawl { random: seed, time: 1_000_000 * seed }
     }
 
     fn below(&mut self, n: u64) -> u64 {
@@ -96,22 +96,22 @@ fn gz(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Files of all kinds, with broken records in the middle and at the end.
-fn crawl(place: &Place) -> Vec<String> {
+fn crawl(place: &TestFolder) -> Vec<String> {
     let mut files = Vec::new();
     let mut write = |name: &str, bytes: &[u8]| files.push(place.write(name, bytes));
-    let mut crawl = Crawl::new(1);
+    let mut crawl = GeneratedCrawl::new(1);
     let lines: String = (0..1500).map(|_| crawl.line()).collect();
     write("a.jsonl", lines.as_bytes());
-    let mut crawl = Crawl::new(2);
+    let mut crawl = GeneratedCrawl::new(2);
     let members: Vec<Vec<u8>> = (0..1500).map(|_| gz(crawl.warc_record().as_bytes())).collect();
     let mut damaged = members.concat();
     let middle = damaged.len() / 2;
     damaged[middle] ^= 0x55;
     write("b.warc.gz", &damaged);
-    let mut crawl = Crawl::new(3);
+    let mut crawl = GeneratedCrawl::new(3);
     let records: String = (0..800).map(|_| crawl.warc_record()).collect();
     write("c.warc", format!("{records}stray\r\n{}", crawl.warc_record()).as_bytes());
-    let mut crawl = Crawl::new(4);
+    let mut crawl = GeneratedCrawl::new(4);
     let records: String = (0..500).map(|_| crawl.arc_record()).collect();
     let start = "filedesc://x.arc 0.0.0.0 20200101000000 text/plain 8\n1 0 Me\nX\n\n";
     write("d.arc", format!("{start}{records}").as_bytes());
@@ -129,7 +129,7 @@ fn crawl(place: &Place) -> Vec<String> {
 }
 
 /// The parts of the output that do not depend on time.
-fn lasting(ran: &Ran) -> (i32, Vec<Value>, String) {
+fn lasting(ran: &ToolRun) -> (i32, Vec<Value>, String) {
     let mut objects = ran.objects();
     for object in objects.iter_mut().filter_map(Value::as_object_mut) {
         let timed = |key: &str| key == "elapsed_seconds" || key.ends_with("_per_second");
@@ -142,7 +142,7 @@ fn lasting(ran: &Ran) -> (i32, Vec<Value>, String) {
 
 /// The output of a verb on each number of threads, and the export of the store afterwards, all of which
 /// are equal.
-fn same_on_all(place: &Place, args: &[&str], files: &[String]) -> (Ran, String) {
+fn same_on_all(place: &TestFolder, args: &[&str], files: &[String]) -> (ToolRun, String) {
     let mut expected = None;
     for threads in THREADS {
         let store = place.file(&format!("store-{threads}"));
@@ -164,7 +164,7 @@ fn same_on_all(place: &Place, args: &[&str], files: &[String]) -> (Ran, String) 
 
 #[test]
 fn ingest_and_load_give_the_same_with_any_threads() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let files = crawl(&place);
     let (ran, export) = same_on_all(&place, &["ingest"], &files);
     let summary = ran.objects().remove(0);
@@ -181,7 +181,7 @@ fn ingest_and_load_give_the_same_with_any_threads() {
 
 #[test]
 fn strict_reading_stops_at_the_first_broken_record() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let line = |number: usize| match number {
         3333 => "broken\n".to_owned(),
         _ => format!("{{\"url\":\"http://a/{number}\",\"t\":{number},\"text\":\"{number}\"}}\n"),
@@ -201,11 +201,11 @@ fn strict_reading_stops_at_the_first_broken_record() {
 
 #[test]
 fn tables_and_fingerprints_are_the_same_with_any_threads() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let files = crawl(&place);
     let mut pages: Vec<String> = (0..300).map(|n| place.file(&format!("pages/{n}.html"))).collect();
     pages.insert(7, place.file("pages/none"));
-    let mut crawl = Crawl::new(9);
+    let mut crawl = GeneratedCrawl::new(9);
     let documents: String =
         (0..400).map(|n| format!("{{\"id\":\"{n}\",\"text\":\"{}\"}}\n", crawl.text())).collect();
     let documents = place.write("documents.jsonl", documents);
@@ -251,7 +251,7 @@ fn tables_and_fingerprints_are_the_same_with_any_threads() {
 #[cfg(target_os = "linux")]
 #[test]
 fn thread_option_sets_the_number_of_threads() {
-    let place = Place::new();
+    let place = TestFolder::new();
     // A reader of a pipe waits for a writer.
     let pipes = ["one", "two", "three", "four"].map(|name| place.file(name));
     assert!(Command::new("mkfifo").args(&pipes).status().unwrap().success());
@@ -275,8 +275,8 @@ fn thread_option_sets_the_number_of_threads() {
 
 #[test]
 fn closed_pipe_ends_the_tool() {
-    let place = Place::new();
-    let mut crawl = Crawl::new(5);
+    let place = TestFolder::new();
+    let mut crawl = GeneratedCrawl::new(5);
     for number in 0..400 {
         place.write(&format!("pages/{number}.html"), crawl.html());
     }
@@ -288,14 +288,14 @@ fn closed_pipe_ends_the_tool() {
         let mut child = command.args(["--threads", threads]).spawn().unwrap();
         let mut first = String::new();
         std::io::BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
-        let ran = Ran::from(child.wait_with_output().unwrap());
+        let ran = ToolRun::from(child.wait_with_output().unwrap());
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     }
 }
 
 #[test]
 fn named_files_are_not_all_open_at_once() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let page = |i: u32| place.write(&format!("pages/{i}"), format!("page {i}"));
     let pages: Vec<String> = (0..400).map(page).collect();
     for threads in THREADS {
@@ -303,7 +303,7 @@ fn named_files_are_not_all_open_at_once() {
         command.args(["-c", "ulimit -n 128 && exec \"$0\" \"$@\""]);
         command.arg(env!("CARGO_BIN_EXE_simkeep"));
         command.args(["ingest", "--json", "--threads", threads, "--store", &place.file(threads)]);
-        let ran = Ran::from(command.args(&pages).output().unwrap());
+        let ran = ToolRun::from(command.args(&pages).output().unwrap());
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{threads}");
         assert_eq!(ran.objects()[0]["records"], 400, "{threads}");
     }

@@ -16,14 +16,14 @@ fn gone(url: &str, time: &str) -> String {
     format!("{}\n", json!({"url": url, "t": time, "seen": "gone"}))
 }
 
-fn times(place: &Place) -> Vec<String> {
+fn times(place: &TestFolder) -> Vec<String> {
     let time = |entry: Value| entry["t"].as_str().unwrap().to_owned();
     entries(&place.export()).iter().flat_map(|line| objects(line)).map(time).collect()
 }
 
 #[test]
 fn archive_captures_before_1990_are_refused() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let warcs = ["1970-01-01T00:00:00Z", "1989-12-31T23:59:59Z", "19700101000000", "1985"];
     let warcs: String = warcs.iter().map(|date| warc("http://a/", date, "", "x")).collect();
     let arc = |date: &str| {
@@ -46,10 +46,10 @@ fn archive_captures_before_1990_are_refused() {
 
 #[test]
 fn last_modified_after_its_response_is_dropped() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let (visit, day) = ("2024-05-02T12:00:00Z", "2024-05-02T11:00:00Z");
     let http = |time: &str| {
-        let day: jiff_free::Date = time.into();
+        let day: jiff_free::ArbitraryDate = time.into();
         day.http()
     };
     let file: String = [
@@ -80,22 +80,22 @@ fn last_modified_after_its_response_is_dropped() {
 
 /// Dates as HTTP writes them.
 mod jiff_free {
-    pub(super) struct Date([u32; 6]);
+    pub(super) struct ArbitraryDate([u32; 6]);
 
-    impl From<&str> for Date {
-        fn from(text: &str) -> Date {
+    impl From<&str> for ArbitraryDate {
+        fn from(text: &str) -> ArbitraryDate {
             let parts = text.split(['-', 'T', ':', 'Z']).filter(|part| !part.is_empty());
             let parts: Vec<u32> = parts.map(|part| part.parse().unwrap()).collect();
-            Date(parts.try_into().unwrap())
+            ArbitraryDate(parts.try_into().unwrap())
         }
     }
 
-    impl Date {
+    impl ArbitraryDate {
         pub(super) fn http(&self) -> String {
             const MONTHS: [&str; 12] = [
                 "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
             ];
-            let Date([year, month, day, hour, minute, second]) = self;
+            let ArbitraryDate([year, month, day, hour, minute, second]) = self;
             let month = MONTHS[*month as usize - 1];
             format!("{day:02} {month} {year} {hour:02}:{minute:02}:{second:02} GMT")
         }
@@ -104,7 +104,7 @@ mod jiff_free {
 
 #[test]
 fn eight_digits_are_a_date() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let lines = r#"{"url":"http://a/1","t":20240501,"seen":"gone"}
 {"url":"http://a/2","t":"20240501","seen":"gone"}
 {"url":"http://a/3","t":20240501.0,"seen":"gone"}
@@ -121,7 +121,7 @@ fn eight_digits_are_a_date() {
 #[test]
 fn visit_beyond_the_clock_tolerance_is_refused_and_counted() {
     for verb in [&["ingest", "-"][..], &["load", "-", "--skip-broken"]] {
-        let place = Place::new();
+        let place = TestFolder::new();
         let lines = gone("http://a/good", "2024-01-02T00:00:00Z")
             + &gone("http://a/bad", "2024-01-02T00:00:01Z")
             + &gone("http://a/bad", "2099-01-01")
@@ -145,7 +145,7 @@ fn visit_beyond_the_clock_tolerance_is_refused_and_counted() {
             assert_eq!((ran.code, &*ran.err), (0, ""), "{tolerance}");
         }
     }
-    let place = Place::new();
+    let place = TestFolder::new();
     let late = gone("http://a/", "2099-01-01");
     let ran = place.run_with_input(&["load", "-"], &late);
     assert_eq!(ran.code, 3, "{}", ran.err);
@@ -160,7 +160,7 @@ fn visit_beyond_the_clock_tolerance_is_refused_and_counted() {
 
 #[test]
 fn clock_behind_the_store_warns_and_refuses_nothing() {
-    let place = Place::with(&gone("http://a/", "2024-01-01"));
+    let place = TestFolder::with(&gone("http://a/", "2024-01-01"));
     let lines = gone("http://b/", "2024-01-05");
     let ran = place.run_with_input(&["ingest", "-", "--now", "1970-01-01", "--json"], &lines);
     assert_eq!((ran.code, &ran.objects()[0]["broken"]), (0, &0.into()));
@@ -171,11 +171,11 @@ fn clock_behind_the_store_warns_and_refuses_nothing() {
         place.run_with_input(&["ingest", "-", "--now", "2024-01-04T12:00Z", "--json"], &lines);
     assert_eq!(ran.objects()[0]["broken"], 1);
     // The contents of a store or an export are loaded, whatever the clock says.
-    let other = Place::new();
+    let other = TestFolder::new();
     let store = place.store();
     let ran = other.run(&["load", store.to_str().unwrap(), "--now", "2000-01-01"]);
     assert_eq!((ran.code, &*ran.err), (0, ""));
-    let export = Place::new();
+    let export = TestFolder::new();
     let ran = export.run_with_input(&["load", "-", "--now", "2000-01-01"], &place.export());
     assert_eq!((ran.code, &*ran.err), (0, ""));
     assert_eq!(export.export(), place.export());

@@ -32,7 +32,7 @@ fn pages() -> impl Iterator<Item = (String, String, usize)> {
 
 #[test]
 fn distances_are_calibrated_on_versions_of_pages() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let mut lines = String::new();
     for (page, (before, after, _)) in pages().enumerate() {
         lines += &line(page, &before, "start");
@@ -91,7 +91,7 @@ fn distances_are_calibrated_on_versions_of_pages() {
 
 #[test]
 fn changed_words_are_shown_by_distance() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let of_page = |(page, (before, after, _)): (usize, (String, String, usize))| {
         line(page, &before, "start") + &line(page, &after, "change")
     };
@@ -121,7 +121,7 @@ fn changed_words_are_shown_by_distance() {
 
 #[test]
 fn invalid_version_lines_are_named() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let good = line(1, &version(1, 0, 0), "start");
     for (bad, why) in [
         ("{\"text\": \"a\"}", "\"url\" must be a string"),

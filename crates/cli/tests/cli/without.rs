@@ -10,8 +10,8 @@ fn page(n: usize) -> String {
 }
 
 /// Five pages of a store. Two have no fingerprint in its newest epoch.
-fn stale() -> Place {
-    let place = Place::with(&(0..2).map(page).collect::<String>());
+fn stale() -> TestFolder {
+    let place = TestFolder::with(&(0..2).map(page).collect::<String>());
     place.done(&["epoch", "begin", "--recipe", "strict"]);
     place.ingest(&(2..5).map(page).collect::<String>());
     place
@@ -58,7 +58,7 @@ fn verbs_count_pages_without_a_fingerprint_in_their_epoch() {
 
 #[test]
 fn search_in_a_store_of_one_epoch_counts_nothing() {
-    let place = Place::with(&(page(1) + &page(2)));
+    let place = TestFolder::with(&(page(1) + &page(2)));
     place.ingest(r#"{"url":"https://example.com/short","t":1,"text":"Not found"}"#);
     let near = place.run(&["near", "--url", "https://example.com/1", "--json"]);
     assert!(near.objects()[0]["without_fingerprint"].is_null() && near.err.is_empty());

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn wrong_command_line_suggests_the_right_one() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     for (line, hint) in [
         ("store stats", "Write: simkeep stats store"),
         ("store", "Write: simkeep inspect store"),
@@ -53,7 +53,7 @@ fn wrong_command_line_suggests_the_right_one() {
         let args: Vec<&str> = line.split(' ').collect();
         let mut command = Command::new(env!("CARGO_BIN_EXE_simkeep"));
         command.args(&args).env_remove("SIMKEEP_STORE").current_dir(place.path("."));
-        let ran = Ran::from(command.output().unwrap());
+        let ran = ToolRun::from(command.output().unwrap());
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{line}");
         assert!(ran.err.contains(hint), "{line}: {}", ran.err);
         assert!(!ran.err.contains("tip: to pass"), "{line}: {}", ran.err);
@@ -65,7 +65,7 @@ fn wrong_command_line_suggests_the_right_one() {
 
 #[test]
 fn refusals_say_what_to_do() {
-    let place = Place::with(CRAWL);
+    let place = TestFolder::with(CRAWL);
     for (line, code, hint) in [
         ("forget example.com", 1, "not known in this store; --under example.com forgets all pages"),
         ("publish --to store", 5, "store is a store: name another directory"),

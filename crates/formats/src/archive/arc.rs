@@ -1,11 +1,11 @@
 //! Reads ARC archives, versions 1 and 2.
 
-use super::block::Content;
-use super::exchange::Ids;
-use super::{Cutter, Format};
-use crate::chunk::{Cut, Unread};
-use crate::item::{Broken, Captured, Fault, Item, Truncated, with_url};
-use crate::stream::{At, Place};
+use super::block::BlockContent;
+use super::exchange::ExchangeIds;
+use super::{ArchiveCutter, ArchiveFormat};
+use crate::chunk::{LazyRecord, RecordCut};
+use crate::item::{BrokenRecord, CaptureHeader, RecordFault, SourceItem, Truncation, with_url};
+use crate::stream::{SourcePosition, StreamPosition};
 use crate::{escape, time, url};
 
 /// The ARC format. Only a header line marks a record, so a broken line loses all content up to the
@@ -13,18 +13,18 @@ use crate::{escape, time, url};
 pub(crate) struct Arc;
 
 /// The header line of a record: `URL IP date type … length`.
-struct Header<'a> {
+struct ArcHeader<'a> {
     /// The URL, which may contain spaces.
     url: &'a str,
     date: &'a str,
     length: &'a str,
 }
 
-impl<'a> Header<'a> {
+impl<'a> ArcHeader<'a> {
     /// Parses a header line. Version 1 has the type between date and length, version 2 has six more
     /// fields, and types may contain spaces, too. So the end of the URL is found by the date, which
     /// follows an IP address.
-    fn parse(line: &'a str) -> Option<Header<'a>> {
+    fn parse(line: &'a str) -> Option<ArcHeader<'a>> {
         let (mut front, length) = line.rsplit_once(' ')?;
         // The first match is used, since later text may look like a date, for example an offset
         // after a `-`.
@@ -33,7 +33,7 @@ impl<'a> Header<'a> {
             let Some((url, address)) = before.rsplit_once(' ') else { break };
             let digits = field.len() >= 8 && field.bytes().all(|b| b.is_ascii_digit());
             if digits && is_address(address) && url.contains(':') {
-                found = Some(Header { url: url.trim(), date: field, length });
+                found = Some(ArcHeader { url: url.trim(), date: field, length });
             }
             front = before;
         }
@@ -45,25 +45,28 @@ fn is_address(field: &str) -> bool {
     field == "-" || field.parse::<std::net::IpAddr>().is_ok()
 }
 
-impl Format for Arc {
+impl ArchiveFormat for Arc {
     fn begins(line: &[u8]) -> bool {
-        std::str::from_utf8(line).is_ok_and(|line| Header::parse(line).is_some())
+        std::str::from_utf8(line).is_ok_and(|line| ArcHeader::parse(line).is_some())
     }
 
-    fn record(cutter: &mut Cutter<Arc>, place: Place) -> Result<(Cut, Option<Ids>), Fault> {
+    fn record(
+        cutter: &mut ArchiveCutter<Arc>,
+        place: StreamPosition,
+    ) -> Result<(RecordCut, Option<ExchangeIds>), RecordFault> {
         let line = String::from_utf8_lossy(&cutter.line).into_owned();
-        let Some(header) = Header::parse(&line) else {
-            return Err(Fault::Lost("not the line of a record".into()));
+        let Some(header) = ArcHeader::parse(&line) else {
+            return Err(RecordFault::Lost("not the line of a record".into()));
         };
         let is_description = header.url.starts_with("filedesc:");
         let Ok(length) = header.length.parse() else {
             if is_description {
                 // The content of this record is not needed; the next record is found without it.
                 cutter.lost = true;
-                return Ok((Cut::Clear(Item::Passed("filedesc")), None));
+                return Ok((RecordCut::Clear(SourceItem::Passed("filedesc")), None));
             }
             let why = format!("the length is \"{}\"", escape(header.length));
-            return Err(Fault::Lost(with_url(Some(header.url), &why)));
+            return Err(RecordFault::Lost(with_url(Some(header.url), &why)));
         };
         let passed = match is_description {
             true => Some("filedesc"),
@@ -74,9 +77,9 @@ impl Format for Arc {
             Ok(content) => {
                 let at = cutter.stream.at(place);
                 let (url, date) = (header.url.to_owned(), header.date.to_owned());
-                Cut::unread(ArcRecord { at, url, date, content })
+                RecordCut::unread(ArcRecord { at, url, date, content })
             }
-            Err(passed) => Cut::Clear(Item::Passed(passed)),
+            Err(passed) => RecordCut::Clear(SourceItem::Passed(passed)),
         };
         Ok((cut, None))
     }
@@ -84,31 +87,34 @@ impl Format for Arc {
 
 /// An unread record of an ARC archive.
 struct ArcRecord {
-    at: At,
+    at: SourcePosition,
     url: String,
     date: String,
-    content: Content,
+    content: BlockContent,
 }
 
-impl Unread for ArcRecord {
+impl LazyRecord for ArcRecord {
     fn bytes(&self) -> usize {
         self.url.len() + self.content.bytes.len()
     }
 
-    fn read(self: Box<Self>, each: &mut dyn FnMut(Item)) {
+    fn read(self: Box<Self>, each: &mut dyn FnMut(SourceItem)) {
         let item = self.capture().and_then(|capture| capture.response(&self.content));
         each(item.unwrap_or_else(|why| {
-            Item::Broken(Broken { at: self.at.to_string(), why: with_url(Some(&self.url), &why) })
+            SourceItem::Broken(BrokenRecord {
+                at: self.at.to_string(),
+                why: with_url(Some(&self.url), &why),
+            })
         }));
     }
 }
 
 impl ArcRecord {
-    fn capture(&self) -> Result<Captured, String> {
+    fn capture(&self) -> Result<CaptureHeader, String> {
         url::check(&self.url)?;
         let time = time::captured("the date", &self.date, time::arc)?;
-        let (url, declared, truncated) = (self.url.clone(), None, Truncated::No);
-        Ok(Captured { url, time, declared, truncated })
+        let (url, declared, truncated) = (self.url.clone(), None, Truncation::No);
+        Ok(CaptureHeader { url, time, declared, truncated })
     }
 }
 
@@ -118,7 +124,7 @@ mod tests {
     use crate::chunk::tests::items;
     use crate::gzip::tests::gz;
     use crate::stream::tests::stream;
-    use crate::{Payload, Record, digest};
+    use crate::{RecordPayload, VisitRecord, digest};
     use proptest::prelude::*;
 
     const DESCRIPTION: &str = "filedesc://x.arc 0.0.0.0 20200101000000 text/plain 8\n1 0 Me\nX\n\n";
@@ -128,18 +134,20 @@ mod tests {
         format!("{url} 192.0.2.1 20200101000000 {middle} {}\n{block}\n", block.len())
     }
 
-    fn read(bytes: impl Into<Vec<u8>>) -> Vec<Item> {
-        items(Cutter::<Arc>::new(stream(bytes), Default::default()))
+    fn read(bytes: impl Into<Vec<u8>>) -> Vec<SourceItem> {
+        items(ArchiveCutter::<Arc>::new(stream(bytes), Default::default()))
     }
 
-    fn texts(items: &[Item]) -> Vec<(String, String)> {
+    fn texts(items: &[SourceItem]) -> Vec<(String, String)> {
         items
             .iter()
             .filter_map(|item| match item {
-                Item::Record(Record { payload: Payload::Text(document), url, .. }) => {
-                    Some((url.clone(), document.text().to_owned()))
-                }
-                Item::Broken(broken) => Some(("broken".into(), broken.why.clone())),
+                SourceItem::Record(VisitRecord {
+                    payload: RecordPayload::Text(document),
+                    url,
+                    ..
+                }) => Some((url.clone(), document.text().to_owned())),
+                SourceItem::Broken(broken) => Some(("broken".into(), broken.why.clone())),
                 _ => None,
             })
             .collect()
@@ -166,8 +174,8 @@ mod tests {
         let packed: Vec<u8> = file.as_bytes().chunks(50).flat_map(gz).collect();
         let items = read(packed);
         assert_eq!(texts(&items), expected);
-        assert_eq!(items[0], Item::Passed("filedesc"));
-        let Item::Record(record) = &items[1] else { panic!() };
+        assert_eq!(items[0], SourceItem::Passed("filedesc"));
+        let SourceItem::Record(record) = &items[1] else { panic!() };
         assert_eq!((record.time, record.status), (1_577_836_800_000, Some(200)));
         assert_eq!(record.digest, Some(digest::of(b"one")));
     }
@@ -190,13 +198,13 @@ mod tests {
         let lost = "filedesc://x 0.0.0.0 20200101000000 text/plain -1\n1 0 x\nURL IP-address\n\n";
         assert_eq!(texts(&read([lost, &good].concat())).len(), 1);
         let cut = read(&[DESCRIPTION, &good[..good.len() - 3]].concat()[..]);
-        assert!(matches!(&cut[1], Item::Broken(b) if b.why.contains("ends")), "{cut:?}");
+        assert!(matches!(&cut[1], SourceItem::Broken(b) if b.why.contains("ends")), "{cut:?}");
     }
 
     #[test]
     fn other_protocols_are_skipped() {
         let file = [DESCRIPTION, "dns:a 192.0.2.1 20200101000000 text/dns 3\nabc\n"].concat();
-        assert_eq!(read(file)[1], Item::Passed("dns"));
+        assert_eq!(read(file)[1], SourceItem::Passed("dns"));
     }
 
     proptest! {
@@ -219,7 +227,7 @@ mod tests {
 
         #[test]
         fn no_line_panics(line in "[a-z:/ 0-9.-]{0,60}|\\PC{0,40}") {
-            Header::parse(&line);
+            ArcHeader::parse(&line);
         }
     }
 }

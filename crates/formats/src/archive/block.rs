@@ -5,27 +5,27 @@ use std::io::{self, BufRead};
 use simkeep::Digest;
 
 use crate::RECORD_BYTES_MAX;
-use crate::digest::Hasher;
+use crate::digest::DigestHasher;
 use crate::http::{self, HEAD_BYTES_MAX};
-use crate::item::{Fault, Item};
-use crate::stream::Stream;
+use crate::item::{RecordFault, SourceItem};
+use crate::stream::SourceStream;
 
 /// A number of bytes of a stream, which may end early.
-pub(crate) struct Block<'a> {
-    stream: &'a mut Stream,
+pub(crate) struct ContentBlock<'a> {
+    stream: &'a mut SourceStream,
     left: u64,
     ended: bool,
 }
 
-impl<'a> Block<'a> {
+impl<'a> ContentBlock<'a> {
     /// Creates a block of the next `length` bytes of `stream`.
-    pub(crate) fn new(stream: &'a mut Stream, length: u64) -> Block<'a> {
-        Block { stream, left: length, ended: false }
+    pub(crate) fn new(stream: &'a mut SourceStream, length: u64) -> ContentBlock<'a> {
+        ContentBlock { stream, left: length, ended: false }
     }
 
     /// Reads the block into memory. If the block exceeds the limit, keeps only its start, and the
     /// digest of the part after an HTTP header.
-    pub(crate) fn hold(mut self) -> Result<Content, Fault> {
+    pub(crate) fn hold(mut self) -> Result<BlockContent, RecordFault> {
         let length = self.left;
         let is_large = length > RECORD_BYTES_MAX;
         let held_max = if is_large { HEAD_BYTES_MAX as u64 } else { RECORD_BYTES_MAX };
@@ -35,25 +35,25 @@ impl<'a> Block<'a> {
         let mut digest = None;
         if is_large {
             let head = http::head(&bytes, false).ok().flatten().unwrap_or_default();
-            let mut hasher = Hasher::default();
+            let mut hasher = DigestHasher::default();
             hasher.update(bytes.get(head.body..).unwrap_or_default());
             self.each(u64::MAX, |some| hasher.update(some))?;
             digest = Some(hasher.finish());
         }
-        Ok(Content { bytes, length, missing: self.left, digest })
+        Ok(BlockContent { bytes, length, missing: self.left, digest })
     }
 
     /// Reads the start of the block, at most `max` bytes, and skips the rest.
-    pub(crate) fn start(mut self, max: usize) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn start(mut self, max: usize) -> Result<Vec<u8>, RecordFault> {
         let mut bytes = Vec::new();
         self.each(max as u64, |some| bytes.extend_from_slice(some))?;
         self.skip().map(|()| bytes)
     }
 
     /// Skips the rest of the block. A stream that ends within the block is a fault.
-    pub(crate) fn skip(mut self) -> Result<(), Fault> {
+    pub(crate) fn skip(mut self) -> Result<(), RecordFault> {
         self.each(u64::MAX, |_| {})?;
-        if self.left > 0 { Err(Fault::Record(cut(self.left))) } else { Ok(()) }
+        if self.left > 0 { Err(RecordFault::Record(cut(self.left))) } else { Ok(()) }
     }
 
     /// Passes at most `max` of the remaining bytes to `take`.
@@ -74,7 +74,7 @@ impl<'a> Block<'a> {
 
 /// The content of a record, as far as it was read.
 #[derive(Debug)]
-pub(crate) struct Content {
+pub(crate) struct BlockContent {
     /// The whole content, up to the end of the file; for content beyond [`RECORD_BYTES_MAX`], only
     /// its start.
     pub(crate) bytes: Vec<u8>,
@@ -86,7 +86,7 @@ pub(crate) struct Content {
     pub(crate) digest: Option<Digest>,
 }
 
-impl Content {
+impl BlockContent {
     /// Returns the bytes that may contain a header, and whether they are the whole content.
     pub(crate) fn start(&self) -> (&[u8], bool) {
         let start = self.bytes.get(..HEAD_BYTES_MAX).unwrap_or(&self.bytes);
@@ -94,7 +94,7 @@ impl Content {
     }
 
     /// Returns the item of a skipped record, or an error if the file ends within it.
-    pub(crate) fn passed(&self, item: Item) -> Result<Item, String> {
+    pub(crate) fn passed(&self, item: SourceItem) -> Result<SourceItem, String> {
         if self.missing > 0 { Err(self.cut()) } else { Ok(item) }
     }
 

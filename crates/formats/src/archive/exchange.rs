@@ -10,9 +10,9 @@
 
 use std::collections::VecDeque;
 
-use crate::chunk::Cut;
-use crate::item::Item;
-use crate::url::Method;
+use crate::chunk::RecordCut;
+use crate::item::SourceItem;
+use crate::url::RequestMethod;
 
 /// The maximum number of records after a response that waits for its request, and their maximum
 /// number of bytes. The records of one exchange are adjacent, unless several crawlers write to one
@@ -28,7 +28,7 @@ const ID_BYTES_MAX: usize = 1024;
 /// The identifiers that link a record to an exchange: its URL, its own identifier, and the
 /// identifiers that it names.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ids {
+pub(crate) struct ExchangeIds {
     url: Option<Box<[u8]>>,
     own: Option<Box<[u8]>>,
     concurrent: Vec<Box<[u8]>>,
@@ -36,21 +36,21 @@ pub(crate) struct Ids {
 
 /// The kind of link between two records of one exchange.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-enum Link {
+enum IdLink {
     /// Both records name a third record.
     Shared,
     /// One of the two records names the other.
     Named,
 }
 
-impl Ids {
+impl ExchangeIds {
     pub(super) fn new<'a>(
         url: Option<&[u8]>,
         own: Option<&[u8]>,
         concurrent: impl Iterator<Item = &'a [u8]>,
-    ) -> Ids {
+    ) -> ExchangeIds {
         let url = url.and_then(id);
-        Ids { url, own: own.and_then(id), concurrent: concurrent.filter_map(id).collect() }
+        ExchangeIds { url, own: own.and_then(id), concurrent: concurrent.filter_map(id).collect() }
     }
 
     fn is_empty(&self) -> bool {
@@ -59,18 +59,18 @@ impl Ids {
 
     /// Returns how the two records are linked, if they belong to one exchange. A record without a
     /// URL, or with a very long URL, matches any URL.
-    fn link(&self, other: &Ids) -> Option<Link> {
+    fn link(&self, other: &ExchangeIds) -> Option<IdLink> {
         if self.url.as_ref().zip(other.url.as_ref()).is_some_and(|(one, other)| one != other) {
             return None;
         }
-        let names = |one: &Ids, other: &Ids| {
+        let names = |one: &ExchangeIds, other: &ExchangeIds| {
             other.own.as_ref().is_some_and(|own| one.concurrent.contains(own))
         };
         if names(self, other) || names(other, self) {
-            return Some(Link::Named);
+            return Some(IdLink::Named);
         }
         let is_shared = self.concurrent.iter().any(|id| other.concurrent.contains(id));
-        is_shared.then_some(Link::Shared)
+        is_shared.then_some(IdLink::Shared)
     }
 }
 
@@ -83,31 +83,31 @@ fn id(bytes: &[u8]) -> Option<Box<[u8]>> {
 
 /// Cuts in order. Some of them wait for the method of their request.
 #[derive(Default)]
-pub(super) struct Exchanges {
-    waiting: VecDeque<Held>,
+pub(super) struct ExchangeMatcher {
+    waiting: VecDeque<HeldCut>,
     /// The total bytes of the cuts after the first cut.
     behind: usize,
     /// The last requests.
-    requests: VecDeque<(Ids, Method)>,
+    requests: VecDeque<(ExchangeIds, RequestMethod)>,
     /// Whether the input has ended.
     has_ended: bool,
 }
 
 /// A cut, with the identifiers of a response whose request is still missing.
-struct Held {
-    cut: Cut,
+struct HeldCut {
+    cut: RecordCut,
     bytes: usize,
-    ids: Option<Ids>,
+    ids: Option<ExchangeIds>,
 }
 
-impl Exchanges {
+impl ExchangeMatcher {
     /// Adds a request, which resolves its response.
-    pub(super) fn request(&mut self, ids: Ids, method: Method) {
+    pub(super) fn request(&mut self, ids: ExchangeIds, method: RequestMethod) {
         // Of several equally strong links, the first is used.
         let linked =
             self.waiting.iter_mut().rev().filter_map(|held| Some((held.link(&ids)?, held)));
         if let Some((_, held)) = linked.max_by_key(|(link, _)| *link) {
-            held.settle(method);
+            held.resolve(method);
         }
         if self.requests.len() == REQUESTS_MAX {
             self.requests.pop_front();
@@ -116,14 +116,14 @@ impl Exchanges {
     }
 
     /// Adds the next cut; `ids` are the identifiers of a response.
-    pub(super) fn push(&mut self, cut: Cut, ids: Option<Ids>) {
+    pub(super) fn push(&mut self, cut: RecordCut, ids: Option<ExchangeIds>) {
         let bytes = cut.bytes();
-        let mut held = Held { cut, bytes, ids: ids.filter(|ids| !ids.is_empty()) };
+        let mut held = HeldCut { cut, bytes, ids: ids.filter(|ids| !ids.is_empty()) };
         // Of several equally strong links, the last is used.
         let linked =
             self.requests.iter().filter_map(|(ids, method)| Some((held.link(ids)?, *method)));
         if let Some((_, method)) = linked.max_by_key(|(link, _)| *link) {
-            held.settle(method);
+            held.resolve(method);
         }
         if !self.waiting.is_empty() {
             self.behind += bytes;
@@ -143,7 +143,7 @@ impl Exchanges {
     }
 
     /// Returns the first cut. `None` if the first cut must still wait, or at the end.
-    pub(super) fn pop(&mut self) -> Option<Cut> {
+    pub(super) fn pop(&mut self) -> Option<RecordCut> {
         let is_full = self.waiting.len() > RECORDS_MAX || self.behind > BYTES_MAX;
         let first = self.waiting.front()?;
         if first.ids.is_some() && !is_full && !self.has_ended {
@@ -155,16 +155,16 @@ impl Exchanges {
     }
 }
 
-impl Held {
-    fn link(&self, request: &Ids) -> Option<Link> {
+impl HeldCut {
+    fn link(&self, request: &ExchangeIds) -> Option<IdLink> {
         self.ids.as_ref()?.link(request)
     }
 
     /// Resolves the response by the method of its request.
-    fn settle(&mut self, method: Method) {
+    fn resolve(&mut self, method: RequestMethod) {
         self.ids = None;
         if let Some(passed) = method.passed() {
-            self.cut = Cut::Clear(Item::Passed(passed));
+            self.cut = RecordCut::Clear(SourceItem::Passed(passed));
         }
     }
 }

@@ -12,56 +12,59 @@ pub(super) mod warc;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::chunk::{Chunk, Cut};
+use super::chunk::{RecordCut, SourceChunk};
 use super::escape;
-use super::item::{Broken, Fault, Item};
-use super::stream::{Line, Place, Stream};
-use super::url::{Method, Schemes};
-use block::{Block, Content};
-use exchange::{Exchanges, Ids};
+use super::item::{BrokenRecord, RecordFault, SourceItem};
+use super::stream::{LineEnd, SourceStream, StreamPosition};
+use super::url::{RequestMethod, Schemes};
+use block::{BlockContent, ContentBlock};
+use exchange::{ExchangeIds, ExchangeMatcher};
 
 /// The longest line of a header.
 const LINE_BYTES_MAX: usize = 64 << 10;
 
 /// A kind of archive.
-pub(super) trait Format: Sized {
+pub(super) trait ArchiveFormat: Sized {
     /// Whether a line begins a record.
     fn begins(line: &[u8]) -> bool;
 
     /// Cuts the record at `place`. The first line of the record has already been read. For a
     /// response, also returns the identifiers of its exchange.
-    fn record(cutter: &mut Cutter<Self>, place: Place) -> Result<(Cut, Option<Ids>), Fault>;
+    fn record(
+        cutter: &mut ArchiveCutter<Self>,
+        place: StreamPosition,
+    ) -> Result<(RecordCut, Option<ExchangeIds>), RecordFault>;
 }
 
 /// Cuts an archive into its records.
-pub(super) struct Cutter<F> {
-    stream: Stream,
+pub(super) struct ArchiveCutter<F> {
+    stream: SourceStream,
     /// Whether the start of the next record is unknown. The loss has already been reported.
     lost: bool,
     /// The place of a record whose first line has already been read.
-    begun: Option<Place>,
+    begun: Option<StreamPosition>,
     line: Vec<u8>,
     schemes: Arc<Schemes>,
-    exchanges: Exchanges,
+    exchanges: ExchangeMatcher,
     format: PhantomData<fn() -> F>,
 }
 
-impl<F: Format> Cutter<F> {
+impl<F: ArchiveFormat> ArchiveCutter<F> {
     /// Cuts a stream. Records whose URLs have these schemes are pages.
-    pub(super) fn new(stream: Stream, schemes: Arc<Schemes>) -> Cutter<F> {
-        Cutter {
+    pub(super) fn new(stream: SourceStream, schemes: Arc<Schemes>) -> ArchiveCutter<F> {
+        ArchiveCutter {
             stream,
             lost: false,
             begun: None,
             line: Vec::new(),
             schemes,
-            exchanges: Exchanges::default(),
+            exchanges: ExchangeMatcher::default(),
             format: PhantomData,
         }
     }
 
     /// Reads to the line that begins the next record, and returns its place; `None` at the end.
-    fn begin(&mut self) -> Result<Option<Place>, (Place, Fault)> {
+    fn begin(&mut self) -> Result<Option<StreamPosition>, (StreamPosition, RecordFault)> {
         if let Some(place) = self.begun.take() {
             return Ok(Some(place));
         }
@@ -69,8 +72,8 @@ impl<F: Format> Cutter<F> {
             let place = self.stream.place();
             let end = self.stream.line(&mut self.line, LINE_BYTES_MAX);
             match end.map_err(|e| (place, e.into()))? {
-                Line::End => return Ok(None),
-                Line::Whole if F::begins(&self.line) => {
+                LineEnd::End => return Ok(None),
+                LineEnd::Whole if F::begins(&self.line) => {
                     self.lost = false;
                     return Ok(Some(place));
                 }
@@ -78,7 +81,7 @@ impl<F: Format> Cutter<F> {
                 _ => {
                     let found = escape(&String::from_utf8_lossy(&self.line));
                     let why = format!("no record begins here, but \"{found}\"");
-                    return Err((place, Fault::Lost(why)));
+                    return Err((place, RecordFault::Lost(why)));
                 }
             }
         }
@@ -90,8 +93,8 @@ impl<F: Format> Cutter<F> {
         &mut self,
         length: u64,
         passed: Option<&'static str>,
-    ) -> Result<Result<Content, &'static str>, Fault> {
-        let block = Block::new(&mut self.stream, length);
+    ) -> Result<Result<BlockContent, &'static str>, RecordFault> {
+        let block = ContentBlock::new(&mut self.stream, length);
         let content = match passed {
             None => Ok(block.hold()?),
             Some(passed) => {
@@ -100,12 +103,12 @@ impl<F: Format> Cutter<F> {
             }
         };
         // Damage to a packed record often shows only in the checksum after it.
-        self.stream.settle()?;
+        self.stream.check_part_end()?;
         Ok(content)
     }
 
     /// Returns the next record of the stream, or the reason why it is invalid.
-    fn read(&mut self) -> Option<(Cut, Option<Ids>)> {
+    fn read(&mut self) -> Option<(RecordCut, Option<ExchangeIds>)> {
         let (place, fault) = match self.begin() {
             Ok(None) => return None,
             Ok(Some(place)) => match F::record(self, place) {
@@ -114,14 +117,14 @@ impl<F: Format> Cutter<F> {
             },
             Err(fault) => fault,
         };
-        self.lost |= matches!(fault, Fault::Lost(_));
-        let (Fault::Record(why) | Fault::Lost(why)) = fault;
-        let broken = Broken { at: self.stream.at(place).to_string(), why };
-        Some((Cut::Clear(Item::Broken(broken)), None))
+        self.lost |= matches!(fault, RecordFault::Lost(_));
+        let (RecordFault::Record(why) | RecordFault::Lost(why)) = fault;
+        let broken = BrokenRecord { at: self.stream.at(place).to_string(), why };
+        Some((RecordCut::Clear(SourceItem::Broken(broken)), None))
     }
 
     /// Returns the next resolved record, or the reason why it is invalid.
-    fn cut(&mut self) -> Option<Cut> {
+    fn cut(&mut self) -> Option<RecordCut> {
         loop {
             if let Some(cut) = self.exchanges.pop() {
                 return Some(cut);
@@ -137,17 +140,17 @@ impl<F: Format> Cutter<F> {
     }
 }
 
-impl<F: Format> Iterator for Cutter<F> {
-    type Item = Chunk;
+impl<F: ArchiveFormat> Iterator for ArchiveCutter<F> {
+    type Item = SourceChunk;
 
-    fn next(&mut self) -> Option<Chunk> {
-        Chunk::gather(self.stream.is_live(), || self.cut())
+    fn next(&mut self) -> Option<SourceChunk> {
+        SourceChunk::gather(self.stream.is_live(), || self.cut())
     }
 }
 
 impl Schemes {
     /// Returns the reason why a record with this URL is not a visit, for any content.
     fn passed_record(&self, url: &str) -> Option<&'static str> {
-        self.passed(url).or_else(|| Method::in_url(url).and_then(Method::passed))
+        self.passed(url).or_else(|| RequestMethod::in_url(url).and_then(RequestMethod::passed))
     }
 }

@@ -4,17 +4,17 @@ use std::io::{self, Write};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use simkeep::df::Table;
+use simkeep::df::FrequencyTable;
 use simkeep::{Entry, EpochInfo, Error, Role, Seen};
 
 use super::super::{escape, time};
-use super::{Extent, PART_BYTES_MAX, VERSION};
+use super::{ExportScope, PART_BYTES_MAX, VERSION};
 
 /// Writes the lines of an export. Call the methods in the order in which they are listed.
 ///
-/// The encoder buffers its output; [`pass`](Encoder::pass) writes the buffer to a writer.
+/// The encoder buffers its output; [`pass`](ExportEncoder::pass) writes the buffer to a writer.
 #[derive(Debug)]
-pub struct Encoder {
+pub struct ExportEncoder {
     out: Vec<u8>,
     lines: u64,
     /// The last page written, as a URL and as JSON.
@@ -24,11 +24,11 @@ pub struct Encoder {
     names: Vec<Vec<u8>>,
 }
 
-impl Encoder {
+impl ExportEncoder {
     /// Creates an encoder, and writes the first line.
-    pub fn new(extent: &Extent) -> Encoder {
+    pub fn new(extent: &ExportScope) -> ExportEncoder {
         let (url, quoted, names) = (String::new(), Vec::new(), Vec::new());
-        let mut encoder = Encoder { out: Vec::new(), lines: 0, url, quoted, names };
+        let mut encoder = ExportEncoder { out: Vec::new(), lines: 0, url, quoted, names };
         let out = &mut encoder.out;
         out.extend_from_slice(b"{\"simkeep\":\"export\",\"version\":");
         put_number(out, VERSION);
@@ -85,7 +85,7 @@ impl Encoder {
     /// # Errors
     ///
     /// Returns the errors of the writer.
-    pub fn table(&mut self, table: &Table, to: &mut impl Write) -> io::Result<()> {
+    pub fn table(&mut self, table: &FrequencyTable, to: &mut impl Write) -> io::Result<()> {
         let bytes = table.as_bytes();
         let mut at = 0;
         for part in bytes.chunks(PART_BYTES_MAX) {

@@ -5,7 +5,7 @@
 //! line has the number of lines. If the last line is missing, or its number is wrong, do not use
 //! any part of the export. `docs/export.md` in the repository defines the lines.
 //!
-//! [`Encoder`] writes an export. [`Input`](super::Input) reads it, and returns each line that is
+//! [`ExportEncoder`] writes an export. [`Input`](super::Input) reads it, and returns each line that is
 //! not a record as [`Item::Export`](super::Item::Export).
 
 mod encode;
@@ -15,7 +15,7 @@ mod tests;
 
 use simkeep::EpochOptions;
 
-pub use encode::{Encoder, entry};
+pub use encode::{ExportEncoder, entry};
 pub(super) use read::{is_head, read};
 
 /// The version that this build writes and reads.
@@ -33,7 +33,7 @@ const LINE_BYTES_MAX: usize = 512 << 10;
 
 /// The scope of an export, for readers of its first line.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Extent {
+pub struct ExportScope {
     /// The prefix of the exported pages.
     pub under: Option<String>,
     /// The earliest time of the exported entries, in milliseconds since 1970.
@@ -44,26 +44,26 @@ pub struct Extent {
 
 /// A line of an export that is not a record.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct ExportLine {
     /// The file and the position in it, escaped for display.
     pub at: String,
     /// The content of the line.
-    pub says: Says,
+    pub kind: ExportLineKind,
 }
 
 /// The content of a line of an export.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Says {
+pub enum ExportLineKind {
     /// The start of an export.
     Begin,
     /// An epoch of the store; older epochs come first.
-    Epoch(Epoch),
+    Epoch(ExportedEpoch),
     /// A part of a table.
     Table(TablePart),
     /// The last line of the export, with the correct number of lines.
     End,
-    /// The end of the file. The export is complete if the previous item was [`Says::End`], and no
+    /// The end of the file. The export is complete if the previous item was [`ExportLineKind::EpochEndArgs`], and no
     /// earlier item was.
     FileEnd,
     /// The reason why the export must not be used, escaped for display.
@@ -73,7 +73,7 @@ pub enum Says {
 /// An epoch of the exported store.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Epoch {
+pub struct ExportedEpoch {
     /// The name of the epoch.
     pub name: String,
     /// The number of leading bits of the epoch's fingerprints that are reserved, and not compared.
@@ -102,14 +102,14 @@ pub struct TablePart {
     pub bytes: Vec<u8>,
 }
 
-impl Line {
+impl ExportLine {
     /// Returns the bytes of memory that the line takes on the heap.
     pub fn bytes(&self) -> usize {
-        let said = match &self.says {
-            Says::Epoch(epoch) => epoch.name.len(),
-            Says::Table(part) => part.bytes.len(),
-            Says::Flawed(why) => why.len(),
-            Says::Begin | Says::End | Says::FileEnd => 0,
+        let said = match &self.kind {
+            ExportLineKind::Epoch(epoch) => epoch.name.len(),
+            ExportLineKind::Table(part) => part.bytes.len(),
+            ExportLineKind::Flawed(why) => why.len(),
+            ExportLineKind::Begin | ExportLineKind::End | ExportLineKind::FileEnd => 0,
         };
         self.at.len() + said
     }

@@ -6,13 +6,14 @@ use serde_json::{Map, Value};
 use simkeep::EpochOptions;
 
 use super::super::epoch::{epoch_name, options};
-use super::super::lines::{Lines, has_key, without_mark};
+use super::super::lines::{LineBlock, has_key, without_mark};
 use super::super::not_json::not_json;
-use super::super::object::{self, Object};
+use super::super::object::{self, LineObject};
 use super::super::surrogates::with_whole_characters;
-use super::super::{Broken, Item, Payload, Record, escape, visit};
+use super::super::{BrokenRecord, RecordPayload, SourceItem, VisitRecord, escape, visit};
 use super::{
-    Epoch, HEAD_BYTES_MAX, LINE_BYTES_MAX, Line, PART_BYTES_MAX, Says, TablePart, VERSION,
+    ExportLine, ExportLineKind, ExportedEpoch, HEAD_BYTES_MAX, LINE_BYTES_MAX, PART_BYTES_MAX,
+    TablePart, VERSION,
 };
 
 /// Whether the first line of a file begins an export of any version.
@@ -25,14 +26,17 @@ pub(in super::super) fn is_head(line: &[u8]) -> bool {
 }
 
 /// Reads lines of an export.
-pub(in super::super) fn read(lines: &Lines, each: &mut dyn FnMut(Item)) {
+pub(in super::super) fn read(lines: &LineBlock, each: &mut dyn FnMut(SourceItem)) {
     if let Some(number) = lines.export_has_ended() {
-        return each(Item::Export(Line { at: lines.at(number), says: Says::FileEnd }));
+        return each(SourceItem::Export(ExportLine {
+            at: lines.at(number),
+            kind: ExportLineKind::FileEnd,
+        }));
     }
     let cut = lines.cut();
     for (number, line) in lines.each() {
-        let says = |says| Item::Export(Line { at: lines.at(number), says });
-        let flawed = |why: String| says(Says::Flawed(why));
+        let says = |says| SourceItem::Export(ExportLine { at: lines.at(number), kind: says });
+        let flawed = |why: String| says(ExportLineKind::Flawed(why));
         let line = match line {
             Ok(line) => with_whole_characters(without_mark(line)),
             Err(why) => {
@@ -44,28 +48,29 @@ pub(in super::super) fn read(lines: &Lines, each: &mut dyn FnMut(Item)) {
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let item = match serde_json::from_slice::<Object<'_>>(line) {
+        let item = match serde_json::from_slice::<LineObject<'_>>(line) {
             Ok(object) if object.url.is_some() => match record(object) {
-                Ok(record) => Item::Record(record),
-                Err(why) => Item::Broken(Broken { at: lines.at(number), why }),
+                Ok(record) => SourceItem::Record(record),
+                Err(why) => SourceItem::Broken(BrokenRecord { at: lines.at(number), why }),
             },
-            Ok(_) => match said(line, number) {
+            Ok(_) => match parse_line(line, number) {
                 Ok(said) => says(said),
                 Err(why) => flawed(why),
             },
             Err(_) if cut == Some(number) => flawed("the export ends within this line".to_owned()),
-            Err(why) => {
-                Item::Broken(Broken { at: lines.at(number), why: escape(&why.to_string()) })
-            }
+            Err(why) => SourceItem::Broken(BrokenRecord {
+                at: lines.at(number),
+                why: escape(&why.to_string()),
+            }),
         };
         each(item);
     }
 }
 
 /// Parses an entry of a page; other keys are an error.
-fn record(object: Object<'_>) -> Result<Record, String> {
+fn record(object: LineObject<'_>) -> Result<VisitRecord, String> {
     let named = |why: &str| match &object.url {
-        Some(object::Value::Text(url)) => format!("{}: {why}", escape(url)),
+        Some(object::FieldValue::Text(url)) => format!("{}: {why}", escape(url)),
         _ => why.to_owned(),
     };
     let of_epochs = [&object.role, &object.minor, &object.moderate];
@@ -79,7 +84,8 @@ fn record(object: Object<'_>) -> Result<Record, String> {
         return Err(named("a fingerprint of no epoch"));
     }
     let record = visit::record(object)?;
-    let is_ready = matches!(record.payload, Payload::Ready { .. } | Payload::Restated { .. });
+    let is_ready =
+        matches!(record.payload, RecordPayload::Ready { .. } | RecordPayload::Restated { .. });
     if is_ready && record.epoch.is_none() {
         return Err(format!("{}: \"epoch\" is not an epoch name", escape(&record.url)));
     }
@@ -87,17 +93,17 @@ fn record(object: Object<'_>) -> Result<Record, String> {
 }
 
 /// Parses a line that is not a record.
-fn said(line: &[u8], number: u64) -> Result<Says, String> {
+fn parse_line(line: &[u8], number: u64) -> Result<ExportLineKind, String> {
     if line.len() > LINE_BYTES_MAX {
         return Err(format!("the line is longer than {} KiB", LINE_BYTES_MAX >> 10));
     }
     let keys = serde_json::from_slice(line).map_err(|e| not_json(&e))?;
-    let mut keys = Keys { keys, wrong: None };
+    let mut keys = LineKeys { keys, wrong: None };
     let has = |key: &str| keys.keys.contains_key(key);
     let says = match (has("simkeep"), has("epoch"), has("base64")) {
         (true, ..) => keys.mark(number)?,
-        (_, true, _) => Says::Epoch(keys.epoch()?),
-        (.., true) => Says::Table(keys.part()?),
+        (_, true, _) => ExportLineKind::Epoch(keys.epoch()?),
+        (.., true) => ExportLineKind::Table(keys.part()?),
         _ => return Err("neither a page nor an epoch nor a table".to_owned()),
     };
     if let Some(key) = keys.wrong {
@@ -110,13 +116,13 @@ fn said(line: &[u8], number: u64) -> Result<Says, String> {
 }
 
 /// The keys of a line. Each key can be taken once.
-struct Keys {
+struct LineKeys {
     keys: Map<String, Value>,
     /// The first key with an invalid value.
     wrong: Option<&'static str>,
 }
 
-impl Keys {
+impl LineKeys {
     /// Parses the value of a key; the default if the key is missing and optional.
     fn take<T: Default>(
         &mut self,
@@ -156,7 +162,7 @@ impl Keys {
     }
 
     /// Parses the start or the end of an export.
-    fn mark(&mut self, number: u64) -> Result<Says, String> {
+    fn mark(&mut self, number: u64) -> Result<ExportLineKind, String> {
         let kind = self.text("simkeep");
         match (kind.as_str(), number) {
             ("export", 1) => {
@@ -169,7 +175,7 @@ impl Keys {
                 let _ = self.take("under", false, |value| value.as_str().map(str::to_owned));
                 let _ = self.take("since", false, |value| value.as_str().map(str::to_owned));
                 let _ = self.flag("in_force_only");
-                Ok(Says::Begin)
+                Ok(ExportLineKind::Begin)
             }
             ("export", _) => Err("an export begins within another: name each file".to_owned()),
             ("end", _) => {
@@ -180,13 +186,13 @@ impl Keys {
                          were added"
                     ));
                 }
-                Ok(Says::End)
+                Ok(ExportLineKind::End)
             }
             _ => Err(format!("\"simkeep\" is neither \"export\" nor \"end\": {}", escape(&kind))),
         }
     }
 
-    fn epoch(&mut self) -> Result<Epoch, String> {
+    fn epoch(&mut self) -> Result<ExportedEpoch, String> {
         let name = self.text("epoch");
         let role = self.take("role", false, |value| Some(Some(value.as_str()?.to_owned())));
         let [minor, moderate] = ["minor", "moderate"].map(|key| self.number(key, true));
@@ -196,7 +202,7 @@ impl Keys {
             u32::try_from(value.as_u64()?).ok().filter(|bits| *bits <= u64::BITS)
         });
         let (ended, table) = (self.flag("ended"), self.id(false));
-        Ok(Epoch { name: epoch_name(&name)?, reserved, options, begun, ended, table })
+        Ok(ExportedEpoch { name: epoch_name(&name)?, reserved, options, begun, ended, table })
     }
 
     fn part(&mut self) -> Result<TablePart, String> {

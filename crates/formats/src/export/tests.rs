@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use simkeep::{Observation, Options, Restatement, Role, Store, Time};
 
 use super::super::chunk::tests::items;
-use super::super::{Item, Payload, Record, ZstdWindow, part};
+use super::super::{RecordPayload, SourceItem, VisitRecord, ZstdWindow, part};
 use super::*;
 
 /// Returns the items of a file of lines.
-fn read(lines: &[u8]) -> Vec<Item> {
+fn read(lines: &[u8]) -> Vec<SourceItem> {
     let bytes = Box::new(std::io::Cursor::new(lines.to_vec()));
     let (progress, window) = (Arc::default(), ZstdWindow::default());
     items(part("x.jsonl", ".jsonl", bytes, progress, window, false).unwrap())
@@ -35,7 +35,7 @@ fn export() -> Vec<u8> {
     store
         .observe(Observation::gone(url, Time::from_ms_unchecked(2_000)).weight(0.1).class(7))
         .unwrap();
-    let mut encoder = Encoder::new(&Extent::default());
+    let mut encoder = ExportEncoder::new(&ExportScope::default());
     let snapshot = store.snapshot();
     snapshot.epochs().iter().for_each(|info| encoder.epoch(info, None));
     for observation in snapshot.observations(None) {
@@ -48,9 +48,9 @@ fn export() -> Vec<u8> {
     out
 }
 
-fn says(item: &Item) -> Option<&Says> {
+fn says(item: &SourceItem) -> Option<&ExportLineKind> {
     match item {
-        Item::Export(line) => Some(&line.says),
+        SourceItem::Export(line) => Some(&line.kind),
         _ => None,
     }
 }
@@ -59,35 +59,41 @@ fn says(item: &Item) -> Option<&Says> {
 fn export_round_trips() {
     let export = export();
     let text = String::from_utf8(export.clone()).unwrap();
-    assert!(!text.contains(|c| c != '\n' && super::super::escape::is_unfit(c)), "{text}");
+    assert!(!text.contains(|c| c != '\n' && super::super::escape::needs_escape(c)), "{text}");
     let all = read(&export);
     assert_eq!(all.len(), 10);
-    assert_eq!((says(&all[0]), says(&all[8])), (Some(&Says::Begin), Some(&Says::End)));
-    assert_eq!(says(&all[9]), Some(&Says::FileEnd));
-    let Some(Says::Epoch(epoch)) = says(&all[2]) else { panic!("{:?}", all[2]) };
+    assert_eq!(
+        (says(&all[0]), says(&all[8])),
+        (Some(&ExportLineKind::Begin), Some(&ExportLineKind::End))
+    );
+    assert_eq!(says(&all[9]), Some(&ExportLineKind::FileEnd));
+    let Some(ExportLineKind::Epoch(epoch)) = says(&all[2]) else { panic!("{:?}", all[2]) };
     assert_eq!((epoch.name.as_str(), epoch.options.role), ("mine \u{202e}\"", Role::Near));
-    let record = |item: &Item| match item {
-        Item::Record(record) => record.clone(),
+    let record = |item: &SourceItem| match item {
+        SourceItem::Record(record) => record.clone(),
         other => panic!("{other:?}"),
     };
-    let records: Vec<Record> = all[3..8].iter().map(record).collect();
+    let records: Vec<VisitRecord> = all[3..8].iter().map(record).collect();
     assert!(records.iter().all(|record| record.url == "https://example.com/\u{e4}\u{202e}\"\\"));
-    assert_eq!(records[0].payload, Payload::Ready { fingerprint: Some(7) });
+    assert_eq!(records[0].payload, RecordPayload::Ready { fingerprint: Some(7) });
     assert_eq!((records[0].status, records[0].modified), (Some(200), Some(-1)));
-    assert_eq!(records[1].payload, Payload::Restated { fingerprint: None });
-    assert_eq!((&records[2].payload, records[2].time), (&Payload::Gone, 2_000));
-    assert_eq!((&records[3].payload, records[3].weight), (&Payload::Properties, Some(0.1.into())));
-    assert_eq!((&records[4].payload, records[4].class), (&Payload::Properties, Some(7)));
+    assert_eq!(records[1].payload, RecordPayload::Restated { fingerprint: None });
+    assert_eq!((&records[2].payload, records[2].time), (&RecordPayload::Gone, 2_000));
+    assert_eq!(
+        (&records[3].payload, records[3].weight),
+        (&RecordPayload::Properties, Some(0.1.into()))
+    );
+    assert_eq!((&records[4].payload, records[4].class), (&RecordPayload::Properties, Some(7)));
 }
 
 /// Whether a file is reported as an invalid export, or as not an export.
 fn is_refused(lines: &[u8]) -> bool {
     let all = read(lines);
-    let flawed = all.iter().any(|item| matches!(says(item), Some(Says::Flawed(_))));
-    let is_export = all.iter().any(|item| matches!(says(item), Some(Says::Begin)));
-    let broken = all.iter().any(|item| matches!(item, Item::Broken(_)));
-    let ends = all.iter().filter(|item| says(item) == Some(&Says::End)).count();
-    let last = all.iter().rev().nth(1).and_then(says) == Some(&Says::End);
+    let flawed = all.iter().any(|item| matches!(says(item), Some(ExportLineKind::Flawed(_))));
+    let is_export = all.iter().any(|item| matches!(says(item), Some(ExportLineKind::Begin)));
+    let broken = all.iter().any(|item| matches!(item, SourceItem::Broken(_)));
+    let ends = all.iter().filter(|item| says(item) == Some(&ExportLineKind::End)).count();
+    let last = all.iter().rev().nth(1).and_then(says) == Some(&ExportLineKind::End);
     if is_export { flawed || !last || ends != 1 } else { broken }
 }
 
@@ -143,7 +149,7 @@ proptest! {
         lines.extend_from_slice(rest.as_bytes());
         is_refused(&lines);
         let all = read(&lines);
-        prop_assert_eq!(all.last().and_then(says), Some(&Says::FileEnd));
+        prop_assert_eq!(all.last().and_then(says), Some(&ExportLineKind::FileEnd));
     }
 }
 
@@ -154,7 +160,9 @@ fn non_canonical_base64_of_a_table_is_refused() {
         let part = "{\"table\":\"0000000000000001\",\"offset\":0,\"table_bytes\":9";
         let export = "{\"simkeep\":\"export\",\"version\":1}";
         let lines = format!("{export}\n{part},\"base64\":\"{text}\"}}\n");
-        read(lines.as_bytes()).iter().any(|item| matches!(says(item), Some(Says::Table(_))))
+        read(lines.as_bytes())
+            .iter()
+            .any(|item| matches!(says(item), Some(ExportLineKind::Table(_))))
     };
     for text in ["Zg==", "Zm8=", "Zm9v"] {
         assert!(is_table(text), "{text}");

@@ -10,9 +10,9 @@
 
 use url::Url;
 
-use super::field::Field;
-use super::form::Document;
-use super::markup::{Tag, Text};
+use super::field::TextField;
+use super::form::FeedDocument;
+use super::markup::{XmlTag, XmlText};
 
 /// The depth to which elements around records are tracked. Within deeper elements no URL is
 /// resolved.
@@ -22,33 +22,33 @@ const BASE_BYTES_MAX: usize = 2 << 10;
 
 /// The bases in force where a record begins.
 #[derive(Default)]
-pub(super) struct Bases {
+pub(super) struct BaseStack {
     /// The names of open elements as written: the root and the elements around the records.
     open: Vec<String>,
     /// The number of further open elements within the last element of `open`.
     beyond: usize,
     /// The open elements with a base, the outermost first.
-    bases: Vec<Base>,
+    bases: Vec<XmlBase>,
     /// The feed's link to itself.
     itself: Option<Url>,
     /// The feed's link to its site.
     site: Option<Url>,
     /// The text of the element `link`, while it is read.
-    link: Option<Field>,
+    link: Option<TextField>,
 }
 
 /// An `xml:base`.
-struct Base {
-    /// The index of the base's element in [`Bases::open`].
+struct XmlBase {
+    /// The index of the base's element in [`BaseStack::open`].
     depth: usize,
-    written: Field,
+    written: TextField,
     /// The resolved base; `None` if it is unknown.
     url: Option<Url>,
 }
 
-impl Bases {
+impl BaseStack {
     /// Takes the start of an element outside of records.
-    pub(super) fn start(&mut self, document: &Document, name: &str, tag: &Tag<'_>) {
+    pub(super) fn start(&mut self, document: &FeedDocument, name: &str, tag: &XmlTag<'_>) {
         if self.is_around_records(document) {
             self.start_link(name, tag);
         }
@@ -61,13 +61,13 @@ impl Bases {
         }
         if let Some(written) = base_of(tag) {
             let url = join(self.in_force(), &written);
-            self.bases.push(Base { depth: self.open.len(), written, url });
+            self.bases.push(XmlBase { depth: self.open.len(), written, url });
         }
         self.open.push(tag.name.clone());
     }
 
     /// Whether links of the feed itself may occur at the current position.
-    fn is_around_records(&self, document: &Document) -> bool {
+    fn is_around_records(&self, document: &FeedDocument) -> bool {
         let parent = self.open.last().filter(|_| self.beyond == 0);
         match (parent, document.form.site) {
             (None, _) | (_, None) => false,
@@ -78,17 +78,18 @@ impl Bases {
 
     /// Takes a link of the feed, if the element is a link. Only the first link of each kind is
     /// used.
-    fn start_link(&mut self, name: &str, tag: &Tag<'_>) {
+    fn start_link(&mut self, name: &str, tag: &XmlTag<'_>) {
         if name != "link" && name != "atom:link" {
             return;
         }
-        let Some(href) = Field::of_attribute(tag, |name| name.eq_ignore_ascii_case("href")) else {
+        let Some(href) = TextField::of_attribute(tag, |name| name.eq_ignore_ascii_case("href"))
+        else {
             let is_first = name == "link" && !tag.is_empty && self.site.is_none();
-            self.link = is_first.then(Field::default);
+            self.link = is_first.then(TextField::default);
             return;
         };
-        let rel = Field::of_attribute(tag, |name| name.eq_ignore_ascii_case("rel"));
-        let of = match rel.as_ref().map_or("", Field::text) {
+        let rel = TextField::of_attribute(tag, |name| name.eq_ignore_ascii_case("rel"));
+        let of = match rel.as_ref().map_or("", TextField::text) {
             rel if rel.eq_ignore_ascii_case("self") => &mut self.itself,
             rel if is_alternate(rel) => &mut self.site,
             _ => return,
@@ -104,7 +105,7 @@ impl Bases {
     }
 
     /// Takes a part of the text of elements around the records.
-    pub(super) fn text(&mut self, text: &Text<'_>, is_data: bool) {
+    pub(super) fn text(&mut self, text: &XmlText<'_>, is_data: bool) {
         if let Some(link) = &mut self.link {
             link.add(text, is_data);
         }
@@ -154,8 +155,8 @@ impl Bases {
     /// `None` if no absolute base is known.
     pub(super) fn resolve(
         &self,
-        record: Option<&Field>,
-        element: Option<&Field>,
+        record: Option<&TextField>,
+        element: Option<&TextField>,
         reference: &str,
     ) -> Option<String> {
         let around = self.in_force();
@@ -168,8 +169,8 @@ impl Bases {
 }
 
 /// Returns the `xml:base` of an element.
-pub(super) fn base_of(tag: &Tag<'_>) -> Option<Field> {
-    Field::of_attribute(tag, |name| name.eq_ignore_ascii_case("xml:base"))
+pub(super) fn base_of(tag: &XmlTag<'_>) -> Option<TextField> {
+    TextField::of_attribute(tag, |name| name.eq_ignore_ascii_case("xml:base"))
 }
 
 /// Whether a relation denotes a link to the page itself (RFC 4287, 4.2.7.2). A missing relation
@@ -181,7 +182,7 @@ pub(super) fn is_alternate(relation: &str) -> bool {
 }
 
 /// Resolves a base by the next outer base; `None` if the result is not a URL, or is too long.
-fn join(base: Option<&Url>, written: &Field) -> Option<Url> {
+fn join(base: Option<&Url>, written: &TextField) -> Option<Url> {
     let text = written.text();
     let is_read = !written.is_too_long
         && !written.has_entity

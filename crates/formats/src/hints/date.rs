@@ -103,9 +103,9 @@ fn without_comments(text: &str) -> Option<String> {
 
 /// Reads a text from its start.
 #[derive(Clone, Copy)]
-struct Rest<'a>(&'a str);
+struct DateCursor<'a>(&'a str);
 
-impl<'a> Rest<'a> {
+impl<'a> DateCursor<'a> {
     /// Reads a whole run of digits whose length is in `digits`.
     fn number(&mut self, digits: std::ops::RangeInclusive<usize>) -> Option<u32> {
         let end = self.0.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.0.len());
@@ -133,7 +133,7 @@ impl<'a> Rest<'a> {
 
 /// Parses a time that begins with its year: a W3C datetime or a similar form.
 fn of_digits(text: &str) -> Option<i64> {
-    let mut rest = Rest(text);
+    let mut rest = DateCursor(text);
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let date = match digits {
         4 => {
@@ -170,7 +170,7 @@ fn of_digits(text: &str) -> Option<i64> {
 
 /// Returns the milliseconds of a time of day, less its zone. After a `T`, the time of day has the
 /// form of ISO 8601, without `am` and `pm`, since `10:00 PM` is ambiguous in ISO 8601.
-fn time_of_day(rest: &mut Rest<'_>, has_t: bool) -> Option<i64> {
+fn time_of_day(rest: &mut DateCursor<'_>, has_t: bool) -> Option<i64> {
     let clock = clock(rest, !has_t)?;
     let zone = zone(rest)?;
     Some(clock - zone * 60_000)
@@ -178,7 +178,7 @@ fn time_of_day(rest: &mut Rest<'_>, has_t: bool) -> Option<i64> {
 
 /// Parses hours and minutes, optional seconds and fraction, with or without colons; and `am` or
 /// `pm` if `has_halves`.
-fn clock(rest: &mut Rest<'_>, has_halves: bool) -> Option<i64> {
+fn clock(rest: &mut DateCursor<'_>, has_halves: bool) -> Option<i64> {
     let digits = rest.0.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.0.len());
     let (hour, minute, second) = match digits {
         1 | 2 => {
@@ -218,7 +218,7 @@ fn clock(rest: &mut Rest<'_>, has_halves: bool) -> Option<i64> {
 
 /// Returns the minutes east of Greenwich of the zone that ends the text; 0 without a zone. The name
 /// of a region may follow in brackets.
-fn zone(rest: &mut Rest<'_>) -> Option<i64> {
+fn zone(rest: &mut DateCursor<'_>) -> Option<i64> {
     let mut text = rest.0.trim();
     rest.0 = "";
     if let Some((before, region)) = text.split_once('[') {
@@ -240,7 +240,7 @@ fn zone(rest: &mut Rest<'_>) -> Option<i64> {
 
 /// Parses the minutes of `+0100`, `+01:00`, `+01` or `+1`.
 fn offset_of(text: &str) -> Option<i64> {
-    let mut rest = Rest(text);
+    let mut rest = DateCursor(text);
     let sign = match (rest.skip(&['+']), rest.skip(&['-'])) {
         (true, false) => 1,
         (false, true) => -1,
@@ -257,7 +257,7 @@ fn offset_of(text: &str) -> Option<i64> {
 /// Parses a time with the name of its month: the form of RFC 822, its obsolete forms (RFC 2822,
 /// 4.3), the forms of HTTP (RFC 9110, 5.6.7), and forms with the same words in a different order.
 fn of_words(text: &str) -> Option<i64> {
-    let mut words = Words::default();
+    let mut words = DateParts::default();
     for word in text.split([' ', ',', '\t', '\n', '\r']).filter(|word| !word.is_empty()) {
         words.take(word)?;
     }
@@ -267,7 +267,7 @@ fn of_words(text: &str) -> Option<i64> {
 
 /// The parts of a time found so far.
 #[derive(Default)]
-struct Words {
+struct DateParts {
     day: Option<u32>,
     month: Option<u32>,
     year: Option<u32>,
@@ -275,10 +275,10 @@ struct Words {
     zone: Option<i64>,
 }
 
-impl Words {
+impl DateParts {
     fn take(&mut self, word: &str) -> Option<()> {
         if self.of_day.is_none() && word.contains(':') {
-            let mut rest = Rest(word);
+            let mut rest = DateCursor(word);
             self.of_day = Some(clock(&mut rest, true)?);
             return if rest.0.is_empty() { Some(()) } else { self.take_zone(rest.0) };
         }
@@ -330,7 +330,7 @@ impl Words {
     /// Takes a zone. By RFC 2822, 4.3, an unknown zone means UTC.
     fn take_zone(&mut self, text: &str) -> Option<()> {
         let is_name = text.len() <= 5 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
-        let zone = zone(&mut Rest(text)).or(is_name.then_some(0))?;
+        let zone = zone(&mut DateCursor(text)).or(is_name.then_some(0))?;
         // GMT+0100 may be two words.
         if self.zone.is_none_or(|known| known == 0) {
             self.zone = Some(zone);

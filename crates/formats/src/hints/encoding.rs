@@ -9,7 +9,7 @@ use std::io::{self, BufRead};
 
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-use super::super::stream::{At, Place, Stream};
+use super::super::stream::{SourcePosition, SourceStream, StreamPosition};
 
 /// The limit for the end of the XML declaration, in bytes from the start.
 pub(super) const DECLARED_BYTES: usize = 1 << 10;
@@ -72,28 +72,28 @@ fn declared(start: &[u8]) -> Option<&'static Encoding> {
 
 /// The bytes of a document in UTF-8. A document in UTF-8 is passed unchanged, even if it is
 /// invalid.
-pub(super) struct Characters {
-    stream: Stream,
+pub(super) struct Utf8Stream {
+    stream: SourceStream,
     /// For any other encoding, the decoder and its output for the last byte. Bytes are decoded one
     /// by one, so that each has its place.
-    decoding: Option<Decoding>,
+    decoding: Option<StreamDecoder>,
 }
 
-struct Decoding {
+struct StreamDecoder {
     decoder: Decoder,
     decoded: [u8; DECODED_BYTES_MAX],
     from: usize,
     to: usize,
     /// The place of the last decoded byte.
-    place: Place,
+    place: StreamPosition,
     is_over: bool,
 }
 
-impl Characters {
-    pub(super) fn new(mut stream: Stream) -> Characters {
+impl Utf8Stream {
+    pub(super) fn new(mut stream: SourceStream) -> Utf8Stream {
         let (encoding, mark) = encoding(stream.look_ahead(DECLARED_BYTES));
         stream.consume(mark);
-        let decoding = (encoding != UTF_8).then(|| Decoding {
+        let decoding = (encoding != UTF_8).then(|| StreamDecoder {
             decoder: encoding.new_decoder_without_bom_handling(),
             decoded: [0; DECODED_BYTES_MAX],
             from: 0,
@@ -101,11 +101,11 @@ impl Characters {
             place: stream.place(),
             is_over: false,
         });
-        Characters { stream, decoding }
+        Utf8Stream { stream, decoding }
     }
 
     /// Returns the place of the next character.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> StreamPosition {
         match &self.decoding {
             Some(decoding) if decoding.from < decoding.to => decoding.place,
             _ => self.stream.place(),
@@ -113,7 +113,7 @@ impl Characters {
     }
 
     /// Returns a place in the file for display.
-    pub(super) fn at(&self, place: Place) -> At {
+    pub(super) fn at(&self, place: StreamPosition) -> SourcePosition {
         self.stream.at(place)
     }
 
@@ -125,7 +125,7 @@ impl Characters {
         }
     }
 
-    /// Consumes bytes that [`Characters::fill`] returned.
+    /// Consumes bytes that [`Utf8Stream::fill`] returned.
     pub(super) fn take(&mut self, count: usize) {
         match &mut self.decoding {
             Some(decoding) => decoding.from += count,
@@ -139,8 +139,8 @@ impl Characters {
     }
 }
 
-impl Decoding {
-    fn fill(&mut self, stream: &mut Stream) -> io::Result<&[u8]> {
+impl StreamDecoder {
+    fn fill(&mut self, stream: &mut SourceStream) -> io::Result<&[u8]> {
         while self.from >= self.to && !self.is_over {
             self.place = stream.place();
             let byte = stream.fill_buf()?.get(..1).unwrap_or_default();

@@ -2,11 +2,11 @@
 
 use simkeep::URL_BYTES_MAX;
 
-use super::markup::{Tag, Text, attributes, resolve};
+use super::markup::{XmlTag, XmlText, attributes, resolve};
 
 /// A text without leading white space, limited to a useful length.
 #[derive(Default)]
-pub(super) struct Field {
+pub(super) struct TextField {
     text: String,
     pub(super) is_too_long: bool,
     /// Whether the text refers to an entity of the document type. Entities of the document type are
@@ -14,18 +14,21 @@ pub(super) struct Field {
     pub(super) has_entity: bool,
 }
 
-impl Field {
+impl TextField {
     /// Returns the value of an attribute; `None` if the tag does not have the attribute. Of several
     /// attributes with the name, the first is used.
-    pub(super) fn of_attribute(tag: &Tag<'_>, is_name: impl Fn(&str) -> bool) -> Option<Field> {
+    pub(super) fn of_attribute(
+        tag: &XmlTag<'_>,
+        is_name: impl Fn(&str) -> bool,
+    ) -> Option<TextField> {
         let (_, value) = attributes(&tag.attributes).find(|(name, _)| is_name(name))?;
-        Some(Field::of_value(value, tag.has_entities))
+        Some(TextField::of_value(value, tag.has_entities))
     }
 
     /// Creates a field from the value of an attribute. `has_entities` means that the document
     /// declares entities.
-    pub(super) fn of_value(value: &str, has_entities: bool) -> Field {
-        let mut field = Field::default();
+    pub(super) fn of_value(value: &str, has_entities: bool) -> TextField {
+        let mut field = TextField::default();
         field.resolve(value, has_entities);
         field
     }
@@ -40,7 +43,7 @@ impl Field {
     }
 
     /// Appends a part of the text, or of a CDATA section in it.
-    pub(super) fn add(&mut self, text: &Text<'_>, is_data: bool) {
+    pub(super) fn add(&mut self, text: &XmlText<'_>, is_data: bool) {
         let part = String::from_utf8_lossy(text.bytes);
         if is_data {
             self.push(&part);

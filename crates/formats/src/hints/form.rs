@@ -1,9 +1,9 @@
 //! The kinds of sitemaps and feeds, and the names of their elements.
 
-use super::markup::{Tag, attributes};
+use super::markup::{XmlTag, attributes};
 
 /// A kind of document.
-pub(super) struct Form {
+pub(super) struct FeedForm {
     /// The name of the root element.
     root: &'static str,
     /// The namespace of the elements, as a name in [`NAMESPACES`]; empty if elements have no
@@ -28,7 +28,7 @@ pub(super) struct Form {
 pub(super) const FIELDS_MAX: usize = 6;
 
 /// <https://www.sitemaps.org/protocol.html>, with the extension for news.
-const SITEMAP: Form = Form {
+const SITEMAP: FeedForm = FeedForm {
     root: "urlset",
     namespace: "sitemap",
     has_root: true,
@@ -39,7 +39,7 @@ const SITEMAP: Form = Form {
 };
 
 /// Atom 1.0 (RFC 4287), and 0.3.
-const ATOM: Form = Form {
+const ATOM: FeedForm = FeedForm {
     root: "feed",
     namespace: "atom",
     has_root: true,
@@ -52,10 +52,10 @@ const ATOM: Form = Form {
 const ATOM_TIMES: &[&str] = &["updated", "modified", "published", "issued", "created"];
 
 /// A single Atom entry (RFC 4287, 2).
-const ATOM_ENTRY: Form = Form { root: "entry", ..ATOM };
+const ATOM_ENTRY: FeedForm = FeedForm { root: "entry", ..ATOM };
 
 /// RSS 0.91 to 2.0. A `guid` is a URL unless it is declared not to be a permalink.
-const RSS: Form = Form {
+const RSS: FeedForm = FeedForm {
     root: "rss",
     namespace: "",
     has_root: true,
@@ -66,7 +66,7 @@ const RSS: Form = Form {
 };
 
 /// RSS 0.90 and 1.0.
-const RDF: Form = Form {
+const RDF: FeedForm = FeedForm {
     root: "rdf",
     namespace: "rss",
     has_root: false,
@@ -77,7 +77,7 @@ const RDF: Form = Form {
 };
 
 /// A sitemap index, which has only the times when sitemaps changed.
-const INDEX: Form = Form {
+const INDEX: FeedForm = FeedForm {
     root: "sitemapindex",
     namespace: "sitemap",
     has_root: true,
@@ -87,7 +87,7 @@ const INDEX: Form = Form {
     site: None,
 };
 
-const FORMS: [&Form; 6] = [&SITEMAP, &ATOM, &ATOM_ENTRY, &RSS, &RDF, &INDEX];
+const FORMS: [&FeedForm; 6] = [&SITEMAP, &ATOM, &ATOM_ENTRY, &RSS, &RDF, &INDEX];
 
 /// The characteristic parts of namespace names, which do not depend on scheme and version.
 const NAMESPACES: [(&str, &str); 8] = [
@@ -105,15 +105,15 @@ const NAMESPACES: [(&str, &str); 8] = [
 const PREFIXES_MAX: usize = 32;
 
 /// The form of the current document, and the prefixes declared at its root.
-pub(super) struct Document {
-    pub(super) form: &'static Form,
+pub(super) struct FeedDocument {
+    pub(super) form: &'static FeedForm,
     /// The name of the root element as written.
     pub(super) root: String,
     /// A prefix, and its namespace.
     prefixes: Vec<(String, &'static str)>,
 }
 
-impl Form {
+impl FeedForm {
     /// Whether documents of this form have no pages.
     pub(super) fn is_index(&self) -> bool {
         self.record.is_empty()
@@ -125,9 +125,9 @@ impl Form {
     }
 }
 
-impl Document {
+impl FeedDocument {
     /// Returns the document with this root element; `None` if it is neither a sitemap nor a feed.
-    pub(super) fn of(tag: &Tag<'_>) -> Option<Document> {
+    pub(super) fn of(tag: &XmlTag<'_>) -> Option<FeedDocument> {
         let (prefix, local) = tag.name.split_once(':').unwrap_or(("", &tag.name));
         let form = FORMS.into_iter().find(|form| form.root == local)?;
         // Other kinds of documents have elements with the name of the single record.
@@ -147,7 +147,7 @@ impl Document {
             prefixes.push((String::new(), form.namespace));
         }
         prefixes.extend(declared.take(PREFIXES_MAX));
-        Some(Document { form, root: tag.name.clone(), prefixes })
+        Some(FeedDocument { form, root: tag.name.clone(), prefixes })
     }
 
     /// Returns the form's name for an element: without a prefix if it is in the form's namespace.
@@ -168,7 +168,7 @@ impl Document {
 }
 
 /// Whether a tag declares this namespace for a prefix.
-fn is_declared(tag: &Tag<'_>, prefix: &str, namespace: &str) -> bool {
+fn is_declared(tag: &XmlTag<'_>, prefix: &str, namespace: &str) -> bool {
     attributes(&tag.attributes).any(|(name, value)| {
         let (xmlns, declared) = name.split_once(':').unwrap_or((name, ""));
         let value = value.to_ascii_lowercase();

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::super::not_json::not_json;
 use super::super::numbered::NumberedLines;
-use super::super::stream::Stream;
+use super::super::stream::SourceStream;
 use super::super::surrogates::with_whole_characters;
-use super::super::{Broken, escape, time, url};
+use super::super::{BrokenRecord, escape, time, url};
 use super::{Hint, date};
 
 /// The hints in lines of JSON.
@@ -15,15 +15,15 @@ pub(super) struct HintLines {
 }
 
 impl HintLines {
-    pub(super) fn new(stream: Stream) -> HintLines {
+    pub(super) fn new(stream: SourceStream) -> HintLines {
         HintLines { lines: NumberedLines::new(stream) }
     }
 }
 
 impl Iterator for HintLines {
-    type Item = Result<Hint, Broken>;
+    type Item = Result<Hint, BrokenRecord>;
 
-    fn next(&mut self) -> Option<Result<Hint, Broken>> {
+    fn next(&mut self) -> Option<Result<Hint, BrokenRecord>> {
         match self.lines.advance() {
             Ok(true) => Some(hint(self.lines.text()).map_err(|why| self.lines.broken(why))),
             Ok(false) => None,

@@ -1,9 +1,9 @@
 //! The links of a record in a feed.
 
 use super::base::is_alternate;
-use super::field::Field;
-use super::markup::{Tag, attributes};
-use super::record::Url;
+use super::field::TextField;
+use super::markup::{XmlTag, attributes};
+use super::record::FeedUrl;
 
 /// The maximum number of links to its page that are kept for a record.
 const LINKS_MAX: usize = 16;
@@ -11,11 +11,11 @@ const LINKS_MAX: usize = 16;
 const KIND_CHARS_MAX: usize = 64;
 
 /// The target of a link.
-pub(super) enum Link {
+pub(super) enum FeedLink {
     /// The text of the link is the URL, as in RSS.
     InText,
     /// The page. The kind of link is set if a record may have several links.
-    To(Field, Option<LinkKind>),
+    To(TextField, Option<LinkKind>),
     /// A target other than the page.
     Elsewhere,
 }
@@ -30,11 +30,11 @@ pub(super) struct LinkKind {
 
 /// The links of a record to its page: one link of each type and language (RFC 4287, 4.1.2).
 #[derive(Default)]
-pub(super) struct Links(Vec<(Url, LinkKind)>);
+pub(super) struct FeedLinks(Vec<(FeedUrl, LinkKind)>);
 
-impl Links {
+impl FeedLinks {
     /// Keeps a link if it is the first of its kind. Links after the sixteenth are ignored.
-    pub(super) fn push(&mut self, url: Url, kind: LinkKind) {
+    pub(super) fn push(&mut self, url: FeedUrl, kind: LinkKind) {
         if self.0.len() < LINKS_MAX && self.0.iter().all(|(_, known)| *known != kind) {
             self.0.push((url, kind));
         }
@@ -44,18 +44,18 @@ impl Links {
         self.0.is_empty()
     }
 
-    pub(super) fn first(&self) -> Option<&Url> {
+    pub(super) fn first(&self) -> Option<&FeedUrl> {
         self.0.first().map(|(url, _)| url)
     }
 
     /// Returns the links to pages that have a URL: the links to HTML, or without a type. If there
     /// are no such links, returns all other links.
-    pub(super) fn pages(&self, has_url: impl Fn(&&Url) -> bool) -> Vec<&Url> {
+    pub(super) fn pages(&self, has_url: impl Fn(&&FeedUrl) -> bool) -> Vec<&FeedUrl> {
         let links = |is_page: bool| {
             let of_kind = self.0.iter().filter(move |(_, kind)| kind.is_page() == is_page);
             of_kind.map(|(url, _)| url).filter(&has_url).collect()
         };
-        let pages: Vec<&Url> = links(true);
+        let pages: Vec<&FeedUrl> = links(true);
         if pages.is_empty() { links(false) } else { pages }
     }
 }
@@ -67,7 +67,7 @@ impl LinkKind {
 }
 
 /// Returns the target of a `link` (RFC 4287, 4.2.7).
-pub(super) fn link(tag: &Tag<'_>) -> Link {
+pub(super) fn link(tag: &XmlTag<'_>) -> FeedLink {
     let mut href = None;
     let (mut relation, mut media_type, mut language) = ("", "", "");
     for (name, value) in attributes(&tag.attributes) {
@@ -83,8 +83,8 @@ pub(super) fn link(tag: &Tag<'_>) -> Link {
         }
     }
     match href {
-        _ if !is_alternate(relation) => Link::Elsewhere,
-        None => Link::InText,
+        _ if !is_alternate(relation) => FeedLink::Elsewhere,
+        None => FeedLink::InText,
         Some(href) => {
             let essence = media_type.split(';').next().unwrap_or_default().trim_end();
             let short = |text: &str| text.chars().take(KIND_CHARS_MAX).collect::<String>();
@@ -92,16 +92,16 @@ pub(super) fn link(tag: &Tag<'_>) -> Link {
                 media_type: short(essence).to_ascii_lowercase(),
                 language: short(language).to_ascii_lowercase(),
             };
-            Link::To(Field::of_value(href, tag.has_entities), Some(kind))
+            FeedLink::To(TextField::of_value(href, tag.has_entities), Some(kind))
         }
     }
 }
 
 /// Returns the location of an entry's content, if the content is outside the entry (RFC 4287,
 /// 4.1.3.2).
-pub(super) fn content(tag: &Tag<'_>) -> Link {
-    match Field::of_attribute(tag, |name| name.eq_ignore_ascii_case("src")) {
-        Some(field) => Link::To(field, None),
-        None => Link::Elsewhere,
+pub(super) fn content(tag: &XmlTag<'_>) -> FeedLink {
+    match TextField::of_attribute(tag, |name| name.eq_ignore_ascii_case("src")) {
+        Some(field) => FeedLink::To(field, None),
+        None => FeedLink::Elsewhere,
     }
 }

@@ -12,8 +12,8 @@ use std::io;
 use html5gum::{Token, Tokenizer};
 use memchr::{memchr, memchr2};
 
-use super::super::stream::{At, Place, Stream};
-use super::encoding::Characters;
+use super::super::stream::{SourcePosition, SourceStream, StreamPosition};
+use super::encoding::Utf8Stream;
 
 /// The maximum number of bytes of a tag that are kept. Further bytes are ignored.
 const TAG_BYTES_MAX: usize = 1 << 20;
@@ -26,8 +26,8 @@ const NAME_BYTES_MAX: usize = 1 << 10;
 const REFERENCE_BYTES_MAX: usize = 40;
 
 /// The tags and texts of a document, in order.
-pub(super) struct Markup {
-    characters: Characters,
+pub(super) struct XmlTokenizer {
+    characters: Utf8Stream,
     /// The first bytes of the current piece.
     piece: Vec<u8>,
     /// The total length of the piece.
@@ -36,15 +36,15 @@ pub(super) struct Markup {
 }
 
 /// A piece of a document.
-pub(super) enum Piece<'a> {
+pub(super) enum XmlToken<'a> {
     /// The start of an element, or the whole element if it is empty.
-    Start(Tag<'a>),
+    Start(XmlTag<'a>),
     /// The end of an element, with its name in lower case.
     End(String),
     /// A part of the text of an element.
-    Text(Text<'a>),
+    Text(XmlText<'a>),
     /// The text of a CDATA section, without references.
-    Data(Text<'a>),
+    Data(XmlText<'a>),
     /// A piece without information, for example a comment.
     Nothing,
     /// The end of the document.
@@ -52,7 +52,7 @@ pub(super) enum Piece<'a> {
 }
 
 /// The start of an element.
-pub(super) struct Tag<'a> {
+pub(super) struct XmlTag<'a> {
     /// The name in lower case, since some feeds write `pubdate`.
     pub(super) name: String,
     pub(super) attributes: Cow<'a, str>,
@@ -62,7 +62,7 @@ pub(super) struct Tag<'a> {
 }
 
 /// A text.
-pub(super) struct Text<'a> {
+pub(super) struct XmlText<'a> {
     /// The first bytes of the text.
     pub(super) bytes: &'a [u8],
     /// Whether the text has more bytes than `bytes`.
@@ -73,32 +73,32 @@ pub(super) struct Text<'a> {
     pub(super) cut_tag: Option<String>,
 }
 
-impl Markup {
-    pub(super) fn new(stream: Stream) -> Markup {
-        let characters = Characters::new(stream);
-        Markup { characters, piece: Vec::new(), length: 0, declares_entities: false }
+impl XmlTokenizer {
+    pub(super) fn new(stream: SourceStream) -> XmlTokenizer {
+        let characters = Utf8Stream::new(stream);
+        XmlTokenizer { characters, piece: Vec::new(), length: 0, declares_entities: false }
     }
 
     /// Returns the start of the next piece.
-    pub(super) fn here(&self) -> Place {
+    pub(super) fn position(&self) -> StreamPosition {
         self.characters.place()
     }
 
     /// Returns a place in the file for display.
-    pub(super) fn at(&self, place: Place) -> At {
+    pub(super) fn at(&self, place: StreamPosition) -> SourcePosition {
         self.characters.at(place)
     }
 
     /// Returns the next piece.
-    pub(super) fn next(&mut self) -> io::Result<Piece<'_>> {
+    pub(super) fn next(&mut self) -> io::Result<XmlToken<'_>> {
         self.piece.clear();
         self.length = 0;
         match self.characters.peek()? {
-            None => return Ok(Piece::Over),
+            None => return Ok(XmlToken::Over),
             Some(b'<') => self.take(),
             Some(_) => {
                 while self.keep_until(b'<', TEXT_BYTES_MAX)? {}
-                return Ok(Piece::Text(self.text()));
+                return Ok(XmlToken::Text(self.text()));
             }
         }
         match self.characters.peek()? {
@@ -110,7 +110,7 @@ impl Markup {
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'_' | b':' | 0x80..) => self.tag(false),
             _ => {
                 self.push(b"<", TEXT_BYTES_MAX);
-                Ok(Piece::Text(self.text()))
+                Ok(XmlToken::Text(self.text()))
             }
         }
     }
@@ -125,13 +125,13 @@ impl Markup {
         self.length += bytes.len();
     }
 
-    fn text(&self) -> Text<'_> {
+    fn text(&self) -> XmlText<'_> {
         self.text_of(&self.piece)
     }
 
-    fn text_of<'a>(&self, bytes: &'a [u8]) -> Text<'a> {
+    fn text_of<'a>(&self, bytes: &'a [u8]) -> XmlText<'a> {
         let is_cut = self.length > self.piece.len();
-        Text { bytes, is_cut, has_entities: self.declares_entities, cut_tag: None }
+        XmlText { bytes, is_cut, has_entities: self.declares_entities, cut_tag: None }
     }
 
     /// Keeps bytes up to the byte `end`, which is not consumed. Returns whether more bytes may
@@ -149,13 +149,13 @@ impl Markup {
 
     /// Skips all bytes up to and including `end`, which ends with a `>`.
     fn skip_past(&mut self, end: &[u8]) -> io::Result<()> {
-        while self.keep_past(end, 0)? {}
+        while self.read_through_end(end, 0)? {}
         Ok(())
     }
 
     /// Keeps bytes up to the next `>`, and consumes it. Returns whether the document continues and
     /// `end` was not reached.
-    fn keep_past(&mut self, end: &[u8], max: usize) -> io::Result<bool> {
+    fn read_through_end(&mut self, end: &[u8], max: usize) -> io::Result<bool> {
         let mut tail = [0_u8; 2];
         loop {
             let bytes = self.characters.fill()?;
@@ -182,7 +182,7 @@ impl Markup {
     }
 
     /// Reads a tag, whose `<` was consumed; or a text, if another `<` comes before its end.
-    fn tag(&mut self, is_end: bool) -> io::Result<Piece<'_>> {
+    fn tag(&mut self, is_end: bool) -> io::Result<XmlToken<'_>> {
         let mut quote = None;
         let is_whole = loop {
             let bytes = self.characters.fill()?;
@@ -213,33 +213,33 @@ impl Markup {
             self.piece.insert(0, b'<');
             self.length += 1;
             let cut_tag = (!is_end).then(|| name(self.piece.get(1..).unwrap_or_default()).0);
-            return Ok(Piece::Text(Text { cut_tag, ..self.text() }));
+            return Ok(XmlToken::Text(XmlText { cut_tag, ..self.text() }));
         }
         self.take();
         let tag = self.piece.as_slice();
         Ok(match is_end {
-            true => Piece::End(name(tag.get(1..).unwrap_or_default()).0),
-            false => Piece::Start(start(tag, self.declares_entities)),
+            true => XmlToken::End(name(tag.get(1..).unwrap_or_default()).0),
+            false => XmlToken::Start(start(tag, self.declares_entities)),
         })
     }
 
     /// Reads a processing instruction; or a text, if no name follows the `<?` (XML 1.0, 2.6).
-    fn instruction(&mut self) -> io::Result<Piece<'_>> {
+    fn instruction(&mut self) -> io::Result<XmlToken<'_>> {
         self.take();
         match self.characters.peek()? {
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'_' | b':' | 0x80..) => {
-                self.skip_past(b">").map(|()| Piece::Nothing)
+                self.skip_past(b">").map(|()| XmlToken::Nothing)
             }
             _ => {
                 self.push(b"<?", TEXT_BYTES_MAX);
-                Ok(Piece::Text(self.text()))
+                Ok(XmlToken::Text(self.text()))
             }
         }
     }
 
     /// Reads markup after `<!`: a comment, a CDATA section or a document type. Other markup is
     /// skipped up to its `>`, or to the next `<`, which begins another tag.
-    fn declaration(&mut self) -> io::Result<Piece<'_>> {
+    fn declaration(&mut self) -> io::Result<XmlToken<'_>> {
         self.take();
         match self.characters.peek()? {
             Some(b'-') => {
@@ -264,7 +264,7 @@ impl Markup {
                 false => self.skip_unknown()?,
             },
         }
-        Ok(Piece::Nothing)
+        Ok(XmlToken::Nothing)
     }
 
     /// Skips a declaration of an unknown kind.
@@ -292,10 +292,10 @@ impl Markup {
         Ok(true)
     }
 
-    fn data(&mut self) -> io::Result<Piece<'_>> {
-        while self.keep_past(b"]]>", TEXT_BYTES_MAX)? {}
+    fn data(&mut self) -> io::Result<XmlToken<'_>> {
+        while self.read_through_end(b"]]>", TEXT_BYTES_MAX)? {}
         let bytes = self.piece.strip_suffix(b"]]>").unwrap_or(&self.piece);
-        Ok(Piece::Data(self.text_of(bytes)))
+        Ok(XmlToken::Data(self.text_of(bytes)))
     }
 
     /// Skips a document type, which ends with the first `>` outside of quotes and outside of its
@@ -343,11 +343,11 @@ fn name(tag: &[u8]) -> (String, &[u8]) {
     (String::from_utf8_lossy(name).to_ascii_lowercase(), rest)
 }
 
-fn start(tag: &[u8], has_entities: bool) -> Tag<'_> {
+fn start(tag: &[u8], has_entities: bool) -> XmlTag<'_> {
     let bare = tag.strip_suffix(b"/").unwrap_or(tag);
     let (name, attributes) = name(bare);
     let is_empty = bare.len() < tag.len();
-    Tag { name, attributes: String::from_utf8_lossy(attributes), is_empty, has_entities }
+    XmlTag { name, attributes: String::from_utf8_lossy(attributes), is_empty, has_entities }
 }
 
 /// Returns the attributes of a tag by name and value. A value without quotes ends at a blank.

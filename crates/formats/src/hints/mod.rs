@@ -30,13 +30,13 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::compression::Packing;
+use super::compression::FileCompression;
 use super::compression::is_packed;
 use super::numbered::without_marks;
-use super::stream::Stream;
-use super::{Broken, ZstdWindow, escape};
+use super::stream::SourceStream;
+use super::{BrokenRecord, ZstdWindow, escape};
 use lines::HintLines;
-use sitemap::Sitemap;
+use sitemap::FeedReader;
 
 /// A page with a reported change.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +53,7 @@ pub struct Hint {
 ///
 /// Memory does not grow with the file. A line of JSON has at most 64 KiB, and only the first 128
 /// KiB of a text in XML are read. A record with elements nested more than 100 deep is broken.
-pub struct Hints(Box<dyn Iterator<Item = Result<Hint, Broken>> + Send>);
+pub struct HintReader(Box<dyn Iterator<Item = Result<Hint, BrokenRecord>> + Send>);
 
 /// The number of bytes that determine the format of a file.
 const SNIFFED_BYTES: usize = 4 << 10;
@@ -99,9 +99,12 @@ const PACKED_TWICE_BYTES_MAX: u64 = 1 << 30;
 ///
 /// Returns an error if the file cannot be read, is empty, or has none of these formats. A plain
 /// list of URLs, which the sitemap protocol also allows, is not accepted, since it has no times.
-pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Hints, Broken> {
-    let stream = Stream::open(path, zstd_window);
-    Hints::new(stream.map_err(|e| Broken::source(&path.to_string_lossy(), &e))?, zstd_window)
+pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<HintReader, BrokenRecord> {
+    let stream = SourceStream::open(path, zstd_window);
+    HintReader::new(
+        stream.map_err(|e| BrokenRecord::source(&path.to_string_lossy(), &e))?,
+        zstd_window,
+    )
 }
 
 /// Reads hints from a reader. See [`open`].
@@ -113,33 +116,34 @@ pub fn read(
     name: &str,
     bytes: Box<dyn Read + Send>,
     zstd_window: ZstdWindow,
-) -> Result<Hints, Broken> {
-    let stream = Stream::unpacked(name, bytes, Arc::default(), zstd_window);
-    Hints::new(stream.map_err(|e| Broken::source(name, &e))?, zstd_window)
+) -> Result<HintReader, BrokenRecord> {
+    let stream = SourceStream::unpacked(name, bytes, Arc::default(), zstd_window);
+    HintReader::new(stream.map_err(|e| BrokenRecord::source(name, &e))?, zstd_window)
 }
 
-impl Hints {
-    fn new(mut stream: Stream, zstd_window: ZstdWindow) -> Result<Hints, Broken> {
+impl HintReader {
+    fn new(mut stream: SourceStream, zstd_window: ZstdWindow) -> Result<HintReader, BrokenRecord> {
         // Some servers compress a file that is already compressed.
-        if stream.packing() != Packing::Plain && is_packed(stream.look_ahead(SNIFFED_BYTES)) {
+        if stream.packing() != FileCompression::Plain && is_packed(stream.look_ahead(SNIFFED_BYTES))
+        {
             let name = stream.name();
             let again = stream.unpacked_again(PACKED_TWICE_BYTES_MAX, zstd_window);
-            stream =
-                again.map_err(|e| Broken { at: name.to_string(), why: escape(&e.to_string()) })?;
+            stream = again
+                .map_err(|e| BrokenRecord { at: name.to_string(), why: escape(&e.to_string()) })?;
         }
         let start = stream.look_ahead(SNIFFED_BYTES);
         if encoding::is_xml(start) {
-            return Ok(Hints(Box::new(Sitemap::new(stream))));
+            return Ok(HintReader(Box::new(FeedReader::new(stream))));
         }
         match without_marks(start).first() {
-            Some(b'{') => Ok(Hints(Box::new(HintLines::new(stream)))),
+            Some(b'{') => Ok(HintReader(Box::new(HintLines::new(stream)))),
             None if start.len() < SNIFFED_BYTES => {
                 let at = stream.name().to_string();
                 let mut lines = HintLines::new(stream).peekable();
                 // The lines report a file that cannot be read.
                 match lines.peek() {
-                    Some(_) => Ok(Hints(Box::new(lines))),
-                    None => Err(Broken { at, why: "it is empty".into() }),
+                    Some(_) => Ok(HintReader(Box::new(lines))),
+                    None => Err(BrokenRecord { at, why: "it is empty".into() }),
                 }
             }
             _ => {
@@ -149,16 +153,16 @@ impl Hints {
                     true => "it is a list of URLs, which does not say when they changed",
                     false => "neither JSON lines nor a sitemap nor a feed",
                 };
-                Err(Broken { at: stream.name().to_string(), why: why.into() })
+                Err(BrokenRecord { at: stream.name().to_string(), why: why.into() })
             }
         }
     }
 }
 
-impl Iterator for Hints {
-    type Item = Result<Hint, Broken>;
+impl Iterator for HintReader {
+    type Item = Result<Hint, BrokenRecord>;
 
-    fn next(&mut self) -> Option<Result<Hint, Broken>> {
+    fn next(&mut self) -> Option<Result<Hint, BrokenRecord>> {
         self.0.next()
     }
 }

@@ -1,11 +1,11 @@
 //! A record in a sitemap or a feed: the URL of its page, and the time of its change.
 
 use super::super::{escape, url};
-use super::base::{Bases, base_of};
-use super::field::Field;
-use super::form::{Document, FIELDS_MAX, Form};
-use super::link::{Link, Links, content, link};
-use super::markup::{Tag, Text, attributes};
+use super::base::{BaseStack, base_of};
+use super::field::TextField;
+use super::form::{FIELDS_MAX, FeedDocument, FeedForm};
+use super::link::{FeedLink, FeedLinks, content, link};
+use super::markup::{XmlTag, XmlText, attributes};
 use super::{Hint, date};
 
 /// The limit for nested elements in a record.
@@ -13,20 +13,20 @@ const DEPTH_MAX: usize = 100;
 
 /// The current record.
 #[derive(Default)]
-pub(super) struct Record {
+pub(super) struct FeedRecord {
     /// The `xml:base` of the record's element.
-    base: Option<Field>,
+    base: Option<TextField>,
     /// The links of the record to its page. A page may have several formats or languages.
-    links: Links,
+    links: FeedLinks,
     /// The form's URL elements found so far, in the order of the form.
-    urls: [Option<Url>; FIELDS_MAX],
-    times: [Option<Field>; FIELDS_MAX],
+    urls: [Option<FeedUrl>; FIELDS_MAX],
+    times: [Option<TextField>; FIELDS_MAX],
     /// The names of open elements within the record, as written.
     within: Vec<String>,
     /// The number of further open elements within the last element of `within`.
     beyond: usize,
     /// The field being read, and its depth.
-    open: Option<(Kind, usize)>,
+    open: Option<(RecordField, usize)>,
     /// The reason why the record is broken.
     broken: Option<String>,
     /// Whether a tag with the record's URL or time has no end, so that the URL or the time is lost.
@@ -35,10 +35,10 @@ pub(super) struct Record {
 
 /// A URL of a record.
 #[derive(Default)]
-pub(super) struct Url {
-    pub(super) field: Field,
+pub(super) struct FeedUrl {
+    pub(super) field: TextField,
     /// The `xml:base` of the URL's element.
-    pub(super) base: Option<Field>,
+    pub(super) base: Option<TextField>,
     /// Whether the URL may be relative: a link is a reference (RFC 4287, 4.2.7.1), a `guid` is not.
     pub(super) is_reference: bool,
     /// Whether the URL is an attribute. An empty attribute means the base itself (RFC 3986, 4.4).
@@ -46,31 +46,31 @@ pub(super) struct Url {
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum RecordField {
     Url(usize),
     Time(usize),
 }
 
-impl Record {
+impl FeedRecord {
     /// Begins a record with this tag.
-    pub(super) fn begin(form: &Form, tag: &Tag<'_>) -> Record {
-        let mut record = Record { base: base_of(tag), ..Record::default() };
+    pub(super) fn begin(form: &FeedForm, tag: &XmlTag<'_>) -> FeedRecord {
+        let mut record = FeedRecord { base: base_of(tag), ..FeedRecord::default() };
         for (url, name) in record.urls.iter_mut().zip(form.urls) {
             let Some(name) = name.strip_prefix('@') else { continue };
             let is_name = |written: &str| written.rsplit(':').next() == Some(name);
-            let field = Field::of_attribute(tag, is_name);
-            *url = field.map(|field| Url { field, is_reference: true, ..Url::default() });
+            let field = TextField::of_attribute(tag, is_name);
+            *url = field.map(|field| FeedUrl { field, is_reference: true, ..FeedUrl::default() });
         }
         record
     }
 
     /// Creates a record whose own tag has no end, so that its content is unreliable.
-    pub(super) fn cut_off() -> Record {
-        Record { broken: Some("its tag has no end".to_owned()), ..Record::default() }
+    pub(super) fn cut_off() -> FeedRecord {
+        FeedRecord { broken: Some("its tag has no end".to_owned()), ..FeedRecord::default() }
     }
 
     /// Takes the start of an element within the record. `name` is the form's name for the element.
-    pub(super) fn start(&mut self, document: &Document, name: &str, tag: &Tag<'_>) {
+    pub(super) fn start(&mut self, document: &FeedDocument, name: &str, tag: &XmlTag<'_>) {
         // If an element occurs twice, the first is used.
         let form = document.form;
         let mut is_empty = tag.is_empty;
@@ -106,39 +106,40 @@ impl Record {
 
     /// Takes the start of a URL element. Returns whether the element is treated as empty: a link
     /// with its target in attributes may have no end, as in HTML.
-    fn start_url(&mut self, form: &Form, at: usize, name: &str, tag: &Tag<'_>) -> bool {
+    fn start_url(&mut self, form: &FeedForm, at: usize, name: &str, tag: &XmlTag<'_>) -> bool {
         let link = match name {
             "link" => link(tag),
             "content" => content(tag),
-            _ => Link::InText,
+            _ => FeedLink::InText,
         };
-        let is_empty = name == "link" && !matches!(link, Link::InText);
+        let is_empty = name == "link" && !matches!(link, FeedLink::InText);
         let Some(url @ None) = self.urls.get_mut(at) else { return is_empty };
         let (base, is_reference) = (base_of(tag), form.site.is_some() && name != "guid");
         match link {
-            Link::To(field, kind) => {
-                let to = Url { field, base, is_reference, is_attribute: true };
+            FeedLink::To(field, kind) => {
+                let to = FeedUrl { field, base, is_reference, is_attribute: true };
                 match kind {
                     Some(kind) => self.links.push(to, kind),
                     None => *url = Some(to),
                 }
             }
-            Link::Elsewhere => {}
-            Link::InText if tag.is_empty || name == "guid" && is_no_permalink(tag) => {}
-            Link::InText if name == "link" && !self.links.is_empty() => {}
-            Link::InText => {
-                *url = Some(Url { base, is_reference, ..Url::default() });
-                self.open = Some((Kind::Url(at), 1));
+            FeedLink::Elsewhere => {}
+            FeedLink::InText if tag.is_empty || name == "guid" && is_no_permalink(tag) => {}
+            FeedLink::InText if name == "link" && !self.links.is_empty() => {}
+            FeedLink::InText => {
+                *url = Some(FeedUrl { base, is_reference, ..FeedUrl::default() });
+                self.open = Some((RecordField::Url(at), 1));
             }
         }
         is_empty
     }
 
-    fn start_time(&mut self, at: usize, tag: &Tag<'_>) {
+    fn start_time(&mut self, at: usize, tag: &XmlTag<'_>) {
         let Some(field @ None) = self.times.get_mut(at) else { return };
         if !tag.is_empty && self.open.is_none() {
             let depth = self.within.len() + 1;
-            (*field, self.open) = (Some(Field::default()), Some((Kind::Time(at), depth)));
+            (*field, self.open) =
+                (Some(TextField::default()), Some((RecordField::Time(at), depth)));
         }
     }
 
@@ -166,7 +167,7 @@ impl Record {
     }
 
     /// Takes a part of the text of the record's elements.
-    pub(super) fn text(&mut self, text: &Text<'_>, is_data: bool, record: &str) {
+    pub(super) fn text(&mut self, text: &XmlText<'_>, is_data: bool, record: &str) {
         // A CDATA section within another is text, unless the end of the record was missed
         // meanwhile.
         if is_data
@@ -177,10 +178,10 @@ impl Record {
         }
         let depth = self.within.len();
         let field = match self.open {
-            Some((Kind::Url(at), open)) if open == depth => {
+            Some((RecordField::Url(at), open)) if open == depth => {
                 self.urls.get_mut(at).and_then(Option::as_mut).map(|url| &mut url.field)
             }
-            Some((Kind::Time(at), open)) if open == depth => {
+            Some((RecordField::Time(at), open)) if open == depth => {
                 self.times.get_mut(at).and_then(Option::as_mut)
             }
             _ => return,
@@ -191,23 +192,23 @@ impl Record {
     }
 
     /// Takes a tag without an end. `name` is the form's name for its element.
-    pub(super) fn cut(&mut self, form: &Form, name: &str) {
+    pub(super) fn cut(&mut self, form: &FeedForm, name: &str) {
         let is_known = form.urls.iter().chain(form.times).any(|known| *known == name);
         self.has_cut_tag |= self.within.is_empty() && is_known;
     }
 
     /// Returns the hints of the finished record; no hints if the record has no time.
-    pub(super) fn hints(mut self, form: &Form, bases: &Bases) -> Vec<Result<Hint, String>> {
+    pub(super) fn hints(mut self, form: &FeedForm, bases: &BaseStack) -> Vec<Result<Hint, String>> {
         if self.open.is_some() {
             self.unclosed();
         }
         let times = self.times.iter().zip(form.times);
-        let times: Vec<(&Field, &str)> = times
+        let times: Vec<(&TextField, &str)> = times
             .filter_map(|(time, name)| Some((time.as_ref()?, *name)))
             .filter(|(time, _)| !time.is_empty() || time.is_too_long)
             .collect();
         let has_base = bases.is_written() || self.base.is_some();
-        let has_url = |url: &&Url| {
+        let has_url = |url: &&FeedUrl| {
             let may_be_empty = url.is_attribute && (has_base || url.base.is_some());
             !url.field.is_empty() || may_be_empty
         };
@@ -232,7 +233,7 @@ impl Record {
         if broken.is_some() {
             pages.truncate(1);
         }
-        let resolve = |url: &Url| {
+        let resolve = |url: &FeedUrl| {
             let may_be_relative = url.is_reference && has_url(&url);
             let reference = may_be_relative.then(|| url.field.text())?;
             bases.resolve(self.base.as_ref(), url.base.as_ref(), reference)
@@ -242,9 +243,9 @@ impl Record {
 }
 
 fn hint(
-    url: &Url,
-    resolve: impl Fn(&Url) -> Option<String>,
-    times: &[(&Field, &str)],
+    url: &FeedUrl,
+    resolve: impl Fn(&FeedUrl) -> Option<String>,
+    times: &[(&TextField, &str)],
     broken: Option<&str>,
 ) -> Result<Hint, String> {
     let written = url.field.text();
@@ -293,7 +294,7 @@ fn is_absolute(url: &str) -> bool {
 }
 
 /// Whether a `guid` is declared not to be a URL.
-fn is_no_permalink(tag: &Tag<'_>) -> bool {
+fn is_no_permalink(tag: &XmlTag<'_>) -> bool {
     attributes(&tag.attributes).any(|(name, value)| {
         name.eq_ignore_ascii_case("ispermalink") && value.trim().eq_ignore_ascii_case("false")
     })

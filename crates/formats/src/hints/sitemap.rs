@@ -2,66 +2,66 @@
 
 use std::collections::VecDeque;
 
-use super::super::stream::{Place, Stream};
-use super::super::{Broken, escape};
+use super::super::stream::{SourceStream, StreamPosition};
+use super::super::{BrokenRecord, escape};
 use super::Hint;
-use super::base::Bases;
-use super::form::Document;
-use super::markup::{Markup, Piece, Tag, Text};
-use super::record::Record;
+use super::base::BaseStack;
+use super::form::FeedDocument;
+use super::markup::{XmlTag, XmlText, XmlToken, XmlTokenizer};
+use super::record::FeedRecord;
 
 /// The hints of a sitemap, or of an Atom or RSS feed.
-pub(super) struct Sitemap {
-    markup: Markup,
-    records: Records,
+pub(super) struct FeedReader {
+    markup: XmlTokenizer,
+    records: FeedState,
     /// Results that are not returned yet.
-    found: VecDeque<Found>,
+    found: VecDeque<PlacedHint>,
     is_over: bool,
 }
 
 /// A result at a place: a hint, or an error.
-type Found = (Place, Result<Hint, String>);
+type PlacedHint = (StreamPosition, Result<Hint, String>);
 
 /// The state of reading a file.
 #[derive(Default)]
-struct Records {
-    document: Option<Document>,
+struct FeedState {
+    document: Option<FeedDocument>,
     /// The bases of relative URLs, in a document that may have relative URLs.
-    bases: Bases,
-    record: Option<(Place, Record)>,
+    bases: BaseStack,
+    record: Option<(StreamPosition, FeedRecord)>,
     /// Whether a document was found.
     is_known: bool,
     /// The first element, if it does not begin a known document.
-    other: Option<(Place, String)>,
+    other: Option<(StreamPosition, String)>,
 }
 
-impl Sitemap {
-    pub(super) fn new(stream: Stream) -> Sitemap {
-        let markup = Markup::new(stream);
-        let (records, found) = (Records::default(), VecDeque::new());
-        Sitemap { markup, records, found, is_over: false }
+impl FeedReader {
+    pub(super) fn new(stream: SourceStream) -> FeedReader {
+        let markup = XmlTokenizer::new(stream);
+        let (records, found) = (FeedState::default(), VecDeque::new());
+        FeedReader { markup, records, found, is_over: false }
     }
 
-    fn named(&self, (place, hint): Found) -> Result<Hint, Broken> {
-        hint.map_err(|why| Broken { at: self.markup.at(place).to_string(), why })
+    fn with_position(&self, (place, hint): PlacedHint) -> Result<Hint, BrokenRecord> {
+        hint.map_err(|why| BrokenRecord { at: self.markup.at(place).to_string(), why })
     }
 }
 
-impl Iterator for Sitemap {
-    type Item = Result<Hint, Broken>;
+impl Iterator for FeedReader {
+    type Item = Result<Hint, BrokenRecord>;
 
-    fn next(&mut self) -> Option<Result<Hint, Broken>> {
+    fn next(&mut self) -> Option<Result<Hint, BrokenRecord>> {
         loop {
             if let Some(found) = self.found.pop_front() {
-                return Some(self.named(found));
+                return Some(self.with_position(found));
             }
             if self.is_over {
                 return None;
             }
-            let place = self.markup.here();
+            let place = self.markup.position();
             match self.markup.next() {
                 Ok(piece) => {
-                    self.is_over = matches!(piece, Piece::Over);
+                    self.is_over = matches!(piece, XmlToken::Over);
                     self.records.take(place, piece, &mut self.found);
                 }
                 Err(error) => {
@@ -73,20 +73,25 @@ impl Iterator for Sitemap {
     }
 }
 
-impl Records {
+impl FeedState {
     /// Takes a piece of markup, and adds the hints and errors that it completes.
-    fn take(&mut self, place: Place, piece: Piece<'_>, found: &mut VecDeque<Found>) {
+    fn take(
+        &mut self,
+        place: StreamPosition,
+        piece: XmlToken<'_>,
+        found: &mut VecDeque<PlacedHint>,
+    ) {
         match piece {
-            Piece::Start(tag) => self.start(place, &tag, found),
-            Piece::End(name) => self.end(&name, found),
-            Piece::Text(text) => self.text(place, &text, false),
-            Piece::Data(text) => self.text(place, &text, true),
-            Piece::Nothing => {}
-            Piece::Over => self.over(place, found),
+            XmlToken::Start(tag) => self.start(place, &tag, found),
+            XmlToken::End(name) => self.end(&name, found),
+            XmlToken::Text(text) => self.text(place, &text, false),
+            XmlToken::Data(text) => self.text(place, &text, true),
+            XmlToken::Nothing => {}
+            XmlToken::Over => self.end_file(place, found),
         }
     }
 
-    fn start(&mut self, place: Place, tag: &Tag<'_>, found: &mut VecDeque<Found>) {
+    fn start(&mut self, place: StreamPosition, tag: &XmlTag<'_>, found: &mut VecDeque<PlacedHint>) {
         let Some(document) = &self.document else {
             return self.begin(place, tag, found);
         };
@@ -104,13 +109,13 @@ impl Records {
         // open elements.
         self.close(found);
         if !tag.is_empty {
-            self.record = Some((place, Record::begin(form, tag)));
+            self.record = Some((place, FeedRecord::begin(form, tag)));
         }
     }
 
     /// Takes an element that is not within a known document.
-    fn begin(&mut self, place: Place, tag: &Tag<'_>, found: &mut VecDeque<Found>) {
-        let Some(document) = Document::of(tag) else {
+    fn begin(&mut self, place: StreamPosition, tag: &XmlTag<'_>, found: &mut VecDeque<PlacedHint>) {
+        let Some(document) = FeedDocument::of(tag) else {
             if !self.is_known && self.other.is_none() {
                 self.other = Some((place, tag.name.clone()));
             }
@@ -119,7 +124,7 @@ impl Records {
         self.is_known = true;
         let form = document.form;
         if form.is_record() {
-            self.record = (!tag.is_empty).then(|| (place, Record::begin(form, tag)));
+            self.record = (!tag.is_empty).then(|| (place, FeedRecord::begin(form, tag)));
         } else if form.site.is_some() {
             self.bases.start(&document, &tag.name, tag);
         }
@@ -130,7 +135,7 @@ impl Records {
         }
     }
 
-    fn end(&mut self, name: &str, found: &mut VecDeque<Found>) {
+    fn end(&mut self, name: &str, found: &mut VecDeque<PlacedHint>) {
         let Some(document) = &self.document else { return };
         let is_root = document.root == name;
         let is_record = !is_root && document.name(name) == document.form.record;
@@ -144,19 +149,19 @@ impl Records {
         self.close(found);
         if is_root {
             self.document = None;
-            self.bases = Bases::default();
+            self.bases = BaseStack::default();
         }
     }
 
     /// Ends the record, and adds its results.
-    fn close(&mut self, found: &mut VecDeque<Found>) {
+    fn close(&mut self, found: &mut VecDeque<PlacedHint>) {
         if let (Some((place, record)), Some(document)) = (self.record.take(), &self.document) {
             let hints = record.hints(document.form, &self.bases);
             found.extend(hints.into_iter().map(|hint| (place, hint)));
         }
     }
 
-    fn text(&mut self, place: Place, text: &Text<'_>, is_data: bool) {
+    fn text(&mut self, place: StreamPosition, text: &XmlText<'_>, is_data: bool) {
         let Some(document) = &self.document else { return };
         let form = document.form;
         let cut = text.cut_tag.as_deref().map(|written| document.name(written));
@@ -169,14 +174,14 @@ impl Records {
             }
             // The text after this piece would belong to a record, so its loss must be reported.
             None if cut.is_some_and(|name| name == form.record) => {
-                self.record = Some((place, Record::cut_off()));
+                self.record = Some((place, FeedRecord::cut_off()));
             }
             None => self.bases.text(text, is_data),
         }
     }
 
     /// Takes the end of the file.
-    fn over(&mut self, place: Place, found: &mut VecDeque<Found>) {
+    fn end_file(&mut self, place: StreamPosition, found: &mut VecDeque<PlacedHint>) {
         let is_cut = self.document.is_some();
         let before = found.len();
         self.close(found);

@@ -7,22 +7,22 @@ use std::io::{self, Cursor, Read};
 
 use proptest::prelude::*;
 
-use super::super::escape::is_unfit;
+use super::super::escape::needs_escape;
 use super::super::gzip::tests::gz;
 use super::*;
 
 /// A file that arrives in pieces of this size.
-struct Pieces(Cursor<Vec<u8>>, usize);
+struct PieceReader(Cursor<Vec<u8>>, usize);
 
-impl Read for Pieces {
+impl Read for PieceReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let end = out.len().min(self.1);
         self.0.read(&mut out[..end])
     }
 }
 
-fn read_by(file: &[u8], bytes: usize) -> Vec<Result<Hint, Broken>> {
-    let pieces = Pieces(Cursor::new(file.to_vec()), bytes);
+fn read_by(file: &[u8], bytes: usize) -> Vec<Result<Hint, BrokenRecord>> {
+    let pieces = PieceReader(Cursor::new(file.to_vec()), bytes);
     match read("test", Box::new(pieces), ZstdWindow::default()) {
         Ok(hints) => hints.collect(),
         Err(broken) => vec![Err(broken)],
@@ -36,15 +36,15 @@ fn hints(file: impl AsRef<[u8]>) -> Vec<(String, i64)> {
     let file = file.as_ref();
     let found = read_by(file, usize::MAX);
     assert_eq!(found, read_by(file, 1));
-    let placeless = |found: Vec<Result<Hint, Broken>>| -> Vec<_> {
+    let placeless = |found: Vec<Result<Hint, BrokenRecord>>| -> Vec<_> {
         found.into_iter().map(|hint| hint.map_err(|broken| broken.why)).collect()
     };
     assert_eq!(placeless(found.clone()), placeless(read_by(&gz(file), usize::MAX)));
     let shown = |hint| match hint {
         Ok(Hint { url, modified }) => (url, modified),
-        Err(Broken { at, why }) => {
+        Err(BrokenRecord { at, why }) => {
             let said = format!("{at}: {why}");
-            assert!(!said.contains(is_unfit), "{said}");
+            assert!(!said.contains(needs_escape), "{said}");
             (said, i64::MIN)
         }
     };

@@ -13,7 +13,7 @@ use parquet::schema::parser::parse_message_type;
 
 use super::*;
 
-/// Columns of all types: some optional, one in a group, and one a list of lists.
+/// Columns of all types. Some columns are optional, one is in a group, and one is a list of lists.
 const SCHEMA: &str = "
 message corpus {
     REQUIRED INT64 id;
@@ -26,7 +26,7 @@ message corpus {
         OPTIONAL GROUP element (LIST) { REPEATED GROUP list { OPTIONAL INT32 element; } } } }
 }";
 
-/// A file with these row groups, compressed in this way.
+/// Returns a file with these numbers of rows in its row groups, with the compression `packed`.
 fn corpus(groups: &[u32], packed: Compression) -> Vec<u8> {
     let mut bytes = Vec::new();
     let said = KeyValue::new("ARROW:schema".to_owned(), "schema".to_owned());
@@ -99,21 +99,21 @@ fn file(bytes: &[u8]) -> File {
     file
 }
 
-/// All rows, in their printed form.
+/// Returns all rows in their printed form.
 fn rows(bytes: &[u8]) -> Vec<String> {
     let reader = SerializedFileReader::new(bytes::Bytes::copy_from_slice(bytes)).unwrap();
     reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
 }
 
-/// A copy with the rows for which `is_kept` is true.
+/// Returns a copy of the rows for which `is_kept` returns true.
 fn copied(bytes: &[u8], is_kept: impl Fn(usize) -> bool) -> Result<Vec<u8>, CopyError> {
     let mut out = Vec::new();
-    let mut copying = Copying::begin(file(bytes), &mut out, false)?;
+    let mut copying = FilteringCopy::begin(file(bytes), &mut out, false)?;
     let mut first = 0;
     while let Some(rows) = copying.rows()? {
         let kept: Vec<bool> = (first..first + rows).map(&is_kept).collect();
         first += rows;
-        copying.group(Choice::Keep(&kept))?;
+        copying.group(GroupEdit::Keep(&kept))?;
     }
     copying.end()?;
     Ok(out)
@@ -163,16 +163,16 @@ fn copy_keeps_compression_and_metadata() {
 fn marks_add_two_columns() {
     let bytes = corpus(&[300, 20], Compression::SNAPPY);
     let mark = |row: usize| {
-        let mark = || Mark { duplicate_of: format!("doc {}", row / 2), distance: 3 };
+        let mark = || DuplicateMark { duplicate_of: format!("doc {}", row / 2), distance: 3 };
         row.is_multiple_of(5).then(mark)
     };
     let mut out = Vec::new();
-    let mut copying = Copying::begin(file(&bytes), &mut out, true).unwrap();
+    let mut copying = FilteringCopy::begin(file(&bytes), &mut out, true).unwrap();
     let mut first = 0;
     while let Some(rows) = copying.rows().unwrap() {
         let marks: Vec<_> = (first..first + rows).map(mark).collect();
         first += rows;
-        copying.group(Choice::Mark(&marks)).unwrap();
+        copying.group(GroupEdit::Mark(&marks)).unwrap();
     }
     copying.end().unwrap();
     for (row, (before, after)) in rows(&bytes).iter().zip(rows(&out)).enumerate() {
@@ -186,23 +186,23 @@ fn marks_add_two_columns() {
     let reader = SerializedFileReader::new(bytes::Bytes::from(out.clone())).unwrap();
     let said = reader.metadata().file_metadata().key_value_metadata().unwrap();
     assert_eq!(said.iter().map(|pair| &pair.key[..]).collect::<Vec<_>>(), ["pandas"]);
-    let twice = Copying::begin(file(&out), Vec::new(), true).err().unwrap();
+    let twice = FilteringCopy::begin(file(&out), Vec::new(), true).err().unwrap();
     assert!(twice.to_string().contains("duplicate_of already"), "{twice}");
 }
 
 #[test]
 fn mismatched_choices_are_refused() {
     let bytes = corpus(&[10, 10], Compression::SNAPPY);
-    let begin = |marks| Copying::begin(file(&bytes), Vec::new(), marks).unwrap();
-    assert!(begin(false).group(Choice::Keep(&[true; 9])).is_err());
-    assert!(begin(false).group(Choice::Mark(&[const { None }; 10])).is_err());
-    assert!(begin(true).group(Choice::Keep(&[true; 10])).is_err());
+    let begin = |marks| FilteringCopy::begin(file(&bytes), Vec::new(), marks).unwrap();
+    assert!(begin(false).group(GroupEdit::Keep(&[true; 9])).is_err());
+    assert!(begin(false).group(GroupEdit::Mark(&[const { None }; 10])).is_err());
+    assert!(begin(true).group(GroupEdit::Keep(&[true; 10])).is_err());
     let mut half = begin(false);
-    half.group(Choice::Keep(&[true; 10])).unwrap();
+    half.group(GroupEdit::Keep(&[true; 10])).unwrap();
     assert!(half.end().is_err());
 }
 
-/// A damaged file is refused, or its copy has as many rows as the file declares.
+/// A damaged file is refused, or its copy has as many rows as the metadata of the copy state.
 #[test]
 fn damaged_files_are_reported_without_harm() {
     let bytes = corpus(&[60], Compression::SNAPPY);
@@ -231,8 +231,8 @@ fn full_disk_is_distinguished_from_a_damaged_file() {
     let bytes = corpus(&[60], Compression::UNCOMPRESSED);
     for room in [0, 100, 1000, 3000] {
         let copy = |bytes: &[u8]| -> Result<(), CopyError> {
-            let mut copying = Copying::begin(file(bytes), Full(room), false)?;
-            copying.group(Choice::Keep(&[true; 60]))?;
+            let mut copying = FilteringCopy::begin(file(bytes), Full(room), false)?;
+            copying.group(GroupEdit::Keep(&[true; 60]))?;
             copying.end()
         };
         match copy(&bytes) {

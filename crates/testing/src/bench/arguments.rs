@@ -1,7 +1,7 @@
 //! Parses the arguments of a benchmark. All benchmarks use it.
 
 /// The arguments that are not parsed yet.
-pub struct Given {
+pub struct RemainingArguments {
     words: std::vec::IntoIter<String>,
     /// The argument that was parsed last.
     name: String,
@@ -9,20 +9,22 @@ pub struct Given {
 
 /// Parses the arguments of this process with `read`. On an error, prints the usage and ends the
 /// process.
-pub fn read<T>(usage: &str, read: impl FnOnce(&mut Given) -> Result<T, String>) -> T {
+pub fn read<T>(usage: &str, read: impl FnOnce(&mut RemainingArguments) -> Result<T, String>) -> T {
     // Cargo adds `--bench`.
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     if words.iter().any(|word| word == "--help") {
         print!("{usage}");
         std::process::exit(0);
     }
-    read(&mut Given { words: words.into_iter(), name: String::new() }).unwrap_or_else(|error| {
-        eprintln!("{error}\n\n{usage}");
-        std::process::exit(2)
-    })
+    read(&mut RemainingArguments { words: words.into_iter(), name: String::new() }).unwrap_or_else(
+        |error| {
+            eprintln!("{error}\n\n{usage}");
+            std::process::exit(2)
+        },
+    )
 }
 
-impl Given {
+impl RemainingArguments {
     /// Returns the next argument.
     pub fn argument(&mut self) -> Option<String> {
         let name = self.words.next()?;
@@ -58,11 +60,15 @@ pub fn number(text: &str) -> Result<usize, String> {
 
 /// The items that the user selected by name.
 #[derive(Default)]
-pub struct Only(Vec<String>);
+pub struct NameFilter(Vec<String>);
 
-impl Only {
+impl NameFilter {
     /// Parses names, which `exists` must know.
-    pub fn add(&mut self, given: &mut Given, exists: impl Fn(&str) -> bool) -> Result<(), String> {
+    pub fn add(
+        &mut self,
+        given: &mut RemainingArguments,
+        exists: impl Fn(&str) -> bool,
+    ) -> Result<(), String> {
         let name = |name: &str| match exists(name) {
             true => Ok(name.to_owned()),
             false => Err(format!("{name} is not known here")),

@@ -17,10 +17,10 @@ pub fn read(path: Option<&Path>, bytes: usize) -> Vec<String> {
     let real = available(REAL);
     let Some(path) = path.or(real.as_deref()) else {
         eprintln!("real texts are not available, so texts are generated");
-        return made_up(bytes);
+        return generated_texts(bytes);
     };
     let mut left = bytes;
-    let fits = |document: &Document| {
+    let fits = |document: &BenchDocument| {
         let rest = left.checked_sub(document.text.len());
         left = rest.unwrap_or(left);
         rest.is_some()
@@ -29,7 +29,7 @@ pub fn read(path: Option<&Path>, bytes: usize) -> Vec<String> {
 }
 
 /// A document with its id.
-pub struct Document {
+pub struct BenchDocument {
     /// The id; empty if it has none.
     pub id: String,
     /// The text.
@@ -37,7 +37,7 @@ pub struct Document {
 }
 
 /// Two documents with common text.
-pub struct Pair {
+pub struct SimilarPair {
     /// The id of one document.
     pub left: String,
     /// The id of the other document.
@@ -47,7 +47,7 @@ pub struct Pair {
 }
 
 /// Real documents and pairs of them; `None` if they are not available.
-pub fn with_pairs() -> Option<(Vec<Document>, Vec<Pair>)> {
+pub fn with_pairs() -> Option<(Vec<BenchDocument>, Vec<SimilarPair>)> {
     let mut lines = String::new();
     flate2::read::GzDecoder::new(fs::File::open(available(PAIRS)?).unwrap())
         .read_to_string(&mut lines)
@@ -55,7 +55,7 @@ pub fn with_pairs() -> Option<(Vec<Document>, Vec<Pair>)> {
     let pair = |line: &str| {
         let mut fields = line.split('\t');
         let mut field = || fields.next().unwrap().to_owned();
-        Pair { left: field(), right: field(), resemblance: field().parse().unwrap() }
+        SimilarPair { left: field(), right: field(), resemblance: field().parse().unwrap() }
     };
     Some((documents(&available(REAL)?), lines.lines().map(pair).collect()))
 }
@@ -66,7 +66,7 @@ fn available(path: &str) -> Option<PathBuf> {
     above.find_map(|above| Some(above.join(path)).filter(|path| path.exists()))
 }
 
-fn documents(path: &Path) -> Vec<Document> {
+fn documents(path: &Path) -> Vec<BenchDocument> {
     let mut packed = fs::read(path).unwrap();
     if packed.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         let mut decoder = zstd::Decoder::new(&packed[..]).unwrap();
@@ -79,13 +79,13 @@ fn documents(path: &Path) -> Vec<Document> {
     let document = |line| {
         let object: serde_json::Value = serde_json::from_slice(line).unwrap();
         let field = |name: &str| object[name].as_str().unwrap_or_default().to_owned();
-        Document { id: field("id"), text: field("text") }
+        BenchDocument { id: field("id"), text: field("text") }
     };
     lines.map(document).collect()
 }
 
 /// Sentences of words drawn by Zipf's law, in documents of 4 kB.
-fn made_up(bytes: usize) -> Vec<String> {
+fn generated_texts(bytes: usize) -> Vec<String> {
     const WORDS: f64 = 50_000.0;
     const DOCUMENT: usize = 4000;
     let mut state = 1u64;

@@ -1,7 +1,7 @@
 //! A catalog with any rows and valid checksums; see `format/catalog.md`.
 
 use redb::{Database, ReadableDatabase, ReadableTable, StorageBackend, TableDefinition};
-use simkeep::disk::{Access, Disk, DiskFile, Name, SimDisk};
+use simkeep::disk::{Access, Disk, DiskFile, FileName, SimDisk};
 
 const SETTINGS: TableDefinition<'_, &str, u64> = TableDefinition::new("settings");
 const SEGMENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("segments");
@@ -14,17 +14,17 @@ const PART_BYTES: usize = 65_280;
 
 /// The rows of a catalog.
 #[derive(Clone, Debug, Default)]
-pub struct Catalog {
+pub struct ForgedCatalog {
     pub settings: Vec<(String, u64)>,
     /// Number, first operation, last operation, bytes of the file, checksum of its trailer.
     pub segments: Vec<[u64; 5]>,
-    pub epochs: Vec<EpochRow>,
-    pub journals: [Vec<Frame>; 2],
+    pub epochs: Vec<ForgedEpoch>,
+    pub journals: [Vec<ForgedFrame>; 2],
 }
 
 /// The row of an epoch.
 #[derive(Clone, Debug)]
-pub struct EpochRow {
+pub struct ForgedEpoch {
     /// The key: the number of older epochs.
     pub count: u32,
     /// Its number. The low 24 bits are the count; the upper 8 are the number of reserved bits.
@@ -38,15 +38,15 @@ pub struct EpochRow {
     pub name: Vec<u8>,
 }
 
-impl EpochRow {
+impl ForgedEpoch {
     /// The row of a live epoch that began before all visits and reserves no bits.
-    pub fn new(count: u32, name: &str) -> EpochRow {
+    pub fn new(count: u32, name: &str) -> ForgedEpoch {
         let name = name.as_bytes().to_vec();
-        EpochRow { count, number: count, flags: 0, begun: 0, bands: [3, 10], name }
+        ForgedEpoch { count, number: count, flags: 0, begun: 0, bands: [3, 10], name }
     }
 
-    fn read(count: u32, row: &[u8]) -> EpochRow {
-        EpochRow {
+    fn read(count: u32, row: &[u8]) -> ForgedEpoch {
+        ForgedEpoch {
             count,
             number: u32_at(row, 0),
             flags: u32_at(row, 4),
@@ -72,13 +72,13 @@ fn u32_at(row: &[u8], at: usize) -> u32 {
 
 /// A frame of the journal.
 #[derive(Clone, Debug)]
-pub struct Frame {
+pub struct ForgedFrame {
     pub first: u64,
     pub count: u32,
     pub operations: Vec<u8>,
 }
 
-impl Frame {
+impl ForgedFrame {
     fn bytes(&self) -> Vec<u8> {
         let mut out = self.first.to_le_bytes().to_vec();
         out.extend(self.count.to_le_bytes());
@@ -93,9 +93,9 @@ impl Frame {
 }
 
 #[derive(Debug)]
-struct Backend(Box<dyn DiskFile>);
+struct ForgedBackend(Box<dyn DiskFile>);
 
-impl StorageBackend for Backend {
+impl StorageBackend for ForgedBackend {
     fn len(&self) -> std::io::Result<u64> {
         self.0.size()
     }
@@ -118,18 +118,18 @@ impl StorageBackend for Backend {
 }
 
 fn database(disk: &SimDisk, access: Access) -> Database {
-    let backend = Backend(disk.open(Name::Catalog, access).unwrap());
+    let backend = ForgedBackend(disk.open(FileName::Catalog, access).unwrap());
     Database::builder().set_cache_size(1 << 20).create_with_backend(backend).unwrap()
 }
 
-impl Catalog {
+impl ForgedCatalog {
     /// Reads a sound file.
-    pub fn read(file: &[u8]) -> Catalog {
-        let disk = SimDisk::of([(Name::Catalog, file.to_vec())]);
+    pub fn read(file: &[u8]) -> ForgedCatalog {
+        let disk = SimDisk::of([(FileName::Catalog, file.to_vec())]);
         // After the database is dropped, nothing more is read.
         let database = database(&disk, Access::Write);
         let read = database.begin_read().unwrap();
-        let mut catalog = Catalog::default();
+        let mut catalog = ForgedCatalog::default();
         for row in read.open_table(SETTINGS).unwrap().iter().unwrap() {
             let (key, value) = row.unwrap();
             catalog.settings.push((key.value().to_owned(), value.value()));
@@ -144,7 +144,7 @@ impl Catalog {
         }
         for row in read.open_table(EPOCHS).unwrap().iter().unwrap() {
             let (key, value) = row.unwrap();
-            catalog.epochs.push(EpochRow::read(key.value(), value.value()));
+            catalog.epochs.push(ForgedEpoch::read(key.value(), value.value()));
         }
         for (frames, table) in catalog.journals.iter_mut().zip(JOURNALS) {
             let Ok(table) = read.open_table(table) else { continue };
@@ -154,7 +154,7 @@ impl Catalog {
                 assert_eq!(key.value().1, 0, "the golden frames have one part each");
                 let count = u32::from_le_bytes(value[8..12].try_into().unwrap());
                 let operations = value[20..].to_vec();
-                frames.push(Frame { first: key.value().0, count, operations });
+                frames.push(ForgedFrame { first: key.value().0, count, operations });
             }
         }
         catalog
@@ -205,7 +205,7 @@ impl Catalog {
         }
         write.commit().unwrap();
         drop(database);
-        let file = disk.contents().into_iter().find(|(name, _)| *name == Name::Catalog);
+        let file = disk.contents().into_iter().find(|(name, _)| *name == FileName::Catalog);
         file.unwrap().1
     }
 }

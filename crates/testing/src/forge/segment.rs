@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Mutex;
 
-use simkeep::query::{RotationBuckets, Shape};
-use simkeep::search::{Census, Resources, Sink, TableColumn, build_index, canonical_key};
+use simkeep::query::{BucketLayout, Shape};
+use simkeep::search::{
+    PopcountHistogram, Resources, TableColumn, TableSink, build_index, canonical_key,
+};
 
 const HEAD_BYTES: usize = 64;
 const TRAILER_BYTES: usize = 64;
@@ -25,14 +27,14 @@ const SUMS: u16 = 19;
 
 /// A section: the first eight bytes of its table entry, and its content.
 #[derive(Clone, Debug)]
-pub struct Section {
+pub struct ForgedSection {
     pub tag: [u8; 8],
     pub bytes: Vec<u8>,
 }
 
 /// The content of a segment, without checksums.
 #[derive(Clone, Debug)]
-pub struct Segment {
+pub struct ForgedSegment {
     /// The format version in the file. Another version is rejected before anything is read.
     pub version: [u8; 4],
     pub id: u64,
@@ -40,7 +42,7 @@ pub struct Segment {
     pub nonce: u64,
     pub numbers: [u64; NUMBERS],
     /// All sections except the checksums.
-    pub sections: Vec<Section>,
+    pub sections: Vec<ForgedSection>,
 }
 
 fn word<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
@@ -68,43 +70,43 @@ fn with_sum(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-impl Segment {
+impl ForgedSegment {
     /// Reads a sound file.
-    pub fn read(file: &[u8]) -> Segment {
+    pub fn read(file: &[u8]) -> ForgedSegment {
         let trailer = &file[file.len() - TRAILER_BYTES..];
         let table = &file[u64_at(trailer, 16) as usize..];
         let entry = |i: usize| {
             let entry = &table[NUMBERS * 8 + i * 24..];
             let (start, len) = (u64_at(entry, 8) as usize, u64_at(entry, 16) as usize);
-            Section { tag: word(entry, 0), bytes: file[start..start + len].to_vec() }
+            ForgedSection { tag: word(entry, 0), bytes: file[start..start + len].to_vec() }
         };
         let sections = (0..u64_at(trailer, 32) as usize).map(entry);
-        Segment {
+        ForgedSegment {
             version: word(file, 8),
             id: u64_at(trailer, 8),
             store: u64_at(file, 24),
             nonce: u64_at(trailer, 48),
             numbers: std::array::from_fn(|i| u64_at(table, i * 8)),
-            sections: sections.filter(|s| s.tag != Section::sums(Vec::new()).tag).collect(),
+            sections: sections.filter(|s| s.tag != ForgedSection::sums(Vec::new()).tag).collect(),
         }
     }
 
     /// Adds `more` fingerprints to the first epoch, as if page 0 had had them before, and replaces
     /// its tables by cells. No golden segment is large enough to have cells.
-    pub fn with_cells(self, more: u64) -> Segment {
+    pub fn with_cells(self, more: u64) -> ForgedSegment {
         // So few cells that many of them overflow into further lines.
         self.with_shape(more, |n| Shape::Cells { count: n / 18 + 1 })
     }
 
     /// Adds `more` fingerprints to the first epoch, as if page 0 had had them before, and builds
     /// tables of the shape for the new number of fingerprints.
-    pub fn with_shape(mut self, more: u64, shape: impl FnOnce(u32) -> Shape) -> Segment {
-        let kind = |section: &Section| u16::from_le_bytes(word(&section.tag, 0));
+    pub fn with_shape(mut self, more: u64, shape: impl FnOnce(u32) -> Shape) -> ForgedSegment {
+        let kind = |section: &ForgedSection| u16::from_le_bytes(word(&section.tag, 0));
         let Some(column) = self.sections.iter().find(|s| kind(s) == FINGERPRINTS) else {
             return self;
         };
         let epoch: [u8; 4] = word(&column.tag, 4);
-        let of_epoch = |s: &Section, of: u16| kind(s) == of && s.tag[4..] == epoch;
+        let of_epoch = |s: &ForgedSection, of: u16| kind(s) == of && s.tag[4..] == epoch;
         let postings = self.sections.iter().find(|s| of_epoch(s, POSTINGS));
         let words = postings.into_iter().flat_map(|s| s.bytes.chunks_exact(4));
         let known = column.bytes.chunks_exact(8).map(|f| u64::from_le_bytes(word(f, 0)));
@@ -112,7 +114,7 @@ impl Segment {
         all.extend((1..=more).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15), [0; 4])));
         all.sort_by_key(|entry| canonical_key(entry.0));
         all.dedup_by_key(|(fingerprint, _)| *fingerprint);
-        let mut census = Census::default();
+        let mut census = PopcountHistogram::default();
         all.iter().for_each(|(fingerprint, _)| census.add(*fingerprint));
         self.numbers[4] += more;
 
@@ -124,7 +126,7 @@ impl Segment {
         };
         let resources = Resources { memory_bytes: 1 << 20, threads: 1 };
         let shape = shape(all.len() as u32);
-        let made = Made::default();
+        let made = ForgedTables::default();
         let Ok(()) = build_index(shape, all.len() as u32, resources, &read, &made);
         self.sections.retain(|s| kind(s) <= LISTS || s.tag[4..] != epoch);
         for section in &mut self.sections {
@@ -141,7 +143,7 @@ impl Segment {
         for ((part, kind), bytes) in made.0.into_inner().unwrap() {
             let [[k0, k1], [p0, p1]] = [kind, part].map(u16::to_le_bytes);
             let [e0, e1, e2, e3] = epoch;
-            self.sections.push(Section { tag: [k0, k1, p0, p1, e0, e1, e2, e3], bytes });
+            self.sections.push(ForgedSection { tag: [k0, k1, p0, p1, e0, e1, e2, e3], bytes });
         }
         // Sections are ordered by epoch. The tables of an epoch follow its other sections, part by
         // part.
@@ -170,7 +172,7 @@ impl Segment {
         let mut file = with_sum(file);
         let sums =
             self.sections.iter().flat_map(|s| block_sums(self.nonce, s.tag, &s.bytes)).collect();
-        let sums = Section::sums(sums);
+        let sums = ForgedSection::sums(sums);
         let mut entries: Vec<u8> = self.numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
         for section in self.sections.iter().chain([&sums]) {
             file.resize(file.len().next_multiple_of(64), 0);
@@ -196,22 +198,22 @@ impl Segment {
     }
 }
 
-impl Section {
-    fn sums(bytes: Vec<u8>) -> Section {
+impl ForgedSection {
+    fn sums(bytes: Vec<u8>) -> ForgedSection {
         let mut tag = [0; 8];
         tag[..2].copy_from_slice(&SUMS.to_le_bytes());
-        Section { tag, bytes }
+        ForgedSection { tag, bytes }
     }
 }
 
 /// Tables under construction, by part and kind.
 #[derive(Default)]
-struct Made(Mutex<BTreeMap<(u16, u16), Vec<u8>>>);
+struct ForgedTables(Mutex<BTreeMap<(u16, u16), Vec<u8>>>);
 
 fn numbers_of(shape: Shape) -> [u32; 4] {
     match shape {
         Shape::Column => [0; 4],
-        Shape::Rotations(RotationBuckets { bits, lines }) => [1, bits, lines, 0],
+        Shape::Rotations(BucketLayout { bits, lines }) => [1, bits, lines, 0],
         Shape::Cells { count } => [2, 0, 0, count],
         _ => unreachable!("no other shape is written"),
     }
@@ -227,7 +229,7 @@ fn part_and_kind(part: TableColumn) -> (u16, u16) {
     }
 }
 
-impl Sink for Made {
+impl TableSink for ForgedTables {
     type Error = Infallible;
 
     fn place(&self, part: TableColumn, _: u64) -> Result<(), Infallible> {

@@ -26,7 +26,7 @@ pub fn within<T>(bytes_max: usize, run: impl FnOnce() -> T) -> T {
 ///
 /// `#[global_allocator] static ALLOCATOR: Bounded = Bounded;`
 #[derive(Debug)]
-pub struct Bounded;
+pub struct BoundedAllocator;
 
 /// Set once the bound was exceeded. Further allocations are not checked.
 static PASSED: AtomicBool = AtomicBool::new(false);
@@ -43,7 +43,7 @@ fn check(bytes: usize) {
 
 #[expect(unsafe_code, reason = "an allocator is unsafe; this one only looks at sizes")]
 // SAFETY: every call goes to the system's allocator with the same arguments.
-unsafe impl GlobalAlloc for Bounded {
+unsafe impl GlobalAlloc for BoundedAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         check(layout.size());
         // SAFETY: the caller upholds the contract of this method.

@@ -4,16 +4,16 @@ use std::fmt::Debug;
 use std::sync::LazyLock;
 
 use simkeep::cluster::Clustering;
-use simkeep::disk::{Lock, Name, SimDisk};
+use simkeep::disk::{FileName, LockMode, SimDisk};
 use simkeep::due::Due;
-use simkeep::query::Stale;
+use simkeep::query::StalePages;
 use simkeep::verify::{Verified, VerifyOptions, verify};
 use simkeep::{
     Epoch, Error, Observation, Origin, Prefix, Progress, Query, Reader, Restatement, Result, Role,
     Scope, Snapshot, Stats, Store, Versions,
 };
 
-use crate::disks::restless;
+use crate::disks::changing_catalog_disk;
 use crate::fuzz::store::{disk, golden, on, open};
 use crate::{ms, sound};
 
@@ -24,12 +24,12 @@ const PAGES_MAX: usize = 64;
 const TIME: i64 = 1_770_000_000_000;
 
 /// The questions, with the answers of the store.
-pub type Answers = Vec<(String, Result<String, Error>)>;
+pub type NamedAnswers = Vec<(String, Result<String, Error>)>;
 
 const PREFIXES: [&str; 6] =
     ["com", "example.com", "example.com/docs", "shop.example/cart", "urn:isbn", "file:///home"];
 
-fn say(answers: &mut Answers, question: String, answer: Result<impl Debug>) {
+fn record_answer(answers: &mut NamedAnswers, question: String, answer: Result<impl Debug>) {
     answers.push((question, answer.map(|answer| format!("{answer:?}"))));
 }
 
@@ -44,48 +44,48 @@ pub fn questions(
     stats: Result<Stats>,
     urls: &[String],
     fingerprints: &[u64],
-) -> Answers {
-    let mut answers = Answers::new();
+) -> NamedAnswers {
+    let mut answers = NamedAnswers::new();
     answers.push(("epochs".to_owned(), Ok(format!("{:?}", view.epochs()))));
     for info in view.epochs().iter().filter(|info| !info.ended) {
         let origin = Origin::of(view, info.epoch).map(|origin| origin.map(|origin| origin.name()));
-        say(&mut answers, format!("origin {:?}", info.epoch), origin);
+        record_answer(&mut answers, format!("origin {:?}", info.epoch), origin);
     }
-    let stale: Result<Vec<_>> = Stale::of(view, view.change_epoch(), None).collect();
-    say(&mut answers, "stale".to_owned(), stale);
+    let stale: Result<Vec<_>> = StalePages::of(view, view.change_epoch(), None).collect();
+    record_answer(&mut answers, "stale".to_owned(), stale);
     let counts = stats.map(|s| (s.pages, s.visits, s.unsealed_visits, s.sequence));
-    say(&mut answers, "stats".to_owned(), counts);
+    record_answer(&mut answers, "stats".to_owned(), counts);
     let scan: Result<Vec<_>> = view.scan(None).collect();
-    say(&mut answers, "scan".to_owned(), scan);
+    record_answer(&mut answers, "scan".to_owned(), scan);
     for text in PREFIXES {
         let prefix = Prefix::parse(text).unwrap();
         let scan: Result<Vec<_>> = view.scan(Some(&prefix)).collect();
-        say(&mut answers, format!("scan {text}"), scan);
+        record_answer(&mut answers, format!("scan {text}"), scan);
     }
     for policy in ["value", "harmonic", "fixed:7d", "thesis"] {
         let like = Due::new(ms(TIME), 20).policy(policy.parse().unwrap());
         let under = like.clone().under(Prefix::parse("com").unwrap()).per_host(1);
         for due in [like.clone().memory_bytes(0), like, under] {
             let pages: Result<Vec<_>> = view.due(&due).collect();
-            say(&mut answers, format!("{due:?}"), pages);
+            record_answer(&mut answers, format!("{due:?}"), pages);
         }
     }
     for asked in [Clustering::within(3), Clustering::within(64).at(ms(TIME))] {
         let clusters = asked.run(view, &Progress::default());
         let pages = clusters.and_then(|clusters| clusters.by_page(1)?.collect::<Result<Vec<_>>>());
-        say(&mut answers, format!("{asked:?}"), pages);
+        record_answer(&mut answers, format!("{asked:?}"), pages);
     }
     for url in urls {
-        say(&mut answers, format!("history {url}"), view.history(url));
-        say(&mut answers, format!("latest {url}"), view.latest(url));
-        say(&mut answers, format!("{url} as of {TIME}"), view.as_of(url, ms(TIME)));
+        record_answer(&mut answers, format!("history {url}"), view.history(url));
+        record_answer(&mut answers, format!("latest {url}"), view.latest(url));
+        record_answer(&mut answers, format!("{url} as of {TIME}"), view.as_of(url, ms(TIME)));
     }
     for &fingerprint in fingerprints {
         for (epoch, k) in [(0, 0), (0, 3), (1, 3), (1, 9), (0, 64), (RESERVED, 3), (RESERVED, 20)] {
             let query = Query::new(fingerprint, k).epoch(Epoch::from_number(epoch)).limit(20);
-            say(&mut answers, format!("{query:?}"), view.search(&query));
+            record_answer(&mut answers, format!("{query:?}"), view.search(&query));
             let query = query.versions(Versions::Ever);
-            say(&mut answers, format!("{query:?}"), view.search(&query));
+            record_answer(&mut answers, format!("{query:?}"), view.search(&query));
         }
     }
     answers
@@ -100,7 +100,7 @@ const RESERVED: u32 = 8 << 24 | 3;
 const WEIGHED: u32 = 4;
 
 /// The answers of the sound golden store.
-pub static GOLDEN: LazyLock<(Vec<String>, Answers)> = LazyLock::new(|| {
+pub static GOLDEN: LazyLock<(Vec<String>, NamedAnswers)> = LazyLock::new(|| {
     let store = open(&disk(golden())).unwrap();
     let urls = urls(&store.snapshot());
     let answers = questions(&store.snapshot(), store.stats(), &urls, &FINGERPRINTS);
@@ -109,10 +109,10 @@ pub static GOLDEN: LazyLock<(Vec<String>, Answers)> = LazyLock::new(|| {
 });
 
 /// The answers of a reader that cannot follow an active writer: only sealed data.
-static SEALED: LazyLock<Answers> = LazyLock::new(|| {
+static SEALED: LazyLock<NamedAnswers> = LazyLock::new(|| {
     let disk = disk(golden());
-    let _writer = on(&disk).lock(Name::Lock, Lock::Exclusive).unwrap();
-    let reader = Reader::open(restless(&disk)).unwrap();
+    let _writer = on(&disk).lock(FileName::Lock, LockMode::Exclusive).unwrap();
+    let reader = Reader::open(changing_catalog_disk(&disk)).unwrap();
     let answers = questions(&reader.snapshot(), reader.stats(), &GOLDEN.0, &FINGERPRINTS);
     assert!(answers.iter().all(|(_, answer)| answer.is_ok()));
     answers
@@ -142,7 +142,7 @@ pub fn check_same_reader(reader: &Reader, disk: &SimDisk) {
     compare(&found, expected, &verified);
 }
 
-fn compare(found: &Answers, expected: &Answers, verified: &Result<Verified>) {
+fn compare(found: &NamedAnswers, expected: &NamedAnswers, verified: &Result<Verified>) {
     assert_eq!(found.len(), expected.len());
     for ((question, found), (_, expected)) in found.iter().zip(expected) {
         match found {
@@ -161,7 +161,7 @@ pub fn read_all(reader: &Reader) {
 }
 
 /// Asks a store everything, whatever it contains, and then writes to it.
-pub fn use_all(store: &Store) {
+pub fn query_and_write(store: &Store) {
     let _ = sound(store);
     let mut urls = urls(&store.snapshot());
     urls.truncate(PAGES_MAX);

@@ -2,9 +2,9 @@
 
 /// Takes numbers from the front. After the end of the input, they are zero.
 #[derive(Clone, Debug)]
-pub struct Input<'a>(pub &'a [u8]);
+pub struct FuzzInput<'a>(pub &'a [u8]);
 
-impl<'a> Input<'a> {
+impl<'a> FuzzInput<'a> {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -50,7 +50,7 @@ impl<'a> Input<'a> {
 
 /// Overwrites some bytes of a file. Each record of the input is an offset (4 bytes), a length minus
 /// one (the low four bits of 1 byte) and the bytes.
-pub fn patch(file: &mut [u8], input: &mut Input<'_>) {
+pub fn patch(file: &mut [u8], input: &mut FuzzInput<'_>) {
     while !input.is_empty() && !file.is_empty() {
         let at = input.u32() as usize % file.len();
         let n = usize::from(input.u8() & 15) + 1;

@@ -6,7 +6,7 @@
 
 pub mod allocator;
 pub mod ask;
-mod feed;
+mod file_delivery;
 pub mod input;
 pub mod store;
 pub mod targets;

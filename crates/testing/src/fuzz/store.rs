@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use simkeep::disk::{Disk, Name, SimDisk};
+use simkeep::disk::{Disk, FileName, SimDisk};
 use simkeep::{Options, Store};
 
 use crate::fuzz::allocator::BYTES_MAX;
@@ -29,20 +29,20 @@ pub const SNAPSHOT: &[u8] = golden!("SNAPSHOT");
 const TABLE: (u64, &[u8]) = (4, golden!("0000000004.df"));
 
 /// All files of the golden store.
-pub fn golden() -> Vec<(Name, Vec<u8>)> {
-    let segments = SEGMENTS.map(|(id, bytes)| (Name::Segment(id), bytes.to_vec()));
+pub fn golden() -> Vec<(FileName, Vec<u8>)> {
+    let segments = SEGMENTS.map(|(id, bytes)| (FileName::Segment(id), bytes.to_vec()));
     let root = [
-        (Name::Catalog, CATALOG),
-        (Name::Lock, LOCK),
-        (Name::Snapshot, SNAPSHOT),
-        (Name::Df(TABLE.0), TABLE.1),
+        (FileName::Catalog, CATALOG),
+        (FileName::Lock, LOCK),
+        (FileName::Snapshot, SNAPSHOT),
+        (FileName::Df(TABLE.0), TABLE.1),
     ];
     let root = root.map(|(name, bytes)| (name, bytes.to_vec()));
     root.into_iter().chain(segments).collect()
 }
 
 /// A disk with these files, and with little free space.
-pub fn disk(files: impl IntoIterator<Item = (Name, Vec<u8>)>) -> SimDisk {
+pub fn disk(files: impl IntoIterator<Item = (FileName, Vec<u8>)>) -> SimDisk {
     let disk = SimDisk::of(files);
     disk.set_capacity_bytes(Some(BYTES_MAX as u64 / 4));
     disk

@@ -3,10 +3,10 @@
 
 use smallvec::SmallVec;
 
-use super::{Arrival, MemPage, PageOf, Pages};
+use super::{Arrival, MemtablePage, PageColumns, PageSlot};
 use crate::bug::{Bug, OrBug};
 use crate::page::{EpochInfo, PageHistory};
-use crate::segment::put_course;
+use crate::segment::put_history;
 
 /// A checkpoint: the state of a page as of some operation.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ struct NewCheckpoint {
     /// The last operation and the last arrival in the checkpoint.
     sequence: u64,
     arrival: u32,
-    course: PageHistory,
+    history: PageHistory,
     kind: CheckpointKind,
     /// The number of arrivals after the checkpoint.
     later: u32,
@@ -48,7 +48,7 @@ struct NewCheckpoint {
 /// The number of arrivals of a page between checkpoints.
 pub(super) const CHECKPOINT_ARRIVALS: u32 = 32;
 
-impl<'a> PageOf<'a> {
+impl<'a> MemtablePage<'a> {
     /// The checkpoints of the page, the latest first.
     #[expect(clippy::indexing_slicing, reason = "a checkpoint names one that came before it")]
     fn checkpoints(&self) -> impl Iterator<Item = &'a Checkpoint> + use<'a> {
@@ -61,7 +61,7 @@ impl<'a> PageOf<'a> {
     /// The packed page at the last suitable checkpoint at or before `sequence`, and the arrivals
     /// after the checkpoint up to `sequence`. Without such a checkpoint, the page's head in older
     /// components, and all arrivals.
-    pub(super) fn kept(
+    pub(super) fn since_checkpoint(
         &self,
         sequence: u64,
         is_enough: fn(CheckpointKind) -> bool,
@@ -70,7 +70,7 @@ impl<'a> PageOf<'a> {
         let (packed, first) = match self.checkpoint(sequence, is_enough) {
             Some(c) => (self.pages.packed(c.head, c.head_len), self.after(c)),
             None => {
-                let MemPage { head, head_len, arrivals, .. } = *self.page;
+                let PageSlot { head, head_len, arrivals, .. } = *self.page;
                 let packed = self.pages.packed(head, head_len);
                 // A forgotten page starts without a head.
                 let older = if reset.is_none() { packed } else { &[] };
@@ -107,14 +107,14 @@ impl<'a> PageOf<'a> {
     /// the checkpoint has only the current head.
     fn new_checkpoint(&self, epochs: &[EpochInfo]) -> Result<NewCheckpoint, Bug> {
         let recent: SmallVec<[(u32, &Arrival); CHECKPOINT_ARRIVALS as usize]> =
-            self.kept(u64::MAX, |_| true).1.collect();
+            self.since_checkpoint(u64::MAX, |_| true).1.collect();
         // The last visit may still get a restatement, which changes the visit's comparison. So the
         // checkpoint ends before that visit.
         let settled = PageHistory::settled(recent.iter().map(|(_, arrival)| &arrival.entry));
         // Without epochs nothing can be compared, so a replay without epochs keeps heads only.
         let last = settled.checked_sub(1).filter(|_| !epochs.is_empty());
         let followed = last.and_then(|last| recent.get(last));
-        let course = followed.map(|(_, last)| self.course_at(last.sequence, epochs));
+        let course = followed.map(|(_, last)| self.history_at(last.sequence, epochs));
         let is_page = |course: &PageHistory| course.head.is_some();
         let (last, course, kind, later) = match followed.zip(course.filter(is_page)) {
             Some((last, course)) => {
@@ -132,18 +132,24 @@ impl<'a> PageOf<'a> {
         };
         let (arrival, last) = last.or_bug("a page is kept when an entry came")?;
         let later = u32::try_from(later).ok().or_bug("there are few entries since a checkpoint")?;
-        Ok(NewCheckpoint { sequence: last.sequence, arrival: *arrival, course, kind, later })
+        Ok(NewCheckpoint {
+            sequence: last.sequence,
+            arrival: *arrival,
+            history: course,
+            kind,
+            later,
+        })
     }
 }
 
-impl Pages {
+impl PageColumns {
     /// Adds a checkpoint of a page.
-    pub(super) fn keep(&mut self, number: u32, epochs: &[EpochInfo]) -> Result<(), Bug> {
+    pub(super) fn add_checkpoint(&mut self, number: u32, epochs: &[EpochInfo]) -> Result<(), Bug> {
         let kept = self.page(number).new_checkpoint(epochs)?;
         let head = self.heads.len();
         // Without a head nothing is packed, and `unpack_course` reads an empty slice as no page.
-        if let Some(now) = kept.course.head {
-            put_course(&mut self.heads, &now, kept.course.changes.as_ref());
+        if let Some(now) = kept.history.head {
+            put_history(&mut self.heads, &now, kept.history.changes.as_ref());
         }
         let head_len = u32::try_from(self.heads.len() - head).ok();
         let head_len = head_len.or_bug("a head has less than 4 GiB")?;

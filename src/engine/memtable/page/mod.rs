@@ -12,14 +12,14 @@ use crate::bug::{Bug, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
 use crate::engine::delta::entry_delta;
 use crate::layout::Delta;
-use crate::page::{Changes, Content, Entry, EpochInfo, Head, PageHistory, PageState};
-use crate::segment::{Record, head_of, unpack_course, unpack_head};
+use crate::page::{Changes, Content, Entry, EpochInfo, PageHead, PageHistory, PageState};
+use crate::segment::{SegmentRecord, head_of, unpack_head, unpack_history};
 use crate::time::Time;
 use checkpoint::{CHECKPOINT_ARRIVALS, Checkpoint, CheckpointKind};
 
 /// A page with operations since the last seal.
 #[derive(Debug)]
-struct MemPage {
+struct PageSlot {
     /// The position of the page's URL in the URLs.
     url: usize,
     url_len: u32,
@@ -38,7 +38,7 @@ struct MemPage {
     /// Whether the page was ever forgotten in this memtable.
     reset: bool,
     /// Whether the page was forgotten with a prefix and did not come back.
-    taken_out: bool,
+    forgotten_by_prefix: bool,
 }
 
 /// An entry, as it arrived.
@@ -56,8 +56,8 @@ struct Arrival {
 
 /// The pages and their entries: a few long columns, not a small allocation for each page.
 #[derive(Debug, Default)]
-pub(super) struct Pages {
-    pages: Vec<MemPage>,
+pub(super) struct PageColumns {
+    pages: Vec<PageSlot>,
     urls: String,
     /// Packed heads, as in the journal: the heads of older components, and the heads of
     /// checkpoints.
@@ -69,22 +69,22 @@ pub(super) struct Pages {
 }
 
 /// The state of a page before an entry.
-pub(super) struct Before {
+pub(super) struct PriorEntries {
     /// Whether the page had any entry in this memtable.
-    pub(super) came: bool,
+    pub(super) had_entries: bool,
     /// Whether the page had been forgotten with a prefix.
-    pub(super) taken_out: bool,
+    pub(super) was_forgotten: bool,
 }
 
 /// A page of a memtable.
 #[derive(Clone, Copy)]
-pub(crate) struct PageOf<'a> {
-    pages: &'a Pages,
+pub(crate) struct MemtablePage<'a> {
+    pages: &'a PageColumns,
     number: u32,
-    page: &'a MemPage,
+    page: &'a PageSlot,
 }
 
-impl<'a> PageOf<'a> {
+impl<'a> MemtablePage<'a> {
     pub(super) fn number(&self) -> u32 {
         self.number
     }
@@ -104,21 +104,21 @@ impl<'a> PageOf<'a> {
 
     /// The page as of `sequence`; `None` if it is forgotten. Costs unpacking a head, and adding the
     /// visits since the last checkpoint.
-    pub(crate) fn head_at(&self, sequence: u64) -> Option<Head> {
-        let (packed, later) = self.kept(sequence, |_| true);
+    pub(crate) fn head_at(&self, sequence: u64) -> Option<PageHead> {
+        let (packed, later) = self.since_checkpoint(sequence, |_| true);
         let mut head = unpack_head(packed);
-        later.for_each(|(_, arrival)| Head::absorb_into(&mut head, arrival.entry));
+        later.for_each(|(_, arrival)| PageHead::absorb_into(&mut head, arrival.entry));
         head
     }
 
     /// The page with its change statistics as of `sequence`, unless a visit came late. Costs as
     /// much as [`head_at`](Self::head_at), plus a pass over the entries since the last checkpoint
     /// if all of them belong to one visit.
-    pub(crate) fn course_at(&self, sequence: u64, epochs: &[EpochInfo]) -> PageHistory {
+    pub(crate) fn history_at(&self, sequence: u64, epochs: &[EpochInfo]) -> PageHistory {
         // A checkpoint with only the head lacks the change statistics, so an earlier checkpoint is
         // used.
-        let (packed, later) = self.kept(sequence, |kind| kind != CheckpointKind::Head);
-        let mut course = unpack_course(packed);
+        let (packed, later) = self.since_checkpoint(sequence, |kind| kind != CheckpointKind::Head);
+        let mut course = unpack_history(packed);
         let arrivals: SmallVec<[Entry; 4]> = later.map(|(_, arrival)| arrival.entry).collect();
         course.follow(&arrivals, epochs);
         course
@@ -152,7 +152,7 @@ impl<'a> PageOf<'a> {
     }
 
     /// The page as of the last operation.
-    pub(crate) fn head(&self) -> Option<Head> {
+    pub(crate) fn head(&self) -> Option<PageHead> {
         self.head_at(u64::MAX)
     }
 
@@ -164,7 +164,7 @@ impl<'a> PageOf<'a> {
     /// Prefetches the contents of the page, once the page itself has been prefetched.
     #[expect(clippy::indexing_slicing, reason = "what a page has was put there")]
     pub(super) fn prefetch(&self) {
-        let MemPage { url, url_len, head, head_len, arrivals, .. } = *self.page;
+        let PageSlot { url, url_len, head, head_len, arrivals, .. } = *self.page;
         if let Some((first, _)) = arrivals {
             prefetch_value(&self.pages.arrivals[first as usize]);
         }
@@ -234,22 +234,22 @@ impl<'a> PageOf<'a> {
     }
 
     /// The record of this page in a sealed segment. `entries` are the page's entries in order.
-    pub(crate) fn record<'v>(&self, entries: &'v [Entry], changes: Changes) -> Record<'v>
+    pub(crate) fn record<'v>(&self, entries: &'v [Entry], changes: Changes) -> SegmentRecord<'v>
     where
         'a: 'v,
     {
-        let MemPage { head, head_len, earlier, reset, .. } = *self.page;
+        let PageSlot { head, head_len, earlier, reset, .. } = *self.page;
         let before = if reset { &[] } else { head_of(self.pages.packed(head, head_len)) };
         // If older components do not have the page, a reset has nothing to hide.
         let (reset, earlier) = (reset && earlier, earlier && !reset);
-        Record { reset, earlier, before, entries, changes }
+        SegmentRecord { reset, earlier, before, entries, changes }
     }
 }
 
-impl Pages {
+impl PageColumns {
     /// Removes all pages, and keeps the memory.
     pub(super) fn clear(&mut self) {
-        let Pages { pages, urls, heads, arrivals, checkpoints, resets } = self;
+        let PageColumns { pages, urls, heads, arrivals, checkpoints, resets } = self;
         pages.clear();
         urls.clear();
         heads.clear();
@@ -271,13 +271,13 @@ impl Pages {
         clippy::indexing_slicing,
         reason = "numbers are given out here, and no page is taken away; a journal's are checked"
     )]
-    pub(super) fn page(&self, number: u32) -> PageOf<'_> {
-        PageOf { pages: self, number, page: &self.pages[number as usize] }
+    pub(super) fn page(&self, number: u32) -> MemtablePage<'_> {
+        MemtablePage { pages: self, number, page: &self.pages[number as usize] }
     }
 
     /// All pages, in order of arrival.
-    pub(super) fn iter(&self) -> impl Iterator<Item = PageOf<'_>> {
-        (0..).zip(&self.pages).map(|(number, page)| PageOf { pages: self, number, page })
+    pub(super) fn iter(&self) -> impl Iterator<Item = MemtablePage<'_>> {
+        (0..).zip(&self.pages).map(|(number, page)| MemtablePage { pages: self, number, page })
     }
 
     /// The number of bytes of the URLs.
@@ -316,7 +316,7 @@ impl Pages {
         let head_len = u32::try_from(head.len()).ok().or_bug("a head has less than 4 GiB")?;
         // URLs and heads go into two long columns. Their positions stay valid, because nothing is
         // ever removed.
-        self.pages.push(MemPage {
+        self.pages.push(PageSlot {
             url: self.urls.len(),
             url_len,
             hash,
@@ -328,7 +328,7 @@ impl Pages {
             arrivals_since: 0,
             earlier,
             reset: false,
-            taken_out: false,
+            forgotten_by_prefix: false,
         });
         self.urls.push_str(url);
         self.heads.extend_from_slice(head);
@@ -345,7 +345,7 @@ impl Pages {
         entry: Entry,
         effect: &Effect,
         epochs: &[EpochInfo],
-    ) -> Result<Before, Bug> {
+    ) -> Result<PriorEntries, Bug> {
         let page =
             self.pages.get_mut(number as usize).or_bug("an entry is of a page that is here")?;
         let came = page.arrivals.is_some();
@@ -361,16 +361,16 @@ impl Pages {
             }
         };
         // This entry brings the page back. The caller restores the page in the order by key.
-        let taken_out = std::mem::take(&mut page.taken_out);
+        let taken_out = std::mem::take(&mut page.forgotten_by_prefix);
         page.arrivals_since += 1;
         let is_due = page.arrivals_since >= CHECKPOINT_ARRIVALS;
         let states = effect.states;
         self.arrivals.push(Arrival { sequence, entry, states, page: number, next: None });
         // Must come after the push, because the checkpoint includes this entry.
         if is_due {
-            self.keep(number, epochs)?;
+            self.add_checkpoint(number, epochs)?;
         }
-        Ok(Before { came, taken_out })
+        Ok(PriorEntries { had_entries: came, was_forgotten: taken_out })
     }
 
     /// Forgets a page, either by itself or with a prefix.
@@ -384,7 +384,7 @@ impl Pages {
         let page = self.pages.get_mut(number as usize).or_bug("what is forgotten is here")?;
         page.reset = true;
         // A page that is forgotten alone stays in the order by key.
-        page.taken_out |= with_prefix;
+        page.forgotten_by_prefix |= with_prefix;
         Ok(())
     }
 
@@ -413,7 +413,7 @@ impl Pages {
         })
     }
 
-    fn url(&self, page: &MemPage) -> &str {
+    fn url(&self, page: &PageSlot) -> &str {
         &self.urls[page.url..page.url + page.url_len as usize]
     }
 

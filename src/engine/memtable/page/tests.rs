@@ -3,12 +3,12 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::engine::memtable::{Effect, Inner};
+use crate::engine::memtable::{Effect, MemtableContents};
 use crate::fingerprint::Bands;
 use crate::page::{
     Content, Digest, Epoch, Property, PropertyEntry, Restated, Role, Seen, Visit, Weight,
 };
-use crate::segment::{RecordRef, put_course};
+use crate::segment::{RecordRef, put_history};
 
 fn epochs() -> [EpochInfo; 1] {
     let (epoch, name) = (Epoch(0), "one".to_owned());
@@ -30,35 +30,35 @@ proptest! {
             Entry::Visit(Visit { time, seen, status: None, modified: None })
         };
         let mut head = None;
-        older.into_iter().for_each(|time| Head::absorb_into(&mut head, visit(Time(time), 3)));
+        older.into_iter().for_each(|time| PageHead::absorb_into(&mut head, visit(Time(time), 3)));
         let older = head;
         let mut packed = Vec::new();
         if let Some(head) = &older {
-            put_course(&mut packed, head, Some(&Changes::default()));
+            put_history(&mut packed, head, Some(&Changes::default()));
         }
         let mut all: Vec<Entry> = older.iter().map(|head| Entry::Visit(head.last)).collect();
         let mut in_order = true;
-        let (mut inner, url) = (Inner::default(), "http://a.example/");
+        let (mut inner, url) = (MemtableContents::default(), "http://a.example/");
         let number = inner.add_page(1, url, 7, older.is_some(), &packed).unwrap();
         let mut heads = vec![(0, older.clone())];
         for (sequence, (time, fingerprint, chance)) in (1..).zip(came) {
             let mut head = heads.last().unwrap().1.clone();
             if chance == 0 && head.is_some() {
-                inner.reset(sequence, number, Delta::default()).unwrap();
+                inner.forget_page(sequence, number, Delta::default()).unwrap();
                 head = None;
                 all.clear();
                 in_order = true;
             } else {
                 let visit = visit(Time(time), fingerprint);
                 let effect = Effect::of(&mut head.clone(), &visit, &[], &[]);
-                inner.enter(sequence, number, visit, &effect, &epochs()).unwrap();
-                Head::absorb_into(&mut head, visit);
+                inner.apply_entry(sequence, number, visit, &effect, &epochs()).unwrap();
+                PageHead::absorb_into(&mut head, visit);
                 in_order &= all.iter().all(|other| other.time() < visit.time());
                 all.push(visit);
                 all.sort_unstable();
             }
             let page = inner.page(number);
-            let course = page.course_at(sequence, &epochs());
+            let course = page.history_at(sequence, &epochs());
             prop_assert_eq!(&course.head, &head);
             let changes = Changes::of(&all, &epochs());
             prop_assert!(course.changes.is_none_or(|found| found == changes));
@@ -84,7 +84,7 @@ proptest! {
         came in prop::collection::vec((0u8..12, 0u64..4, 0u8..40), 1..300),
         is_late in 0u8..3,
     ) {
-        let (mut inner, url) = (Inner::default(), "http://a.example/");
+        let (mut inner, url) = (MemtableContents::default(), "http://a.example/");
         let number = inner.add_page(1, url, 7, false, &[]).unwrap();
         let (mut all, mut time) = (Vec::new(), 0);
         let (mut courses, mut sequence) = (Vec::new(), 0);
@@ -99,7 +99,7 @@ proptest! {
             let entry = match what {
                 0 if step == 39 => {
                     sequence += 1;
-                    inner.reset(sequence, number, Delta::default()).unwrap();
+                    inner.forget_page(sequence, number, Delta::default()).unwrap();
                     all.clear();
                     courses.push((sequence, PageHistory::default(), None));
                     continue;
@@ -119,7 +119,7 @@ proptest! {
             };
             sequence += 1;
             let effect = Effect::of(&mut inner.page(number).head(), &entry, &[], &[]);
-            inner.enter(sequence, number, entry, &effect, &epochs()).unwrap();
+            inner.apply_entry(sequence, number, entry, &effect, &epochs()).unwrap();
             all.push(entry);
             let mut course = PageHistory::default();
             course.follow(&all, &epochs());
@@ -129,7 +129,7 @@ proptest! {
         }
         let page = inner.page(number);
         for (sequence, course, seen) in courses {
-            let found = page.course_at(sequence, &epochs());
+            let found = page.history_at(sequence, &epochs());
             prop_assert_eq!((&found.head, &found.changes), (&course.head, &course.changes));
             prop_assert_eq!(page.head_at(sequence), course.head);
             if let Some((content, first)) = seen {

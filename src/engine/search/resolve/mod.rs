@@ -5,13 +5,13 @@
 //! of pages that changed long ago cost no more than these pages, and the result is marked as cut
 //! short.
 
-mod named;
+mod selection;
 
 use std::ops::Range;
 
-use super::order::Order;
-use super::query::{Near, Versions};
-use super::{FromHit, Hit, HitSet, SearchOutput, SearchRequest, Step};
+use super::order::HitLocations;
+use super::query::{NearMatch, Versions};
+use super::{FromHit, Hit, HitSet, HitStep, SearchOutput, SearchRequest};
 use crate::bug::{Bug, OrBug};
 use crate::engine::component::{Component, ComponentId, PageLocation};
 use crate::engine::live_segment::LiveSegment;
@@ -19,7 +19,7 @@ use crate::engine::lookup::Lookup;
 use crate::engine::memtable::Memtable;
 use crate::engine::view::View;
 use crate::error::Result;
-use crate::page::{Content, Head, in_force_on};
+use crate::page::{Content, PageHead, in_force_on};
 use crate::search::Candidate;
 use crate::segment::{PageRef, Posting};
 
@@ -68,17 +68,17 @@ impl LookupBudget {
 }
 
 /// A search in progress.
-pub(crate) struct Search<'v, 'w, F = Near> {
+pub(crate) struct HitResolver<'v, 'w, F = NearMatch> {
     pub(crate) view: &'v View,
     pub(crate) wanted: &'w SearchRequest<'w>,
     sequence: u64,
-    effort: LookupBudget,
+    budget: LookupBudget,
     /// The pages under the prefix, in each segment looked up so far.
     under: Vec<Option<Range<u32>>>,
-    pub(crate) findings: SearchOutput<F>,
+    pub(crate) output: SearchOutput<F>,
     /// The locations of the results at the current distance, and the locations of copies.
-    pub(crate) order: Order,
-    order_of_copies: Order,
+    pub(crate) order: HitLocations,
+    order_of_copies: HitLocations,
 }
 
 impl View {
@@ -116,30 +116,33 @@ impl View {
             // The steps of all hits overlap: each step is done for up to 32 hits, instead of three
             // dependent waits for each hit.
             let (first, _) = hits.split_at(AHEAD.min(hits.len()));
-            Step::ALL.into_iter().try_for_each(|step| self.expect(step, first, wanted))?;
+            HitStep::ALL
+                .into_iter()
+                .try_for_each(|step| self.prefetch_step(step, first, wanted))?;
         }
-        let mut search = Search { findings, ..Search::new(self, wanted, sequence) };
+        let mut search =
+            HitResolver { output: findings, ..HitResolver::new(self, wanted, sequence) };
         let (mut ended, mut is_certain) = (false, true);
         // The loop goes distance by distance: pages at one distance come from several lists and are
         // sorted only when all are found.
         for equal in hits.chunk_by(|a, b| a.candidate.distance == b.candidate.distance) {
             let distance = equal.first().map(|hit| u32::from(hit.candidate.distance));
-            if search.findings.near.len() >= wanted.limit {
+            if search.output.near.len() >= wanted.limit {
                 // Enough pages are nearer. Farther hits are not looked up, and may have visible
                 // pages, so the result may be incomplete.
-                search.findings.complete = false;
-                search.findings.cut_at = search.findings.cut_at.or(distance);
+                search.output.complete = false;
+                search.output.cut_at = search.output.cut_at.or(distance);
                 break;
             }
-            let nearer = search.findings.near.len();
+            let nearer = search.output.near.len();
             search.order.clear();
             let mut all = true;
             // If hits at this distance are missing, the first pages in SURT order may be missing,
             // too. In this case the limit ends the loop below at once.
             is_certain = is_whole || !extent.crowded && distance <= extent.certain;
             for hit in equal {
-                if !is_certain && search.findings.near.len() >= wanted.limit {
-                    search.findings.cut_at = search.findings.cut_at.or(distance);
+                if !is_certain && search.output.near.len() >= wanted.limit {
+                    search.output.cut_at = search.output.cut_at.or(distance);
                     break;
                 }
                 all = search.pages(hit)?;
@@ -147,18 +150,18 @@ impl View {
                     break;
                 }
             }
-            search.order.put(&mut search.findings.near, nearer)?;
+            search.order.put(&mut search.output.near, nearer)?;
             if !all {
                 // The lookup budget is used up. Farther pages would hide that nearer pages are
                 // missing.
-                search.findings.complete = false;
-                search.findings.cut_at = search.findings.cut_at.or(distance);
+                search.output.complete = false;
+                search.output.cut_at = search.output.cut_at.or(distance);
                 ended = true;
                 break;
             }
         }
-        search.order_of_copies.put(&mut search.findings.copies, 0)?;
-        let mut findings = search.findings;
+        search.order_of_copies.put(&mut search.output.copies, 0)?;
+        let mut findings = search.output;
         limit(&mut findings, wanted, is_certain || extent.crowded);
         // After `ended` a repetition would spend the same budget on the same pages.
         findings.wants_more &= extent.full && !ended;
@@ -195,36 +198,45 @@ impl View {
         hits: &[Hit],
     ) -> Result<bool> {
         let wanted = &SearchRequest { limit: 0, ..*wanted };
-        Search::of_all(self, wanted, sequence).any(hits)
+        HitResolver::of_all(self, wanted, sequence).any(hits)
     }
 }
 
-impl<'v, 'w, F> Search<'v, 'w, F> {
-    fn new(view: &'v View, wanted: &'w SearchRequest<'w>, sequence: u64) -> Search<'v, 'w, F> {
+impl<'v, 'w, F> HitResolver<'v, 'w, F> {
+    fn new(view: &'v View, wanted: &'w SearchRequest<'w>, sequence: u64) -> HitResolver<'v, 'w, F> {
         let (effort, under, findings) =
             (LookupBudget::of(wanted.limit), Vec::new(), SearchOutput::none());
-        let (order, order_of_copies) = (Order::default(), Order::default());
-        Search { view, wanted, sequence, effort, under, findings, order, order_of_copies }
+        let (order, order_of_copies) = (HitLocations::default(), HitLocations::default());
+        HitResolver {
+            view,
+            wanted,
+            sequence,
+            budget: effort,
+            under,
+            output: findings,
+            order,
+            order_of_copies,
+        }
     }
 }
 
-impl<'v, 'w> Search<'v, 'w> {
+impl<'v, 'w> HitResolver<'v, 'w> {
     /// Creates a search without a lookup budget.
     pub(crate) fn of_all(
         view: &'v View,
         wanted: &'w SearchRequest<'w>,
         sequence: u64,
-    ) -> Search<'v, 'w> {
+    ) -> HitResolver<'v, 'w> {
         let effort = LookupBudget { left: usize::MAX, postings: 0 };
-        Search { effort, ..Search::new(view, wanted, sequence) }
+        HitResolver { budget: effort, ..HitResolver::new(view, wanted, sequence) }
     }
 
     /// Whether any page has one of the found fingerprints, for a search that needs no results.
     pub(crate) fn any<'h>(&mut self, hits: impl IntoIterator<Item = &'h Hit>) -> Result<bool> {
         for hit in hits {
             self.pages(hit)?;
-            if !self.findings.near.is_empty() {
-                self.findings.near.clear();
+            if !self.output.near.is_empty() {
+                self.output.near.clear();
                 self.order.clear();
                 return Ok(true);
             }
@@ -233,7 +245,7 @@ impl<'v, 'w> Search<'v, 'w> {
     }
 }
 
-impl<F: FromHit> Search<'_, '_, F> {
+impl<F: FromHit> HitResolver<'_, '_, F> {
     /// Examines the pages of a fingerprint. Returns whether all were examined.
     fn pages(&mut self, hit: &Hit) -> Result<bool> {
         match self.view.component(hit.component)? {
@@ -279,7 +291,7 @@ impl<F: FromHit> Search<'_, '_, F> {
             return match in_force || !in_force_only {
                 _ if !under.contains(&page) => Ok(true),
                 true => self.page(number, live, page, candidate),
-                false => Ok(self.effort.posting()),
+                false => Ok(self.budget.posting()),
             };
         }
         // Equal content has an equal fingerprint, so copies are only at distance 0.
@@ -289,7 +301,7 @@ impl<F: FromHit> Search<'_, '_, F> {
         {
             self.copies((number, live), copies, candidate)?;
         }
-        let before = self.findings.near.len();
+        let before = self.output.near.len();
         // One page more than the limit shows whether more pages exist. Prefetching further pages
         // would be in vain.
         let most = self.wanted.limit.saturating_add(1);
@@ -303,7 +315,7 @@ impl<F: FromHit> Search<'_, '_, F> {
                 break;
             }
             if !posting.in_force && in_force_only {
-                if !self.effort.posting() {
+                if !self.budget.posting() {
                     return Ok(false);
                 }
                 continue;
@@ -311,7 +323,7 @@ impl<F: FromHit> Search<'_, '_, F> {
             if !self.page(number, live, posting.page, candidate)? {
                 return Ok(false);
             }
-            if self.findings.near.len() - before > self.wanted.limit {
+            if self.output.near.len() - before > self.wanted.limit {
                 // Lists are in SURT order, so the first pages are the wanted pages.
                 break;
             }
@@ -330,14 +342,14 @@ impl<F: FromHit> Search<'_, '_, F> {
     ) -> Result<()> {
         // Copies have a budget of their own, so that thousands of copies leave the budget of the
         // near pages unchanged.
-        let effort = std::mem::replace(&mut self.effort, LookupBudget::of(self.wanted.limit));
+        let effort = std::mem::replace(&mut self.budget, LookupBudget::of(self.wanted.limit));
         for page in copies {
             if self.has_enough_copies() || !self.page(number, live, page?, candidate)? {
-                self.findings.complete = false;
+                self.output.complete = false;
                 break;
             }
         }
-        self.effort = effort;
+        self.budget = effort;
         Ok(())
     }
 
@@ -349,7 +361,7 @@ impl<F: FromHit> Search<'_, '_, F> {
         page: u32,
         candidate: &Candidate,
     ) -> Result<bool> {
-        if !self.effort.page() {
+        if !self.budget.page() {
             return Ok(false);
         }
         let mut url = Vec::new();
@@ -360,7 +372,7 @@ impl<F: FromHit> Search<'_, '_, F> {
         // The excluded page may have this fingerprint in many components, and must not use up the
         // budget.
         if wanted.exclude == Some(url.as_str()) {
-            self.effort.give_back();
+            self.budget.give_back();
             return Ok(true);
         }
         let component = ComponentId::Segment(number);
@@ -379,7 +391,7 @@ impl<F: FromHit> Search<'_, '_, F> {
         }
         let (mut copy, mut head) = (false, None);
         let may_be_copy = wanted.digest.is_some() && candidate.distance == 0;
-        let is_chosen = may_be_copy || wanted.unless.is_some() || wanted.classes.is_some();
+        let is_chosen = may_be_copy || wanted.excluded_epoch.is_some() || wanted.classes.is_some();
         // Reading the record costs another wait for memory. Without a digest, class or epoch to
         // check, the record is not read.
         if is_chosen || F::WANTS_HEAD {
@@ -412,7 +424,7 @@ impl<F: FromHit> Search<'_, '_, F> {
         let wanted = self.wanted;
         // `at` is an index that is not after the position of the last page taken, because the list
         // only grows.
-        let (mut last, mut at, before) = (None, 0, self.findings.near.len());
+        let (mut last, mut at, before) = (None, 0, self.output.near.len());
         loop {
             let list = (wanted.epoch, candidate.ordinal);
             let pages = listed(memtable, list, (&mut last, &mut at), AT_ONCE)?;
@@ -420,12 +432,12 @@ impl<F: FromHit> Search<'_, '_, F> {
                 return Ok(true);
             }
             for number in pages {
-                if wanted.digest.is_none() && self.findings.near.len() - before > wanted.limit {
+                if wanted.digest.is_none() && self.output.near.len() - before > wanted.limit {
                     // The list is in SURT order, so later pages are not needed. Copies may come
                     // late in the list.
                     return Ok(true);
                 }
-                if !self.effort.page() {
+                if !self.budget.page() {
                     return Ok(false);
                 }
                 self.memory_page(component, memtable, number, candidate)?;
@@ -448,7 +460,7 @@ impl<F: FromHit> Search<'_, '_, F> {
         let inner = memtable.read();
         let page = inner.page(number);
         if wanted.exclude == Some(page.url()) {
-            self.effort.give_back();
+            self.budget.give_back();
             return Ok(());
         }
         // The page arrived after this snapshot was taken.
@@ -460,7 +472,7 @@ impl<F: FromHit> Search<'_, '_, F> {
         if wanted.under.is_some_and(|prefix| !prefix.contains(lookup.key())) {
             return Ok(());
         }
-        let is_wanted = |content: &Content| wanted.is(content, candidate);
+        let is_wanted = |content: &Content| wanted.matches(content, candidate);
         let (mut copy, mut head) = (false, None);
         let visible = if wanted.versions == Versions::InForce {
             head = page.head_at(sequence);
@@ -494,7 +506,7 @@ impl<F: FromHit> Search<'_, '_, F> {
     /// Whether there are as many copies as one list may have: far more than are returned. The
     /// returned copies were first seen earliest.
     fn has_enough_copies(&self) -> bool {
-        self.findings.copies.len() >= LookupBudget::of(self.wanted.limit).left
+        self.output.copies.len() >= LookupBudget::of(self.wanted.limit).left
     }
 
     /// Adds a page that has a fingerprint.
@@ -502,17 +514,17 @@ impl<F: FromHit> Search<'_, '_, F> {
         &mut self,
         url: String,
         candidate: &Candidate,
-        (head, copy): (Option<&Head>, bool),
+        (head, copy): (Option<&PageHead>, bool),
         location: PageLocation,
     ) -> Result<()> {
         if copy && self.has_enough_copies() {
-            self.findings.complete = false;
+            self.output.complete = false;
             return Ok(());
         }
         let &Candidate { distance, fingerprint, .. } = candidate;
-        let near = Near { url, distance: distance.into(), fingerprint };
+        let near = NearMatch { url, distance: distance.into(), fingerprint };
         let found = F::of(near, head, location)?;
-        let SearchOutput { copies, near, .. } = &mut self.findings;
+        let SearchOutput { copies, near, .. } = &mut self.output;
         let (found_like, order) =
             if copy { (copies, &mut self.order_of_copies) } else { (near, &mut self.order) };
         found_like.push(found);

@@ -5,8 +5,8 @@ mod x86;
 
 use std::sync::OnceLock;
 
-type Within = unsafe fn(&[u64], &[u32], u32, &mut Vec<[u32; 2]>);
-type Ahead = unsafe fn(&[u64], usize, usize, u32, &mut Vec<[u32; 2]>);
+type WithinFn = unsafe fn(&[u64], &[u32], u32, &mut Vec<[u32; 2]>);
+type AheadFn = unsafe fn(&[u64], usize, usize, u32, &mut Vec<[u32; 2]>);
 type PairsU32 = unsafe fn(&[u32], &[u32], bool, u32, &mut Vec<[u32; 2]>);
 type PairsU64 = unsafe fn(&[u64], &[u64], bool, u32, &mut Vec<[u32; 2]>);
 
@@ -23,8 +23,8 @@ type PairsU64 = unsafe fn(&[u64], &[u64], bool, u32, &mut Vec<[u32; 2]>);
 pub(in crate::search) struct PairKernel {
     #[cfg_attr(not(test), expect(dead_code, reason = "distinguishes versions in tests"))]
     name: &'static str,
-    within: Within,
-    ahead: Ahead,
+    within: WithinFn,
+    ahead: AheadFn,
     pairs_u32: PairsU32,
     pairs_u64: PairsU64,
 }
@@ -210,18 +210,18 @@ fn push_ahead(
 }
 
 /// A word that [`pairs`] compares.
-trait Word: Copy {
+trait HammingWord: Copy {
     fn distance(self, other: Self) -> u32;
 }
 
-impl Word for u32 {
+impl HammingWord for u32 {
     #[inline(always)]
     fn distance(self, other: Self) -> u32 {
         (self ^ other).count_ones()
     }
 }
 
-impl Word for u64 {
+impl HammingWord for u64 {
     #[inline(always)]
     fn distance(self, other: Self) -> u32 {
         (self ^ other).count_ones()
@@ -241,7 +241,7 @@ const _: () = assert!(TILE_WORDS as usize == TILE);
 /// a tile has two words within distance k; false positives are allowed.
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "in a triangle, right begins with left")]
-fn pairs<W: Word>(
+fn pairs<W: HammingWord>(
     left: &[W],
     right: &[W],
     triangle: bool,
@@ -288,7 +288,7 @@ fn pairs<W: Word>(
 
 /// Compares word by word, for few words or a tile with a near pair.
 #[inline(always)]
-fn push_near<W: Word>(
+fn push_near<W: HammingWord>(
     left: &[W],
     right: &[W],
     top: u32,
@@ -307,7 +307,7 @@ fn push_near<W: Word>(
 
 /// Compares each word with the words after it.
 #[inline(always)]
-fn push_triangle<W: Word>(words: &[W], first: u32, k: u32, out: &mut Vec<[u32; 2]>) {
+fn push_triangle<W: HammingWord>(words: &[W], first: u32, k: u32, out: &mut Vec<[u32; 2]>) {
     let mut rest = words;
     let mut row = first;
     while let Some((&word, after)) = rest.split_first() {
@@ -323,7 +323,7 @@ fn push_triangle<W: Word>(words: &[W], first: u32, k: u32, out: &mut Vec<[u32; 2
 
 /// The source of the simpler versions, which count all distances of a tile.
 #[inline(always)]
-fn pairs_counting<W: Word>(
+fn pairs_counting<W: HammingWord>(
     left: &[W],
     right: &[W],
     triangle: bool,

@@ -12,23 +12,23 @@ use crate::failure::{Failure, Result};
 
 /// A table owned by another library.
 #[derive(Debug)]
-pub(crate) struct Table<'a> {
-    columns: Vec<(&'a str, Borrowed<'a>)>,
+pub(crate) struct BorrowedTable<'a> {
+    columns: Vec<(&'a str, BorrowedColumn<'a>)>,
     rows: usize,
 }
 
 /// A column of a borrowed table.
 #[derive(Debug)]
-pub(crate) struct Borrowed<'a> {
+pub(crate) struct BorrowedColumn<'a> {
     array: &'a ArrowArray,
-    kind: Kind<'a>,
+    kind: BorrowedLayout<'a>,
     /// The index of the first row in the buffers.
     start: usize,
 }
 
 /// The layout of a column.
 #[derive(Debug)]
-enum Kind<'a> {
+enum BorrowedLayout<'a> {
     Integer {
         bytes: usize,
         signed: bool,
@@ -54,18 +54,18 @@ enum Kind<'a> {
     Dictionary {
         bytes: usize,
         signed: bool,
-        of: Box<Borrowed<'a>>,
+        of: Box<BorrowedColumn<'a>>,
     },
     /// Nulls only.
     Null,
 }
 
-impl<'a> Table<'a> {
+impl<'a> BorrowedTable<'a> {
     /// Validates a table of the caller.
     pub(crate) fn borrow(
         schema: *const ArrowSchema,
         array: *const ArrowArray,
-    ) -> Result<Table<'a>> {
+    ) -> Result<BorrowedTable<'a>> {
         let (schema, array) = (handle(schema, "schema")?, handle(array, "array")?);
         if schema.release.is_none() || array.release.is_none() {
             return Err(Failure::argument("array", "it was released already, or was never there"));
@@ -79,18 +79,18 @@ impl<'a> Table<'a> {
         if types.len() != arrays.len() {
             return Err(Failure::argument("array", "it has other columns than its schema"));
         }
-        let whole = Borrowed { array, kind: Kind::Null, start };
+        let whole = BorrowedColumn { array, kind: BorrowedLayout::Null, start };
         if whole.may_be_absent() && (0..rows).any(|row| whole.is_marked_absent(row)) {
             return Err(Failure::argument("array", "a row of it is null as a whole"));
         }
         let column = |(schema, array): (&&'a ArrowSchema, &&'a ArrowArray)| {
             let name = text(schema.name, "schema")?;
-            let column = Borrowed::new(schema, array, start, rows);
+            let column = BorrowedColumn::new(schema, array, start, rows);
             let named = |failure: Failure| failure.within(&format!("column {name:?}"));
             Ok((name, column.map_err(named)?))
         };
         let columns = types.iter().zip(&arrays).map(column).collect::<Result<Vec<_>>>()?;
-        Ok(Table { columns, rows })
+        Ok(BorrowedTable { columns, rows })
     }
 
     /// Returns the number of rows.
@@ -99,7 +99,7 @@ impl<'a> Table<'a> {
     }
 
     /// Takes the column with this name out of the table; `None` if there is no such column.
-    pub(crate) fn take(&mut self, name: &str) -> Result<Option<Borrowed<'a>>> {
+    pub(crate) fn take(&mut self, name: &str) -> Result<Option<BorrowedColumn<'a>>> {
         let Some(at) = self.columns.iter().position(|(of, _)| *of == name) else { return Ok(None) };
         let (_, column) = self.columns.swap_remove(at);
         if self.columns.iter().any(|(of, _)| *of == name) {
@@ -116,22 +116,22 @@ impl<'a> Table<'a> {
     }
 }
 
-impl<'a> Borrowed<'a> {
+impl<'a> BorrowedColumn<'a> {
     fn new(
         schema: &'a ArrowSchema,
         array: &'a ArrowArray,
         start: usize,
         rows: usize,
-    ) -> Result<Borrowed<'a>> {
-        let kind = match Kind::parse(text(schema.format, "schema")?)? {
-            Kind::Integer { bytes, signed } if !schema.dictionary.is_null() => {
+    ) -> Result<BorrowedColumn<'a>> {
+        let kind = match BorrowedLayout::parse(text(schema.format, "schema")?)? {
+            BorrowedLayout::Integer { bytes, signed } if !schema.dictionary.is_null() => {
                 let values = handle(array.dictionary.cast_const(), "dictionary")?;
                 let of = handle(schema.dictionary.cast_const(), "dictionary")?;
                 if !of.dictionary.is_null() {
                     return Err(Failure::argument("schema", "it has a dictionary of a dictionary"));
                 }
-                let of = Borrowed::new(of, values, 0, size(values.length)?)?;
-                Kind::Dictionary { bytes, signed, of: Box::new(of) }
+                let of = BorrowedColumn::new(of, values, 0, size(values.length)?)?;
+                BorrowedLayout::Dictionary { bytes, signed, of: Box::new(of) }
             }
             kind => kind,
         };
@@ -141,23 +141,23 @@ impl<'a> Borrowed<'a> {
         let start = start.checked_add(size(array.offset)?);
         let start = start.ok_or_else(|| Failure::argument("array", "its offset is too large"))?;
         let needed = match &kind {
-            Kind::Null => 0,
-            Kind::Offsets { .. } | Kind::Views => 3,
+            BorrowedLayout::Null => 0,
+            BorrowedLayout::Offsets { .. } | BorrowedLayout::Views => 3,
             _ => 2,
         };
         if array.n_buffers < needed || (needed > 0 && array.buffers.is_null()) {
             return Err(Failure::argument("array", "it has too few buffers"));
         }
-        Ok(Borrowed { array, kind, start })
+        Ok(BorrowedColumn { array, kind, start })
     }
 
     /// Whether a row has a value.
-    pub(crate) fn is_there(&self, row: usize) -> Result<bool> {
-        if matches!(self.kind, Kind::Null) || self.is_marked_absent(row) {
+    pub(crate) fn is_valid(&self, row: usize) -> Result<bool> {
+        if matches!(self.kind, BorrowedLayout::Null) || self.is_marked_absent(row) {
             return Ok(false);
         }
         match &self.kind {
-            Kind::Dictionary { of, .. } => of.is_there(self.index(row)?),
+            BorrowedLayout::Dictionary { of, .. } => of.is_valid(self.index(row)?),
             _ => Ok(true),
         }
     }
@@ -197,7 +197,7 @@ impl<'a> Borrowed<'a> {
 
     /// Returns the index of a row in a dictionary.
     fn index(&self, row: usize) -> Result<usize> {
-        let Kind::Dictionary { bytes, signed, of } = &self.kind else {
+        let BorrowedLayout::Dictionary { bytes, signed, of } = &self.kind else {
             return Err(self.wrong("a dictionary"));
         };
         let index = usize::try_from(integer(self.fixed(1, row, *bytes)?, *signed)).ok();
@@ -209,7 +209,7 @@ impl<'a> Borrowed<'a> {
     /// Returns the bytes or the text of a row.
     pub(crate) fn bytes(&self, row: usize) -> Result<&'a [u8]> {
         match &self.kind {
-            Kind::Offsets { bytes } => {
+            BorrowedLayout::Offsets { bytes } => {
                 let place = |row| {
                     let place = integer(self.fixed(1, row, *bytes)?, true);
                     usize::try_from(place)
@@ -220,9 +220,9 @@ impl<'a> Borrowed<'a> {
                 let len = len.ok_or_else(|| Failure::argument("array", "its offsets fall"))?;
                 self.part(2, from, len)
             }
-            Kind::Views => self.viewed(self.fixed(1, row, 16)?),
-            Kind::Fixed { bytes } => self.fixed(1, row, *bytes),
-            Kind::Dictionary { of, .. } => of.bytes(self.index(row)?),
+            BorrowedLayout::Views => self.viewed(self.fixed(1, row, 16)?),
+            BorrowedLayout::Fixed { bytes } => self.fixed(1, row, *bytes),
+            BorrowedLayout::Dictionary { of, .. } => of.bytes(self.index(row)?),
             _ => Err(self.wrong("bytes or text")),
         }
     }
@@ -264,8 +264,10 @@ impl<'a> Borrowed<'a> {
     /// Returns the integer of a row.
     pub(crate) fn integer(&self, row: usize) -> Result<i128> {
         match &self.kind {
-            Kind::Integer { bytes, signed } => Ok(integer(self.fixed(1, row, *bytes)?, *signed)),
-            Kind::Dictionary { of, .. } => of.integer(self.index(row)?),
+            BorrowedLayout::Integer { bytes, signed } => {
+                Ok(integer(self.fixed(1, row, *bytes)?, *signed))
+            }
+            BorrowedLayout::Dictionary { of, .. } => of.integer(self.index(row)?),
             _ => Err(self.wrong("an integer")),
         }
     }
@@ -273,11 +275,11 @@ impl<'a> Borrowed<'a> {
     /// Returns the time of a row in milliseconds, from an integer or a timestamp.
     pub(crate) fn time(&self, row: usize) -> Result<i64> {
         let time = match &self.kind {
-            Kind::Time { times, over } => {
+            BorrowedLayout::Time { times, over } => {
                 let time = integer(self.fixed(1, row, 8)?, true);
                 (time * i128::from(*times)).div_euclid(i128::from(*over))
             }
-            Kind::Dictionary { of, .. } => return of.time(self.index(row)?),
+            BorrowedLayout::Dictionary { of, .. } => return of.time(self.index(row)?),
             _ => self.integer(row)?,
         };
         i64::try_from(time).map_err(|_| Failure::argument("time", "it is too far away"))
@@ -287,15 +289,15 @@ impl<'a> Borrowed<'a> {
     pub(crate) fn number(&self, row: usize) -> Result<f64> {
         let wrong = || self.wrong("a number");
         match &self.kind {
-            Kind::Float32 => {
+            BorrowedLayout::Float32 => {
                 let bits = u32::try_from(integer(self.fixed(1, row, 4)?, false));
                 Ok(f64::from(f32::from_bits(bits.map_err(|_| wrong())?)))
             }
-            Kind::Float64 => {
+            BorrowedLayout::Float64 => {
                 let bits = u64::try_from(integer(self.fixed(1, row, 8)?, false));
                 Ok(f64::from_bits(bits.map_err(|_| wrong())?))
             }
-            Kind::Dictionary { of, .. } => of.number(self.index(row)?),
+            BorrowedLayout::Dictionary { of, .. } => of.number(self.index(row)?),
             _ => Ok(self.integer(row)? as f64),
         }
     }
@@ -305,9 +307,9 @@ impl<'a> Borrowed<'a> {
     }
 }
 
-impl Kind<'_> {
+impl BorrowedLayout<'_> {
     fn parse(format: &str) -> Result<Self> {
-        let integer = |bytes, signed| Ok(Kind::Integer { bytes, signed });
+        let integer = |bytes, signed| Ok(BorrowedLayout::Integer { bytes, signed });
         match format {
             "c" => integer(1, true),
             "C" => integer(1, false),
@@ -317,18 +319,18 @@ impl Kind<'_> {
             "I" => integer(4, false),
             "l" => integer(8, true),
             "L" => integer(8, false),
-            "f" => Ok(Kind::Float32),
-            "g" => Ok(Kind::Float64),
-            "u" | "z" => Ok(Kind::Offsets { bytes: 4 }),
-            "U" | "Z" => Ok(Kind::Offsets { bytes: 8 }),
-            "vu" | "vz" => Ok(Kind::Views),
-            "n" => Ok(Kind::Null),
+            "f" => Ok(BorrowedLayout::Float32),
+            "g" => Ok(BorrowedLayout::Float64),
+            "u" | "z" => Ok(BorrowedLayout::Offsets { bytes: 4 }),
+            "U" | "Z" => Ok(BorrowedLayout::Offsets { bytes: 8 }),
+            "vu" | "vz" => Ok(BorrowedLayout::Views),
+            "n" => Ok(BorrowedLayout::Null),
             _ => Self::parse_longer(format),
         }
     }
 
     fn parse_longer(format: &str) -> Result<Self> {
-        let time = |times, over| Ok(Kind::Time { times, over });
+        let time = |times, over| Ok(BorrowedLayout::Time { times, over });
         let is_time = |unit| format.starts_with(unit);
         if is_time("tss:") {
             return time(1000, 1);
@@ -343,7 +345,9 @@ impl Kind<'_> {
         let bytes = bytes.map(|bytes: u16| usize::from(bytes));
         let what =
             || format!("it has the Arrow format {format:?}, which observations do not support");
-        bytes.map(|bytes| Kind::Fixed { bytes }).ok_or_else(|| Failure::argument("schema", what()))
+        bytes
+            .map(|bytes| BorrowedLayout::Fixed { bytes })
+            .ok_or_else(|| Failure::argument("schema", what()))
     }
 }
 

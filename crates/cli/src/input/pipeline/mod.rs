@@ -25,29 +25,29 @@ use std::vec;
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::exit::Failure;
+use crate::exit::VerbError;
 use crate::signals;
-pub(crate) use results::Results;
-use state::{Collected, Job, State};
+pub(crate) use results::ChunkResults;
+use state::{CollectedItem, PipelineState, WorkerTask};
 
 /// Chunks of at least this size are processed one at a time, since their results may be several
 /// times as large.
 const GIANT_BYTES: usize = 4 << 20;
 
 /// A sequence of chunks, which are cut one after another.
-pub(crate) type Part<C> = Box<dyn Iterator<Item = C> + Send>;
+pub(crate) type ChunkIter<C> = Box<dyn Iterator<Item = C> + Send>;
 
 /// All parts, in order.
-pub(crate) type Parts<C> = Box<dyn Iterator<Item = Part<C>> + Send>;
+pub(crate) type ChunkIters<C> = Box<dyn Iterator<Item = ChunkIter<C>> + Send>;
 
 /// The unit of work.
-pub(crate) trait Chunk: Send + 'static {
+pub(crate) trait WorkUnit: Send + 'static {
     /// The bytes that it takes now, or will take while it is processed.
     fn bytes(&self) -> usize;
 }
 
 /// The next item for the caller.
-pub(crate) enum Next<T> {
+pub(crate) enum PipelineNext<T> {
     /// A result.
     Result(T),
     /// Nothing has arrived within the waiting time, or a signal asks the process to stop.
@@ -58,7 +58,7 @@ pub(crate) enum Next<T> {
 
 /// The threads of a pipeline.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Crew {
+pub(crate) struct WorkerOptions {
     /// The number of threads, including the thread that takes the results.
     pub(crate) threads: usize,
     /// Whether cutting a chunk may have to wait for input. Then the thread that takes the results
@@ -68,8 +68,8 @@ pub(crate) struct Crew {
 }
 
 /// A pipeline from chunks `C` to results `T`.
-pub(crate) struct Pipeline<C: Chunk, T: Send + 'static> {
-    shared: Arc<Shared<C, T>>,
+pub(crate) struct WorkPipeline<C: WorkUnit, T: Send + 'static> {
+    shared: Arc<PipelineShared<C, T>>,
     ready: vec::IntoIter<T>,
     /// Whether the thread that takes the results works, too.
     helps: bool,
@@ -82,42 +82,42 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// `each`.
 ///
 /// # Errors The first error of `each`, which ends the work.
-pub(crate) fn run<C: Chunk, T: Send + 'static, W: FnMut(C, &mut Results<T>)>(
-    part: Part<C>,
+pub(crate) fn run<C: WorkUnit, T: Send + 'static, W: FnMut(C, &mut ChunkResults<T>)>(
+    part: ChunkIter<C>,
     threads: usize,
     worker: impl Fn() -> W + Send + Sync + 'static,
-    mut each: impl FnMut(T) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    mut each: impl FnMut(T) -> Result<(), VerbError>,
+) -> Result<(), VerbError> {
     let mut work = worker();
     let parts = Box::new(iter::once(part));
-    let crew = Crew { threads, live: false };
-    let mut pipeline = Pipeline::start(parts, crew, move |shared| shared.serve(&mut worker()));
+    let crew = WorkerOptions { threads, live: false };
+    let mut pipeline = WorkPipeline::start(parts, crew, move |shared| shared.serve(&mut worker()));
     loop {
         match pipeline.next(PATIENCE, &mut work)? {
-            Next::Result(result) => each(result)?,
-            Next::Idle => {}
-            Next::End => return Ok(()),
+            PipelineNext::Result(result) => each(result)?,
+            PipelineNext::Idle => {}
+            PipelineNext::End => return Ok(()),
         }
     }
 }
 
 /// The state that all threads share.
-pub(crate) struct Shared<C, T> {
-    state: Mutex<State<C, T>>,
+pub(crate) struct PipelineShared<C, T> {
+    state: Mutex<PipelineState<C, T>>,
     changed: Condvar,
     giants: Mutex<()>,
 }
 
-impl<C: Chunk, T: Send + 'static> Pipeline<C, T> {
-    /// Starts the threads. Each runs `help`, which must call [`serve`](Shared::serve). If the
+impl<C: WorkUnit, T: Send + 'static> WorkPipeline<C, T> {
+    /// Starts the threads. Each runs `help`, which must call [`serve`](PipelineShared::serve). If the
     /// system grants fewer threads, the pipeline has fewer.
     pub(crate) fn start(
-        parts: Parts<C>,
-        crew: Crew,
-        help: impl Fn(&Shared<C, T>) + Send + Sync + 'static,
-    ) -> Pipeline<C, T> {
-        let shared = Arc::new(Shared {
-            state: Mutex::new(State::new(parts, crew.live)),
+        parts: ChunkIters<C>,
+        crew: WorkerOptions,
+        help: impl Fn(&PipelineShared<C, T>) + Send + Sync + 'static,
+    ) -> WorkPipeline<C, T> {
+        let shared = Arc::new(PipelineShared {
+            state: Mutex::new(PipelineState::new(parts, crew.live)),
             changed: Condvar::new(),
             giants: Mutex::new(()),
         });
@@ -126,14 +126,14 @@ impl<C: Chunk, T: Send + 'static> Pipeline<C, T> {
         let start = |number: usize| {
             let (shared, help) = (Arc::clone(&shared), Arc::clone(&help));
             let run = move || {
-                let alarm = Alarm(&shared);
+                let alarm = PanicWaker(&shared);
                 help(&shared);
                 drop(alarm);
             };
             thread::Builder::new().name(format!("simkeep-{number}")).spawn(run).is_ok()
         };
         let started = (1..=helpers).take_while(|number| start(*number)).count();
-        Pipeline { shared, ready: Vec::new().into_iter(), helps: !crew.live || started == 0 }
+        WorkPipeline { shared, ready: Vec::new().into_iter(), helps: !crew.live || started == 0 }
     }
 
     /// Returns a function that wakes the thread which waits for a result.
@@ -153,33 +153,33 @@ impl<C: Chunk, T: Send + 'static> Pipeline<C, T> {
     pub(crate) fn next(
         &mut self,
         patience: Duration,
-        work: &mut impl FnMut(C, &mut Results<T>),
-    ) -> Result<Next<T>, Failure> {
+        work: &mut impl FnMut(C, &mut ChunkResults<T>),
+    ) -> Result<PipelineNext<T>, VerbError> {
         if let Some(result) = self.ready.next() {
-            return Ok(Next::Result(result));
+            return Ok(PipelineNext::Result(result));
         }
         let shared = &*self.shared;
         let mut state = shared.state.lock();
         loop {
-            if signals::asked().is_some() {
-                return Ok(Next::Idle);
+            if signals::received_signal().is_some() {
+                return Ok(PipelineNext::Idle);
             }
             match state.collect() {
-                Collected::Results(results) => {
+                CollectedItem::Results(results) => {
                     // There is space in the budget again.
                     shared.changed.notify_all();
                     self.ready = results.into_items().into_iter();
                     if let Some(result) = self.ready.next() {
-                        return Ok(Next::Result(result));
+                        return Ok(PipelineNext::Result(result));
                     }
                     continue;
                 }
-                Collected::End => return Ok(Next::End),
-                Collected::Failed => {
+                CollectedItem::End => return Ok(PipelineNext::End),
+                CollectedItem::Failed => {
                     let what = "a reader failed before the end of the input; this is a bug";
-                    return Err(Failure::Other(what.to_owned()));
+                    return Err(VerbError::Other(what.to_owned()));
                 }
-                Collected::NotYet => {}
+                CollectedItem::NotYet => {}
             }
             if self.helps
                 && let Some(job) = state.job()
@@ -188,13 +188,13 @@ impl<C: Chunk, T: Send + 'static> Pipeline<C, T> {
                 shared.perform(job, work);
                 state = shared.state.lock();
             } else if shared.changed.wait_for(&mut state, patience).timed_out() {
-                return Ok(Next::Idle);
+                return Ok(PipelineNext::Idle);
             }
         }
     }
 }
 
-impl<C: Chunk, T: Send + 'static> Drop for Pipeline<C, T> {
+impl<C: WorkUnit, T: Send + 'static> Drop for WorkPipeline<C, T> {
     /// Tells the threads to stop after their current job, and does not wait for them: they may be
     /// waiting for input that never comes.
     fn drop(&mut self) {
@@ -203,9 +203,9 @@ impl<C: Chunk, T: Send + 'static> Drop for Pipeline<C, T> {
     }
 }
 
-impl<C: Chunk, T> Shared<C, T> {
+impl<C: WorkUnit, T> PipelineShared<C, T> {
     /// Performs jobs with `work` until none is left.
-    pub(crate) fn serve(&self, work: &mut impl FnMut(C, &mut Results<T>)) {
+    pub(crate) fn serve(&self, work: &mut impl FnMut(C, &mut ChunkResults<T>)) {
         let mut state = self.state.lock();
         while !state.is_done() {
             if let Some(job) = state.job() {
@@ -218,13 +218,13 @@ impl<C: Chunk, T> Shared<C, T> {
         }
     }
 
-    fn perform(&self, job: Job<C>, work: &mut impl FnMut(C, &mut Results<T>)) {
+    fn perform(&self, job: WorkerTask<C>, work: &mut impl FnMut(C, &mut ChunkResults<T>)) {
         match job {
-            Job::Open(mut parts) => {
+            WorkerTask::Open(mut parts) => {
                 let part = parts.next();
                 self.state.lock().opened(parts, part);
             }
-            Job::Cut(number, mut part) => {
+            WorkerTask::Cut(number, mut part) => {
                 let Some(chunk) = part.next() else {
                     self.state.lock().ended(number);
                     self.changed.notify_all();
@@ -234,10 +234,10 @@ impl<C: Chunk, T> Shared<C, T> {
                 let place = self.state.lock().cut(number, part, bytes);
                 self.changed.notify_all();
                 let alone = (bytes >= GIANT_BYTES).then(|| self.giants.lock());
-                let mut results = Results::default();
+                let mut results = ChunkResults::default();
                 work(chunk, &mut results);
                 drop(alone);
-                self.state.lock().worked(place, bytes, results);
+                self.state.lock().add_results(place, bytes, results);
             }
         }
         self.changed.notify_all();
@@ -245,9 +245,9 @@ impl<C: Chunk, T> Shared<C, T> {
 }
 
 /// Wakes the other threads if its own thread panics.
-struct Alarm<'s, C, T>(&'s Shared<C, T>);
+struct PanicWaker<'s, C, T>(&'s PipelineShared<C, T>);
 
-impl<C, T> Drop for Alarm<'_, C, T> {
+impl<C, T> Drop for PanicWaker<'_, C, T> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.state.lock().fail();

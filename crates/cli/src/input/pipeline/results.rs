@@ -1,18 +1,18 @@
 //! The results of a chunk.
 
 /// The results of one chunk, in order, and the bytes that they take.
-pub(crate) struct Results<T> {
+pub(crate) struct ChunkResults<T> {
     items: Vec<T>,
     bytes: usize,
 }
 
-impl<T> Default for Results<T> {
+impl<T> Default for ChunkResults<T> {
     fn default() -> Self {
-        Results { items: Vec::new(), bytes: 0 }
+        ChunkResults { items: Vec::new(), bytes: 0 }
     }
 }
 
-impl<T> Results<T> {
+impl<T> ChunkResults<T> {
     /// Adds a result that takes `bytes` in addition to its own size.
     pub(crate) fn push(&mut self, item: T, bytes: usize) {
         self.items.push(item);

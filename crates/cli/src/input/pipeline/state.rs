@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Part, Parts, Results};
+use super::{ChunkIter, ChunkIters, ChunkResults};
 
 /// The budget for all work in flight, in bytes.
 pub(super) const BYTES_MAX: usize = 64 << 20;
@@ -14,14 +14,14 @@ const CUT_MAX: usize = 4;
 const OPEN_MAX: usize = 1024;
 
 /// The open parts, and their waiting results.
-pub(super) struct State<C, T> {
+pub(super) struct PipelineState<C, T> {
     /// The parts that are not open yet; `None` while a thread opens one, and at the end.
-    parts: Option<Parts<C>>,
+    parts: Option<ChunkIters<C>>,
     all_open: bool,
     /// Whether parts are opened one after another.
     live: bool,
     /// The open parts. `first` is the number of the first of them.
-    open: VecDeque<Open<C, T>>,
+    open: VecDeque<OpenPart<C, T>>,
     first: u64,
     bytes: usize,
     stopped: bool,
@@ -29,42 +29,42 @@ pub(super) struct State<C, T> {
 }
 
 /// A part that is not completely cut, or whose results wait.
-struct Open<C, T> {
+struct OpenPart<C, T> {
     /// The chunks to cut; `None` while a thread cuts one, and at the end.
-    part: Option<Part<C>>,
+    part: Option<ChunkIter<C>>,
     all_cut: bool,
     /// The results of each chunk; `None` while it is processed. `first` is the number of the first
     /// chunk.
-    results: VecDeque<Option<Results<T>>>,
+    results: VecDeque<Option<ChunkResults<T>>>,
     first: u64,
 }
 
 /// The next job of a thread.
-pub(super) enum Job<C> {
+pub(super) enum WorkerTask<C> {
     /// Open the next of these parts.
-    Open(Parts<C>),
+    Open(ChunkIters<C>),
     /// Cut a chunk from the part with this number, and process it.
-    Cut(u64, Part<C>),
+    Cut(u64, ChunkIter<C>),
 }
 
 /// The number of a part, and the number of a chunk in it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct ChunkPosition {
     part: u64,
     chunk: u64,
 }
 
 /// The next item for the caller.
-pub(super) enum Collected<T> {
-    Results(Results<T>),
+pub(super) enum CollectedItem<T> {
+    Results(ChunkResults<T>),
     NotYet,
     End,
     Failed,
 }
 
-impl<C, T> State<C, T> {
-    pub(super) fn new(parts: Parts<C>, live: bool) -> State<C, T> {
-        State {
+impl<C, T> PipelineState<C, T> {
+    pub(super) fn new(parts: ChunkIters<C>, live: bool) -> PipelineState<C, T> {
+        PipelineState {
             parts: Some(parts),
             all_open: false,
             live,
@@ -77,7 +77,7 @@ impl<C, T> State<C, T> {
     }
 
     /// The next job, if the budget has space for it.
-    pub(super) fn job(&mut self) -> Option<Job<C>> {
+    pub(super) fn job(&mut self) -> Option<WorkerTask<C>> {
         if self.stopped {
             return None;
         }
@@ -90,7 +90,7 @@ impl<C, T> State<C, T> {
             };
             if has_space && let Some(part) = open.part.take() {
                 self.bytes += CHUNK_BYTES;
-                return Some(Job::Cut(number, part));
+                return Some(WorkerTask::Cut(number, part));
             }
         }
         let cut_from = self.open.iter().filter(|open| !open.all_cut).count();
@@ -99,7 +99,7 @@ impl<C, T> State<C, T> {
                 && cut_from < CUT_MAX
                 && self.bytes < BYTES_MAX / 2
                 && self.open.len() < OPEN_MAX);
-        if has_space { self.parts.take().map(Job::Open) } else { None }
+        if has_space { self.parts.take().map(WorkerTask::Open) } else { None }
     }
 
     /// Whether no jobs remain.
@@ -108,34 +108,39 @@ impl<C, T> State<C, T> {
     }
 
     /// Records that a part was opened, or that there are no more parts.
-    pub(super) fn opened(&mut self, parts: Parts<C>, part: Option<Part<C>>) {
+    pub(super) fn opened(&mut self, parts: ChunkIters<C>, part: Option<ChunkIter<C>>) {
         if part.is_none() {
             self.all_open = true;
             return;
         }
         self.parts = Some(parts);
-        self.open.push_back(Open { part, all_cut: false, results: VecDeque::new(), first: 0 });
+        self.open.push_back(OpenPart { part, all_cut: false, results: VecDeque::new(), first: 0 });
     }
 
     /// Records that a chunk was cut. Returns its place.
-    pub(super) fn cut(&mut self, number: u64, part: Part<C>, bytes: usize) -> Place {
+    pub(super) fn cut(&mut self, number: u64, part: ChunkIter<C>, bytes: usize) -> ChunkPosition {
         self.bytes = self.bytes + bytes - CHUNK_BYTES;
-        let open = self.of(number);
+        let open = self.open_part(number);
         open.part = Some(part);
         open.results.push_back(None);
-        Place { part: number, chunk: open.first + open.results.len() as u64 - 1 }
+        ChunkPosition { part: number, chunk: open.first + open.results.len() as u64 - 1 }
     }
 
     /// Records that a part has no more chunks.
     pub(super) fn ended(&mut self, number: u64) {
         self.bytes -= CHUNK_BYTES;
-        self.of(number).all_cut = true;
+        self.open_part(number).all_cut = true;
     }
 
     /// Records the results of a chunk of `bytes` bytes.
-    pub(super) fn worked(&mut self, place: Place, bytes: usize, results: Results<T>) {
+    pub(super) fn add_results(
+        &mut self,
+        place: ChunkPosition,
+        bytes: usize,
+        results: ChunkResults<T>,
+    ) {
         self.bytes = self.bytes + results.bytes() - bytes;
-        let open = self.of(place.part);
+        let open = self.open_part(place.part);
         let slot = usize::try_from(place.chunk - open.first).ok();
         let slot = slot.and_then(|slot| open.results.get_mut(slot));
         #[expect(clippy::expect_used, reason = "it stays until it has its results")]
@@ -144,29 +149,29 @@ impl<C, T> State<C, T> {
     }
 
     /// Returns the next results in order.
-    pub(super) fn collect(&mut self) -> Collected<T> {
+    pub(super) fn collect(&mut self) -> CollectedItem<T> {
         if self.failed {
-            return Collected::Failed;
+            return CollectedItem::Failed;
         }
         while let Some(open) = self.open.front_mut() {
             match open.results.pop_front() {
                 Some(Some(results)) => {
                     open.first += 1;
                     self.bytes -= results.bytes();
-                    return Collected::Results(results);
+                    return CollectedItem::Results(results);
                 }
                 Some(None) => {
                     open.results.push_front(None);
-                    return Collected::NotYet;
+                    return CollectedItem::NotYet;
                 }
                 None if open.all_cut => {
                     self.open.pop_front();
                     self.first += 1;
                 }
-                None => return Collected::NotYet,
+                None => return CollectedItem::NotYet,
             }
         }
-        if self.all_open { Collected::End } else { Collected::NotYet }
+        if self.all_open { CollectedItem::End } else { CollectedItem::NotYet }
     }
 
     /// Records that no more results are needed.
@@ -180,7 +185,7 @@ impl<C, T> State<C, T> {
         self.stopped = true;
     }
 
-    fn of(&mut self, number: u64) -> &mut Open<C, T> {
+    fn open_part(&mut self, number: u64) -> &mut OpenPart<C, T> {
         let at = number.checked_sub(self.first).and_then(|at| usize::try_from(at).ok());
         #[expect(clippy::expect_used, reason = "it stays until all of it has its results")]
         at.and_then(|at| self.open.get_mut(at)).expect("a part that is cut from is open")

@@ -6,18 +6,18 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::{Entry as Of, EpochInfo};
 
-use super::{Digest, EpochName, Fingerprint, Number, Time};
+use super::{Digest, EpochName, Fingerprint, JsonNumber, Time};
 use crate::output::visit;
 
 /// An entry of a page's history, in the format of `simkeep export`. Keys without a value are left
 /// out.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Entry<'a> {
+pub(crate) struct JsonEntry<'a> {
     url: Cow<'a, str>,
     /// The time of the visit. For a weight or class, the time from which it applies.
     t: Time,
     #[serde(skip_serializing_if = "Option::is_none")]
-    fingerprint: Option<OfContent>,
+    fingerprint: Option<ContentFingerprint>,
     #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<Digest>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,23 +30,23 @@ pub(crate) struct Entry<'a> {
     modified: Option<Time>,
     /// The weight (importance) of the page from this time on; left out if it is not set here.
     #[serde(skip_serializing_if = "Option::is_none")]
-    weight: Option<Number>,
+    weight: Option<JsonNumber>,
     /// The class of the page from this time on; left out if it is not set here.
     #[serde(skip_serializing_if = "Option::is_none")]
     class: Option<u32>,
     /// What the visit saw if it saw no content, or "restated"; left out for other entries.
     #[serde(skip_serializing_if = "Option::is_none")]
-    seen: Option<NoContent>,
+    seen: Option<ContentlessEntry>,
 }
 
 /// The fingerprint of the content; null if the content has no fingerprint.
 #[derive(Debug, Serialize, JsonSchema)]
-struct OfContent(Option<Fingerprint>);
+struct ContentFingerprint(Option<Fingerprint>);
 
 /// The kind of an entry that is not a visit with content.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-enum NoContent {
+enum ContentlessEntry {
     /// The page redirects. The digest identifies the target.
     Redirect,
     NotModified,
@@ -56,31 +56,38 @@ enum NoContent {
     Restated,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> JsonEntry<'a> {
     /// The JSON form of an entry of a page. `epochs` are the epochs of its store.
-    pub(crate) fn of(url: &'a str, of: &Of, epochs: &'a [EpochInfo]) -> simkeep::Result<Entry<'a>> {
+    pub(crate) fn of(
+        url: &'a str,
+        of: &Of,
+        epochs: &'a [EpochInfo],
+    ) -> simkeep::Result<JsonEntry<'a>> {
         // A redirect is written without the keys of content.
         let content = of.content().filter(|_| of.epoch().is_some());
         let epoch = of.epoch().map(|epoch| visit::epoch(epochs, epoch)).transpose()?;
         let visit = of.visit();
         let seen = visit.map(|visit| visit.seen);
-        Ok(Entry {
+        Ok(JsonEntry {
             url: url.into(),
             t: Time(of.time()),
-            fingerprint: content.map(|content| OfContent(content.fingerprint.map(Fingerprint))),
+            fingerprint: content
+                .map(|content| ContentFingerprint(content.fingerprint.map(Fingerprint))),
             digest: of.digest().map(Digest),
             epoch: epoch.map(EpochName),
             status: visit.and_then(|visit| visit.status),
             modified: visit.and_then(|visit| visit.modified).map(Time),
-            weight: of.weight().map(|weight| Number(weight.to_f64())),
+            weight: of.weight().map(|weight| JsonNumber(weight.to_f64())),
             class: of.class(),
             seen: match seen {
-                Some(simkeep::Seen::NotModified { .. }) => Some(NoContent::NotModified),
-                Some(simkeep::Seen::Gone) => Some(NoContent::Gone),
-                Some(simkeep::Seen::Failed) => Some(NoContent::Failed),
-                Some(simkeep::Seen::Content(_)) if content.is_none() => Some(NoContent::Redirect),
+                Some(simkeep::Seen::NotModified { .. }) => Some(ContentlessEntry::NotModified),
+                Some(simkeep::Seen::Gone) => Some(ContentlessEntry::Gone),
+                Some(simkeep::Seen::Failed) => Some(ContentlessEntry::Failed),
+                Some(simkeep::Seen::Content(_)) if content.is_none() => {
+                    Some(ContentlessEntry::Redirect)
+                }
                 Some(simkeep::Seen::Content(_)) => None,
-                None => of.is_restated().then_some(NoContent::Restated),
+                None => of.is_restated().then_some(ContentlessEntry::Restated),
             },
         })
     }
@@ -120,7 +127,7 @@ mod tests {
         let entries = snapshot.history(url).unwrap();
         assert_eq!(entries.len(), 10);
         for entry in entries.iter().map(|entry| entry.entry()) {
-            let written = Entry::of(url, &entry, snapshot.epochs()).unwrap();
+            let written = JsonEntry::of(url, &entry, snapshot.epochs()).unwrap();
             let written = serde_json::to_string(&written).unwrap();
             let name = entry.epoch().map(|epoch| visit::epoch(snapshot.epochs(), epoch).unwrap());
             let exported = simkeep_formats::export::entry(url, &entry, name.unwrap_or_default());

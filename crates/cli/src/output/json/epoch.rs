@@ -9,7 +9,7 @@ use super::{EpochName, Role};
 
 /// An epoch: the recipe or program that makes fingerprints, and the purpose of the fingerprints.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-pub(crate) struct Epoch<'a> {
+pub(crate) struct EpochSummary<'a> {
     epoch: EpochName<'a>,
     /// The number of the epoch in this store, from 0.
     number: u32,
@@ -18,7 +18,7 @@ pub(crate) struct Epoch<'a> {
     minor: u32,
     /// The largest distance of a moderate change, in bits.
     moderate: u32,
-    state: State,
+    state: EpochState,
     /// The number of visits in the store when the epoch began.
     begun_at_visit: u64,
     /// The number of different fingerprints, counted once for each segment that contains them.
@@ -29,59 +29,59 @@ pub(crate) struct Epoch<'a> {
 /// live, or ended.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum State {
+pub(crate) enum EpochState {
     InUse,
     Live,
     Ended,
 }
 
-impl State {
-    fn new(info: &EpochInfo, is_in_use: bool) -> State {
+impl EpochState {
+    fn new(info: &EpochInfo, is_in_use: bool) -> EpochState {
         match (info.ended, is_in_use) {
-            (true, _) => State::Ended,
-            (false, true) => State::InUse,
-            (false, false) => State::Live,
+            (true, _) => EpochState::Ended,
+            (false, true) => EpochState::InUse,
+            (false, false) => EpochState::Live,
         }
     }
 
     /// The state in words, for people.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            State::InUse => "in use",
-            State::Live => "live",
-            State::Ended => "ended",
+            EpochState::InUse => "in use",
+            EpochState::Live => "live",
+            EpochState::Ended => "ended",
         }
     }
 }
 
-impl<'a> Epoch<'a> {
+impl<'a> EpochSummary<'a> {
     /// The JSON form of an epoch of a snapshot.
-    pub(crate) fn of(snapshot: &Snapshot, info: &'a EpochInfo) -> Epoch<'a> {
+    pub(crate) fn of(snapshot: &Snapshot, info: &'a EpochInfo) -> EpochSummary<'a> {
         let in_use = [snapshot.change_epoch(), snapshot.near_epoch()].contains(&info.epoch);
-        Epoch::new(info, in_use, snapshot.fingerprints(info.epoch))
+        EpochSummary::new(info, in_use, snapshot.fingerprints(info.epoch))
     }
 
-    fn new(info: &'a EpochInfo, is_in_use: bool, fingerprints: u64) -> Epoch<'a> {
-        Epoch {
+    fn new(info: &'a EpochInfo, is_in_use: bool, fingerprints: u64) -> EpochSummary<'a> {
+        EpochSummary {
             epoch: EpochName(&info.name),
             number: info.epoch.count(),
             role: Role(info.role),
             minor: info.bands.minor,
             moderate: info.bands.moderate,
-            state: State::new(info, is_in_use),
+            state: EpochState::new(info, is_in_use),
             begun_at_visit: info.begun,
             fingerprints,
         }
     }
 
     /// The state of the epoch.
-    pub(crate) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> EpochState {
         self.state
     }
 }
 
-impl<'a> From<&'a EpochOverview> for Epoch<'a> {
-    fn from(of: &'a EpochOverview) -> Epoch<'a> {
-        Epoch::new(&of.info, of.is_in_use, of.fingerprints)
+impl<'a> From<&'a EpochOverview> for EpochSummary<'a> {
+    fn from(of: &'a EpochOverview) -> EpochSummary<'a> {
+        EpochSummary::new(&of.info, of.is_in_use, of.fingerprints)
     }
 }

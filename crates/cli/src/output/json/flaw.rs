@@ -6,7 +6,7 @@ use simkeep::Corruption;
 
 /// A damaged place in a store.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Flaw<'a> {
+pub(crate) struct FileFlaw<'a> {
     /// The name of the damaged file within the store.
     file: &'a str,
     /// The approximate byte offset at which the damage begins.
@@ -15,8 +15,8 @@ pub(crate) struct Flaw<'a> {
     why: &'a str,
 }
 
-impl<'a> From<&'a Corruption> for Flaw<'a> {
-    fn from(flaw: &'a Corruption) -> Flaw<'a> {
-        Flaw { file: &flaw.file, offset: flaw.offset, why: &flaw.what }
+impl<'a> From<&'a Corruption> for FileFlaw<'a> {
+    fn from(flaw: &'a Corruption) -> FileFlaw<'a> {
+        FileFlaw { file: &flaw.file, offset: flaw.offset, why: &flaw.what }
     }
 }

@@ -3,20 +3,20 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Saw;
+use super::StoreState;
 
 /// A line on standard error with --json: the error of a failed verb, or a note about its answer.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum Message<'a> {
-    Error(Error<'a>),
-    Beside(Beside<'a>),
-    Note(Note<'a>),
+pub(crate) enum StderrMessage<'a> {
+    Error(ErrorMessage<'a>),
+    Beside(WriterNotice<'a>),
+    Note(AnswerNote<'a>),
 }
 
 /// The error of a failed verb.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Error<'a> {
+pub(crate) struct ErrorMessage<'a> {
     /// The exit code of the program; see the table in `simkeep --help`.
     pub(crate) exit_code: u8,
     /// The kind of the failure, such as "damaged", "locked" or "not-a-store".
@@ -31,14 +31,14 @@ pub(crate) struct Error<'a> {
 
 /// A note that a writer is active on the store.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Beside<'a> {
+pub(crate) struct WriterNotice<'a> {
     pub(crate) message: &'a str,
     /// The state of the store that the answer describes.
-    pub(crate) saw: Saw,
+    pub(crate) saw: StoreState,
 }
 
 /// A note about an answer.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Note<'a> {
+pub(crate) struct AnswerNote<'a> {
     pub(crate) message: &'a str,
 }

@@ -7,24 +7,24 @@
 //! - the same value has the same key everywhere, and different values have different keys;
 //! - sizes end in `_bytes`, durations in `_seconds`, and times are [`Time`]s;
 //! - fingerprints are [`Fingerprint`]s, and `epoch` is the name of an epoch, an [`EpochName`];
-//! - an object always has all its keys, and a missing value is `null`. Only an [`Entry`], with the
+//! - an object always has all its keys, and a missing value is `null`. Only an [`JsonEntry`], with the
 //!   keys that a verb adds to it, leaves keys out, as an export does;
-//! - an answer of one object names the state that it describes in `saw`: [`Saw`].
+//! - an answer of one object names the state that it describes in `saw`: [`StoreState`].
 
 mod entry;
 mod epoch;
 mod flaw;
 mod message;
-mod saw;
+mod store_state;
 mod values;
 mod verdict_counts;
 
-pub(crate) use entry::Entry;
-pub(crate) use epoch::Epoch;
-pub(crate) use flaw::Flaw;
-pub(crate) use message::{Beside, Error, Message, Note};
-pub(crate) use saw::Saw;
+pub(crate) use entry::JsonEntry;
+pub(crate) use epoch::EpochSummary;
+pub(crate) use flaw::FileFlaw;
+pub(crate) use message::{AnswerNote, ErrorMessage, StderrMessage, WriterNotice};
+pub(crate) use store_state::StoreState;
 pub(crate) use values::{
-    Band, Digest, EpochName, Fingerprint, Hash, Number, Role, Seen, Share, Time, Verdict,
+    Band, Digest, EpochName, Fingerprint, Hash, JsonNumber, JsonRatio, Role, Seen, Time, Verdict,
 };
-pub(crate) use verdict_counts::VerdictCounts;
+pub(crate) use verdict_counts::VerdictTotals;

@@ -100,12 +100,12 @@ impl JsonSchema for EpochName<'_> {
 
 /// A number of at least 0. A whole number is written without a decimal point.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Number(pub(crate) f64);
+pub(crate) struct JsonNumber(pub(crate) f64);
 
-impl Serialize for Number {
+impl Serialize for JsonNumber {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^53")]
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Number(number) = *self;
+        let JsonNumber(number) = *self;
         if number.fract() == 0.0 && (0.0..9e15).contains(&number) {
             to.serialize_u64(number as u64)
         } else {
@@ -114,7 +114,7 @@ impl Serialize for Number {
     }
 }
 
-impl JsonSchema for Number {
+impl JsonSchema for JsonNumber {
     fn inline_schema() -> bool {
         true
     }
@@ -130,15 +130,15 @@ impl JsonSchema for Number {
 
 /// A ratio from 0 to 1, rounded to four decimals.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Share(pub(crate) f64);
+pub(crate) struct JsonRatio(pub(crate) f64);
 
-impl Serialize for Share {
+impl Serialize for JsonRatio {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_f64((self.0 * 1e4).round() / 1e4)
     }
 }
 
-impl JsonSchema for Share {
+impl JsonSchema for JsonRatio {
     fn inline_schema() -> bool {
         true
     }

@@ -6,7 +6,7 @@ use simkeep::inspect;
 
 /// The number of visits with each verdict.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct VerdictCounts {
+pub(crate) struct VerdictTotals {
     /// Visits with the first content of their page.
     new: u64,
     /// Visits with unchanged content.
@@ -23,9 +23,9 @@ pub(crate) struct VerdictCounts {
     other: u64,
 }
 
-impl From<inspect::VerdictCounts> for VerdictCounts {
-    fn from(of: inspect::VerdictCounts) -> VerdictCounts {
+impl From<inspect::VerdictCounts> for VerdictTotals {
+    fn from(of: inspect::VerdictCounts) -> VerdictTotals {
         let inspect::VerdictCounts { new, same, changed, reverted, gone, failed, other, .. } = of;
-        VerdictCounts { new, same, changed, reverted, gone, failed, other }
+        VerdictTotals { new, same, changed, reverted, gone, failed, other }
     }
 }

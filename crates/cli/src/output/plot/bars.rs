@@ -20,10 +20,10 @@ pub(crate) fn bars(title: &str, described: &str, rows: &[(String, f64, String)])
 }
 
 /// A span of an axis: its name, its begin and end as fractions of the axis, and a label.
-pub(crate) type Span = (String, f64, f64, String);
+pub(crate) type AxisSpan = (String, f64, f64, String);
 
 /// Draws spans below each other on one axis. If there are too many, draws only the longest.
-pub(crate) fn spans(title: &str, described: &str, rows: &[Span]) -> Markup {
+pub(crate) fn spans(title: &str, described: &str, rows: &[AxisSpan]) -> Markup {
     let shown = longest(rows);
     let more = more(rows.len(), BARS_MAX);
     let y = |number: usize| BAR_HEIGHT * number as f64;
@@ -47,7 +47,7 @@ pub(crate) fn spans(title: &str, described: &str, rows: &[Span]) -> Markup {
 }
 
 /// The longest spans, in their original order.
-fn longest(rows: &[Span]) -> Vec<&Span> {
+fn longest(rows: &[AxisSpan]) -> Vec<&AxisSpan> {
     let mut by_length: Vec<_> = rows.iter().enumerate().collect();
     by_length.sort_by(|(_, a), (_, b)| (b.2 - b.1).total_cmp(&(a.2 - a.1)));
     by_length.truncate(BARS_MAX);

@@ -14,7 +14,7 @@ const PANEL_WIDTH: f64 = WIDTH - LEFT - 8.0;
 const MARK_HEIGHT: f64 = 12.0;
 
 /// A chart of columns side by side.
-pub(crate) struct Columns<'a> {
+pub(crate) struct ColumnChart<'a> {
     /// Text for readers who cannot see the chart.
     pub(crate) title: &'a str,
     pub(crate) described: &'a str,
@@ -31,7 +31,7 @@ pub(crate) struct Columns<'a> {
     pub(crate) is_log: bool,
 }
 
-impl Columns<'_> {
+impl ColumnChart<'_> {
     pub(crate) fn html(&self) -> Markup {
         let largest = self.values.iter().copied().chain(self.level).fold(0.0, f64::max);
         let largest = if largest > 0.0 { largest } else { 1.0 };

@@ -40,11 +40,11 @@ const ENTRY_WIDTH: f64 = 230.0;
 const ENTRY_HEIGHT: f64 = 22.0;
 
 /// A plot. Its panels have curves with the same names, in the same order.
-pub(crate) struct Plot<'a> {
+pub(crate) struct CurvePlot<'a> {
     pub(crate) title: &'a str,
     /// The width and the height of a panel, in pixels.
     pub(crate) size: (f64, f64),
-    pub(crate) panels: Vec<Panel<'a>>,
+    pub(crate) panels: Vec<PlotPanel<'a>>,
     /// The names of the curves.
     pub(crate) names: Vec<&'a str>,
     /// Text below the legend.
@@ -52,27 +52,27 @@ pub(crate) struct Plot<'a> {
 }
 
 /// A panel with curves.
-pub(crate) struct Panel<'a> {
+pub(crate) struct PlotPanel<'a> {
     pub(crate) title: &'a str,
-    pub(crate) x: Axis,
-    pub(crate) y: Axis,
+    pub(crate) x: PlotAxis,
+    pub(crate) y: PlotAxis,
     /// The name of the horizontal axis.
     pub(crate) below: &'a str,
-    pub(crate) curves: Vec<Curve>,
+    pub(crate) curves: Vec<PlotCurve>,
 }
 
 /// An axis from its first tick to its last, each with its value and label.
-pub(crate) struct Axis(pub(crate) Vec<(f64, String)>);
+pub(crate) struct PlotAxis(pub(crate) Vec<(f64, String)>);
 
 /// A curve, with a filled dot and a ring at some of its points.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Curve {
+pub(crate) struct PlotCurve {
     pub(crate) points: Vec<(f64, f64)>,
     pub(crate) dot: Option<(f64, f64)>,
     pub(crate) ring: Option<(f64, f64)>,
 }
 
-impl Axis {
+impl PlotAxis {
     /// The position of a value on the axis: 0 at the first tick, 1 at the last.
     fn share(&self, value: f64) -> f64 {
         let end = |tick: Option<&(f64, String)>| tick.map_or(0.0, |(value, _)| *value);
@@ -81,7 +81,7 @@ impl Axis {
     }
 }
 
-impl Plot<'_> {
+impl CurvePlot<'_> {
     /// The plot as the text of an SVG file.
     pub(crate) fn svg(&self) -> String {
         let (width, height) = self.size;
@@ -90,7 +90,7 @@ impl Plot<'_> {
         let rows = (self.names.len() as f64 / columns).ceil();
         let legend = TOP + height + BELOW;
         let (all_width, all_height) = (LEFT + panels + RIGHT, legend + rows * ENTRY_HEIGHT + END);
-        let title = escape::whole(self.title);
+        let title = escape::escape_untruncated(self.title);
         let svg = html! {
             svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {all_width} {all_height}"))
                 width=(all_width) height=(all_height) role="img" {
@@ -116,7 +116,7 @@ impl Plot<'_> {
         svg.into_string() + "\n"
     }
 
-    fn panel(&self, panel: &Panel<'_>, left: f64) -> Markup {
+    fn panel(&self, panel: &PlotPanel<'_>, left: f64) -> Markup {
         let (width, height) = self.size;
         let x = |value: f64| left + width * panel.x.share(value);
         let y = |value: f64| TOP + height * (1.0 - panel.y.share(value));
@@ -175,7 +175,7 @@ fn stroke(number: usize) -> (&'static str, &'static str) {
 
 /// A name, shortened for the legend.
 fn short(name: &str) -> String {
-    escape::whole(&cut(name, NAME_CHARS_MAX))
+    escape::escape_untruncated(&cut(name, NAME_CHARS_MAX))
 }
 
 #[cfg(test)]
@@ -192,15 +192,15 @@ mod tests {
 
     #[test]
     fn drawn_text_is_escaped_and_placed() {
-        let axis = |ticks: [f64; 3]| Axis(ticks.map(|tick| (tick, tick.to_string())).into());
-        let panel = |points: Vec<(f64, f64)>| Panel {
+        let axis = |ticks: [f64; 3]| PlotAxis(ticks.map(|tick| (tick, tick.to_string())).into());
+        let panel = |points: Vec<(f64, f64)>| PlotPanel {
             title: "one",
             x: axis([0.0, 5.0, 10.0]),
             y: axis([0.5, 0.75, 1.0]),
             below: "below",
-            curves: vec![Curve { dot: points.first().copied(), points, ring: None }],
+            curves: vec![PlotCurve { dot: points.first().copied(), points, ring: None }],
         };
-        let plot = Plot {
+        let plot = CurvePlot {
             title: "1 < 2",
             size: (100.0, 200.0),
             panels: vec![panel(vec![(0.0, 0.5), (10.0, 1.0)]), panel(vec![])],

@@ -9,8 +9,8 @@ mod ticks;
 use crate::output::words::count;
 
 pub(crate) use bars::{bars, spans};
-pub(crate) use columns::Columns;
-pub(crate) use curves::{Axis, Curve, Panel, Plot};
+pub(crate) use columns::ColumnChart;
+pub(crate) use curves::{CurvePlot, PlotAxis, PlotCurve, PlotPanel};
 
 /// The width of columns and bars, in pixels. It fits a narrow screen.
 const WIDTH: f64 = 340.0;

@@ -11,13 +11,13 @@ use simkeep::alias::{AliasCount, AliasPair, AliasQuery, AliasSite};
 use simkeep::{Prefix, Progress};
 use simkeep_formats::escape;
 
-use crate::Common;
-use crate::exit::{Exit, Failure, say};
+use crate::CommonArgs;
+use crate::exit::{Exit, VerbError, print_message};
 use crate::output::Output;
-use crate::output::json::Share;
-use crate::output::progress::watched;
+use crate::output::json::JsonRatio;
+use crate::output::progress::with_progress_bar;
 use crate::output::{visit, words};
-use crate::verbs::ask::near::sought;
+use crate::verbs::ask::near::epoch_and_distance;
 
 /// Find URL variants that lead to the same page
 ///
@@ -49,7 +49,7 @@ Rules, in the order in which a crawler applies them:
 How pairs are formed, and sampling of large sites: docs/tool.md#aliases
 
 Exits with 1 if no rule holds."#)]
-pub(crate) struct Aliases {
+pub(crate) struct AliasesArgs {
     /// Only pages under this prefix: a domain, host or path
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
@@ -79,10 +79,10 @@ fn parse_share(text: &str) -> Result<f64, &'static str> {
     share.ok_or("a share is from 0 to 1")
 }
 
-impl Aliases {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl AliasesArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let snapshot = common.read()?.snapshot();
-        let (epoch, k) = sought(&snapshot, self.epoch.as_deref(), self.k)?;
+        let (epoch, k) = epoch_and_distance(&snapshot, self.epoch.as_deref(), self.k)?;
         let memory = usize::try_from(u64::from(self.memory) << 20).unwrap_or(usize::MAX);
         let asked = AliasQuery::default().epoch(epoch).k(k).under(self.under.clone());
         let asked =
@@ -91,7 +91,7 @@ impl Aliases {
         let mut find = |progress: &Progress| {
             asked.run(&snapshot, progress, |site| {
                 let printed = match common.json {
-                    true => output.object(&Line::from(&site)),
+                    true => output.object(&AliasSiteLine::from(&site)),
                     false => print(&site, output),
                 };
                 match printed {
@@ -104,13 +104,16 @@ impl Aliases {
             })
         };
         // On a terminal, a progress bar would garble the lines.
-        let summary =
-            if io::stdout().is_terminal() { find(&Progress::default()) } else { watched(find) };
+        let summary = if io::stdout().is_terminal() {
+            find(&Progress::default())
+        } else {
+            with_progress_bar(find)
+        };
         failed.map_or(Ok(()), Err)?;
         let summary = summary?;
         output.finish()?;
         let epoch = visit::epoch(snapshot.epochs(), epoch)?;
-        let without = words::took_no_part(summary.without_fingerprint, epoch);
+        let without = words::skipped_pages_note(summary.without_fingerprint, epoch);
         let sampled = match summary.sampled {
             0 => String::new(),
             sites => format!("; {} sampled", words::many(sites, "site was", "sites were")),
@@ -127,7 +130,7 @@ impl Aliases {
         let all = words::many(summary.sites, "site", "sites");
         let bits = words::many(k.into(), "bit", "bits");
         let visits = words::many(summary.visits, "visit", "visits");
-        say(&format!(
+        print_message(&format!(
             "{pages} of {all}, within {bits}: {rules} for {sites}, which would have spared {visits}{sampled}\
              {skipped}{without}"
         ));
@@ -137,7 +140,7 @@ impl Aliases {
 
 /// Prints a site for people: a line about it, and a line for each rule.
 fn print(site: &AliasSite, output: &mut Output) -> io::Result<()> {
-    let name = escape::whole(&site.site);
+    let name = escape::escape_untruncated(&site.site);
     let mut line = format!("{name}: {}", words::many(site.pages, "page", "pages"));
     if site.sampled < 1.0 {
         line += &format!(", {} of 100 sampled", words::amount(site.sampled * 100.0));
@@ -147,10 +150,10 @@ fn print(site: &AliasSite, output: &mut Output) -> io::Result<()> {
         line += &format!(", parameters of {pages} passed over");
     }
     output.line(&line)?;
-    let widest = site.rules.iter().map(|count| escape::whole(&count.rule.to_string()));
+    let widest = site.rules.iter().map(|count| escape::escape_untruncated(&count.rule.to_string()));
     let widest = widest.map(|rule| rule.chars().count()).max().unwrap_or(0);
     for count in &site.rules {
-        let rule = escape::whole(&count.rule.to_string());
+        let rule = escape::escape_untruncated(&count.rule.to_string());
         let share = format!("{:.1} %", count.share() * 100.0);
         let figures = format!(
             "{} of {} pairs are near, {share}; spares {}",
@@ -162,7 +165,8 @@ fn print(site: &AliasSite, output: &mut Output) -> io::Result<()> {
         output.line(&format!("  {rule:<widest$}  {figures}{holds}"))?;
         let example = if count.holds { &count.examples } else { &count.exceptions };
         if let Some(AliasPair { first, other, .. }) = example.first() {
-            let (first, other) = (escape::whole(first), escape::whole(other));
+            let (first, other) =
+                (escape::escape_untruncated(first), escape::escape_untruncated(other));
             output.line(&format!("    {first}  {other}"))?;
         }
     }
@@ -171,7 +175,7 @@ fn print(site: &AliasSite, output: &mut Output) -> io::Result<()> {
 
 /// A site, and the rules that were found for it.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Line<'a> {
+pub(crate) struct AliasSiteLine<'a> {
     /// The host without www., in lower case.
     site: &'a str,
     /// The number of its pages that were compared.
@@ -183,15 +187,15 @@ pub(crate) struct Line<'a> {
     /// them.
     pages_skipped: u64,
     /// The rules, in the order in which a crawler applies them.
-    rules: Vec<Rule<'a>>,
+    rules: Vec<AliasRuleResult<'a>>,
 }
 
 /// The kind of a rule.
 #[derive(Serialize)]
 #[serde(transparent)]
-struct Alias(&'static str);
+struct AliasRuleKind(&'static str);
 
-impl JsonSchema for Alias {
+impl JsonSchema for AliasRuleKind {
     fn inline_schema() -> bool {
         true
     }
@@ -213,9 +217,9 @@ impl JsonSchema for Alias {
 
 /// A rule that maps several URLs to one.
 #[derive(Serialize, JsonSchema)]
-struct Rule<'a> {
+struct AliasRuleResult<'a> {
     /// The kind of the rule.
-    alias: Alias,
+    alias: AliasRuleKind,
     /// The detail of the rule: the scheme; "with" or "without" for www and slash; the name of a
     /// parameter or index page; null for other kinds.
     setting: Option<&'a str>,
@@ -226,18 +230,18 @@ struct Rule<'a> {
     /// The number of redundant pages that are near that earlier page.
     near_pairs: u64,
     /// The ratio of near pairs to all pairs.
-    near_share: Share,
+    near_share: JsonRatio,
     /// The number of visits to the redundant pages, which the rule would have saved.
     visits_spared: u64,
     /// Examples of pairs that are near.
-    examples: Vec<Pair<'a>>,
+    examples: Vec<MergedPair<'a>>,
     /// Examples of pairs that are not near.
-    exceptions: Vec<Pair<'a>>,
+    exceptions: Vec<MergedPair<'a>>,
 }
 
 /// Two pages that a rule maps to one URL.
 #[derive(Serialize, JsonSchema)]
-struct Pair<'a> {
+struct MergedPair<'a> {
     url: &'a str,
     /// The first of the pages that the rule maps to this URL.
     first_url: &'a str,
@@ -245,36 +249,36 @@ struct Pair<'a> {
     distance: u32,
 }
 
-impl<'a> From<&'a AliasSite> for Line<'a> {
-    fn from(of: &'a AliasSite) -> Line<'a> {
-        Line {
+impl<'a> From<&'a AliasSite> for AliasSiteLine<'a> {
+    fn from(of: &'a AliasSite) -> AliasSiteLine<'a> {
+        AliasSiteLine {
             site: &of.site,
             pages: of.pages,
             sampled: of.sampled,
             pages_skipped: of.skipped,
-            rules: of.rules.iter().map(Rule::from).collect(),
+            rules: of.rules.iter().map(AliasRuleResult::from).collect(),
         }
     }
 }
 
-impl<'a> From<&'a AliasCount> for Rule<'a> {
-    fn from(of: &'a AliasCount) -> Rule<'a> {
-        Rule {
-            alias: Alias(of.rule.kind()),
+impl<'a> From<&'a AliasCount> for AliasRuleResult<'a> {
+    fn from(of: &'a AliasCount) -> AliasRuleResult<'a> {
+        AliasRuleResult {
+            alias: AliasRuleKind(of.rule.kind()),
             setting: of.rule.value(),
             holds: of.holds,
             pairs: of.pairs,
             near_pairs: of.near,
-            near_share: Share(of.share()),
+            near_share: JsonRatio(of.share()),
             visits_spared: of.visits,
-            examples: of.examples.iter().map(Pair::from).collect(),
-            exceptions: of.exceptions.iter().map(Pair::from).collect(),
+            examples: of.examples.iter().map(MergedPair::from).collect(),
+            exceptions: of.exceptions.iter().map(MergedPair::from).collect(),
         }
     }
 }
 
-impl<'a> From<&'a AliasPair> for Pair<'a> {
-    fn from(AliasPair { first, other, distance, .. }: &'a AliasPair) -> Pair<'a> {
-        Pair { url: other, first_url: first, distance: *distance }
+impl<'a> From<&'a AliasPair> for MergedPair<'a> {
+    fn from(AliasPair { first, other, distance, .. }: &'a AliasPair) -> MergedPair<'a> {
+        MergedPair { url: other, first_url: first, distance: *distance }
     }
 }

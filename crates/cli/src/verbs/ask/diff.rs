@@ -7,16 +7,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::query::{self, Difference, ExactDifference};
 use simkeep::{Content, EpochInfo, Prefix};
-use simkeep_formats::escape::whole;
+use simkeep_formats::escape::escape_untruncated;
 use simkeep_formats::export;
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, VerbError};
 use crate::output::Output;
-use crate::output::json::{Digest, Entry, EpochName, Fingerprint, Time, Verdict};
-use crate::output::table::{Table, left, right};
+use crate::output::json::{Digest, EpochName, Fingerprint, JsonEntry, Time, Verdict};
+use crate::output::table::{TextTable, left, right};
 use crate::output::visit;
 use crate::output::words::verdict_key;
-use crate::{Common, common, time};
+use crate::{CommonArgs, common, time};
 
 /// The usage, with a line for each way to name the sides.
 const USAGE: &str = "\
@@ -44,7 +44,7 @@ The priority orders pages for processing: the weight of a new page; for a change
 weight times min(1, distance / 32), or the whole weight if the distance is unknown.
 
 Exits with 0, also if nothing differs."#)]
-pub(crate) struct Diff {
+pub(crate) struct DiffArgs {
     /// The older store and the newer store
     #[arg(value_names = ["BEFORE", "AFTER"], num_args = 2, required_unless_present = "since")]
     stores: Vec<PathBuf>,
@@ -62,8 +62,8 @@ pub(crate) struct Diff {
     under: Option<Prefix>,
 }
 
-impl Diff {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl DiffArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let under = self.under.as_ref();
         let diff = match (&self.stores[..], self.since) {
             ([before, after], _) => {
@@ -85,22 +85,22 @@ impl Diff {
             (_, Some(since)) => {
                 if self.until.is_some_and(|until| until < since) {
                     let why = "--until must not be earlier than --since".to_owned();
-                    return Err(Failure::Usage(why));
+                    return Err(VerbError::Usage(why));
                 }
                 let store = common.read()?.snapshot();
                 query::Diff::between(&store, since, self.until.unwrap_or(simkeep::Time::MAX), under)
             }
-            _ => return Err(Failure::Usage("name two stores, or --since a time".to_owned())),
+            _ => return Err(VerbError::Usage("name two stores, or --since a time".to_owned())),
         };
         let epochs = diff.epochs().to_vec();
         let columns = [left("verdict"), right("bits"), right("priority"), left("URL")];
-        let mut table = Table::new(columns);
+        let mut table = TextTable::new(columns);
         let mut any = false;
         for found in diff {
             let found = found?;
             any = true;
             if common.json {
-                output.object(&Line::Page(Page::new(&found, &epochs)?))?;
+                output.object(&DiffLine::Page(DiffPageLine::new(&found, &epochs)?))?;
             } else {
                 table.row(row(&found), output)?;
             }
@@ -110,7 +110,7 @@ impl Diff {
     }
 
     /// Says so if nothing differs.
-    fn end(&self, any: bool, output: &mut Output) -> Result<Exit, Failure> {
+    fn end(&self, any: bool, output: &mut Output) -> Result<Exit, VerbError> {
         if !any {
             let under = self.under.as_ref().map(|prefix| format!(" under {prefix}"));
             let under = under.unwrap_or_default();
@@ -133,20 +133,20 @@ fn row(found: &Difference) -> [String; 4] {
     let distance = found.verdict.distance();
     let bits = distance.map_or("-".to_owned(), |distance| distance.bits.to_string());
     let priority = format!("{:.3}", found.priority);
-    [verdict_key(found.verdict).to_owned(), bits, priority, whole(&found.url)]
+    [verdict_key(found.verdict).to_owned(), bits, priority, escape_untruncated(&found.url)]
 }
 
 /// A page that differs; with --exact, an entry that only one side has.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum Line<'a> {
-    Page(Page<'a>),
-    Entry(Only<'a>),
+pub(crate) enum DiffLine<'a> {
+    Page(DiffPageLine<'a>),
+    Entry(OneSidedEntry<'a>),
 }
 
 /// A page whose content in force differs.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Page<'a> {
+pub(crate) struct DiffPageLine<'a> {
     url: &'a str,
     /// The verdict on the later content, as if it were observed next.
     verdict: Verdict,
@@ -154,15 +154,15 @@ pub(crate) struct Page<'a> {
     distance: Option<u32>,
     /// The priority for processing: the weight of the page, scaled by the size of the change.
     priority: f64,
-    before: Option<InForce<'a>>,
-    after: Option<InForce<'a>>,
+    before: Option<ContentInForce<'a>>,
+    after: Option<ContentInForce<'a>>,
     /// The time when the later content was last seen; null if no content is in force.
     content_seen: Option<Time>,
 }
 
 /// The content in force.
 #[derive(Serialize, JsonSchema)]
-struct InForce<'a> {
+struct ContentInForce<'a> {
     fingerprint: Option<Fingerprint>,
     digest: Option<Digest>,
     epoch: Option<EpochName<'a>>,
@@ -170,30 +170,33 @@ struct InForce<'a> {
 
 /// An entry that only one side has.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Only<'a> {
+pub(crate) struct OneSidedEntry<'a> {
     #[serde(flatten)]
-    entry: Entry<'a>,
-    only: Side,
+    entry: JsonEntry<'a>,
+    only: DiffSideName,
 }
 
 /// A side of the comparison.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-enum Side {
+enum DiffSideName {
     Before,
     After,
 }
 
-impl Page<'_> {
-    fn new<'a>(found: &'a Difference, epochs: &'a [EpochInfo]) -> simkeep::Result<Page<'a>> {
+impl DiffPageLine<'_> {
+    fn new<'a>(
+        found: &'a Difference,
+        epochs: &'a [EpochInfo],
+    ) -> simkeep::Result<DiffPageLine<'a>> {
         let in_force = |content: Content| {
-            Ok::<_, simkeep::Error>(InForce {
+            Ok::<_, simkeep::Error>(ContentInForce {
                 fingerprint: content.fingerprint.map(Fingerprint),
                 digest: content.digest.map(Digest),
                 epoch: visit::epoch_of(epochs, &content)?.map(EpochName),
             })
         };
-        Ok(Page {
+        Ok(DiffPageLine {
             url: &found.url,
             verdict: Verdict(found.verdict),
             distance: found.verdict.distance().map(|distance| distance.bits),
@@ -211,14 +214,14 @@ fn print_exact(
     epochs: &[EpochInfo],
     json: bool,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<(), VerbError> {
     for (only, sign, entries) in
-        [(Side::Before, '-', &found.before), (Side::After, '+', &found.after)]
+        [(DiffSideName::Before, '-', &found.before), (DiffSideName::After, '+', &found.after)]
     {
         for entry in entries {
             if json {
-                let entry = Entry::of(&found.url, entry, epochs)?;
-                output.object(&Line::Entry(Only { entry, only }))?;
+                let entry = JsonEntry::of(&found.url, entry, epochs)?;
+                output.object(&DiffLine::Entry(OneSidedEntry { entry, only }))?;
             } else {
                 let name = entry.epoch().map(|epoch| visit::epoch(epochs, epoch));
                 let name = name.transpose()?.unwrap_or_default();

@@ -5,14 +5,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::{EpochInfo, HistoryEntry, Verdict};
 
-use crate::exit::{Exit, Failure, say};
+use crate::exit::{Exit, VerbError, print_message};
 use crate::input::spelling;
 use crate::output::Output;
-use crate::output::json::{self, Band, Entry, Share, Time};
-use crate::output::table::{Table, left, right};
+use crate::output::json::{self, Band, JsonEntry, JsonRatio, Time};
+use crate::output::table::{TextTable, left, right};
 use crate::output::{visit, words};
-use crate::time::Clock;
-use crate::{Common, time};
+use crate::time::TimeFormat;
+use crate::{CommonArgs, time};
 use simkeep_formats::escape;
 
 /// Print all visits of a page and their verdicts
@@ -30,7 +30,7 @@ In a text of fewer than 100 words a distance means little. A text of fewer than 
 has no fingerprint, and its digest decides.
 
 Exits with 1 if the page is unknown, or had no content at the time."#)]
-pub(crate) struct History {
+pub(crate) struct HistoryArgs {
     /// URL of the page, exactly as it was observed
     url: String,
     /// Print only the visit that found the version of this time
@@ -45,26 +45,26 @@ pub(crate) struct History {
 const DIGITS: usize = 8;
 
 /// The table of a page's entries.
-struct Entries<'a> {
-    table: Table,
-    clock: Clock,
+struct EntryTable<'a> {
+    table: TextTable,
+    clock: TimeFormat,
     epochs: &'a [EpochInfo],
     is_wide: bool,
     /// The time of the last visit. Restatements of its content follow below it.
     last: Option<simkeep::Time>,
 }
 
-impl<'a> Entries<'a> {
-    fn new(epochs: &'a [EpochInfo], clock: Clock, is_wide: bool) -> Entries<'a> {
+impl<'a> EntryTable<'a> {
+    fn new(epochs: &'a [EpochInfo], clock: TimeFormat, is_wide: bool) -> EntryTable<'a> {
         let mut columns = vec![left(clock.heading("visit")), right("status"), left("fingerprint")];
         if epochs.len() > 1 {
             columns.push(left("epoch"));
         }
         columns.extend([left("digest"), left("verdict")]);
-        Entries { table: Table::new(columns), clock, epochs, is_wide, last: None }
+        EntryTable { table: TextTable::new(columns), clock, epochs, is_wide, last: None }
     }
 
-    fn add(&mut self, entry: &HistoryEntry, output: &mut Output) -> Result<(), Failure> {
+    fn add(&mut self, entry: &HistoryEntry, output: &mut Output) -> Result<(), VerbError> {
         let of = entry.entry();
         let is_restated = matches!(entry, HistoryEntry::Restated(_));
         // A restatement directly below its visit does not repeat the time.
@@ -83,7 +83,7 @@ impl<'a> Entries<'a> {
         let mut cells = vec![time, status.unwrap_or_else(none), fingerprint.unwrap_or("-".into())];
         if self.epochs.len() > 1 {
             let epoch = of.epoch().map(|epoch| visit::epoch(self.epochs, epoch)).transpose()?;
-            cells.push(epoch.map_or_else(none, escape::whole));
+            cells.push(epoch.map_or_else(none, escape::escape_untruncated));
         }
         // A restatement has the digest of its visit, which is not repeated.
         let digest = of.digest().filter(|_| !is_restated).map(|digest| {
@@ -100,7 +100,7 @@ impl<'a> Entries<'a> {
 }
 
 /// The meaning of an entry.
-fn meaning_of(entry: &HistoryEntry, clock: &Clock) -> String {
+fn meaning_of(entry: &HistoryEntry, clock: &TimeFormat) -> String {
     match entry {
         HistoryEntry::Visit { verdict, meaning: Some(meaning), .. } => {
             format!("{}: {meaning}", found(*verdict, clock))
@@ -120,7 +120,7 @@ fn meaning_of(entry: &HistoryEntry, clock: &Clock) -> String {
 }
 
 /// The verdict of a visit in words. Times have the format of the table.
-fn found(verdict: Verdict, clock: &Clock) -> String {
+fn found(verdict: Verdict, clock: &TimeFormat) -> String {
     let Verdict::Reverted { to, distance } = verdict else { return verdict.to_string() };
     let back = format!("reverted to the version of {}", clock.show(to));
     match distance {
@@ -129,18 +129,18 @@ fn found(verdict: Verdict, clock: &Clock) -> String {
     }
 }
 
-impl History {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl HistoryArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let store = common.read()?.snapshot();
         let mut history = store.history(&self.url)?;
         if history.is_empty() {
-            say(&spelling::unknown(&store, &self.url, |_| true)?);
+            print_message(&spelling::unknown(&store, &self.url, |_| true)?);
             return Ok(Exit::Nothing);
         }
         if let Some(time) = self.at {
             let Some(found) = store.as_of(&self.url, time)? else {
                 let (url, when) = (&self.url, time);
-                say(&format!("{url} had no content at {when}: it was unknown or gone"));
+                print_message(&format!("{url} had no content at {when}: it was unknown or gone"));
                 return Ok(Exit::Nothing);
             };
             // Selects the visit that saw the version, not its restatements. Of two visits at one
@@ -151,15 +151,15 @@ impl History {
             };
             let Some(at) = history.iter().rposition(found_it) else {
                 let what = "a bug in simkeep: the version in force is not in the page's history";
-                return Err(Failure::Other(what.to_owned()));
+                return Err(VerbError::Other(what.to_owned()));
             };
             history = vec![history.swap_remove(at)];
         }
         let epochs = store.epochs();
-        let mut entries = Entries::new(epochs, common.clock(), self.wide);
+        let mut entries = EntryTable::new(epochs, common.clock(), self.wide);
         for entry in &history {
             if common.json {
-                output.object(&Line::new(&self.url, entry, epochs)?)?;
+                output.object(&HistoryLine::new(&self.url, entry, epochs)?)?;
             } else {
                 entries.add(entry, output)?;
             }
@@ -171,9 +171,9 @@ impl History {
 
 /// An entry of a page's history. Entries that are visits also have a verdict.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Line<'a> {
+pub(crate) struct HistoryLine<'a> {
     #[serde(flatten)]
-    entry: Entry<'a>,
+    entry: JsonEntry<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<json::Verdict>,
     /// The evidence that the content is the same, or that it changed although it has no
@@ -190,15 +190,15 @@ pub(crate) struct Line<'a> {
     band: Option<Band>,
     /// The estimated fraction of words that changed: a lower and an upper bound.
     #[serde(skip_serializing_if = "Option::is_none")]
-    words_changed: Option<[Share; 2]>,
+    words_changed: Option<[JsonRatio; 2]>,
 }
 
-impl Line<'_> {
+impl HistoryLine<'_> {
     pub(crate) fn new<'a>(
         url: &'a str,
         of: &HistoryEntry,
         epochs: &'a [EpochInfo],
-    ) -> simkeep::Result<Line<'a>> {
+    ) -> simkeep::Result<HistoryLine<'a>> {
         let verdict = of.visit().map(|(_, verdict)| verdict);
         let by = verdict.and_then(|verdict| visit::known_by(&of.entry(), verdict));
         let to = match verdict {
@@ -209,8 +209,8 @@ impl Line<'_> {
             HistoryEntry::Visit { meaning, .. } => meaning.as_ref(),
             _ => None,
         };
-        Ok(Line {
-            entry: Entry::of(url, &of.entry(), epochs)?,
+        Ok(HistoryLine {
+            entry: JsonEntry::of(url, &of.entry(), epochs)?,
             verdict: verdict.map(json::Verdict),
             by: by.map(words::same_by_key),
             to,

@@ -3,19 +3,19 @@
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::mirror::{Mirror, MirrorExample, MirrorSite, Mirroring, Mirrors as Found};
+use simkeep::mirror::{Mirror, MirrorExample, MirrorQuery, MirrorSite, Mirrors as Found};
 use simkeep::{Classes, Prefix};
 use simkeep_formats::escape;
 
-use crate::exit::{Exit, Failure, say};
+use crate::exit::{Exit, VerbError, print_message};
 use crate::input::limit::Limit;
 use crate::output::Output;
-use crate::output::json::Share;
-use crate::output::progress::watched;
-use crate::output::table::{Table, left, right};
+use crate::output::json::JsonRatio;
+use crate::output::progress::with_progress_bar;
+use crate::output::table::{TextTable, left, right};
 use crate::output::{visit, words};
-use crate::verbs::ask::near::sought;
-use crate::{Common, time};
+use crate::verbs::ask::near::epoch_and_distance;
+use crate::{CommonArgs, time};
 
 /// Find sites that mirror each other
 ///
@@ -38,7 +38,7 @@ Pairs with at least a quarter of --min-share are listed separately: partial mirr
 Which sites are compared, misses, memory: docs/tool.md#mirrors
 
 Exits with 1 if no sites have enough in common."#)]
-pub(crate) struct Mirrors {
+pub(crate) struct MirrorsArgs {
     /// Only pages under this prefix: a domain, host or path
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
@@ -78,11 +78,11 @@ fn parse_share(text: &str) -> Result<f64, &'static str> {
 
 /// Two sites with pages in common.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Line<'a> {
+pub(crate) struct MirrorLine<'a> {
     /// Whether the fraction of near paths reaches --min-share.
     is_mirror: bool,
     /// The ratio of paths with near pages to all paths of either site.
-    share: Share,
+    share: JsonRatio,
     /// The number of paths that lead to near pages.
     near_paths: u64,
     /// The number of other paths that both sites have.
@@ -90,15 +90,15 @@ pub(crate) struct Line<'a> {
     /// The median time by which the second site lags, in seconds; null if unknown.
     lag_seconds: Option<u64>,
     /// The site that had the common versions first on most paths.
-    leading: Site,
-    following: Site,
+    leading: MirrorSiteResult,
+    following: MirrorSiteResult,
     /// A random sample of the paths that both sites have.
-    examples: Vec<Example<'a>>,
+    examples: Vec<MirrorPathExample<'a>>,
 }
 
 /// A host, or a folder of a host.
 #[derive(Serialize, JsonSchema)]
-struct Site {
+struct MirrorSiteResult {
     /// The prefix of its pages; it ends with a slash.
     site: String,
     /// The number of its paths.
@@ -109,37 +109,37 @@ struct Site {
 
 /// The pages of both sites at one path.
 #[derive(Serialize, JsonSchema)]
-struct Example<'a> {
+struct MirrorPathExample<'a> {
     leading_url: &'a str,
     following_url: &'a str,
     /// The number of bits in which they differ.
     distance: u32,
 }
 
-impl Site {
-    fn of(of: &MirrorSite) -> Site {
-        Site { site: of.site.to_string(), paths: of.paths, outdated_paths: of.outdated }
+impl MirrorSiteResult {
+    fn of(of: &MirrorSite) -> MirrorSiteResult {
+        MirrorSiteResult { site: of.site.to_string(), paths: of.paths, outdated_paths: of.outdated }
     }
 }
 
-impl Line<'_> {
-    fn of(mirror: &Mirror) -> Line<'_> {
-        Line {
+impl MirrorLine<'_> {
+    fn of(mirror: &Mirror) -> MirrorLine<'_> {
+        MirrorLine {
             is_mirror: mirror.is_mirror,
-            share: Share(mirror.share),
+            share: JsonRatio(mirror.share),
             near_paths: mirror.near,
             differing_paths: mirror.differing(),
             lag_seconds: mirror.lag.map(seconds),
-            leading: Site::of(&mirror.leader),
-            following: Site::of(&mirror.follower),
-            examples: mirror.examples.iter().map(Example::of).collect(),
+            leading: MirrorSiteResult::of(&mirror.leader),
+            following: MirrorSiteResult::of(&mirror.follower),
+            examples: mirror.examples.iter().map(MirrorPathExample::of).collect(),
         }
     }
 }
 
-impl Example<'_> {
-    fn of(example: &MirrorExample) -> Example<'_> {
-        Example {
+impl MirrorPathExample<'_> {
+    fn of(example: &MirrorExample) -> MirrorPathExample<'_> {
+        MirrorPathExample {
             leading_url: &example.leader,
             following_url: &example.follower,
             distance: example.distance,
@@ -152,11 +152,11 @@ fn seconds(milliseconds: i64) -> u64 {
     milliseconds.unsigned_abs() / 1000
 }
 
-impl Mirrors {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl MirrorsArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let snapshot = common.read()?.snapshot();
-        let (epoch, k) = sought(&snapshot, self.epoch.as_deref(), self.k)?;
-        let mut asked = Mirroring::new()
+        let (epoch, k) = epoch_and_distance(&snapshot, self.epoch.as_deref(), self.k)?;
+        let mut asked = MirrorQuery::new()
             .within(k)
             .epoch(epoch)
             .under(self.under.clone())
@@ -167,16 +167,16 @@ impl Mirrors {
             .depth(self.depth)
             .limit(self.limit.count());
         asked.at = self.at;
-        let found = watched(|progress| asked.run(&snapshot, progress))?;
+        let found = with_progress_bar(|progress| asked.run(&snapshot, progress))?;
         if common.json {
             for mirror in &found.pairs {
-                output.object(&Line::of(mirror))?;
+                output.object(&MirrorLine::of(mirror))?;
             }
         } else if !found.pairs.is_empty() {
             self.print(&found, k, output)?;
         }
         let epoch = visit::epoch(snapshot.epochs(), epoch)?;
-        let without = words::took_no_part(found.without_fingerprint, epoch);
+        let without = words::skipped_pages_note(found.without_fingerprint, epoch);
         let left_out = (found.mirrors + found.partial) - found.pairs.len() as u64;
         if left_out > 0 {
             output.note(&format!("{} more: see --limit", words::count(left_out)))?;
@@ -188,14 +188,14 @@ impl Mirrors {
             }
             return Ok(Exit::Done);
         }
-        say(&format!(
+        print_message(&format!(
             "{sites} {} paths or more, and no two of them enough in common{without}",
             self.min_paths
         ));
         Ok(Exit::Nothing)
     }
 
-    fn print(&self, found: &Found, k: u32, output: &mut Output) -> Result<(), Failure> {
+    fn print(&self, found: &Found, k: u32, output: &mut Output) -> Result<(), VerbError> {
         let bits = words::many(k.into(), "bit", "bits");
         output.summary(&format!(
             "{}, {} of {} or more, within {bits}: {}",
@@ -215,10 +215,10 @@ impl Mirrors {
         Ok(())
     }
 
-    fn table(&self, pairs: &[&Mirror], output: &mut Output) -> Result<(), Failure> {
+    fn table(&self, pairs: &[&Mirror], output: &mut Output) -> Result<(), VerbError> {
         let columns = [right("share"), right("near"), right("differing"), right("outdated")];
         let sites = [left("lag"), left("leading"), left("following")];
-        let mut table = Table::new(columns.into_iter().chain(sites));
+        let mut table = TextTable::new(columns.into_iter().chain(sites));
         for mirror in pairs {
             table.row(
                 [
@@ -227,8 +227,8 @@ impl Mirrors {
                     words::count(mirror.differing()),
                     words::count(mirror.follower.outdated),
                     mirror.lag.map_or_else(|| "-".to_owned(), |lag| time::span(seconds(lag))),
-                    escape::whole(&mirror.leader.site.to_string()),
-                    escape::whole(&mirror.follower.site.to_string()),
+                    escape::escape_untruncated(&mirror.leader.site.to_string()),
+                    escape::escape_untruncated(&mirror.follower.site.to_string()),
                 ],
                 output,
             )?;
@@ -237,7 +237,8 @@ impl Mirrors {
                 for example in &mirror.examples {
                     let MirrorExample { leader, follower, distance, .. } = example;
                     let bits = words::many((*distance).into(), "bit", "bits");
-                    let (leader, follower) = (escape::whole(leader), escape::whole(follower));
+                    let (leader, follower) =
+                        (escape::escape_untruncated(leader), escape::escape_untruncated(follower));
                     output.line(&format!("    {bits:<7}  {leader}  {follower}"))?;
                 }
             }

@@ -13,14 +13,14 @@ use simkeep::query::{PagePair, PairQuery, PairedPage};
 use simkeep::{Classes, Prefix, Progress};
 use simkeep_formats::escape;
 
-use crate::Common;
-use crate::exit::{Exit, Failure, say};
-use crate::output::json::{Band, Fingerprint, Share};
-use crate::output::progress::watched;
+use crate::CommonArgs;
+use crate::exit::{Exit, VerbError, print_message};
+use crate::output::json::{Band, Fingerprint, JsonRatio};
+use crate::output::progress::with_progress_bar;
 use crate::output::words;
 use crate::output::{Output, write_object};
-use crate::verbs::ask::near::sought;
-use crate::verbs::ask::without::without;
+use crate::verbs::ask::missing_fingerprints::without;
+use crate::verbs::ask::near::epoch_and_distance;
 
 /// List all pairs of near-duplicates
 ///
@@ -43,7 +43,7 @@ list of all pairs. --pages-per-fingerprint N also pairs the first N pages of eac
 fingerprint with each other; --pages-per-fingerprint all lists every pair.
 
 Exits with 1 if there is no pair."#)]
-pub(crate) struct Pairs {
+pub(crate) struct PairsArgs {
     /// Bits that may differ; 0 only with --pages [default: by recipe, mostly 3]
     #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(0..=64))]
     k: Option<u32>,
@@ -81,58 +81,58 @@ impl FromStr for PagesPerFingerprint {
 }
 
 /// The state that the threads of the join share.
-struct Printing<'o> {
+struct PairPrinter<'o> {
     output: &'o mut Output,
     printed: u64,
     /// The failure that ends the join, if printing failed.
-    failed: Option<Failure>,
+    failed: Option<VerbError>,
 }
 
 /// Two pages with near or equal fingerprints.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Line<'a> {
+pub(crate) struct PairLine<'a> {
     /// The number of bits in which the fingerprints differ.
     distance: u32,
     band: Band,
     /// The estimated fraction of words that differ: a lower and an upper bound.
-    words_changed: [Share; 2],
-    left: Side<'a>,
-    right: Side<'a>,
+    words_changed: [JsonRatio; 2],
+    left: PairSide<'a>,
+    right: PairSide<'a>,
 }
 
 /// A page of a pair. Without --pages, it is the first page with its fingerprint.
 #[derive(Serialize, JsonSchema)]
-struct Side<'a> {
+struct PairSide<'a> {
     fingerprint: Fingerprint,
     url: &'a str,
 }
 
-impl<'a> Side<'a> {
-    fn of(page: &'a PairedPage) -> Side<'a> {
-        Side { fingerprint: Fingerprint(page.fingerprint), url: &page.url }
+impl<'a> PairSide<'a> {
+    fn of(page: &'a PairedPage) -> PairSide<'a> {
+        PairSide { fingerprint: Fingerprint(page.fingerprint), url: &page.url }
     }
 }
 
-impl Pairs {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl PairsArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         if self.k == Some(0) && !self.pages {
             let why = "different fingerprints differ in one bit at least: -k 0 is for --pages, which \
                        lists pages with the same one";
-            return Err(Failure::Usage(why.to_owned()));
+            return Err(VerbError::Usage(why.to_owned()));
         }
         let snapshot = common.read()?.snapshot();
-        let (epoch, k) = sought(&snapshot, self.epoch.as_deref(), self.k)?;
+        let (epoch, k) = epoch_and_distance(&snapshot, self.epoch.as_deref(), self.k)?;
         let asked = PairQuery::within(k).epoch(epoch).under(self.under.clone());
         let asked = asked.classes(self.classes.clone());
         let asked = asked.equal(self.pages).pages_per_fingerprint(self.pages_per_fingerprint.0);
         let meanings: Vec<Meaning> = (0..=k).map(|bits| snapshot.meaning(epoch, bits)).collect();
-        let printing = Mutex::new(Printing { output, printed: 0, failed: None });
+        let printing = Mutex::new(PairPrinter { output, printed: 0, failed: None });
         let join = |progress: &Progress| {
             asked.run(&snapshot, progress, |pairs| {
                 // Each thread formats its lines itself and waits only to write them.
                 let lines = lines(pairs, &meanings, common.json);
                 let mut printing = printing.lock();
-                let Printing { output, printed, failed } = &mut *printing;
+                let PairPrinter { output, printed, failed } = &mut *printing;
                 let end = lines.and_then(|lines| output.writer().write_all(&lines));
                 *printed += pairs.len() as u64;
                 match end {
@@ -145,14 +145,17 @@ impl Pairs {
             })
         };
         // On a terminal, a progress bar would garble the lines.
-        let joined =
-            if io::stdout().is_terminal() { join(&Progress::default()) } else { watched(join) };
-        let Printing { printed, failed, .. } = printing.into_inner();
+        let joined = if io::stdout().is_terminal() {
+            join(&Progress::default())
+        } else {
+            with_progress_bar(join)
+        };
+        let PairPrinter { printed, failed, .. } = printing.into_inner();
         failed.map_or(Ok(()), Err)?;
         joined?;
         let among = (self.under.as_ref(), self.classes.as_ref());
         let without = without(&snapshot, epoch, among, usize::MAX)?;
-        let without = without.map(|without| without.said(&snapshot, epoch)).transpose()?;
+        let without = without.map(|without| without.note(&snapshot, epoch)).transpose()?;
         if let Some(without) = without.flatten() {
             output.note(&without)?;
         }
@@ -162,7 +165,7 @@ impl Pairs {
         let within = words::many(k.into(), "bit", "bits");
         let (what, have) =
             if self.pages { ("pages", "have fingerprints") } else { ("fingerprints", "are") };
-        say(&format!("no two {what} {have} within {within} of each other"));
+        print_message(&format!("no two {what} {have} within {within} of each other"));
         Ok(Exit::Nothing)
     }
 }
@@ -176,17 +179,18 @@ fn lines(pairs: &[PagePair], meanings: &[Meaning], as_json: bool) -> io::Result<
             return Err(io::Error::other("a pair is farther apart than was asked for"));
         };
         if as_json {
-            let line = Line {
+            let line = PairLine {
                 distance,
                 band: Band(meaning.band),
                 words_changed: words::changed(meaning),
-                left: Side::of(left),
-                right: Side::of(right),
+                left: PairSide::of(left),
+                right: PairSide::of(right),
             };
             write_object(&mut lines, &line)?;
         } else {
             let bits = if distance == 1 { "bit " } else { "bits" };
-            let (left, right) = (escape::whole(&left.url), escape::whole(&right.url));
+            let (left, right) =
+                (escape::escape_untruncated(&left.url), escape::escape_untruncated(&right.url));
             let band = meaning.band;
             writeln!(lines, "{distance:>2} {bits}  {band:<8}  {left}  {right}")?;
         }

@@ -5,13 +5,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::{EpochInfo, Page, Prefix};
 
-use crate::Common;
-use crate::exit::{Exit, Failure, say};
+use crate::CommonArgs;
+use crate::exit::{Exit, VerbError, print_message};
 use crate::output::Output;
-use crate::output::json::{Digest, EpochName, Fingerprint, Number, Seen, Time};
-use crate::output::table::{Table, left, right};
+use crate::output::json::{Digest, EpochName, Fingerprint, JsonNumber, Seen, Time};
+use crate::output::table::{TextTable, left, right};
 use crate::output::{visit, words};
-use crate::time::Clock;
+use crate::time::TimeFormat;
 use simkeep_formats::escape;
 
 /// List pages, grouped by site
@@ -27,7 +27,7 @@ use simkeep_formats::escape;
   simkeep scan crawl.simkeep file:///home/x       a folder
 
 Exits with 1 if there is no such page."#)]
-pub(crate) struct Scan {
+pub(crate) struct ScanArgs {
     /// Only pages under this prefix, as with --under
     #[arg(conflicts_with = "under")]
     prefix: Option<Prefix>,
@@ -36,19 +36,19 @@ pub(crate) struct Scan {
     under: Option<Prefix>,
 }
 
-impl Scan {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl ScanArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let store = common.read()?.snapshot();
         let clock = common.clock();
         let columns = [left(clock.heading("last visit")), left("fingerprint"), right("visits")];
-        let mut table = Table::new(columns.into_iter().chain([left("URL")]));
+        let mut table = TextTable::new(columns.into_iter().chain([left("URL")]));
         let mut any = false;
         let prefix = self.prefix.as_ref().or(self.under.as_ref());
         for page in store.scan(prefix) {
             let page = page?;
             any = true;
             if common.json {
-                output.object(&Line::new(&page, store.epochs())?)?;
+                output.object(&ScanLine::new(&page, store.epochs())?)?;
             } else {
                 table.row(row(&page, &clock), output)?;
             }
@@ -57,7 +57,7 @@ impl Scan {
         if any {
             return Ok(Exit::Done);
         }
-        say(&match prefix {
+        print_message(&match prefix {
             Some(prefix) => format!("no page is known under {prefix}"),
             None => "the store is empty".into(),
         });
@@ -65,7 +65,7 @@ impl Scan {
     }
 }
 
-fn row(page: &Page, clock: &Clock) -> [String; 4] {
+fn row(page: &Page, clock: &TimeFormat) -> [String; 4] {
     let none = match page.content {
         Some(_) => "no fingerprint",
         None if page.gone => "gone",
@@ -76,13 +76,13 @@ fn row(page: &Page, clock: &Clock) -> [String; 4] {
         clock.show(page.last.time),
         fingerprint.map_or_else(|| none.to_owned(), visit::fingerprint),
         words::count(page.visits),
-        escape::whole(&page.url),
+        escape::escape_untruncated(&page.url),
     ]
 }
 
 /// A page.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Line<'a> {
+pub(crate) struct ScanLine<'a> {
     url: &'a str,
     visits: u64,
     /// The time of its first visit.
@@ -92,7 +92,7 @@ pub(crate) struct Line<'a> {
     /// What the last visit saw.
     seen: Seen,
     is_gone: bool,
-    weight: Number,
+    weight: JsonNumber,
     /// The class that was set last; null if none was set.
     class: Option<u32>,
     /// The fingerprint of the content in force; null if there is no such content, or it has no
@@ -107,18 +107,21 @@ pub(crate) struct Line<'a> {
     modified: Option<Time>,
 }
 
-impl Line<'_> {
-    pub(crate) fn new<'a>(page: &'a Page, epochs: &'a [EpochInfo]) -> simkeep::Result<Line<'a>> {
+impl ScanLine<'_> {
+    pub(crate) fn new<'a>(
+        page: &'a Page,
+        epochs: &'a [EpochInfo],
+    ) -> simkeep::Result<ScanLine<'a>> {
         let content = page.content;
         let epoch = content.map(|content| visit::epoch_of(epochs, &content)).transpose()?.flatten();
-        Ok(Line {
+        Ok(ScanLine {
             url: &page.url,
             visits: page.visits,
             first: Time(page.first),
             last: Time(page.last.time),
             seen: Seen(page.last.seen),
             is_gone: page.gone,
-            weight: Number(page.weight.to_f64()),
+            weight: JsonNumber(page.weight.to_f64()),
             class: page.class,
             fingerprint: content.and_then(|content| content.fingerprint).map(Fingerprint),
             digest: content.and_then(|content| content.digest).map(Digest),

@@ -3,13 +3,13 @@
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::inspect::Compaction;
+use simkeep::inspect::CompactionEstimate;
 use simkeep::{Compacted, Options, Store};
 
-use crate::common::{Common, read};
-use crate::exit::{Exit, Failure};
+use crate::common::{CommonArgs, read};
+use crate::exit::{Exit, VerbError};
 use crate::output::Output;
-use crate::output::progress::watched;
+use crate::output::progress::with_progress_bar;
 use crate::output::words::{bytes, many};
 
 /// Shrink a store to its smallest size
@@ -25,22 +25,22 @@ use crate::output::words::{bytes, many};
 It reads and writes the whole store, and needs as much free space as the store takes. If
 there is less, it does not begin. Other processes may read the store meanwhile, but not
 write to it."#)]
-pub(crate) struct Compact {
+pub(crate) struct CompactArgs {
     /// Print what it would free and need, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
 
-impl Compact {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl CompactArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let place = common.store()?;
         if self.dry_run {
             let reader = read(&place)?;
-            let estimate = Compaction::of(&reader.snapshot())?;
+            let estimate = CompactionEstimate::of(&reader.snapshot())?;
             let catalog = reader.stats()?.catalog_bytes;
             let temporary_bytes = estimate.temporary_bytes + catalog;
             if common.json {
-                output.object(&Answer {
+                output.object(&CompactResult {
                     dry_run: true,
                     merged_segments: estimate.segments,
                     segment_bytes_before: estimate.segment_bytes,
@@ -66,7 +66,7 @@ impl Compact {
             return Ok(Exit::Done);
         }
         let store = Store::open(&place, Options::default().background(false))?;
-        let compacted = watched(|progress| store.compact(progress))?;
+        let compacted = with_progress_bar(|progress| store.compact(progress))?;
         store.close()?;
         let Compacted { merged, segment_bytes, .. } = compacted;
         let before = compacted.segment_bytes_before + compacted.catalog_bytes_before;
@@ -74,7 +74,7 @@ impl Compact {
         let catalog_bytes = read(&place)?.stats()?.catalog_bytes;
         let freed_bytes = before.saturating_sub(segment_bytes + catalog_bytes);
         if common.json {
-            output.object(&Answer {
+            output.object(&CompactResult {
                 dry_run: false,
                 merged_segments: merged.inputs,
                 segment_bytes_before: compacted.segment_bytes_before,
@@ -102,7 +102,7 @@ impl Compact {
 
 /// The result of a compaction; with --dry-run, an estimate.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer {
+pub(crate) struct CompactResult {
     /// Whether this is an estimate, and the store was not changed.
     dry_run: bool,
     /// The number of segments that are merged into one.

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::df::Table;
+use simkeep::df::FrequencyTable;
 use simkeep::fingerprint::{Bands, EXTRACTOR, Frequencies as _};
 use simkeep::{EpochInfo, EpochOptions, Options, Origin, Role, Snapshot, Store, query};
 use simkeep_formats::escape;
 
-use crate::common::Common;
-use crate::exit::{Exit, Failure, say};
+use crate::common::CommonArgs;
+use crate::exit::{Exit, VerbError, print_message};
 use crate::input::limit::Limit;
 use crate::input::origin;
-use crate::input::recipe::Called;
+use crate::input::recipe::NamedRecipe;
 use crate::output::Output;
 use crate::output::json::{self, Digest, EpochName, Fingerprint, Time};
 use crate::output::table::{self, left, right};
@@ -37,26 +37,26 @@ use crate::output::words::{count, many};
   simkeep ingest crawl.simkeep crawl-*.warc.gz --restate
   simkeep epoch stale crawl.simkeep
   simkeep epoch end crawl.simkeep 'html/3 words2-sqrt/2' --left 100"#)]
-pub(crate) struct Epoch {
+pub(crate) struct EpochArgs {
     #[command(subcommand)]
-    verb: Verb,
+    verb: EpochVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
-    List(List),
-    Begin(Begin),
-    Stale(Stale),
-    End(End),
+enum EpochVerb {
+    List(EpochListArgs),
+    Begin(EpochBeginArgs),
+    Stale(EpochStaleArgs),
+    End(EpochEndArgs),
 }
 
-impl Epoch {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl EpochArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         match self.verb {
-            Verb::List(verb) => verb.run(common, output),
-            Verb::Begin(verb) => verb.run(common, output),
-            Verb::Stale(verb) => verb.run(common, output),
-            Verb::End(verb) => verb.run(common, output),
+            EpochVerb::List(verb) => verb.run(common, output),
+            EpochVerb::Begin(verb) => verb.run(common, output),
+            EpochVerb::Stale(verb) => verb.run(common, output),
+            EpochVerb::End(verb) => verb.run(common, output),
         }
     }
 }
@@ -66,10 +66,10 @@ impl Epoch {
 /// One line per epoch: number, role, state, the largest minor and moderate distances, the number of
 /// fingerprints, and the name.
 #[derive(Args)]
-struct List {}
+struct EpochListArgs {}
 
-impl List {
-    fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl EpochListArgs {
+    fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let snapshot = common.read()?.snapshot();
         show(&snapshot, |_| true, common.json, output)?;
         Ok(Exit::Done)
@@ -82,15 +82,15 @@ fn show(
     wanted: impl Fn(&EpochInfo) -> bool,
     as_json: bool,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<(), VerbError> {
     let headings = ["epoch", "minor", "moderate", "fingerprints"].map(right);
     let [number, minor, moderate, fingerprints] = headings;
     let [role, state, name] = ["role", "state", "name"].map(left);
     let columns = [number, role, state, minor, moderate, fingerprints, name];
-    let mut table = table::Table::new(columns);
+    let mut table = table::TextTable::new(columns);
     for info in snapshot.epochs().iter().filter(|info| wanted(info)) {
         match as_json {
-            true => output.object(&json::Epoch::of(snapshot, info))?,
+            true => output.object(&json::EpochSummary::of(snapshot, info))?,
             false => table.row(row(snapshot, info), output)?,
         }
     }
@@ -101,20 +101,20 @@ fn row(snapshot: &Snapshot, info: &EpochInfo) -> [String; 7] {
     [
         info.epoch.count().to_string(),
         info.role.to_string(),
-        json::Epoch::of(snapshot, info).state().name().to_owned(),
+        json::EpochSummary::of(snapshot, info).state().name().to_owned(),
         info.bands.minor.to_string(),
         info.bands.moderate.to_string(),
         count(snapshot.fingerprints(info.epoch)),
-        escape::whole(&info.name),
+        escape::escape_untruncated(&info.name),
     ]
 }
 
 /// Begin an epoch; pages without its fingerprints become stale
 #[derive(Args)]
-struct Begin {
+struct EpochBeginArgs {
     /// The recipe: a preset or a full name
     #[arg(long, value_name = "NAME", default_value = "default")]
-    recipe: Called,
+    recipe: NamedRecipe,
     /// Table of document frequencies, which is copied
     #[arg(long, value_name = "FILE")]
     df: Option<PathBuf>,
@@ -132,23 +132,23 @@ struct Begin {
     moderate: Option<u32>,
 }
 
-impl Begin {
-    fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl EpochBeginArgs {
+    fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let mut origin = Origin::new(self.recipe.recipe).extractor(&self.extractor)?;
         if let Some(path) = &self.df {
-            let table = Table::open(path)?;
-            origin = origin.table(table).map_err(|e| Failure::Usage(e.to_string()))?;
+            let table = FrequencyTable::open(path)?;
+            origin = origin.table(table).map_err(|e| VerbError::Usage(e.to_string()))?;
         }
         // Checks the recipe before a store is created that could not use it.
         if let Err(e) = origin.fingerprinter() {
-            return Err(Failure::Usage(format!("{e}; name one with --df")));
+            return Err(VerbError::Usage(format!("{e}; name one with --df")));
         }
         let bands =
             self.minor.zip(self.moderate).map(|(minor, moderate)| Bands { minor, moderate });
         if bands.is_some_and(|bands| !bands.are_possible()) {
             let what =
                 "--minor and --moderate are at most 64 bits, and --minor is not above --moderate";
-            return Err(Failure::Usage(what.to_owned()));
+            return Err(VerbError::Usage(what.to_owned()));
         }
         let mut epoch_options = EpochOptions::from(self.role);
         epoch_options.bands = bands;
@@ -176,7 +176,7 @@ impl Begin {
 
 /// List pages without a fingerprint in an epoch in use
 #[derive(Args)]
-struct Stale {
+struct EpochStaleArgs {
     /// The epoch
     #[arg(value_name = "NAME")]
     epoch: Option<String>,
@@ -190,7 +190,7 @@ struct Stale {
 
 /// A stale page: its content has no fingerprint in an epoch in use.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct StalePage<'a> {
+pub(crate) struct StaleLine<'a> {
     url: &'a str,
     /// The time when its content was last seen.
     content_seen: Time,
@@ -200,8 +200,8 @@ pub(crate) struct StalePage<'a> {
     epoch: EpochName<'a>,
 }
 
-impl Stale {
-    fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl EpochStaleArgs {
+    fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let snapshot = common.read()?.snapshot();
         let mut any = false;
         let named = self.epoch.as_deref().map(|name| origin::named(snapshot.epochs(), name));
@@ -212,16 +212,16 @@ impl Stale {
         of.dedup();
         let clock = common.clock();
         let columns = [clock.heading("last seen"), "epoch".to_owned(), "URL".to_owned()];
-        let mut table = table::Table::new(columns.map(left));
+        let mut table = table::TextTable::new(columns.map(left));
         let stale =
-            of.iter().flat_map(|of| query::Stale::of(&snapshot, *of, self.after.as_deref()));
+            of.iter().flat_map(|of| query::StalePages::of(&snapshot, *of, self.after.as_deref()));
         for page in stale.take(self.limit.map_or(usize::MAX, Limit::count)) {
             let page = page?;
             any = true;
             let content = page.content;
             let epoch = visit::epoch(snapshot.epochs(), content.epoch)?;
             if common.json {
-                output.object(&StalePage {
+                output.object(&StaleLine {
                     url: &page.url,
                     content_seen: Time(page.time),
                     fingerprint: content.fingerprint.map(Fingerprint),
@@ -229,7 +229,8 @@ impl Stale {
                     epoch: EpochName(epoch),
                 })?;
             } else {
-                let (epoch, url) = (escape::whole(epoch), escape::whole(&page.url));
+                let (epoch, url) =
+                    (escape::escape_untruncated(epoch), escape::escape_untruncated(&page.url));
                 table.row([clock.show(page.time), epoch, url], output)?;
             }
         }
@@ -239,8 +240,10 @@ impl Stale {
         }
         let names = of.iter().map(|of| visit::epoch(snapshot.epochs(), *of));
         let names: Vec<&str> = names.collect::<Result<_, _>>()?;
-        let names = escape::whole(&names.join(" and of "));
-        say(&format!("no page is stale: every page with a fingerprint has one of {names}"));
+        let names = escape::escape_untruncated(&names.join(" and of "));
+        print_message(&format!(
+            "no page is stale: every page with a fingerprint has one of {names}"
+        ));
         Ok(Exit::Done)
     }
 }
@@ -249,7 +252,7 @@ impl Stale {
 ///
 /// After that, nothing is observed or searched in it.
 #[derive(Args)]
-struct End {
+struct EpochEndArgs {
     /// The epoch
     #[arg(value_name = "NAME")]
     epoch: String,
@@ -258,8 +261,8 @@ struct End {
     left: u64,
 }
 
-impl End {
-    fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl EpochEndArgs {
+    fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let store = Store::open(common.store()?, Options::default())?;
         let epoch = origin::named(store.snapshot().epochs(), &self.epoch)?;
         store.end_epoch(epoch, self.left)?;

@@ -13,12 +13,12 @@ use simkeep::{Forgotten, Options, Page, Prefix, PrefixError, Scope, Snapshot, St
 use simkeep_formats::escape;
 
 use crate::common::quoted;
-use crate::exit::{Exit, Failure, say};
+use crate::exit::{Exit, VerbError, print_message};
 use crate::input::spelling;
 use crate::output::Output;
-use crate::output::progress::watched;
-use crate::output::words::{count, many, some_names};
-use crate::{Common, common};
+use crate::output::progress::with_progress_bar;
+use crate::output::words::{abbreviated_names, count, many};
+use crate::{CommonArgs, common};
 
 /// Delete a page, or all pages under a prefix
 ///
@@ -39,12 +39,12 @@ deletes pages under http://127.0.0.1/x and http://127.1/x. Other spellings are p
 their own, which `simkeep scan` and `simkeep aliases` list.
 
 Exits with 1 if there was nothing to forget, except with --purge."#)]
-pub(crate) struct Forget {
+pub(crate) struct ForgetArgs {
     /// URL of the page, exactly as it was observed
     url: Option<String>,
     /// All pages under this prefix: a domain, host or path
     #[arg(long, value_name = "PREFIX")]
-    under: Option<Named>,
+    under: Option<TypedPrefix>,
     /// Rewrite the files now, so that none has the URLs
     #[arg(long)]
     purge: bool,
@@ -61,16 +61,16 @@ pub(crate) struct Forget {
 
 /// A prefix as browsers read it, and as the user typed it if that selects other pages.
 #[derive(Clone)]
-struct Named {
+struct TypedPrefix {
     read: Prefix,
     typed: Option<Prefix>,
 }
 
-impl FromStr for Named {
+impl FromStr for TypedPrefix {
     type Err = PrefixError;
 
-    fn from_str(text: &str) -> Result<Named, PrefixError> {
-        Ok(Named { read: text.parse()?, typed: Prefix::as_typed(text) })
+    fn from_str(text: &str) -> Result<TypedPrefix, PrefixError> {
+        Ok(TypedPrefix { read: text.parse()?, typed: Prefix::as_typed(text) })
     }
 }
 
@@ -79,7 +79,7 @@ const NAMED: usize = 10;
 
 /// The pages that would be forgotten.
 #[derive(Default)]
-struct Found {
+struct ForgetPreview {
     pages: u64,
     visits: u64,
     first: Vec<String>,
@@ -87,7 +87,7 @@ struct Found {
 
 /// The data that were forgotten; with --dry-run, the data that would be.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct ForgetResult<'a> {
     pages: u64,
     visits: u64,
     /// Whether the files were rewritten so that none contains the URLs.
@@ -99,7 +99,7 @@ pub(crate) struct Answer<'a> {
     first_urls: Option<&'a [String]>,
 }
 
-impl Found {
+impl ForgetPreview {
     fn add(&mut self, page: Page) {
         self.pages += 1;
         self.visits += page.visits;
@@ -110,7 +110,7 @@ impl Found {
 
     fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> =
-            self.first.iter().map(|url| format!("  {}", escape::whole(url))).collect();
+            self.first.iter().map(|url| format!("  {}", escape::escape_untruncated(url))).collect();
         let more = self.pages - self.first.len() as u64;
         if more > 0 {
             lines.push(format!("  and {} more", count(more)));
@@ -119,8 +119,8 @@ impl Found {
     }
 }
 
-impl Forget {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl ForgetArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let scopes = self.scopes()?;
         let place = common.store()?;
         if self.dry_run {
@@ -130,20 +130,20 @@ impl Forget {
         // Checks the directory of generations before anything is forgotten.
         self.published.as_ref().map(generations).transpose()?;
         let store = Store::open(place, Options::default())?;
-        if self.asks() {
-            say(&format!(
+        if self.needs_confirmation() {
+            print_message(&format!(
                 "looking for pages under {}; nothing is forgotten before you confirm",
                 self.name()
             ));
-            let found = Forget::found(&store.snapshot(), &scopes)?;
-            if found.pages > 0 && !confirmed(&found)? {
-                return Err(Failure::Other("nothing was forgotten".into()));
+            let found = ForgetArgs::found(&store.snapshot(), &scopes)?;
+            if found.pages > 0 && !confirm(&found)? {
+                return Err(VerbError::Other("nothing was forgotten".into()));
             }
         }
         let mut forgotten = Forgotten::default();
         for scope in &scopes {
             let of_scope = match self.purge {
-                true => watched(|progress| store.purge(scope.clone(), progress))?,
+                true => with_progress_bar(|progress| store.purge(scope.clone(), progress))?,
                 false => store.forget(scope.clone())?,
             };
             forgotten.pages += of_scope.pages;
@@ -154,7 +154,7 @@ impl Forget {
         let unknown = if is_done { None } else { Some(self.unknown(&store.snapshot())?) };
         store.close()?;
         if common.json {
-            output.object(&Answer {
+            output.object(&ForgetResult {
                 pages: forgotten.pages,
                 visits: forgotten.visits,
                 purged: self.purge,
@@ -167,11 +167,11 @@ impl Forget {
             let forgotten = counts(forgotten.pages, forgotten.visits);
             output.line(&format!("forgot {forgotten}{everywhere}"))?;
         } else if self.purge {
-            let name = escape::whole(&self.name());
+            let name = escape::escape_untruncated(&self.name());
             output.line(&format!("nothing was known of {name}, and now it stands in no file"))?;
         }
         if let Some(held) = held.filter(|_| !common.json) {
-            output.line(&held_by(&held))?;
+            output.line(&remaining_generations_message(&held))?;
         }
         let Some(unknown) = unknown else { return Ok(Exit::Done) };
         output.note(&unknown)?;
@@ -179,21 +179,21 @@ impl Forget {
     }
 
     /// The pages to forget.
-    fn scopes(&self) -> Result<Vec<Scope<'_>>, Failure> {
+    fn scopes(&self) -> Result<Vec<Scope<'_>>, VerbError> {
         match (&self.url, &self.under) {
-            (_, Some(Named { read, typed })) => Ok([Some(read), typed.as_ref()]
+            (_, Some(TypedPrefix { read, typed })) => Ok([Some(read), typed.as_ref()]
                 .into_iter()
                 .flatten()
                 .cloned()
                 .map(Scope::Prefix)
                 .collect()),
             (Some(url), None) => Ok(vec![Scope::Url(url)]),
-            (None, None) => Err(Failure::Usage("name a URL, or a prefix with --under".into())),
+            (None, None) => Err(VerbError::Usage("name a URL, or a prefix with --under".into())),
         }
     }
 
     /// The published generations that still contain the pages, if the user named their directory.
-    fn held(&self, scopes: &[Scope<'_>]) -> Result<Option<Vec<u64>>, Failure> {
+    fn held(&self, scopes: &[Scope<'_>]) -> Result<Option<Vec<u64>>, VerbError> {
         let Some(at) = &self.published else { return Ok(None) };
         let mut held = BTreeSet::new();
         for scope in scopes {
@@ -203,8 +203,8 @@ impl Forget {
     }
 
     /// Finds the pages to forget. Reads each page once.
-    fn found(snapshot: &Snapshot, scopes: &[Scope<'_>]) -> simkeep::Result<Found> {
-        let mut found = Found::default();
+    fn found(snapshot: &Snapshot, scopes: &[Scope<'_>]) -> simkeep::Result<ForgetPreview> {
+        let mut found = ForgetPreview::default();
         for page in scopes.iter().flat_map(|scope| scope.pages(snapshot)) {
             found.add(page?);
         }
@@ -212,13 +212,13 @@ impl Forget {
     }
 
     /// Whether to ask for confirmation: a user is present, and the options do not disable it.
-    fn asks(&self) -> bool {
+    fn needs_confirmation(&self) -> bool {
         let is_there = || io::stdin().is_terminal() && io::stderr().is_terminal();
         self.under.is_some() && !self.yes && is_there()
     }
 
     fn name(&self) -> String {
-        let prefix = self.under.as_ref().map(|Named { read, typed }| match typed {
+        let prefix = self.under.as_ref().map(|TypedPrefix { read, typed }| match typed {
             Some(typed) => format!("{read} and {typed}"),
             None => read.to_string(),
         });
@@ -226,7 +226,7 @@ impl Forget {
     }
 
     /// The message if no page was found.
-    fn unknown(&self, snapshot: &Snapshot) -> Result<String, Failure> {
+    fn unknown(&self, snapshot: &Snapshot) -> Result<String, VerbError> {
         match &self.url {
             Some(url) => {
                 let unknown = spelling::unknown(snapshot, url, |_| true)?;
@@ -250,10 +250,10 @@ impl Forget {
         (snapshot, scopes): (&Snapshot, &[Scope<'_>]),
         json: bool,
         output: &mut Output,
-    ) -> Result<Exit, Failure> {
-        let found = Forget::found(snapshot, scopes)?;
+    ) -> Result<Exit, VerbError> {
+        let found = ForgetArgs::found(snapshot, scopes)?;
         if json {
-            output.object(&Answer {
+            output.object(&ForgetResult {
                 pages: found.pages,
                 visits: found.visits,
                 purged: false,
@@ -274,7 +274,7 @@ impl Forget {
 }
 
 /// Asks the user to confirm.
-fn confirmed(found: &Found) -> io::Result<bool> {
+fn confirm(found: &ForgetPreview) -> io::Result<bool> {
     let mut stderr = io::stderr().lock();
     found.lines().iter().try_for_each(|line| writeln!(stderr, "{line}"))?;
     write!(stderr, "Forget {}? [y/N] ", counts(found.pages, found.visits))?;
@@ -285,13 +285,13 @@ fn confirmed(found: &Found) -> io::Result<bool> {
 }
 
 /// The message that names the generations which still contain the pages.
-fn held_by(held: &[u64]) -> String {
+fn remaining_generations_message(held: &[u64]) -> String {
     let numbers: Vec<String> = held.iter().map(u64::to_string).collect();
     match &numbers[..] {
         [] => "no generation that is published there holds any of it".to_owned(),
         some => format!(
             "published before, and in files there still, of {}: publish with --keep 1 --grace 0",
-            some_names(some.iter().map(String::as_str))
+            abbreviated_names(some.iter().map(String::as_str))
         ),
     }
 }

@@ -6,18 +6,20 @@ use std::sync::Arc;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::df::Table;
-use simkeep::fingerprint::{Explained, Family, FingerprintError, Fingerprinter, Preset, Recipe};
+use simkeep::df::FrequencyTable;
+use simkeep::fingerprint::{
+    Family, FingerprintError, FingerprintExplanation, Fingerprinter, Preset, Recipe,
+};
 
-use crate::common::Common;
-use crate::exit::{Exit, Failure, say};
-use crate::input::pipeline::{self, Chunk, Results};
-use crate::input::recipe::Called;
-use crate::input::threads::Threads;
+use crate::common::CommonArgs;
+use crate::exit::{Exit, VerbError, print_message};
+use crate::input::pipeline::{self, ChunkResults, WorkUnit};
+use crate::input::recipe::NamedRecipe;
+use crate::input::threads::ThreadArgs;
 use crate::output::Output;
 use crate::output::json::{self, Hash};
 use crate::output::{visit, words};
-use crate::verbs::ask::near::{Form, read_document};
+use crate::verbs::ask::near::{TextFormat, read_document};
 use simkeep_formats::RECORD_BYTES_MAX;
 use simkeep_formats::escape;
 
@@ -41,7 +43,7 @@ stays the same (hidden).
 A text of fewer than 8 words is too short to be compared, which is said on standard error
 (with --json as "too_short"); `ingest` gives it no fingerprint. A file that cannot be read
 is named, and the exit code is 5. Recipes: docs/fingerprints.md"#)]
-pub(crate) struct Fingerprint {
+pub(crate) struct FingerprintArgs {
     /// Files; - or none is standard input
     files: Vec<PathBuf>,
     /// Read all files as HTML, whatever their names and first bytes say
@@ -49,7 +51,7 @@ pub(crate) struct Fingerprint {
     html: bool,
     /// The recipe: a preset or a full name
     #[arg(long, value_name = "NAME", default_value = "default")]
-    recipe: Called,
+    recipe: NamedRecipe,
     /// Table of document frequencies, for recipes that need one
     #[arg(long, value_name = "FILE")]
     df: Option<PathBuf>,
@@ -63,30 +65,30 @@ pub(crate) struct Fingerprint {
     #[arg(long, conflicts_with_all = ["files", "explain", "html"])]
     recipes: bool,
     #[command(flatten)]
-    threads: Threads,
+    threads: ThreadArgs,
 }
 
 /// The header line of the list of recipes.
 const RECIPES: &str = "preset            recipe                                \
                        near  holds  minor  moderate  hidden";
 
-impl Fingerprint {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl FingerprintArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         common.without_store()?;
         if self.recipes {
             return list(common.json, output);
         }
-        let table = self.df.as_ref().map(Table::open).transpose()?.map(Arc::new);
+        let table = self.df.as_ref().map(FrequencyTable::open).transpose()?.map(Arc::new);
         let recipe = &self.recipe.recipe;
         if table.is_some() && !recipe.needs_frequencies() {
             let what = format!("the recipe {recipe} uses no document frequencies: no --df");
-            return Err(Failure::Usage(what));
+            return Err(VerbError::Usage(what));
         }
         if self.files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
-            return Err(Failure::Usage("standard input can be read only once".to_owned()));
+            return Err(VerbError::Usage("standard input can be read only once".to_owned()));
         }
         fingerprinter(recipe, table.as_deref()).map_err(|e| {
-            Failure::Usage(match table {
+            VerbError::Usage(match table {
                 None => format!("{e}; name one with --df"),
                 Some(_) => e.to_string(),
             })
@@ -95,23 +97,24 @@ impl Fingerprint {
         let files = if self.files.is_empty() { &stdin[..] } else { &self.files };
         let mut failed = 0;
         let (recipe, features) = (*recipe, self.explain.then_some(self.features));
-        let form = if self.html { Form::Html } else { Form::Unknown };
+        let form = if self.html { TextFormat::Html } else { TextFormat::Unknown };
         let work = move || {
             let table = table.clone();
-            move |File(file): File, into: &mut Results<Outcome>| {
-                let made = Made::of((&file, form), &recipe, table.as_deref(), features);
+            move |InputFile(file): InputFile, into: &mut ChunkResults<FileResult>| {
+                let made =
+                    ExplainedFingerprint::of((&file, form), &recipe, table.as_deref(), features);
                 into.push((file, made), 0);
             }
         };
-        let cut: Vec<File> = files.iter().cloned().map(File).collect();
+        let cut: Vec<InputFile> = files.iter().cloned().map(InputFile).collect();
         pipeline::run(
             Box::new(cut.into_iter()),
             self.threads.count(),
             work,
-            |(file, made): Outcome| match made? {
+            |(file, made): FileResult| match made? {
                 Ok(made) => self.print(&file.to_string_lossy(), &made, common.json, output),
                 Err(failure) if files.len() > 1 => {
-                    say(&failure.message());
+                    print_message(&failure.message());
                     failed += 1;
                     Ok(())
                 }
@@ -120,7 +123,10 @@ impl Fingerprint {
         )?;
         if failed > 0 {
             let of = words::many(files.len() as u64, "file has", "files have");
-            return Err(Failure::Other(format!("{} of {of} no fingerprint", words::count(failed))));
+            return Err(VerbError::Other(format!(
+                "{} of {of} no fingerprint",
+                words::count(failed)
+            )));
         }
         Ok(Exit::Done)
     }
@@ -128,30 +134,30 @@ impl Fingerprint {
     fn print(
         &self,
         name: &str,
-        made: &Made,
+        made: &ExplainedFingerprint,
         as_json: bool,
         output: &mut Output,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VerbError> {
         if as_json {
-            output.object(&Line::File(self.answer(name, made)))?;
+            output.object(&FingerprintLine::File(self.answer(name, made)))?;
             return Ok(());
         }
         let (fingerprint, explained) = (visit::fingerprint(made.fingerprint), &made.explained);
         if made.too_short {
-            say(&words::not_comparable(Path::new(name)));
+            print_message(&words::not_comparable(Path::new(name)));
         }
-        output.line(&format!("{fingerprint}  {}", escape::whole(name)))?;
+        output.line(&format!("{fingerprint}  {}", escape::escape_untruncated(name)))?;
         explained.as_ref().map_or(Ok(()), |explained| print(&self.recipe.recipe, explained, output))
     }
 
-    fn answer<'a>(&'a self, file: &'a str, made: &'a Made) -> OfFile<'a> {
-        OfFile {
+    fn answer<'a>(&'a self, file: &'a str, made: &'a ExplainedFingerprint) -> FileFingerprint<'a> {
+        FileFingerprint {
             file,
             fingerprint: json::Fingerprint(made.fingerprint),
             too_short: made.too_short,
             name: &self.recipe.name,
             recipe: self.recipe.recipe.name(),
-            explained: made.explained.as_ref().map(Why::from),
+            explained: made.explained.as_ref().map(VoteExplanation::from),
         }
     }
 }
@@ -159,14 +165,14 @@ impl Fingerprint {
 /// A file; with --recipes, a preset.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum Line<'a> {
-    File(OfFile<'a>),
-    Preset(OfPreset<'a>),
+pub(crate) enum FingerprintLine<'a> {
+    File(FileFingerprint<'a>),
+    Preset(RecipePreset<'a>),
 }
 
 /// The fingerprint of a file.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct OfFile<'a> {
+pub(crate) struct FileFingerprint<'a> {
     file: &'a str,
     fingerprint: json::Fingerprint,
     /// Whether the text has too few words to be distinguished from others.
@@ -176,17 +182,17 @@ pub(crate) struct OfFile<'a> {
     /// The full name of the recipe.
     recipe: String,
     /// The features and bits behind the fingerprint; null without --explain.
-    explained: Option<Why<'a>>,
+    explained: Option<VoteExplanation<'a>>,
 }
 
 /// The features and bits behind a fingerprint.
 #[derive(Serialize, JsonSchema)]
-struct Why<'a> {
+struct VoteExplanation<'a> {
     distinct_features: usize,
     /// The number of features that vote, or give a bit.
     voting_features: usize,
     /// The features with the most weight.
-    heaviest: Vec<OfFeature<'a>>,
+    heaviest: Vec<FeatureVote<'a>>,
     /// For each of the 64 bits, lowest first, the balance of the weight: above 0 the bit is 1,
     /// below 0 it is 0.
     balance: Vec<f64>,
@@ -194,7 +200,7 @@ struct Why<'a> {
 
 /// A feature of a text.
 #[derive(Serialize, JsonSchema)]
-struct OfFeature<'a> {
+struct FeatureVote<'a> {
     text: &'a str,
     /// The name of the field that the feature belongs to; null if it belongs to none.
     field: Option<&'a str>,
@@ -209,7 +215,7 @@ struct OfFeature<'a> {
 
 /// A recipe with a short name.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct OfPreset<'a> {
+pub(crate) struct RecipePreset<'a> {
     /// The short name.
     name: &'a str,
     /// The full name.
@@ -228,9 +234,9 @@ pub(crate) struct OfPreset<'a> {
     hidden: f64,
 }
 
-impl<'a> From<&'a Explained> for Why<'a> {
-    fn from(explained: &'a Explained) -> Why<'a> {
-        let heaviest = explained.heaviest.iter().map(|feature| OfFeature {
+impl<'a> From<&'a FingerprintExplanation> for VoteExplanation<'a> {
+    fn from(explained: &'a FingerprintExplanation) -> VoteExplanation<'a> {
+        let heaviest = explained.heaviest.iter().map(|feature| FeatureVote {
             text: &feature.text,
             field: feature.field.as_deref(),
             hash: Hash(feature.hash),
@@ -238,7 +244,7 @@ impl<'a> From<&'a Explained> for Why<'a> {
             documents: feature.frequency,
             share: feature.share,
         });
-        Why {
+        VoteExplanation {
             distinct_features: explained.features,
             voting_features: explained.voting,
             heaviest: heaviest.collect(),
@@ -248,14 +254,16 @@ impl<'a> From<&'a Explained> for Why<'a> {
 }
 
 /// Lists the presets.
-fn list(as_json: bool, output: &mut Output) -> Result<Exit, Failure> {
+fn list(as_json: bool, output: &mut Output) -> Result<Exit, VerbError> {
     if !as_json {
         output.header(RECIPES)?;
     }
-    for Preset { name, what, recipe, near, holds, bands, hidden, .. } in Recipe::PRESETS {
+    for Preset { name, description: what, recipe, near, holds, bands, hidden, .. } in
+        Recipe::PRESETS
+    {
         let recipe = recipe.name();
         if as_json {
-            output.object(&Line::Preset(OfPreset {
+            output.object(&FingerprintLine::Preset(RecipePreset {
                 name,
                 recipe,
                 what,
@@ -282,25 +290,25 @@ fn list(as_json: bool, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 /// The result of a file. The inner failure is reported with the file; the outer one ends the run.
-type Outcome = (PathBuf, Result<Result<Made, Failure>, Failure>);
+type FileResult = (PathBuf, Result<Result<ExplainedFingerprint, VerbError>, VerbError>);
 
 /// A fingerprint, with its explanation.
-struct Made {
+struct ExplainedFingerprint {
     fingerprint: u64,
     /// Whether the text is too short to be distinguished from others.
     too_short: bool,
-    explained: Option<Explained>,
+    explained: Option<FingerprintExplanation>,
 }
 
-impl Made {
+impl ExplainedFingerprint {
     /// Makes the fingerprint of a file. If `features` is set, explains it by up to that many
     /// features.
     fn of(
-        (file, form): (&Path, Form),
+        (file, form): (&Path, TextFormat),
         recipe: &Recipe,
-        table: Option<&Table>,
+        table: Option<&FrequencyTable>,
         features: Option<usize>,
-    ) -> Result<Result<Made, Failure>, Failure> {
+    ) -> Result<Result<ExplainedFingerprint, VerbError>, VerbError> {
         let document = match read_document(file, form) {
             Ok(document) => document,
             Err(failure) => return Ok(Err(failure)),
@@ -312,13 +320,13 @@ impl Made {
             Some(explained) => explained.fingerprint,
             None => fingerprinter.of(&document)?,
         };
-        Ok(Ok(Made { fingerprint, too_short: document.is_too_short(), explained }))
+        Ok(Ok(ExplainedFingerprint { fingerprint, too_short: document.is_too_short(), explained }))
     }
 }
 
 fn fingerprinter<'t>(
     recipe: &Recipe,
-    table: Option<&'t Table>,
+    table: Option<&'t FrequencyTable>,
 ) -> Result<Fingerprinter<'t>, FingerprintError> {
     match table {
         Some(table) => Fingerprinter::with_frequencies(recipe, table),
@@ -327,9 +335,9 @@ fn fingerprinter<'t>(
 }
 
 /// A file to process.
-struct File(PathBuf);
+struct InputFile(PathBuf);
 
-impl Chunk for File {
+impl WorkUnit for InputFile {
     fn bytes(&self) -> usize {
         // If the metadata cannot be read, the file cannot be read either.
         let size = self.0.metadata().map_or(0, |metadata| metadata.len());
@@ -340,7 +348,11 @@ impl Chunk for File {
 /// The number of bits to show, those closest to flipping.
 const BITS_SHOWN: usize = 8;
 
-fn print(recipe: &Recipe, explained: &Explained, output: &mut Output) -> Result<(), Failure> {
+fn print(
+    recipe: &Recipe,
+    explained: &FingerprintExplanation,
+    output: &mut Output,
+) -> Result<(), VerbError> {
     let is_minwise = recipe.family() == Family::Minwise;
     let distinct = words::many(explained.features as u64, "feature", "features");
     let part = if is_minwise { "give a bit" } else { "vote" };

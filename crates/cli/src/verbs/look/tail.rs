@@ -11,13 +11,13 @@ use simkeep::inspect::{LoggedOperation, OperationKind, Operations};
 use simkeep::{EpochInfo, HistoryEntry, Matches, Prefix, Query, Reader, Snapshot, Verdict};
 use simkeep_formats::escape;
 
-use crate::common::Common;
-use crate::exit::{Exit, Failure, say};
+use crate::common::CommonArgs;
+use crate::exit::{Exit, VerbError, print_message};
 use crate::output::Output;
 use crate::output::json::Fingerprint;
-use crate::output::table::{Table, left, right};
+use crate::output::table::{TextTable, left, right};
 use crate::output::words;
-use crate::time::Clock;
+use crate::time::TimeFormat;
 
 /// The interval between two looks for new operations.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -39,7 +39,7 @@ const NEAR_LIMIT: usize = 5;
 Only operations in the journal can be shown: the last hundred thousand, or the last
 minutes of a crawl. Older ones are in segments, which keep no order. If operations are
 sealed between two looks, their numbers are printed."#)]
-pub(crate) struct Tail {
+pub(crate) struct TailArgs {
     /// Operations to print at first
     #[arg(short, value_name = "COUNT", default_value_t = 10)]
     n: usize,
@@ -55,22 +55,22 @@ pub(crate) struct Tail {
 }
 
 /// Prints operations, as a table or as JSON.
-struct Lines<'a> {
-    asked: &'a Tail,
+struct TailPrinter<'a> {
+    args: &'a TailArgs,
     is_json: bool,
-    clock: Clock,
-    table: Table,
+    clock: TimeFormat,
+    table: TextTable,
     output: &'a mut Output,
 }
 
-impl Tail {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl TailArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let mut reader = common.read()?;
         let clock = common.clock();
         let columns = [right("operation"), left(clock.heading("time")), left("verdict")];
-        let table = Table::new(columns.into_iter().chain([left("URL")]));
+        let table = TextTable::new(columns.into_iter().chain([left("URL")]));
         let is_json = common.json;
-        let mut lines = Lines { asked: &self, is_json, clock, table, output };
+        let mut lines = TailPrinter { args: &self, is_json, clock, table, output };
         lines.last(&reader)?;
         if !self.follow {
             return Ok(lines.table.end(output).map(|()| Exit::Done)?);
@@ -88,33 +88,33 @@ impl Tail {
     }
 
     /// Whether the user asked for an operation.
-    fn wants(&self, kind: &OperationKind) -> bool {
+    fn selects(&self, kind: &OperationKind) -> bool {
         self.under.as_ref().is_none_or(|prefix| kind.is_under(prefix))
     }
 }
 
-impl Lines<'_> {
+impl TailPrinter<'_> {
     /// Prints the last operations in the journal.
-    fn last(&mut self, reader: &Reader) -> Result<(), Failure> {
+    fn last(&mut self, reader: &Reader) -> Result<(), VerbError> {
         let snapshot = reader.snapshot();
-        let from = match self.asked.under {
+        let from = match self.args.under {
             // Any operation in the journal may be among the last ones under the prefix.
             Some(_) => 0,
-            None => snapshot.sequence().saturating_sub(self.asked.n as u64),
+            None => snapshot.sequence().saturating_sub(self.args.n as u64),
         };
         let mut operations = Operations::after(&snapshot, from);
         let held = operations.available();
         let mut last = VecDeque::new();
         for operation in &mut operations {
             let operation = operation?;
-            if self.asked.wants(&operation.kind) {
+            if self.args.selects(&operation.kind) {
                 last.push_back(operation);
             }
-            if last.len() > self.asked.n {
+            if last.len() > self.args.n {
                 last.pop_front();
             }
         }
-        let is_short = last.len() < self.asked.n;
+        let is_short = last.len() < self.args.n;
         for operation in &last {
             self.print(operation, &snapshot)?;
         }
@@ -123,7 +123,7 @@ impl Lines<'_> {
         if is_short && first > 1 {
             self.flush()?;
             let (first, before) = (words::count(first), words::count(first - 1));
-            say(&format!(
+            print_message(&format!(
                 "the journal begins with operation {first}; {before} older operations are in segments, which keep no order"
             ));
         }
@@ -131,7 +131,7 @@ impl Lines<'_> {
     }
 
     /// Prints the operations after the operation number `seen`.
-    fn since(&mut self, seen: u64, snapshot: &Snapshot) -> Result<(), Failure> {
+    fn since(&mut self, seen: u64, snapshot: &Snapshot) -> Result<(), VerbError> {
         let operations = Operations::after(snapshot, seen);
         let next = operations.available().map_or(snapshot.sequence() + 1, |held| *held.start());
         if next > seen + 1 {
@@ -139,7 +139,7 @@ impl Lines<'_> {
         }
         for operation in operations {
             let operation = operation?;
-            if self.asked.wants(&operation.kind) {
+            if self.args.selects(&operation.kind) {
                 self.print(&operation, snapshot)?;
             }
         }
@@ -147,19 +147,21 @@ impl Lines<'_> {
     }
 
     /// Notes that operations were sealed before they could be printed.
-    fn missed(&mut self, first: u64, last: u64) -> Result<(), Failure> {
+    fn missed(&mut self, first: u64, last: u64) -> Result<(), VerbError> {
         if self.is_json {
             return Ok(self
                 .output
-                .object(&Line::Missed { first_operation: first, last_operation: last })?);
+                .object(&TailLine::Missed { first_operation: first, last_operation: last })?);
         }
         self.flush()?;
         let (first, last) = (words::count(first), words::count(last));
-        say(&format!("operations {first} to {last} were sealed before they could be shown"));
+        print_message(&format!(
+            "operations {first} to {last} were sealed before they could be shown"
+        ));
         Ok(())
     }
 
-    fn print(&mut self, operation: &LoggedOperation, snapshot: &Snapshot) -> Result<(), Failure> {
+    fn print(&mut self, operation: &LoggedOperation, snapshot: &Snapshot) -> Result<(), VerbError> {
         let near = self.near(&operation.kind, snapshot)?;
         if self.is_json {
             let line = line(operation, snapshot.epochs(), near.as_ref())?;
@@ -170,15 +172,20 @@ impl Lines<'_> {
             let bits = words::many(page.distance.into(), "bit", "bits");
             let cells = [String::new(), String::new(), format!("  near: {bits}")];
             let [number, time, what] = cells;
-            self.table.row([number, time, what, escape::whole(&page.url)], self.output)?;
+            self.table
+                .row([number, time, what, escape::escape_untruncated(&page.url)], self.output)?;
         }
         Ok(())
     }
 
     /// The pages near the content of a visit. `None` if the user did not ask for them, or the
     /// content has no fingerprint in the epoch for near-duplicates.
-    fn near(&self, kind: &OperationKind, snapshot: &Snapshot) -> Result<Option<Matches>, Failure> {
-        let Some(k) = self.asked.near else { return Ok(None) };
+    fn near(
+        &self,
+        kind: &OperationKind,
+        snapshot: &Snapshot,
+    ) -> Result<Option<Matches>, VerbError> {
+        let Some(k) = self.args.near else { return Ok(None) };
         let OperationKind::Entry { url, entry } = kind else { return Ok(None) };
         let epoch = snapshot.near_epoch();
         let content = entry.entry().content().filter(|content| content.epoch == epoch);
@@ -191,32 +198,35 @@ impl Lines<'_> {
     }
 
     /// Prints the buffered rows.
-    fn flush(&mut self) -> Result<(), Failure> {
+    fn flush(&mut self) -> Result<(), VerbError> {
         self.table.show(self.output)?;
         Ok(self.output.finish()?)
     }
 }
 
-fn row(operation: &LoggedOperation, clock: &Clock) -> [String; 4] {
+fn row(operation: &LoggedOperation, clock: &TimeFormat) -> [String; 4] {
     let number = words::count(operation.sequence);
     match &operation.kind {
-        OperationKind::Entry { url, entry } => {
-            [number, clock.show(entry.entry().time()), meant(entry), escape::whole(url)]
-        }
+        OperationKind::Entry { url, entry } => [
+            number,
+            clock.show(entry.entry().time()),
+            meaning_text(entry),
+            escape::escape_untruncated(url),
+        ],
         OperationKind::Forget { url, visits } => {
             let visits = words::many(*visits, "visit", "visits");
-            [number, String::new(), format!("forgot {visits}"), escape::whole(url)]
+            [number, String::new(), format!("forgot {visits}"), escape::escape_untruncated(url)]
         }
         OperationKind::ForgetPrefix { prefix, pages, .. } => {
             let pages = words::many(*pages, "page", "pages");
-            let prefix = escape::whole(&prefix.to_string());
+            let prefix = escape::escape_untruncated(&prefix.to_string());
             [number, String::new(), format!("forgot {pages}"), prefix]
         }
     }
 }
 
 /// The meaning of an entry, in a few words.
-fn meant(entry: &HistoryEntry) -> String {
+fn meaning_text(entry: &HistoryEntry) -> String {
     let (visit, verdict) = match entry {
         HistoryEntry::Visit { visit, verdict, .. } => (visit, *verdict),
         HistoryEntry::Restated(_) => return "restated".to_owned(),
@@ -235,16 +245,16 @@ fn meant(entry: &HistoryEntry) -> String {
 /// An operation, or the numbers of operations that were sealed before they could be printed.
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub(crate) enum Line<'a> {
+pub(crate) enum TailLine<'a> {
     /// A page got an entry: a visit, a restatement, a weight, or a class.
     Entry {
         /// The number of the operation.
         operation: u64,
         #[serde(flatten)]
-        entry: Box<crate::verbs::ask::history::Line<'a>>,
+        entry: Box<crate::verbs::ask::history::HistoryLine<'a>>,
         /// The pages near the content that the visit saw, the nearest first. Null if they were not
         /// asked for, or if the content has no fingerprint in the epoch for near-duplicates.
-        near: Option<Vec<NearPage<'a>>>,
+        near: Option<Vec<TailNearPage<'a>>>,
     },
     /// A page was forgotten.
     Forget {
@@ -272,7 +282,7 @@ pub(crate) enum Line<'a> {
 
 /// A page with a similar fingerprint.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct NearPage<'a> {
+pub(crate) struct TailNearPage<'a> {
     url: &'a str,
     /// The number of bits in which its fingerprint differs.
     distance: u32,
@@ -283,25 +293,25 @@ fn line<'a>(
     operation: &'a LoggedOperation,
     epochs: &'a [EpochInfo],
     near: Option<&'a Matches>,
-) -> simkeep::Result<Line<'a>> {
+) -> simkeep::Result<TailLine<'a>> {
     let number = operation.sequence;
     Ok(match &operation.kind {
         OperationKind::Entry { url, entry } => {
             let near = near.map(|matches| {
-                let pages = matches.near.iter().map(|near| NearPage {
+                let pages = matches.near.iter().map(|near| TailNearPage {
                     url: &near.url,
                     distance: near.distance,
                     fingerprint: Fingerprint(near.fingerprint),
                 });
                 pages.collect()
             });
-            let entry = Box::new(crate::verbs::ask::history::Line::new(url, entry, epochs)?);
-            Line::Entry { operation: number, entry, near }
+            let entry = Box::new(crate::verbs::ask::history::HistoryLine::new(url, entry, epochs)?);
+            TailLine::Entry { operation: number, entry, near }
         }
         OperationKind::Forget { url, visits } => {
-            Line::Forget { operation: number, url, visits: *visits }
+            TailLine::Forget { operation: number, url, visits: *visits }
         }
-        OperationKind::ForgetPrefix { prefix, pages, visits } => Line::ForgetPrefix {
+        OperationKind::ForgetPrefix { prefix, pages, visits } => TailLine::ForgetPrefix {
             operation: number,
             prefix: prefix.to_string(),
             pages: *pages,

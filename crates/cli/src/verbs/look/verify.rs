@@ -7,13 +7,13 @@ use simkeep::Reader;
 use simkeep::publish::is_published;
 use simkeep::verify::{Verified, VerifyOptions};
 
-use crate::common::{Common, say_generation};
-use crate::exit::{Exit, Failure, say};
+use crate::common::{CommonArgs, print_generation_notice};
+use crate::exit::{Exit, VerbError, print_message};
 use crate::output::Output;
-use crate::output::json::Flaw;
-use crate::output::progress::watched;
+use crate::output::json::FileFlaw;
+use crate::output::progress::with_progress_bar;
 use crate::output::words::{bytes, count, many};
-use simkeep_formats::escape::whole;
+use simkeep_formats::escape::escape_untruncated;
 
 /// Check a whole store for damage
 ///
@@ -27,7 +27,7 @@ use simkeep_formats::escape::whole;
   simkeep verify backup/crawl.simkeep
 
 Exits with 4 if anything is damaged. `simkeep repair` saves the sound parts."#)]
-pub(crate) struct Verify {
+pub(crate) struct VerifyArgs {
     /// Read at most this much a second, such as 50M (K, M, G)
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     rate: Option<u64>,
@@ -46,21 +46,23 @@ pub(crate) fn parse_bytes(text: &str) -> Result<u64, &'static str> {
     bytes.ok_or("write a number of bytes, such as 500000, 200K, 50M or 1G")
 }
 
-impl Verify {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl VerifyArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let store = common.store()?;
         if let (Ok(true), Ok(reader)) = (is_published(&store), Reader::open(&store)) {
-            say_generation(&reader);
+            print_generation_notice(&reader);
         }
-        let verified = watched(|progress| {
+        let verified = with_progress_bar(|progress| {
             let options = VerifyOptions::default().rate(self.rate).progress(progress.clone());
             simkeep::verify::verify(&store, options)
         })?;
         if !verified.catalog {
-            say("another process is writing; this covers what it has sealed, without its catalog");
+            print_message(
+                "another process is writing; this covers what it has sealed, without its catalog",
+            );
         }
         if common.json {
-            output.object(&Answer::from(&verified))?;
+            output.object(&VerifyResult::from(&verified))?;
         } else {
             lines(&verified).iter().try_for_each(|line| output.line(line))?;
         }
@@ -70,7 +72,7 @@ impl Verify {
 
 /// The result of checking a store.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct VerifyResult<'a> {
     sound: bool,
     /// The number of files.
     files: usize,
@@ -83,22 +85,22 @@ pub(crate) struct Answer<'a> {
     /// The number of visits; null if anything is damaged.
     visits: Option<u64>,
     /// The first flaws, file by file.
-    flaws: Vec<Flaw<'a>>,
+    flaws: Vec<FileFlaw<'a>>,
     /// The number of further flaws.
     more_flaws: u64,
 }
 
-impl<'a> From<&'a Verified> for Answer<'a> {
-    fn from(verified: &'a Verified) -> Answer<'a> {
+impl<'a> From<&'a Verified> for VerifyResult<'a> {
+    fn from(verified: &'a Verified) -> VerifyResult<'a> {
         let sound = verified.is_sound();
-        Answer {
+        VerifyResult {
             sound,
             files: verified.files,
             read_bytes: verified.bytes,
             catalog_read: verified.catalog,
             pages: sound.then_some(verified.pages),
             visits: sound.then_some(verified.visits),
-            flaws: verified.flaws.iter().map(Flaw::from).collect(),
+            flaws: verified.flaws.iter().map(FileFlaw::from).collect(),
             more_flaws: verified.more_flaws,
         }
     }
@@ -116,7 +118,7 @@ fn lines(verified: &Verified) -> Vec<String> {
         )];
     }
     let mut lines: Vec<String> =
-        verified.flaws.iter().map(|flaw| whole(&flaw.to_string())).collect();
+        verified.flaws.iter().map(|flaw| escape_untruncated(&flaw.to_string())).collect();
     if verified.more_flaws > 0 {
         lines.push(format!("and {} more", count(verified.more_flaws)));
     }

@@ -8,16 +8,16 @@ use simkeep::due::{Due, Hints, Plan, Rules};
 use simkeep::recrawl::{Interval, Policy};
 use simkeep::{Snapshot, Time};
 use simkeep_formats::hints::Hint;
-use simkeep_formats::{Broken, ZstdWindow, hints, rules};
+use simkeep_formats::{BrokenRecord, ZstdWindow, hints, rules};
 
-use crate::exit::{Exit, Failure, say};
-use crate::input::complaints::Named;
-use crate::output::words::some_names;
+use crate::exit::{Exit, VerbError, print_message};
+use crate::input::complaints::ComplaintLog;
+use crate::output::words::abbreviated_names;
 use crate::time;
 
 /// The options that decide when pages are visited again.
 #[derive(Args)]
-pub(crate) struct Asked {
+pub(crate) struct PolicyArgs {
     /// Visits a day, from which intervals and dates follow [default: the mean of the last 28 days]
     #[arg(long, value_name = "VISITS", value_parser = parse_visits)]
     per_day: Option<f64>,
@@ -46,7 +46,7 @@ pub(crate) fn parse_visits(text: &str) -> Result<f64, &'static str> {
 }
 
 /// A query for due pages, with its parameters.
-pub(crate) struct Question {
+pub(crate) struct ScheduleQuery {
     pub(crate) due: Due,
     pub(crate) now: Time,
     pub(crate) rules: Rules,
@@ -60,18 +60,18 @@ pub(crate) struct Question {
 ///
 /// # Errors
 ///
-/// [`Failure::Broken`] if no hint could be read from one of the files.
-pub(crate) fn ended(exit: Exit, unread: &[String]) -> Result<Exit, Failure> {
+/// [`Failure::BrokenRecord`] if no hint could be read from one of the files.
+pub(crate) fn ended(exit: Exit, unread: &[String]) -> Result<Exit, VerbError> {
     if unread.is_empty() {
         return Ok(exit);
     }
-    let names = some_names(unread.iter().map(String::as_str));
-    Err(Failure::Broken(format!("no hint could be read from {names}; the answer does without")))
+    let names = abbreviated_names(unread.iter().map(String::as_str));
+    Err(VerbError::Broken(format!("no hint could be read from {names}; the answer does without")))
 }
 
-impl Asked {
+impl PolicyArgs {
     /// The query, with a budget of 0 pages. Reads the rules and hints.
-    pub(crate) fn question(&self, snapshot: &Snapshot) -> Result<Question, Failure> {
+    pub(crate) fn question(&self, snapshot: &Snapshot) -> Result<ScheduleQuery, VerbError> {
         let now = self.now.unwrap_or_else(Time::now);
         let largest = self.max_interval;
         let mut due = Due::new(now, 0).policy(self.policy).largest_interval(largest);
@@ -84,11 +84,11 @@ impl Asked {
         if !self.hints.is_empty() {
             due = due.hints(&read_hints(&self.hints, snapshot, &mut unread)?);
         }
-        Ok(Question { due, now, rules, largest, unread })
+        Ok(ScheduleQuery { due, now, rules, largest, unread })
     }
 
     /// The plan that gives pages their dates; `None` if there are no pages.
-    pub(crate) fn plan(&self, snapshot: &Snapshot, due: &Due) -> Result<Option<Plan>, Failure> {
+    pub(crate) fn plan(&self, snapshot: &Snapshot, due: &Due) -> Result<Option<Plan>, VerbError> {
         let per_day = match self.per_day {
             Some(visits) => visits,
             None => due.pace(snapshot)?,
@@ -104,9 +104,9 @@ impl Asked {
 }
 
 /// Reads the rules in a file.
-fn read_rules(file: &Path) -> Result<Rules, Failure> {
+fn read_rules(file: &Path) -> Result<Rules, VerbError> {
     check_readable(file)?;
-    let broken = |Broken { at, why }| Failure::Broken(format!("{at}: {why}"));
+    let broken = |BrokenRecord { at, why }| VerbError::Broken(format!("{at}: {why}"));
     rules::open(file, ZstdWindow::default()).map_err(broken)
 }
 
@@ -116,46 +116,47 @@ fn read_hints(
     files: &[PathBuf],
     snapshot: &Snapshot,
     unread: &mut Vec<String>,
-) -> Result<Hints, Failure> {
+) -> Result<Hints, VerbError> {
     files.iter().try_for_each(|file| check_readable(file))?;
-    let mut read = ReadHints { files: files.iter(), open: None, named: Named::broken(), unread };
+    let mut read =
+        HintFiles { files: files.iter(), open: None, named: ComplaintLog::broken(), unread };
     let hints = Hints::of(snapshot, &mut read)?;
-    read.named.rest().iter().for_each(|message| say(message));
+    read.named.suppressed_message().iter().for_each(|message| print_message(message));
     Ok(hints)
 }
 
 /// Checks that a file can be opened. A file that cannot be opened is not a broken record.
-fn check_readable(file: &Path) -> Result<(), Failure> {
+fn check_readable(file: &Path) -> Result<(), VerbError> {
     if file == Path::new("-") {
         return Ok(());
     }
-    let cannot = |e| Failure::Other(format!("cannot read {}: {e}", file.display()));
+    let cannot = |e| VerbError::Other(format!("cannot read {}: {e}", file.display()));
     File::open(file).map(drop).map_err(cannot)
 }
 
 /// Reads the hints of several files in sequence.
-struct ReadHints<'a> {
+struct HintFiles<'a> {
     files: std::slice::Iter<'a, PathBuf>,
-    open: Option<OpenHints>,
-    named: Named,
+    open: Option<OpenHintFile>,
+    named: ComplaintLog,
     unread: &'a mut Vec<String>,
 }
 
 /// A file of hints that is being read.
-struct OpenHints {
+struct OpenHintFile {
     name: String,
-    hints: hints::Hints,
+    hints: hints::HintReader,
     has_hint: bool,
     is_broken: bool,
 }
 
-impl ReadHints<'_> {
-    fn name(&mut self, broken: &Broken) {
-        self.named.add(broken).iter().for_each(|message| say(message));
+impl HintFiles<'_> {
+    fn name(&mut self, broken: &BrokenRecord) {
+        self.named.add(broken).iter().for_each(|message| print_message(message));
     }
 }
 
-impl Iterator for ReadHints<'_> {
+impl Iterator for HintFiles<'_> {
     type Item = (String, simkeep::Time);
 
     fn next(&mut self) -> Option<(String, simkeep::Time)> {
@@ -166,7 +167,7 @@ impl Iterator for ReadHints<'_> {
                 match hints::open(file, ZstdWindow::default()) {
                     Ok(hints) => {
                         let (has_hint, is_broken) = (false, false);
-                        self.open = Some(OpenHints { name, hints, has_hint, is_broken });
+                        self.open = Some(OpenHintFile { name, hints, has_hint, is_broken });
                     }
                     Err(broken) => {
                         self.name(&broken);

@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::backup::{BackedUp, BackupOptions, FileCount};
 
-use crate::Common;
-use crate::exit::{Exit, Failure, say};
+use crate::CommonArgs;
+use crate::exit::{Exit, VerbError, print_message};
 use crate::output::Output;
-use crate::output::progress::watched;
+use crate::output::progress::with_progress_bar;
 use crate::output::words::{bytes, count, many};
 
 /// Back up a store, even while it is written
@@ -29,7 +29,7 @@ damage of the disk with the store: put backups on another disk, or use --copy.
 To restore, copy the backup to the place of the store (cp -r). A backup that has been
 written to is a store of its own, and no later backup goes there. A run that is killed
 leaves the earlier backup, or the complete new one."#)]
-pub(crate) struct Backup {
+pub(crate) struct BackupArgs {
     /// Directory: new, empty, or an earlier backup of this store
     #[arg(value_name = "TO")]
     to: PathBuf,
@@ -38,20 +38,20 @@ pub(crate) struct Backup {
     copy: bool,
 }
 
-impl Backup {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl BackupArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let store = common.store()?;
-        let done = watched(|progress| {
+        let done = with_progress_bar(|progress| {
             let options = BackupOptions::default().copy(self.copy).progress(progress.clone());
             simkeep::backup::backup(&store, &self.to, options)
         })?;
         if common.json {
-            output.object(&Answer::from(&done))?;
+            output.object(&BackupResult::from(&done))?;
         } else {
             lines(&done).iter().try_for_each(|line| output.line(line))?;
         }
         if let Some(why) = &done.not_linked {
-            say(&format!("files were copied, since they cannot be linked there: {why}"));
+            print_message(&format!("files were copied, since they cannot be linked there: {why}"));
         }
         Ok(Exit::Done)
     }
@@ -59,7 +59,7 @@ impl Backup {
 
 /// The result of a backup.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct BackupResult<'a> {
     /// The number of the last operation in the backup.
     sequence: u64,
     pages: u64,
@@ -82,9 +82,9 @@ pub(crate) struct Answer<'a> {
     not_linked: Option<&'a str>,
 }
 
-impl<'a> From<&'a BackedUp> for Answer<'a> {
-    fn from(done: &'a BackedUp) -> Answer<'a> {
-        Answer {
+impl<'a> From<&'a BackedUp> for BackupResult<'a> {
+    fn from(done: &'a BackedUp) -> BackupResult<'a> {
+        BackupResult {
             sequence: done.sequence,
             pages: done.pages,
             visits: done.visits,

@@ -13,11 +13,11 @@ use simkeep::publish::{
 use simkeep::{Error, Options, Store, Time};
 
 use crate::common::{is_store, quoted};
-use crate::exit::{Exit, Failure, say};
+use crate::exit::{Exit, VerbError, print_message};
 use crate::output::Output;
-use crate::output::progress::watched;
+use crate::output::progress::with_progress_bar;
 use crate::output::words::{self, bytes, count, many};
-use crate::{Common, time};
+use crate::{CommonArgs, time};
 
 /// Publish a read-only snapshot for readers on other machines
 ///
@@ -39,7 +39,7 @@ Generations older than --keep and --grace are removed. Pages forgotten before ar
 later generation.
 
 Checks, damaged files, older stores: docs/reliability.md"#)]
-pub(crate) struct Publish {
+pub(crate) struct PublishArgs {
     /// Directory: new, empty, or where this store was published
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
@@ -63,15 +63,15 @@ pub(crate) struct Publish {
 /// The result of publishing; with --list, a generation.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum Line<'a> {
+pub(crate) enum PublishLine<'a> {
     /// The result of publishing.
-    Answer(Answer<'a>),
+    Answer(PublishResult<'a>),
     /// With --list: a published generation.
-    Generation(Listed),
+    Generation(GenerationLine),
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct PublishResult<'a> {
     /// The number of the generation.
     generation: u64,
     /// Whether the generation is new. If not, the newest one already has the current state of the
@@ -113,7 +113,7 @@ pub(crate) struct Answer<'a> {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Listed {
+pub(crate) struct GenerationLine {
     /// The number of the generation.
     generation: u64,
     /// The time when it was published.
@@ -125,8 +125,8 @@ pub(crate) struct Listed {
     file_bytes: u64,
 }
 
-impl Publish {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl PublishArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         if self.list {
             return self.list(common, output);
         }
@@ -134,9 +134,9 @@ impl Publish {
         if is_store(&self.to) {
             let to = quoted(self.to.as_ref());
             let why = format!("{to} is a store: name another directory with --to, such as public");
-            return Err(Failure::Other(why));
+            return Err(VerbError::Other(why));
         }
-        let done = watched(|progress| {
+        let done = with_progress_bar(|progress| {
             let options = PublishOptions::default()
                 .keep(self.keep)
                 .grace(self.grace)
@@ -158,26 +158,26 @@ impl Publish {
             }
         })?;
         if common.json {
-            output.object(&Line::Answer(Answer::from(&done)))?;
+            output.object(&PublishLine::Answer(PublishResult::from(&done)))?;
         } else {
             lines(&done).iter().try_for_each(|line| output.line(line))?;
         }
         if done.unsealed > 0 {
             let missing = many(done.unsealed, "operation is", "operations are");
-            say(&format!(
+            print_message(&format!(
                 "another process writes the store: {missing} not sealed and not published"
             ));
         }
         if let Some(why) = &done.not_linked {
-            say(&format!("files were copied, since they cannot be linked there: {why}"));
+            print_message(&format!("files were copied, since they cannot be linked there: {why}"));
         }
         Ok(Exit::Done)
     }
 
-    fn list(&self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+    fn list(&self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         for of in generations(&self.to)? {
             if common.json {
-                output.object(&Line::Generation(Listed::from(&of)))?;
+                output.object(&PublishLine::Generation(GenerationLine::from(&of)))?;
                 continue;
             }
             output.line(&format!(
@@ -193,9 +193,9 @@ impl Publish {
     }
 }
 
-impl<'a> From<&'a Publication> for Answer<'a> {
-    fn from(done: &'a Publication) -> Answer<'a> {
-        Answer {
+impl<'a> From<&'a Publication> for PublishResult<'a> {
+    fn from(done: &'a Publication) -> PublishResult<'a> {
+        PublishResult {
             generation: done.generation,
             is_new: done.is_new,
             sequence: done.sequence,
@@ -221,9 +221,9 @@ impl<'a> From<&'a Publication> for Answer<'a> {
     }
 }
 
-impl From<&GenerationInfo> for Listed {
-    fn from(of: &GenerationInfo) -> Listed {
-        Listed {
+impl From<&GenerationInfo> for GenerationLine {
+    fn from(of: &GenerationInfo) -> GenerationLine {
+        GenerationLine {
             generation: of.number,
             written: Time::from(of.written).to_string(),
             sequence: of.sequence,
@@ -261,7 +261,7 @@ fn lines(done: &Publication) -> Vec<String> {
     }
     if !done.older.is_empty() {
         let numbers = done.older.iter().map(u64::to_string).collect::<Vec<_>>();
-        let numbers = words::some_names(numbers.iter().map(String::as_str));
+        let numbers = words::abbreviated_names(numbers.iter().map(String::as_str));
         let remark = match done.forgotten {
             Some(true) => ": with pages forgotten since",
             Some(false) => "",

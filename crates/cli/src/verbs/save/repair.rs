@@ -7,13 +7,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::repair::{Loss, RepairOptions, Repaired};
 
-use crate::Common;
-use crate::exit::{Exit, Failure};
+use crate::CommonArgs;
+use crate::exit::{Exit, VerbError};
 use crate::output::Output;
-use crate::output::json::Flaw;
-use crate::output::progress::watched;
+use crate::output::json::FileFlaw;
+use crate::output::progress::with_progress_bar;
 use crate::output::words::{count, many};
-use simkeep_formats::escape::whole;
+use simkeep_formats::escape::escape_untruncated;
 
 /// Save the sound parts of a damaged store
 ///
@@ -31,7 +31,7 @@ be named, nothing is saved unless --keep-forgotten is given.
 
 Exits with 4 if something was lost. A run that is killed leaves no store, or the complete
 one: run it again."#)]
-pub(crate) struct Repair {
+pub(crate) struct RepairArgs {
     /// Directory of the new store: new or empty
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
@@ -40,17 +40,17 @@ pub(crate) struct Repair {
     keep_forgotten: bool,
 }
 
-impl Repair {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl RepairArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let store = common.store()?;
-        let repaired = watched(|progress| {
+        let repaired = with_progress_bar(|progress| {
             let options = RepairOptions::default().keep_forgotten(self.keep_forgotten);
             simkeep::repair::repair(&store, &self.to, options.progress(progress.clone()))
         })?;
         if common.json {
-            output.object(&Answer::from(&repaired))?;
+            output.object(&RepairResult::from(&repaired))?;
         } else {
-            lines(&repaired).iter().try_for_each(|line| output.line(&whole(line)))?;
+            lines(&repaired).iter().try_for_each(|line| output.line(&escape_untruncated(line)))?;
         }
         Ok(if repaired.is_whole() { Exit::Done } else { Exit::Damaged })
     }
@@ -58,14 +58,14 @@ impl Repair {
 
 /// The data that were recovered from a store, and the losses.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct RepairResult<'a> {
     /// Whether everything was recovered.
     whole: bool,
     /// The number of pages in the new store.
     pages: u64,
     /// The number of visits in the new store.
     visits: u64,
-    lost: Vec<Lost<'a>>,
+    lost: Vec<LostRange<'a>>,
     /// The number of lost page records, as far as they could be counted.
     lost_pages: u64,
     lost_visits: u64,
@@ -80,14 +80,14 @@ pub(crate) struct Answer<'a> {
     /// The new names of epochs whose names were lost.
     unnamed_epochs: &'a [String],
     /// The first flaws, file by file.
-    flaws: Vec<Flaw<'a>>,
+    flaws: Vec<FileFlaw<'a>>,
     /// The number of further flaws.
     more_flaws: u64,
 }
 
 /// A loss.
 #[derive(Serialize, JsonSchema)]
-struct Lost<'a> {
+struct LostRange<'a> {
     file: &'a str,
     /// The byte offset of the loss in the file; null if unknown.
     offset: Option<u64>,
@@ -105,10 +105,10 @@ struct Lost<'a> {
     why: &'a str,
 }
 
-impl<'a> From<&'a Loss> for Lost<'a> {
-    fn from(loss: &'a Loss) -> Lost<'a> {
+impl<'a> From<&'a Loss> for LostRange<'a> {
+    fn from(loss: &'a Loss) -> LostRange<'a> {
         let (first, last) = loss.operations.unzip();
-        Lost {
+        LostRange {
             file: &loss.file,
             offset: loss.bytes.as_ref().map(|bytes| bytes.start),
             size_bytes: loss.bytes.as_ref().map(|bytes| bytes.end - bytes.start),
@@ -122,20 +122,20 @@ impl<'a> From<&'a Loss> for Lost<'a> {
     }
 }
 
-impl<'a> From<&'a Repaired> for Answer<'a> {
-    fn from(repaired: &'a Repaired) -> Answer<'a> {
-        Answer {
+impl<'a> From<&'a Repaired> for RepairResult<'a> {
+    fn from(repaired: &'a Repaired) -> RepairResult<'a> {
+        RepairResult {
             whole: repaired.is_whole(),
             pages: repaired.pages,
             visits: repaired.visits,
-            lost: repaired.lost.iter().map(Lost::from).collect(),
+            lost: repaired.lost.iter().map(LostRange::from).collect(),
             lost_pages: repaired.lost_pages,
             lost_visits: repaired.lost_visits,
             damaged_frames: repaired.damaged_frames,
             withheld_pages: repaired.withheld_pages,
             ambiguities: &repaired.ambiguities,
             unnamed_epochs: &repaired.unnamed_epochs,
-            flaws: repaired.flaws.iter().map(Flaw::from).collect(),
+            flaws: repaired.flaws.iter().map(FileFlaw::from).collect(),
             more_flaws: repaired.more_flaws,
         }
     }

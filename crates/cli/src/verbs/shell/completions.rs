@@ -3,8 +3,8 @@
 use clap::Args;
 use clap_complete::Shell;
 
-use crate::common::Common;
-use crate::exit::{Exit, Failure};
+use crate::common::CommonArgs;
+use crate::exit::{Exit, VerbError};
 use crate::output::Output;
 
 /// Print a shell completion script
@@ -16,14 +16,14 @@ use crate::output::Output;
 
 For zsh, the folder must be in $fpath before compinit runs. Open shells read the script
 when they start again."#)]
-pub(crate) struct Completions {
+pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_enum, value_name = "SHELL")]
     shell: Shell,
 }
 
-impl Completions {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl CompletionsArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         common.without_store()?;
         let (mut command, mut script) = (crate::help::unwrapped(), Vec::new());
         // The script is generated in memory, because clap_complete panics if a write fails.

@@ -7,8 +7,8 @@ use clap::{Args, Command};
 use clap_mangen::Man as Page;
 use simkeep_formats::escape;
 
-use crate::common::Common;
-use crate::exit::{Exit, Failure};
+use crate::common::CommonArgs;
+use crate::exit::{Exit, VerbError};
 use crate::help;
 use crate::output::Output;
 use crate::output::temporary::refuse_store;
@@ -20,14 +20,14 @@ use crate::output::words;
   simkeep man | man -l -
   simkeep man --to ~/.local/share/man/man1
   man simkeep-history"#)]
-pub(crate) struct Man {
+pub(crate) struct ManArgs {
     /// Directory to write all pages to
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
 }
 
-impl Man {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl ManArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         common.without_store()?;
         let mut all = Vec::new();
         pages(&help::unwrapped(), "", &mut all);
@@ -40,10 +40,10 @@ impl Man {
         };
         let count = all.len();
         write(folder, all).map_err(|(path, e)| {
-            let path = escape::whole(&path.to_string_lossy());
-            Failure::Other(format!("cannot write {path}: {e}"))
+            let path = escape::escape_untruncated(&path.to_string_lossy());
+            VerbError::Other(format!("cannot write {path}: {e}"))
         })?;
-        let folder = escape::whole(&folder.to_string_lossy());
+        let folder = escape::escape_untruncated(&folder.to_string_lossy());
         output.line(&format!("{} in {folder}", words::many(count as u64, "page", "pages")))?;
         Ok(Exit::Done)
     }

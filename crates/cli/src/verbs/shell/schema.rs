@@ -8,8 +8,8 @@ use schemars::transform::RestrictFormats;
 use schemars::{JsonSchema, Schema as Of, SchemaGenerator};
 use serde_json::{Map, Value};
 
-use crate::common::Common;
-use crate::exit::{Exit, Failure};
+use crate::common::CommonArgs;
+use crate::exit::{Exit, VerbError};
 use crate::output::Output;
 use crate::output::json;
 use crate::verbs::ask::{aliases, cluster, dedup, diff, history};
@@ -39,60 +39,60 @@ use crate::verbs::save::{publish, repair};
 Later versions may add keys and enum values, but never rename one. So ignore keys you do
 not know. Every key is present, null if empty; only entries, as in an export, omit keys.
 More: docs/json.md"#)]
-pub(crate) struct Schema {
+pub(crate) struct SchemaArgs {
     /// The verb, one or two words
     #[arg(value_name = "VERB")]
     verb: Vec<String>,
 }
 
 /// Generates the schema of a type.
-type Makes = fn(&mut SchemaGenerator) -> Of;
+type SchemaFunction = fn(&mut SchemaGenerator) -> Of;
 
 /// The type of the output of each verb, by name.
-const VERBS: &[(&str, Makes)] = &[
-    ("aliases", of::<aliases::Line<'static>>),
-    ("backup", of::<backup::Answer<'static>>),
-    ("cluster", of::<cluster::Line<'static>>),
-    ("compact", of::<compact::Answer>),
-    ("dedup", of::<dedup::Line<'static>>),
-    ("df build", of::<df::Answer<'static>>),
+const VERBS: &[(&str, SchemaFunction)] = &[
+    ("aliases", of::<aliases::AliasSiteLine<'static>>),
+    ("backup", of::<backup::BackupResult<'static>>),
+    ("cluster", of::<cluster::ClusterLine<'static>>),
+    ("compact", of::<compact::CompactResult>),
+    ("dedup", of::<dedup::DedupLine<'static>>),
+    ("df build", of::<df::DfTableSummary<'static>>),
     ("df compare", of::<df::Compared<'static>>),
-    ("df freeze", of::<df::Answer<'static>>),
+    ("df freeze", of::<df::DfTableSummary<'static>>),
     ("df list", of::<df::Listed<'static>>),
     ("df show", of::<df::Shown<'static>>),
-    ("diff", of::<diff::Line<'static>>),
-    ("due", of::<due::Line<'static>>),
-    ("epoch begin", of::<json::Epoch<'static>>),
-    ("epoch end", of::<json::Epoch<'static>>),
-    ("epoch list", of::<json::Epoch<'static>>),
-    ("epoch stale", of::<epoch::StalePage<'static>>),
-    ("evaluate", of::<evaluate::Line<'static>>),
-    ("export", of::<export::Line<'static>>),
-    ("fingerprint", of::<fingerprint::Line<'static>>),
-    ("forget", of::<forget::Answer<'static>>),
-    ("history", of::<history::Line<'static>>),
-    ("ingest", of::<ingest::Line<'static>>),
-    ("inspect", of::<inspect::Answer<'static>>),
+    ("diff", of::<diff::DiffLine<'static>>),
+    ("due", of::<due::DueLine<'static>>),
+    ("epoch begin", of::<json::EpochSummary<'static>>),
+    ("epoch end", of::<json::EpochSummary<'static>>),
+    ("epoch list", of::<json::EpochSummary<'static>>),
+    ("epoch stale", of::<epoch::StaleLine<'static>>),
+    ("evaluate", of::<evaluate::EvaluateLine<'static>>),
+    ("export", of::<export::ExportOutput<'static>>),
+    ("fingerprint", of::<fingerprint::FingerprintLine<'static>>),
+    ("forget", of::<forget::ForgetResult<'static>>),
+    ("history", of::<history::HistoryLine<'static>>),
+    ("ingest", of::<ingest::OutcomeLine<'static>>),
+    ("inspect", of::<inspect::StoreOverview<'static>>),
     ("inspect epoch", of::<inspect::OfEpoch<'static>>),
     ("inspect fingerprint", of::<inspect::OfFingerprint<'static>>),
     ("inspect host", of::<inspect::OfHost<'static>>),
     ("inspect journal", of::<inspect::OfJournal>),
     ("inspect page", of::<inspect::OfPage<'static>>),
     ("inspect segment", of::<inspect::OfSegment<'static>>),
-    ("load", of::<load::Answer<'static>>),
-    ("messages", of::<json::Message<'static>>),
-    ("mirrors", of::<mirrors::Line<'static>>),
-    ("near", of::<near::Printed<'static>>),
-    ("pairs", of::<pairs::Line<'static>>),
-    ("publish", of::<publish::Line<'static>>),
-    ("recrawl", of::<recrawl::Answer<'static>>),
-    ("repair", of::<repair::Answer<'static>>),
-    ("report", of::<report::Answer<'static>>),
-    ("scan", of::<scan::Line<'static>>),
-    ("simulate", of::<simulate::Line<'static>>),
-    ("stats", of::<stats::Answer<'static>>),
-    ("tail", of::<tail::Line<'static>>),
-    ("verify", of::<verify::Answer<'static>>),
+    ("load", of::<load::LoadResult<'static>>),
+    ("messages", of::<json::StderrMessage<'static>>),
+    ("mirrors", of::<mirrors::MirrorLine<'static>>),
+    ("near", of::<near::NearOutput<'static>>),
+    ("pairs", of::<pairs::PairLine<'static>>),
+    ("publish", of::<publish::PublishLine<'static>>),
+    ("recrawl", of::<recrawl::RecrawlResult<'static>>),
+    ("repair", of::<repair::RepairResult<'static>>),
+    ("report", of::<report::ReportResult<'static>>),
+    ("scan", of::<scan::ScanLine<'static>>),
+    ("simulate", of::<simulate::SimulateLine<'static>>),
+    ("stats", of::<stats::StatsResult<'static>>),
+    ("tail", of::<tail::TailLine<'static>>),
+    ("verify", of::<verify::VerifyResult<'static>>),
 ];
 
 fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Of {
@@ -103,7 +103,7 @@ fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Of {
 ///
 /// It permits additional keys, for keys that are added later. The tests check that there are no
 /// others.
-fn schema(verb: &str, makes: Makes) -> Value {
+fn schema(verb: &str, makes: SchemaFunction) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     // Formats outside of the standard add nothing to the numeric limits, so they are removed.
     let settings = settings.with_transform(RestrictFormats::default());
@@ -162,8 +162,8 @@ fn without_null(schema: &mut Value) {
     }
 }
 
-impl Schema {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl SchemaArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         common.without_store()?;
         let verb = self.verb.join(" ");
         let printed = if verb.is_empty() {
@@ -173,7 +173,7 @@ impl Schema {
                 let names: Vec<&str> = VERBS.iter().map(|(name, _)| *name).collect();
                 let names = names.join(", ");
                 let why = format!("there is no schema of {verb}; these there are: {names}");
-                return Err(Failure::Usage(why));
+                return Err(VerbError::Usage(why));
             };
             schema(verb, *makes)
         };

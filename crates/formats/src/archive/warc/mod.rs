@@ -1,13 +1,16 @@
 //! Reads WARC archives (ISO 28500, versions 0.17 to 1.1), WET included.
 
-use super::block::{Block, Content};
-use super::exchange::Ids;
-use super::{Cutter, Format, LINE_BYTES_MAX};
-use crate::chunk::{Cut, Unread};
-use crate::digest::Declared;
-use crate::item::{Broken, Captured, Fault, Item, Payload, Record, Truncated, with_url};
-use crate::stream::{At, Line, Place};
-use crate::url::{Method, Schemes};
+use super::block::{BlockContent, ContentBlock};
+use super::exchange::ExchangeIds;
+use super::{ArchiveCutter, ArchiveFormat, LINE_BYTES_MAX};
+use crate::chunk::{LazyRecord, RecordCut};
+use crate::digest::DeclaredDigest;
+use crate::item::{
+    BrokenRecord, CaptureHeader, RecordFault, RecordPayload, SourceItem, Truncation, VisitRecord,
+    with_url,
+};
+use crate::stream::{LineEnd, SourcePosition, StreamPosition};
+use crate::url::{RequestMethod, Schemes};
 use crate::{escape, time, url};
 
 const HEADER_BYTES_MAX: usize = 256 << 10;
@@ -43,9 +46,9 @@ const CONCURRENT: &str = "warc-concurrent-to";
 /// The [`FIELDS`] of a record's header: the first field of each name, and several [`CONCURRENT`]
 /// fields.
 #[derive(Default)]
-struct Header(Vec<(&'static str, Vec<u8>)>);
+struct WarcHeader(Vec<(&'static str, Vec<u8>)>);
 
-impl Header {
+impl WarcHeader {
     fn bytes(&self, name: &str) -> Option<&[u8]> {
         debug_assert!(FIELDS.contains(&name), "{name} is kept");
         let (_, value) = self.0.iter().find(|(n, _)| *n == name)?;
@@ -63,11 +66,11 @@ impl Header {
     }
 
     /// Returns the declared digest of the content, or of the content that a revisit repeats.
-    fn declared(&self, is_document: bool) -> Option<Declared> {
-        let payload = self.text("warc-payload-digest").and_then(Declared::parse);
+    fn declared(&self, is_document: bool) -> Option<DeclaredDigest> {
+        let payload = self.text("warc-payload-digest").and_then(DeclaredDigest::parse);
         // If the document is the whole block, the digest of the block is also the digest of the
         // document.
-        let block = || Declared::parse(self.text("warc-block-digest")?);
+        let block = || DeclaredDigest::parse(self.text("warc-block-digest")?);
         payload.or_else(|| if is_document { block() } else { None })
     }
 
@@ -81,24 +84,24 @@ impl Header {
     }
 
     /// Whether another occurrence of a field is kept.
-    fn keeps(&self, field: &str) -> bool {
+    fn accepts_another(&self, field: &str) -> bool {
         let most = if field == CONCURRENT { CONCURRENT_MAX } else { 1 };
         self.0.iter().filter(|(name, _)| *name == field).count() < most
     }
 
     /// Returns the identifiers that link the record to an exchange.
-    fn ids(&self) -> Ids {
+    fn ids(&self) -> ExchangeIds {
         let concurrent = self.0.iter().filter(|(name, _)| *name == CONCURRENT);
         let concurrent = concurrent.map(|(_, value)| value.as_slice());
-        Ids::new(self.bytes("warc-target-uri"), self.bytes("warc-record-id"), concurrent)
+        ExchangeIds::new(self.bytes("warc-target-uri"), self.bytes("warc-record-id"), concurrent)
     }
 
     /// Returns how the archive truncated the content. A revisit has no content.
-    fn truncated(&self) -> Truncated {
+    fn truncated(&self) -> Truncation {
         match self.text("warc-truncated").map(str::to_ascii_lowercase).as_deref() {
-            None | Some("") => Truncated::No,
-            Some("length") => Truncated::AtLength,
-            Some(_) => Truncated::Anywhere,
+            None | Some("") => Truncation::No,
+            Some("length") => Truncation::AtLength,
+            Some(_) => Truncation::Anywhere,
         }
     }
 
@@ -130,20 +133,23 @@ impl Header {
     }
 }
 
-impl Format for Warc {
+impl ArchiveFormat for Warc {
     fn begins(line: &[u8]) -> bool {
         line.starts_with(b"WARC/")
     }
 
-    fn record(cutter: &mut Cutter<Warc>, place: Place) -> Result<(Cut, Option<Ids>), Fault> {
+    fn record(
+        cutter: &mut ArchiveCutter<Warc>,
+        place: StreamPosition,
+    ) -> Result<(RecordCut, Option<ExchangeIds>), RecordFault> {
         let header = cutter.header()?;
         let length = header.text("content-length").and_then(|text| text.parse().ok());
         let length = length.ok_or_else(|| match header.bytes("content-length") {
             Some(found) => {
                 let found = escape(&String::from_utf8_lossy(found));
-                Fault::Lost(format!("Content-Length is \"{found}\""))
+                RecordFault::Lost(format!("Content-Length is \"{found}\""))
             }
-            None => Fault::Lost("the header has no Content-Length".into()),
+            None => RecordFault::Lost("the header has no Content-Length".into()),
         })?;
         let content = match header.passed(&cutter.schemes) {
             Some("request") => cutter.request(&header, length),
@@ -159,36 +165,40 @@ impl Format for Warc {
                 };
                 let ids = is_response.then(|| header.ids());
                 let at = cutter.stream.at(place);
-                (Cut::unread(WarcRecord { at, header, content }), ids)
+                (RecordCut::unread(WarcRecord { at, header, content }), ids)
             }
-            Err(passed) => (Cut::Clear(Item::Passed(passed)), None),
+            Err(passed) => (RecordCut::Clear(SourceItem::Passed(passed)), None),
         })
     }
 }
 
-impl Cutter<Warc> {
-    fn header(&mut self) -> Result<Header, Fault> {
-        let mut header = Header::default();
+impl ArchiveCutter<Warc> {
+    fn header(&mut self) -> Result<WarcHeader, RecordFault> {
+        let mut header = WarcHeader::default();
         // Whether the current field is kept; it may continue in the next line.
         let mut kept = None;
         let mut size = 0;
         loop {
             let place = self.stream.place();
             match self.stream.line(&mut self.line, LINE_BYTES_MAX)? {
-                Line::Whole => {}
-                Line::End => return Err(Fault::Lost("the file ends within a header".into())),
-                Line::TooLong => return Err(Fault::Lost("a header line is too long".into())),
+                LineEnd::Whole => {}
+                LineEnd::End => {
+                    return Err(RecordFault::Lost("the file ends within a header".into()));
+                }
+                LineEnd::TooLong => {
+                    return Err(RecordFault::Lost("a header line is too long".into()));
+                }
             }
             size += self.line.len();
             if size > HEADER_BYTES_MAX {
-                return Err(Fault::Lost("the header is too long".into()));
+                return Err(RecordFault::Lost("the header is too long".into()));
             }
             if self.line.is_empty() {
                 return Ok(header);
             }
             if self.line.starts_with(b"WARC/") {
                 self.begun = Some(place);
-                return Err(Fault::Record("the header breaks off".into()));
+                return Err(RecordFault::Record("the header breaks off".into()));
             }
             let folded = self.line.first().is_some_and(|b| b" \t".contains(b));
             if let (true, Some(is_kept)) = (folded, kept) {
@@ -200,7 +210,7 @@ impl Cutter<Warc> {
                 let (name, value) = self.line.split_at(colon);
                 let name = name.trim_ascii();
                 let field = FIELDS.into_iter().find(|f| name.eq_ignore_ascii_case(f.as_bytes()));
-                let field = field.filter(|field| header.keeps(field));
+                let field = field.filter(|field| header.accepts_another(field));
                 kept = Some(field.is_some());
                 let value = value.get(1..).unwrap_or_default();
                 header.0.extend(field.map(|field| (field, value.to_vec())));
@@ -211,36 +221,39 @@ impl Cutter<Warc> {
     /// Skips a request, and stores its method.
     fn request(
         &mut self,
-        header: &Header,
+        header: &WarcHeader,
         length: u64,
-    ) -> Result<Result<Content, &'static str>, Fault> {
-        let start = Block::new(&mut self.stream, length).start(METHOD_BYTES_MAX)?;
-        if let Some(method) = Method::of_request(&start) {
+    ) -> Result<Result<BlockContent, &'static str>, RecordFault> {
+        let start = ContentBlock::new(&mut self.stream, length).start(METHOD_BYTES_MAX)?;
+        if let Some(method) = RequestMethod::of_request(&start) {
             self.exchanges.request(header.ids(), method);
         }
-        self.stream.settle()?;
+        self.stream.check_part_end()?;
         Ok(Err("request"))
     }
 }
 
 /// An unread record of a WARC archive.
 struct WarcRecord {
-    at: At,
-    header: Header,
-    content: Content,
+    at: SourcePosition,
+    header: WarcHeader,
+    content: BlockContent,
 }
 
-impl Unread for WarcRecord {
+impl LazyRecord for WarcRecord {
     fn bytes(&self) -> usize {
         let header = self.header.0.iter().map(|(name, value)| name.len() + value.len());
         header.sum::<usize>() + self.content.bytes.len()
     }
 
-    fn read(self: Box<Self>, each: &mut dyn FnMut(Item)) {
+    fn read(self: Box<Self>, each: &mut dyn FnMut(SourceItem)) {
         let mut item = self.item().unwrap_or_else(|why| {
-            Item::Broken(Broken { at: self.at.to_string(), why: self.header.with_url(&why) })
+            SourceItem::Broken(BrokenRecord {
+                at: self.at.to_string(),
+                why: self.header.with_url(&why),
+            })
         });
-        if let Item::Record(Record { claim: Some(claim), .. }) = &mut item
+        if let SourceItem::Record(VisitRecord { claim: Some(claim), .. }) = &mut item
             && let Some(wrong) = &mut claim.wrong
         {
             wrong.at = self.at.to_string();
@@ -250,7 +263,7 @@ impl Unread for WarcRecord {
 }
 
 impl WarcRecord {
-    fn item(&self) -> Result<Item, String> {
+    fn item(&self) -> Result<SourceItem, String> {
         let WarcRecord { header, content, .. } = self;
         let kind = header.kind();
         if kind.is_empty() {
@@ -264,7 +277,7 @@ impl WarcRecord {
         if kind != "revisit" {
             capture.truncated = header.truncated();
         }
-        if capture.truncated != Truncated::No {
+        if capture.truncated != Truncation::No {
             // The declared digest may be the digest of the whole response.
             capture.declared = None;
         }
@@ -276,7 +289,7 @@ impl WarcRecord {
     }
 }
 
-fn capture(header: &Header, is_document: bool) -> Result<Captured, String> {
+fn capture(header: &WarcHeader, is_document: bool) -> Result<CaptureHeader, String> {
     let Some(page) = header.url("warc-target-uri") else {
         return Err(match header.bytes("warc-target-uri") {
             Some(_) => "the URL is not UTF-8".into(),
@@ -287,22 +300,22 @@ fn capture(header: &Header, is_document: bool) -> Result<Captured, String> {
     let date = header.text("warc-date").ok_or("the header has no WARC-Date")?;
     let time = time::captured("WARC-Date", date, time::parse)?;
     let (url, declared) = (page.to_string(), header.declared(is_document));
-    Ok(Captured { url, time, declared, truncated: Truncated::No })
+    Ok(CaptureHeader { url, time, declared, truncated: Truncation::No })
 }
 
 /// Returns the payload of a revisit record, by its profile.
-fn revisited(header: &Header) -> Result<Payload, String> {
+fn revisited(header: &WarcHeader) -> Result<RecordPayload, String> {
     let profile = header.text("warc-profile").unwrap_or_default();
     if profile.contains("server-not-modified") {
-        return Ok(Payload::NotModified);
+        return Ok(RecordPayload::NotModified);
     }
     let refers_to = header.url("warc-refers-to-target-uri").filter(|u| url::check(u).is_ok());
     let refers_time = header.text("warc-refers-to-date");
-    let refers_time = refers_time.and_then(time::parse).and_then(time::of_the_web);
+    let refers_time = refers_time.and_then(time::parse).and_then(time::if_web_era);
     if header.declared(false).is_none() && refers_to.is_none() {
         return Err("the revisit record has neither a digest nor a record that it refers to".into());
     }
-    Ok(Payload::Revisit { refers_to: refers_to.map(str::to_string), refers_time })
+    Ok(RecordPayload::Revisit { refers_to: refers_to.map(str::to_string), refers_time })
 }
 
 #[cfg(test)]

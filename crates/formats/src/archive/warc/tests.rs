@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::RECORD_BYTES_MAX;
-use crate::chunk::Chunk;
+use crate::chunk::SourceChunk;
 use crate::chunk::tests::items;
 use crate::digest::of;
 use crate::gzip::tests::gz;
@@ -33,32 +33,38 @@ fn ok(text: &str) -> String {
     format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n{text}")
 }
 
-fn read(bytes: impl Into<Vec<u8>>) -> Vec<Item> {
-    items(Cutter::<Warc>::new(stream(bytes), Arc::default()))
+fn read(bytes: impl Into<Vec<u8>>) -> Vec<SourceItem> {
+    items(ArchiveCutter::<Warc>::new(stream(bytes), Arc::default()))
 }
 
-fn texts(items: &[Item]) -> Vec<&str> {
+fn texts(items: &[SourceItem]) -> Vec<&str> {
     items
         .iter()
         .map(|item| match item {
-            Item::Record(Record { payload: Payload::Text(document), .. }) => document.text(),
-            Item::Record(Record { payload: Payload::Binary, .. }) => "binary",
-            Item::Record(Record { payload: Payload::Redirect, .. }) => "redirect",
-            Item::Record(Record { payload: Payload::Failed(failure), .. }) => failure.key(),
-            Item::Record(Record { payload: Payload::Gone, .. }) => "gone",
-            Item::Record(Record { payload: Payload::NotModified, .. }) => "not modified",
-            Item::Record(_) => "(other)",
-            Item::Question(question) => question.url.as_str(),
-            Item::Broken(_) => "(broken)",
-            Item::Passed(kind) => kind,
-            Item::Epoch(name, _) => name.as_str(),
-            Item::Export(line) => line.at.as_str(),
-            Item::Refused(broken) => broken.at.as_str(),
+            SourceItem::Record(VisitRecord { payload: RecordPayload::Text(document), .. }) => {
+                document.text()
+            }
+            SourceItem::Record(VisitRecord { payload: RecordPayload::Binary, .. }) => "binary",
+            SourceItem::Record(VisitRecord { payload: RecordPayload::Redirect, .. }) => "redirect",
+            SourceItem::Record(VisitRecord { payload: RecordPayload::Failed(failure), .. }) => {
+                failure.key()
+            }
+            SourceItem::Record(VisitRecord { payload: RecordPayload::Gone, .. }) => "gone",
+            SourceItem::Record(VisitRecord { payload: RecordPayload::NotModified, .. }) => {
+                "not modified"
+            }
+            SourceItem::Record(_) | SourceItem::Late(..) => "(other)",
+            SourceItem::Question(question) => question.url.as_str(),
+            SourceItem::Broken(_) => "(broken)",
+            SourceItem::Passed(kind) => kind,
+            SourceItem::Epoch(name, _) => name.as_str(),
+            SourceItem::Export(line) => line.at.as_str(),
+            SourceItem::Refused(broken) => broken.at.as_str(),
         })
         .collect()
 }
 
-fn only(bytes: String) -> Item {
+fn only(bytes: String) -> SourceItem {
     let mut items = read(bytes);
     assert_eq!(items.len(), 1, "{items:?}");
     items.remove(0)
@@ -67,12 +73,12 @@ fn only(bytes: String) -> Item {
 #[test]
 fn response_is_read_with_all_its_fields() {
     let html = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>some<p>text";
-    let Item::Record(record) = only(response("<http://a.example/>", html)) else { panic!() };
+    let SourceItem::Record(record) = only(response("<http://a.example/>", html)) else { panic!() };
     assert_eq!(record.url, "http://a.example/");
     assert_eq!(record.time, 1_577_836_800_000);
     assert_eq!(
         record.payload,
-        Payload::Text(Box::new(simkeep::fingerprint::Document::new("some\ntext")))
+        RecordPayload::Text(Box::new(simkeep::fingerprint::Document::new("some\ntext")))
     );
     assert_eq!(record.digest, Some(of(b"<p>some<p>text")));
     assert_eq!(record.status, Some(200));
@@ -81,23 +87,23 @@ fn response_is_read_with_all_its_fields() {
 #[test]
 fn status_determines_the_payload() {
     for (status, payload) in [
-        (404, Some(Payload::Gone)),
-        (410, Some(Payload::Gone)),
-        (304, Some(Payload::NotModified)),
-        (403, Some(Payload::Failed(FetchFailure::ClientError))),
-        (503, Some(Payload::Failed(FetchFailure::ServerError))),
-        (204, Some(Payload::Failed(FetchFailure::NoContent))),
-        (206, Some(Payload::Failed(FetchFailure::Partial))),
-        (301, Some(Payload::Failed(FetchFailure::NoTarget))),
+        (404, Some(RecordPayload::Gone)),
+        (410, Some(RecordPayload::Gone)),
+        (304, Some(RecordPayload::NotModified)),
+        (403, Some(RecordPayload::Failed(FetchFailure::ClientError))),
+        (503, Some(RecordPayload::Failed(FetchFailure::ServerError))),
+        (204, Some(RecordPayload::Failed(FetchFailure::NoContent))),
+        (206, Some(RecordPayload::Failed(FetchFailure::Partial))),
+        (301, Some(RecordPayload::Failed(FetchFailure::NoTarget))),
         (100, None),
     ] {
         let block = format!("HTTP/1.1 {status} X\r\nContent-Type: text/html\r\n\r\n<p>sorry");
         match (only(response("http://a/", &block)), payload) {
-            (Item::Record(record), Some(payload)) => {
+            (SourceItem::Record(record), Some(payload)) => {
                 assert_eq!((record.payload, record.status), (payload, Some(status)));
                 assert_eq!(record.digest, None);
             }
-            (Item::Passed(_), None) => {}
+            (SourceItem::Passed(_), None) => {}
             other => panic!("{status}: {other:?}"),
         }
     }
@@ -143,7 +149,7 @@ fn last_modified_is_kept_only_for_content() {
     let date = "Last-Modified: Mon, 01 Jan 1990 00:00:07 GMT";
     let modified = |file: String| {
         let item = only(file);
-        let Item::Record(record) = item else { panic!("{item:?}") };
+        let SourceItem::Record(record) = item else { panic!("{item:?}") };
         record.modified
     };
     let answer = |status: &str, lines: &str| {
@@ -176,21 +182,26 @@ fn revisit_names_its_original() {
         "{profile}\r\nWARC-Payload-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\
          \r\nWARC-Refers-To-Target-URI: <http://b/>\r\nWARC-Refers-To-Date: 1990-01-01T00:00:07Z"
     );
-    let Item::Record(record) = only(page("revisit", "http://a/", &more, &ok(""))) else { panic!() };
+    let SourceItem::Record(record) = only(page("revisit", "http://a/", &more, &ok(""))) else {
+        panic!()
+    };
     let refers =
-        Payload::Revisit { refers_to: Some("http://b/".into()), refers_time: Some(MODIFIED) };
+        RecordPayload::Revisit { refers_to: Some("http://b/".into()), refers_time: Some(MODIFIED) };
     assert_eq!((record.payload, record.status), (refers, Some(200)));
     assert_eq!(record.digest, Some(of(b"")));
 
     let gone = page("revisit", "http://a/", &more, "HTTP/1.1 404 Not Found\r\n");
-    assert!(matches!(only(gone), Item::Record(Record { payload: Payload::Gone, .. })));
+    assert!(matches!(
+        only(gone),
+        SourceItem::Record(VisitRecord { payload: RecordPayload::Gone, .. })
+    ));
 
     let more = "\r\nWARC-Profile: http://netpreserve.org/warc/1.0/revisit/server-not-modified\
                 \r\nWARC-Payload-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ";
-    let Item::Record(record) = only(page("revisit", "http://a/", more, "")) else { panic!() };
-    assert_eq!((record.payload, record.digest), (Payload::NotModified, None));
+    let SourceItem::Record(record) = only(page("revisit", "http://a/", more, "")) else { panic!() };
+    assert_eq!((record.payload, record.digest), (RecordPayload::NotModified, None));
 
-    assert!(matches!(only(page("revisit", "http://a/", profile, "")), Item::Broken(_)));
+    assert!(matches!(only(page("revisit", "http://a/", profile, "")), SourceItem::Broken(_)));
 }
 
 #[test]
@@ -204,7 +215,7 @@ fn folded_headers_and_bare_line_feeds_are_read() {
 fn only_relevant_headers_are_kept() {
     let more = "\r\nA: b\r\n\tc\r\nWARC-Date: x\r\n\ty".repeat(1000);
     let page = page("response", "http://a/", &more, &ok("x"));
-    let cut = Cutter::<Warc>::new(stream(page.clone()), Arc::default()).cut().unwrap();
+    let cut = ArchiveCutter::<Warc>::new(stream(page.clone()), Arc::default()).cut().unwrap();
     assert!(page.len() > 20_000 && cut.bytes() < 1000, "{} of {}", cut.bytes(), page.len());
     assert_eq!(texts(&read(page)), ["x"]);
 }
@@ -236,7 +247,7 @@ fn broken_record_costs_only_itself() {
         let expected = [vec!["one"], vec!["(broken)"; count], vec!["two"]].concat();
         assert_eq!(texts(&items), expected, "{broken:?}: {items:?}");
         for item in &items {
-            if let Item::Broken(Broken { at, why }) = item {
+            if let SourceItem::Broken(BrokenRecord { at, why }) = item {
                 assert!(at.contains("byte"), "{at}");
                 assert!(!why.chars().any(char::is_control));
             }
@@ -271,7 +282,7 @@ fn damaged_member_costs_its_record() {
     bad[1][middle] ^= 0x55;
     let items = read(bad.concat());
     assert_eq!(texts(&items), ["one", "(broken)", "two"]);
-    let Item::Broken(broken) = &items[1] else { panic!() };
+    let SourceItem::Broken(broken) = &items[1] else { panic!() };
     assert!(broken.why.contains("damaged gzip member"), "{broken:?}");
 }
 
@@ -299,8 +310,9 @@ fn huge_record_is_refused_without_buffering() {
     file.resize(file.len() + usize::try_from(size).unwrap() - start.len(), b'x');
     file.extend(b"\r\n\r\n");
     file.extend(response("http://b/", &ok("next")).as_bytes());
-    let chunks: Vec<Chunk> = Cutter::<Warc>::new(stream(gz(&file)), Arc::default()).collect();
-    assert!(chunks.iter().map(Chunk::bytes).sum::<usize>() < 2 << 20);
+    let chunks: Vec<SourceChunk> =
+        ArchiveCutter::<Warc>::new(stream(gz(&file)), Arc::default()).collect();
+    assert!(chunks.iter().map(SourceChunk::bytes).sum::<usize>() < 2 << 20);
     assert_eq!(texts(&items(chunks.into_iter())), ["(broken)", "next"]);
 }
 
@@ -329,7 +341,7 @@ proptest! {
             file.splice(at..end, with);
         }
         for item in read(file) {
-            if let Item::Broken(Broken { at, why }) = item {
+            if let SourceItem::Broken(BrokenRecord { at, why }) = item {
                 prop_assert!(!at.chars().chain(why.chars()).any(char::is_control));
             }
         }

@@ -249,28 +249,28 @@ fn many_bases_take_linear_time_and_little_memory() {
 
 /// Part of a feed.
 #[derive(Clone, Debug)]
-enum Node {
-    Element(Option<&'static str>, Vec<Node>),
+enum FeedNode {
+    Element(Option<&'static str>, Vec<FeedNode>),
     Entry(Option<&'static str>, Option<&'static str>, &'static str),
 }
 
 const REFERENCES: [&str; 8] =
     ["", "a/", "../b", "/c/d", "//f.example/g", "http://h.example/i/", "?j", "mailto:k"];
 
-fn nodes() -> impl Strategy<Value = Node> {
+fn nodes() -> impl Strategy<Value = FeedNode> {
     let reference = || prop::sample::select(&REFERENCES[..]);
     let base = move || prop::option::of(reference());
     let entry =
-        (base(), base(), reference()).prop_map(|(own, link, to)| Node::Entry(own, link, to));
+        (base(), base(), reference()).prop_map(|(own, link, to)| FeedNode::Entry(own, link, to));
     entry.prop_recursive(5, 30, 4, move |inner| {
         (base(), prop::collection::vec(inner, 0..4))
-            .prop_map(|(base, nodes)| Node::Element(base, nodes))
+            .prop_map(|(base, nodes)| FeedNode::Element(base, nodes))
     })
 }
 
 /// Writes a node, and resolves its links one by one.
 fn write(
-    node: &Node,
+    node: &FeedNode,
     base: Option<&Url>,
     is_written: bool,
     file: &mut String,
@@ -287,7 +287,7 @@ fn write(
         .filter(|url| !url.cannot_be_a_base()),
     };
     match node {
-        Node::Element(own, nodes) => {
+        FeedNode::Element(own, nodes) => {
             let inner = join(base.cloned(), own);
             file.push_str(&format!("<x{}>", attribute(own)));
             for node in nodes {
@@ -295,7 +295,7 @@ fn write(
             }
             file.push_str("</x>");
         }
-        Node::Entry(own, link, to) => {
+        FeedNode::Entry(own, link, to) => {
             let inner = join(join(base.cloned(), own), link);
             file.push_str(&entry(
                 &attribute(own),
@@ -318,7 +318,7 @@ proptest! {
         nodes in prop::collection::vec(nodes(), 0..5),
     ) {
         let (mut file, mut expected) = (String::from("<feed>"), Vec::new());
-        write(&Node::Element(root, nodes), None, false, &mut file, &mut expected);
+        write(&FeedNode::Element(root, nodes), None, false, &mut file, &mut expected);
         file.push_str("</feed>");
         let found: Vec<_> = read_by(file.as_bytes(), usize::MAX)
             .into_iter()

@@ -8,12 +8,12 @@
 use std::panic::PanicHookInfo;
 
 use simkeep::Reader;
-use simkeep::disk::{Lock, Name, SimDisk};
+use simkeep::disk::{FileName, LockMode, SimDisk};
 use simkeep::repair::{RepairOptions, repair};
 
-use crate::forge::catalog::{Catalog, EpochRow, Frame};
-use crate::fuzz::ask::{check_same, check_same_reader, use_all};
-use crate::fuzz::input::{Input, patch};
+use crate::forge::catalog::{ForgedCatalog, ForgedEpoch, ForgedFrame};
+use crate::fuzz::ask::{check_same, check_same_reader, query_and_write};
+use crate::fuzz::input::{FuzzInput, patch};
 use crate::fuzz::store::{CATALOG, LOCK, SEGMENTS, disk, golden, on, open};
 use crate::sound;
 
@@ -26,7 +26,7 @@ pub fn is_of_redb(panic: &PanicHookInfo<'_>) -> bool {
 
 /// Runs one input.
 pub fn run(data: &[u8]) {
-    let mut input = Input(data);
+    let mut input = FuzzInput(data);
     let mode = input.u8() % 4;
     let mut file = CATALOG.to_vec();
     match mode {
@@ -40,24 +40,24 @@ pub fn run(data: &[u8]) {
             damaged(file);
         }
         2 => {
-            let mut catalog = Catalog::read(&file);
+            let mut catalog = ForgedCatalog::read(&file);
             change(&mut catalog, &mut input);
             hostile(&catalog);
         }
         _ => {
-            let mut catalog = Catalog::read(&file);
+            let mut catalog = ForgedCatalog::read(&file);
             let count = u32::from(input.u8());
             let first = catalog.segments.last().map_or(1, |row| row[2] + 1);
-            let frame = Frame { first, count, operations: input.0.to_vec() };
+            let frame = ForgedFrame { first, count, operations: input.0.to_vec() };
             catalog.journals = [vec![frame], Vec::new()];
             hostile(&catalog);
         }
     }
 }
 
-fn files(catalog: &[u8]) -> impl Iterator<Item = (Name, Vec<u8>)> {
+fn files(catalog: &[u8]) -> impl Iterator<Item = (FileName, Vec<u8>)> {
     golden().into_iter().map(|(name, bytes)| match name {
-        Name::Catalog => (name, catalog.to_vec()),
+        FileName::Catalog => (name, catalog.to_vec()),
         _ => (name, bytes),
     })
 }
@@ -68,7 +68,7 @@ fn damaged(file: Vec<u8>) {
         check_same_reader(&reader, &disk);
     }
     {
-        let _writer = on(&disk).lock(Name::Lock, Lock::Exclusive).unwrap();
+        let _writer = on(&disk).lock(FileName::Lock, LockMode::Exclusive).unwrap();
         if let Ok(reader) = Reader::open(on(&disk)) {
             assert!(!reader.fell_back());
             check_same_reader(&reader, &disk);
@@ -90,7 +90,7 @@ fn repaired(from: &SimDisk) {
 }
 
 /// Changes rows, and frames with their counts.
-fn change(catalog: &mut Catalog, input: &mut Input<'_>) {
+fn change(catalog: &mut ForgedCatalog, input: &mut FuzzInput<'_>) {
     while !input.is_empty() {
         match input.below(12) {
             0 => {
@@ -112,8 +112,8 @@ fn change(catalog: &mut Catalog, input: &mut Input<'_>) {
                 }
             }
             3 => {
-                let row = EpochRow::new(catalog.epochs.len() as u32, "");
-                catalog.epochs.push(EpochRow { name: input.string().to_vec(), ..row });
+                let row = ForgedEpoch::new(catalog.epochs.len() as u32, "");
+                catalog.epochs.push(ForgedEpoch { name: input.string().to_vec(), ..row });
             }
             4 => epoch(catalog, input).count = u32::from(input.u8()),
             5 => catalog.journals.swap(0, 1),
@@ -149,22 +149,22 @@ fn change(catalog: &mut Catalog, input: &mut Input<'_>) {
 }
 
 /// The row of an epoch.
-fn epoch<'c>(catalog: &'c mut Catalog, input: &mut Input<'_>) -> &'c mut EpochRow {
+fn epoch<'c>(catalog: &'c mut ForgedCatalog, input: &mut FuzzInput<'_>) -> &'c mut ForgedEpoch {
     let row = input.below(catalog.epochs.len());
     &mut catalog.epochs[row]
 }
 
-fn hostile(catalog: &Catalog) {
-    let root = [(Name::Catalog, catalog.write()), (Name::Lock, LOCK[..8].to_vec())];
-    let segments = || SEGMENTS.iter().map(|(id, bytes)| (Name::Segment(*id), bytes.to_vec()));
+fn hostile(catalog: &ForgedCatalog) {
+    let root = [(FileName::Catalog, catalog.write()), (FileName::Lock, LOCK[..8].to_vec())];
+    let segments = || SEGMENTS.iter().map(|(id, bytes)| (FileName::Segment(*id), bytes.to_vec()));
     let disk = disk(root.into_iter().chain(segments()));
     drop(Reader::open(on(&disk)));
     // The header is overwritten, so the repair reads the catalog page by page.
     let mut file = catalog.write();
     file[..4096].fill(0);
-    let headless = segments().chain([(Name::Catalog, file)]);
+    let headless = segments().chain([(FileName::Catalog, file)]);
     repaired(&SimDisk::of(headless));
     if let Ok(store) = open(&disk) {
-        use_all(&store);
+        query_and_write(&store);
     }
 }

@@ -6,11 +6,11 @@
 //! changes bytes, or takes the rest of the input as everything between head and trailer, and
 //! recomputes the checksum.
 
-use simkeep::df::{Comparison, Table};
-use simkeep::disk::Name;
+use simkeep::df::{FrequencyTable, TableComparison};
+use simkeep::disk::FileName;
 use simkeep::fingerprint::{Fingerprinter, Frequencies as _};
 
-use crate::fuzz::input::{Input, patch};
+use crate::fuzz::input::{FuzzInput, patch};
 use crate::fuzz::store::disk;
 
 const TABLE: &[u8] = include_bytes!("../../../../../format/golden/words.df");
@@ -21,7 +21,7 @@ const SUM_BYTES: usize = 8;
 
 /// Runs one input.
 pub fn run(data: &[u8]) {
-    let mut input = Input(data);
+    let mut input = FuzzInput(data);
     let mut file = TABLE.to_vec();
     let mode = input.u8() % 3;
     match mode {
@@ -50,7 +50,7 @@ pub fn run(data: &[u8]) {
         }
     }
     let same = file == TABLE;
-    let Ok(table) = Table::on(&disk([(Name::Df(1), file)]), 1) else {
+    let Ok(table) = FrequencyTable::on(&disk([(FileName::Df(1), file)]), 1) else {
         assert!(!same, "a sound table is refused");
         return;
     };
@@ -65,7 +65,7 @@ pub fn run(data: &[u8]) {
     for hash in [0, 1, u64::MAX, 1 << 63] {
         table.frequency(hash);
     }
-    let compared = Comparison::of(&table, &table);
+    let compared = TableComparison::of(&table, &table);
     assert_eq!((compared.first_only, compared.second_only), (0, 0));
     let recipe = format!("{}-sqrt-idf/2", table.features()).parse();
     if let Ok(recipe) = recipe

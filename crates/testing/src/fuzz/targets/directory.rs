@@ -9,15 +9,15 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use simkeep::disk::{Lock, Name, SimDisk};
+use simkeep::disk::{FileName, LockMode, SimDisk};
 use simkeep::repair::{RepairOptions, repair};
 use simkeep::verify::{Verified, VerifyOptions, verify};
 use simkeep::{Error, Observation, Progress, Reader, Role, Scope, Snapshot, Store};
 
 use crate::compare::dump;
-use crate::disks::restless;
-use crate::fuzz::ask::{Answers, FINGERPRINTS, questions};
-use crate::fuzz::input::Input;
+use crate::disks::changing_catalog_disk;
+use crate::fuzz::ask::{FINGERPRINTS, NamedAnswers, questions};
+use crate::fuzz::input::FuzzInput;
 use crate::fuzz::store::{on, open, options};
 use crate::model::Model;
 use crate::pages::URLS;
@@ -26,34 +26,35 @@ use crate::{choice, ms, observation, sound};
 /// The maximum number of changes in an input.
 const CHANGES_MAX: usize = 8;
 
-type Files = Vec<(Name, Vec<u8>)>;
+type DirectoryFiles = Vec<(FileName, Vec<u8>)>;
 
 /// A store as its writer left it.
-struct State {
-    files: Files,
+struct WrittenStore {
+    files: DirectoryFiles,
     model: Model,
-    answers: Answers,
+    answers: NamedAnswers,
     /// The answers of a reader that cannot follow an active writer.
-    sealed: Answers,
+    sealed: NamedAnswers,
 }
 
 /// The states, and the names of all their files.
-static STATES: LazyLock<(Vec<State>, Vec<Name>)> = LazyLock::new(|| {
+static STATES: LazyLock<(Vec<WrittenStore>, Vec<FileName>)> = LazyLock::new(|| {
     let first = begun(1);
-    let second = gone_on(&first, 2, 2);
-    let third = gone_on(&second, 3, 3);
+    let second = continued_store(&first, 2, 2);
+    let third = continued_store(&second, 3, 3);
     // A copy of the second state that diverged, with files of the same numbers.
-    let copy = gone_on(&second, 4, 4);
+    let copy = continued_store(&second, 4, 4);
     let other = begun(5);
-    let other_second = gone_on(&other, 6, 2);
+    let other_second = continued_store(&other, 6, 2);
     let states = vec![first, second, third, copy, other, other_second];
     let names = states.iter().flatten().map(|(name, _)| *name);
-    let names: BTreeSet<Name> = names.chain([Name::CatalogNew, Name::SnapshotNew]).collect();
+    let names: BTreeSet<FileName> =
+        names.chain([FileName::CatalogNew, FileName::SnapshotNew]).collect();
     (states.into_iter().map(state).collect(), names.into_iter().collect())
 });
 
 /// A new store with a segment and a journal.
-fn begun(seed: u64) -> Files {
+fn begun(seed: u64) -> DirectoryFiles {
     let disk = SimDisk::new();
     disk.set_seed(seed);
     let store = Store::create(on(&disk), options()).unwrap();
@@ -66,7 +67,7 @@ fn begun(seed: u64) -> Files {
 }
 
 /// A later state of a store. The salt determines the new data.
-fn gone_on(files: &Files, seed: u64, salt: u64) -> Files {
+fn continued_store(files: &DirectoryFiles, seed: u64, salt: u64) -> DirectoryFiles {
     let disk = SimDisk::of(files.iter().cloned());
     disk.set_seed(seed);
     let store = open(&disk).unwrap();
@@ -86,30 +87,30 @@ fn fill(store: &Store, seed: u64) {
     }
 }
 
-fn ask(view: &Snapshot) -> Answers {
+fn ask(view: &Snapshot) -> NamedAnswers {
     let urls: Vec<String> = URLS[..8].iter().map(|url| (*url).to_owned()).collect();
     // Sizes are not compared.
     questions(view, Err(Error::Closed), &urls, &FINGERPRINTS[..2])
 }
 
-fn state(files: Files) -> State {
+fn state(files: DirectoryFiles) -> WrittenStore {
     let disk = SimDisk::of(files.iter().cloned());
     let reader = Reader::open(on(&disk)).unwrap();
     let (model, answers) = (dump(&reader.snapshot()).unwrap(), ask(&reader.snapshot()));
-    let _writer = on(&disk).lock(Name::Lock, Lock::Exclusive).unwrap();
-    let sealed = ask(&Reader::open(restless(&disk)).unwrap().snapshot());
-    State { files, model, answers, sealed }
+    let _writer = on(&disk).lock(FileName::Lock, LockMode::Exclusive).unwrap();
+    let sealed = ask(&Reader::open(changing_catalog_disk(&disk)).unwrap().snapshot());
+    WrittenStore { files, model, answers, sealed }
 }
 
 /// Changes files as an input says.
-fn change(files: &mut Files, input: &mut Input<'_>) {
+fn change(files: &mut DirectoryFiles, input: &mut FuzzInput<'_>) {
     let (states, names) = &*STATES;
     let action = input.u8() % 8;
     let (name, argument) = (names[input.below(names.len())], input.u8());
-    let of = |files: &Files, name| {
+    let of = |files: &DirectoryFiles, name| {
         files.iter().find(|(n, _)| *n == name).map(|(_, bytes)| bytes.clone())
     };
-    let put = |files: &mut Files, name, bytes: Option<Vec<u8>>| {
+    let put = |files: &mut DirectoryFiles, name, bytes: Option<Vec<u8>>| {
         files.retain(|(n, _)| *n != name);
         files.extend(bytes.map(|bytes| (name, bytes)));
     };
@@ -133,8 +134,13 @@ fn change(files: &mut Files, input: &mut Input<'_>) {
 }
 
 /// Checks that all answers are of one state. If some are missing, the store must be damaged.
-fn check(found: &Answers, of: impl Fn(&State) -> &Answers, sound: bool, what: &str) {
-    let right = |state: &&State| {
+fn check(
+    found: &NamedAnswers,
+    of: impl Fn(&WrittenStore) -> &NamedAnswers,
+    sound: bool,
+    what: &str,
+) {
+    let right = |state: &&WrittenStore| {
         found.iter().zip(of(state)).all(|((_, found), (_, expected))| match (found, expected) {
             (Ok(found), Ok(expected)) => found == expected,
             (Ok(_), Err(_)) => false,
@@ -148,17 +154,19 @@ fn check(found: &Answers, of: impl Fn(&State) -> &Answers, sound: bool, what: &s
 
 /// The files that must remain if a store is refused. redb may have changed the catalog when it was
 /// opened.
-fn kept(disk: &SimDisk) -> Files {
+fn kept(disk: &SimDisk) -> DirectoryFiles {
     let mut files = disk.contents();
-    files.retain(|(name, _)| matches!(name, Name::Catalog | Name::Segment(_) | Name::Df(_)));
-    let catalogs = files.iter_mut().filter(|(name, _)| *name == Name::Catalog);
+    files.retain(|(name, _)| {
+        matches!(name, FileName::Catalog | FileName::Segment(_) | FileName::Df(_))
+    });
+    let catalogs = files.iter_mut().filter(|(name, _)| *name == FileName::Catalog);
     catalogs.for_each(|(_, bytes)| bytes.clear());
     files
 }
 
 /// Runs one input.
 pub fn run(data: &[u8]) {
-    let mut input = Input(data);
+    let mut input = FuzzInput(data);
     let states = &STATES.0;
     let mut files = states[input.below(states.len())].files.clone();
     for _ in 0..CHANGES_MAX {
@@ -177,7 +185,7 @@ pub fn run(data: &[u8]) {
         assert!(verified.is_err(), "what is sound can be read");
     }
     {
-        let _writer = on(&reads).lock(Name::Lock, Lock::Exclusive).unwrap();
+        let _writer = on(&reads).lock(FileName::Lock, LockMode::Exclusive).unwrap();
         let what = "a reader beside a writer";
         if let Ok(reader) = Reader::open(on(&reads)) {
             check(&ask(&reader.snapshot()), |state| &state.answers, verified.is_ok(), what);
@@ -185,8 +193,8 @@ pub fn run(data: &[u8]) {
             assert!(verified.is_err(), "what is sound can be read");
         }
         // Without a SNAPSHOT, the reader would wait for one.
-        if files.iter().any(|(name, _)| *name == Name::Snapshot)
-            && let Ok(reader) = Reader::open(restless(&reads))
+        if files.iter().any(|(name, _)| *name == FileName::Snapshot)
+            && let Ok(reader) = Reader::open(changing_catalog_disk(&reads))
         {
             let verified = verify(on(&reads), VerifyOptions::default());
             let sound = verified.and_then(Verified::sound).is_ok();

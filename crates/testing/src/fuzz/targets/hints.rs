@@ -12,12 +12,12 @@ use std::io::{Cursor, Read};
 use serde_json::Value;
 use simkeep::URL_BYTES_MAX;
 use simkeep::due::{Rule, Rules};
-use simkeep_formats::escape::is_unfit;
+use simkeep_formats::escape::needs_escape;
 use simkeep_formats::hints::{self, Hint};
-use simkeep_formats::{Broken, ZstdWindow, rules, with_whole_characters};
+use simkeep_formats::{BrokenRecord, ZstdWindow, rules, with_whole_characters};
 
-use crate::fuzz::feed::{Feed, Packing};
-use crate::fuzz::input::Input;
+use crate::fuzz::file_delivery::{FileDelivery, FuzzCompression};
+use crate::fuzz::input::FuzzInput;
 use crate::{TIME_MAX, TIME_MIN};
 
 /// The maximum number of hints to examine. A few bytes of input can decompress to any number.
@@ -27,9 +27,9 @@ const LINES_MAX: usize = 12;
 
 /// Runs one input.
 pub fn run(data: &[u8]) {
-    let mut input = Input(data);
+    let mut input = FuzzInput(data);
     let kind = input.u8();
-    let feed = Feed::new("", kind, input.u8());
+    let feed = FileDelivery::new("", kind, input.u8());
     if kind / 3 % 2 == 0 {
         run_hints(&feed, input.0);
     } else {
@@ -37,42 +37,44 @@ pub fn run(data: &[u8]) {
     }
 }
 
-type Found = Result<Hint, Broken>;
+type HintResult = Result<Hint, BrokenRecord>;
 
-fn run_hints(feed: &Feed, file: &[u8]) {
-    let Some(found) = feed.both(file, read_hints) else { return };
+fn run_hints(feed: &FileDelivery, file: &[u8]) {
+    let Some(found) = feed.read_in_pieces_and_whole(file, read_hints) else { return };
     found.iter().for_each(check);
     // The first part determines the kind and the encoding of the file.
     let (first, _) = feed.first_part(file);
     let is_xml = first.starts_with(b"<") && first.contains(&b'>');
     if is_xml || file.starts_with(b"{") {
-        let plain = Feed { packing: Packing::None, ..*feed }.both(file, read_hints).unwrap();
-        assert_eq!(placeless(plain), placeless(found), "packed");
+        let plain = FileDelivery { packing: FuzzCompression::None, ..*feed }
+            .read_in_pieces_and_whole(file, read_hints)
+            .unwrap();
+        assert_eq!(without_positions(plain), without_positions(found), "packed");
     }
 }
 
-fn read_hints(bytes: Box<dyn Read + Send>) -> Vec<Found> {
+fn read_hints(bytes: Box<dyn Read + Send>) -> Vec<HintResult> {
     match hints::read("file", bytes, ZstdWindow::default()) {
-        Ok(hints) => hints.take(HINTS_MAX).map(|found| found.map_err(in_one_way)).collect(),
+        Ok(hints) => hints.take(HINTS_MAX).map(|found| found.map_err(normalise_error)).collect(),
         Err(broken) => vec![Err(broken)],
     }
 }
 
 /// A file may be broken in two ways at one position: by missing bytes, and by bytes that are not
 /// UTF-8. The sizes of the reads decide which of them is reported.
-fn in_one_way(broken: Broken) -> Broken {
+fn normalise_error(broken: BrokenRecord) -> BrokenRecord {
     let is_either = ["syntax error: ", "cannot decode input using UTF-8: "]
         .iter()
         .any(|start| broken.why.starts_with(start));
-    if is_either { Broken { why: "it is no XML".to_owned(), ..broken } } else { broken }
+    if is_either { BrokenRecord { why: "it is no XML".to_owned(), ..broken } } else { broken }
 }
 
 /// The results without positions, which depend on the compression of the file.
-fn placeless(found: Vec<Found>) -> Vec<Result<Hint, String>> {
+fn without_positions(found: Vec<HintResult>) -> Vec<Result<Hint, String>> {
     found.into_iter().map(|hint| hint.map_err(|broken| broken.why)).collect()
 }
 
-fn check(found: &Found) {
+fn check(found: &HintResult) {
     match found {
         Ok(Hint { url, modified }) => {
             assert!(!url.is_empty() && url.len() <= URL_BYTES_MAX, "{url:?}");
@@ -83,16 +85,16 @@ fn check(found: &Found) {
     }
 }
 
-fn check_broken(broken: &Broken) {
+fn check_broken(broken: &BrokenRecord) {
     for said in [&broken.at, &broken.why] {
         assert!(!said.is_empty() && said.len() <= 8 << 10, "{said:?}");
-        assert!(!said.contains(is_unfit), "{said:?}");
+        assert!(!said.contains(needs_escape), "{said:?}");
     }
 }
 
-fn run_rules(feed: &Feed, file: &[u8]) {
+fn run_rules(feed: &FileDelivery, file: &[u8]) {
     let read = |bytes| read_rules(bytes).map(|rules| format!("{rules:?}"));
-    match feed.both(file, read) {
+    match feed.read_in_pieces_and_whole(file, read) {
         Some(Err(broken)) => return check_broken(&broken),
         Some(Ok(_)) => {}
         None => return,
@@ -104,7 +106,9 @@ fn run_rules(feed: &Feed, file: &[u8]) {
         return;
     }
     let read_line = |line: &[u8]| read_rules(Box::new(Cursor::new(line.to_vec())));
-    let Ok(each) = lines().map(read_line).collect::<Result<Vec<Rules>, Broken>>() else { return };
+    let Ok(each) = lines().map(read_line).collect::<Result<Vec<Rules>, BrokenRecord>>() else {
+        return;
+    };
     for under in lines().filter_map(under) {
         for url in [format!("https://{under}"), format!("http://{under}/x"), under] {
             assert_eq!(rules.of(&url), longest(&each, &url), "{url:?}");
@@ -112,7 +116,7 @@ fn run_rules(feed: &Feed, file: &[u8]) {
     }
 }
 
-fn read_rules(bytes: Box<dyn Read + Send>) -> Result<Rules, Broken> {
+fn read_rules(bytes: Box<dyn Read + Send>) -> Result<Rules, BrokenRecord> {
     rules::read("file", bytes, ZstdWindow::default())
 }
 

@@ -7,9 +7,9 @@
 
 use serde_json::json;
 
-use crate::fuzz::feed::{Feed, Packing};
-use crate::fuzz::input::Input;
-use simkeep_formats::{Item, Payload, Record};
+use crate::fuzz::file_delivery::{FileDelivery, FuzzCompression};
+use crate::fuzz::input::FuzzInput;
+use simkeep_formats::{RecordPayload, SourceItem, VisitRecord};
 
 const MS_PER_DAY: i64 = 86_400_000;
 
@@ -18,14 +18,14 @@ const LINES_BYTES: usize = 256 << 10;
 
 /// Runs one input.
 pub fn run(data: &[u8]) {
-    let mut input = Input(data);
-    let feed = Feed::new(".jsonl", input.u8(), input.u8());
+    let mut input = FuzzInput(data);
+    let feed = FileDelivery::new(".jsonl", input.u8(), input.u8());
     let mut lines = Vec::new();
     let mut records = Vec::new();
     feed.check(input.0, |item| {
         // Texts that decompress to very much are not written again.
-        if let Item::Record(record) = item
-            && !matches!(&record.payload, Payload::Text(text) if text.text().len() > input.0.len())
+        if let SourceItem::Record(record) = item
+            && !matches!(&record.payload, RecordPayload::Text(text) if text.text().len() > input.0.len())
             && lines.len() < LINES_BYTES
         {
             let mut record = record.clone();
@@ -36,31 +36,33 @@ pub fn run(data: &[u8]) {
         }
     });
     let mut records = records.into_iter();
-    let again = Feed { packing: Packing::None, ..feed };
-    again.check(&lines, |item| assert_eq!(records.next().map(Item::Record).as_ref(), Some(item)));
+    let again = FileDelivery { packing: FuzzCompression::None, ..feed };
+    again.check(&lines, |item| {
+        assert_eq!(records.next().map(SourceItem::Record).as_ref(), Some(item))
+    });
     assert_eq!(records.next(), None);
 }
 
-fn line(record: &Record) -> String {
+fn line(record: &VisitRecord) -> String {
     let mut line = json!({ "url": record.url, "t": crate::ms(record.time).to_string() });
     match &record.payload {
-        Payload::Text(text) => line["text"] = json!(text.text()),
-        Payload::Ready { fingerprint } => {
+        RecordPayload::Text(text) => line["text"] = json!(text.text()),
+        RecordPayload::Ready { fingerprint } => {
             line["fingerprint"] = json!(fingerprint.map(|f| format!("{f:016x}")))
         }
-        Payload::Restated { fingerprint } => {
+        RecordPayload::Restated { fingerprint } => {
             line["fingerprint"] = json!(fingerprint.map(|f| format!("{f:016x}")));
             line["seen"] = json!("restated");
         }
-        Payload::NotModified => line["seen"] = json!("not-modified"),
-        Payload::Gone => line["seen"] = json!("gone"),
-        Payload::Failed(_) => line["seen"] = json!("failed"),
-        Payload::Redirect => line["seen"] = json!("redirect"),
-        Payload::Binary => line["seen"] = json!("content"),
-        Payload::Properties => {}
+        RecordPayload::NotModified => line["seen"] = json!("not-modified"),
+        RecordPayload::Gone => line["seen"] = json!("gone"),
+        RecordPayload::Failed(_) => line["seen"] = json!("failed"),
+        RecordPayload::Redirect => line["seen"] = json!("redirect"),
+        RecordPayload::Binary => line["seen"] = json!("content"),
+        RecordPayload::Properties => {}
         other => panic!("no line says {other:?}"),
     }
-    if !matches!(record.payload, Payload::Text(_))
+    if !matches!(record.payload, RecordPayload::Text(_))
         && let Some(digest) = record.digest
     {
         line["digest"] = json!(digest.to_string());

@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::sync::LazyLock;
 
 use crate::{TIME_MAX, TIME_MIN, ms};
-use simkeep::disk::{Fault, Name, SimDisk, Strikes};
+use simkeep::disk::{DiskFault, FaultTarget, FileName, SimDisk};
 use simkeep::{
     Classes, Content, Epoch, Observation, Operation, Options, Progress, PropertyUpdate, Query,
     Restatement, Scope, Seen, Snapshot, Store, Versions, Visit, Weight,
@@ -17,8 +17,8 @@ use simkeep::{
 use crate::compare::{
     check_answer, check_counts, check_page, check_scan, check_search, check_store, check_view, dump,
 };
-use crate::forge::catalog::{Catalog, EpochRow};
-use crate::fuzz::input::Input;
+use crate::forge::catalog::{ForgedCatalog, ForgedEpoch};
+use crate::fuzz::input::FuzzInput;
 use crate::fuzz::store::CATALOG;
 use crate::model::Model;
 use crate::pages::{PREFIXES, URLS};
@@ -31,9 +31,9 @@ const CLASSES: [u32; 4] = [0, 1, 300, u32::MAX];
 
 /// The catalog of an empty store with both epochs.
 static EMPTY: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let settings = Catalog::read(CATALOG).settings;
-    let epochs = (0..).zip(EPOCHS).map(|(count, name)| EpochRow::new(count, name)).collect();
-    let mut catalog = Catalog { settings, epochs, ..Catalog::default() };
+    let settings = ForgedCatalog::read(CATALOG).settings;
+    let epochs = (0..).zip(EPOCHS).map(|(count, name)| ForgedEpoch::new(count, name)).collect();
+    let mut catalog = ForgedCatalog { settings, epochs, ..ForgedCatalog::default() };
     catalog.narrow();
     *catalog.setting("next_segment") = 1;
     catalog.write()
@@ -41,11 +41,12 @@ static EMPTY: LazyLock<Vec<u8>> = LazyLock::new(|| {
 
 /// Runs one input.
 pub fn run(data: &[u8]) {
-    let disk = SimDisk::of([(Name::Catalog, EMPTY.clone())]);
+    let disk = SimDisk::of([(FileName::Catalog, EMPTY.clone())]);
     let options = small();
     let store = Some(open(&disk, options.clone()));
-    let mut run = Run { options, disk, store, model: Model::default(), kept: None, clock: 0 };
-    let mut input = Input(data);
+    let mut run =
+        OperationRun { options, disk, store, model: Model::default(), kept: None, clock: 0 };
+    let mut input = FuzzInput(data);
     for _ in 0..STEPS_MAX {
         if input.is_empty() {
             break;
@@ -61,7 +62,7 @@ pub fn run(data: &[u8]) {
     sound(run.store()).unwrap();
 }
 
-struct Run {
+struct OperationRun {
     options: Options,
     disk: SimDisk,
     store: Option<Store>,
@@ -70,12 +71,12 @@ struct Run {
     clock: i64,
 }
 
-impl Run {
+impl OperationRun {
     fn store(&self) -> &Store {
         self.store.as_ref().unwrap()
     }
 
-    fn step(&mut self, input: &mut Input<'_>) {
+    fn step(&mut self, input: &mut FuzzInput<'_>) {
         match input.u8() % 16 {
             0..=4 => self.observe(input, 1),
             5 => {
@@ -120,7 +121,7 @@ impl Run {
         }
     }
 
-    fn request(&mut self, input: &mut Input<'_>) -> Operation<'static> {
+    fn request(&mut self, input: &mut FuzzInput<'_>) -> Operation<'static> {
         let url = page(input);
         let time = match input.u8() {
             0 => TIME_MIN,
@@ -168,7 +169,7 @@ impl Run {
         }
     }
 
-    fn observe(&mut self, input: &mut Input<'_>, n: usize) {
+    fn observe(&mut self, input: &mut FuzzInput<'_>, n: usize) {
         let requests: Vec<_> = (0..n).map(|_| self.request(input)).collect();
         let found = self.store().write_batch(&requests).unwrap();
         assert_eq!(found.len(), n);
@@ -178,7 +179,7 @@ impl Run {
         }
     }
 
-    fn forget(&mut self, input: &mut Input<'_>) {
+    fn forget(&mut self, input: &mut FuzzInput<'_>) {
         let (what, n) = (input.u8(), input.u8());
         let url = URLS[usize::from(n) % URLS.len()];
         let under = &PREFIXES[usize::from(n) % PREFIXES.len()];
@@ -196,7 +197,7 @@ impl Run {
 
     /// Ends the store in one of several ways, and opens it again. Everything that was acknowledged
     /// is there.
-    fn reopen(&mut self, input: &mut Input<'_>) {
+    fn reopen(&mut self, input: &mut FuzzInput<'_>) {
         let store = self.store.take().unwrap();
         match input.u8() % 4 {
             0 => store.close().unwrap(),
@@ -219,11 +220,11 @@ impl Run {
     /// Makes the disk fail some operations from now on, once or permanently, during an operation of
     /// the store; then cuts the power. Afterwards, the state is the earlier one, or the one that
     /// the operation should have reached.
-    fn fail(&mut self, input: &mut Input<'_>) {
+    fn fail(&mut self, input: &mut FuzzInput<'_>) {
         let (nth, kind) = (u64::from(input.u8()) + 1, input.u8());
         let before = self.model.clone();
         let io = if kind & 2 == 0 { ErrorKind::Other } else { ErrorKind::StorageFull };
-        let fault = Fault { strikes: Strikes::Any, nth, kind: io, lasting: kind & 1 == 0 };
+        let fault = DiskFault { target: FaultTarget::Any, nth, kind: io, lasting: kind & 1 == 0 };
         let what = input.u8() % 5;
         let request = self.request(input);
         let under = &PREFIXES[input.below(PREFIXES.len())];
@@ -264,12 +265,12 @@ impl Run {
     }
 }
 
-fn page(input: &mut Input<'_>) -> &'static str {
+fn page(input: &mut FuzzInput<'_>) -> &'static str {
     URLS[input.below(URLS.len())]
 }
 
 /// One of a few fingerprints, most of them near others.
-fn fingerprint(input: &mut Input<'_>) -> u64 {
+fn fingerprint(input: &mut FuzzInput<'_>) -> u64 {
     let n = input.u8();
     let base = [0x0123_4567_89ab_cdef, 0xf0f0_1111_f0f0_3333, 0, u64::MAX][usize::from(n & 3)];
     let bits = [0, 15, 16, 31, 47, 63].iter().enumerate();

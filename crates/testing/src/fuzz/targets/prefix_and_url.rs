@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use simkeep::disk::{Name, SimDisk};
+use simkeep::disk::{FileName, SimDisk};
 use simkeep::{Error, Observation, Prefix, Progress, Scope, Store, URL_BYTES_MAX};
 
-use crate::forge::catalog::Catalog;
+use crate::forge::catalog::ForgedCatalog;
 use crate::fuzz::store::{CATALOG, on, open, options};
-use crate::pages::Place;
+use crate::pages::SurtPosition;
 use crate::{ms, sound};
 
 /// The maximum number of URLs of an input that are observed.
@@ -17,8 +17,8 @@ const URLS_MAX: usize = 12;
 
 /// The catalog of an empty store.
 static EMPTY: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let Catalog { settings, epochs, .. } = Catalog::read(CATALOG);
-    let mut catalog = Catalog { settings, epochs, ..Catalog::default() };
+    let ForgedCatalog { settings, epochs, .. } = ForgedCatalog::read(CATALOG);
+    let mut catalog = ForgedCatalog { settings, epochs, ..ForgedCatalog::default() };
     catalog.narrow();
     catalog.write()
 });
@@ -28,7 +28,7 @@ pub fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let mut lines = text.split('\n');
     let prefix = lines.next().and_then(prefix);
-    let disk = SimDisk::of([(Name::Catalog, EMPTY.clone())]);
+    let disk = SimDisk::of([(FileName::Catalog, EMPTY.clone())]);
     let store = open(&disk).unwrap();
     let mut known = BTreeSet::new();
     for url in lines.take(URLS_MAX) {
@@ -37,7 +37,7 @@ pub fn run(data: &[u8]) {
     let all = urls(&store, None);
     assert_eq!(all.iter().cloned().collect::<BTreeSet<_>>(), known);
     assert!(
-        all.iter().filter(|url| is_plain(url)).map(|url| Place::of(url)).is_sorted(),
+        all.iter().filter(|url| is_plain(url)).map(|url| SurtPosition::of(url)).is_sorted(),
         "{all:?}"
     );
     for url in all.iter().filter(|url| has_scheme(url)) {
@@ -130,7 +130,7 @@ fn is_of_user(url: &str, prefix: &Prefix) -> bool {
     if host.is_empty() || !has_hosts {
         return false;
     }
-    let disk = SimDisk::of([(Name::Catalog, EMPTY.clone())]);
+    let disk = SimDisk::of([(FileName::Catalog, EMPTY.clone())]);
     let store = open(&disk).unwrap();
     let without = format!("{scheme}://{host}{path}");
     store.observe(Observation::content(&without, ms(0), 7, store.change_epoch())).unwrap();

@@ -12,14 +12,14 @@
 
 use std::ops::ControlFlow;
 
-use simkeep::disk::Name;
+use simkeep::disk::FileName;
 use simkeep::inspect::DumpQuery;
 use simkeep::{Error, Store};
 
-use crate::forge::catalog::Catalog;
-use crate::forge::segment::{Section, Segment, checksum, numbers};
-use crate::fuzz::ask::{check_same, use_all};
-use crate::fuzz::input::{Input, patch};
+use crate::forge::catalog::ForgedCatalog;
+use crate::forge::segment::{ForgedSection, ForgedSegment, checksum, numbers};
+use crate::fuzz::ask::{check_same, query_and_write};
+use crate::fuzz::input::{FuzzInput, patch};
 use crate::fuzz::store::{CATALOG, SEGMENTS, disk, golden, open};
 
 /// The maximum number of dumped lines to examine.
@@ -27,7 +27,7 @@ const LINES_MAX: usize = 50_000;
 
 /// Runs one input.
 pub fn run(data: &[u8]) {
-    let mut input = Input(data);
+    let mut input = FuzzInput(data);
     let mode = input.u8();
     let (id, bytes) = SEGMENTS[usize::from(mode & 3).min(2)];
     let mut file = bytes.to_vec();
@@ -48,7 +48,7 @@ pub fn run(data: &[u8]) {
         }
         _ => {
             let mut segment = segment(&file, mode & 32 != 0);
-            let mut first = Input(input.string());
+            let mut first = FuzzInput(input.string());
             splice(&mut segment, &mut first);
             let file = segment.write_with(|table| patch(table, &mut input));
             hostile(id, file, mode & 16 != 0);
@@ -57,14 +57,14 @@ pub fn run(data: &[u8]) {
 }
 
 /// A segment to change, with cells if `cells` is set.
-fn segment(file: &[u8], cells: bool) -> Segment {
-    let segment = Segment::read(file);
+fn segment(file: &[u8], cells: bool) -> ForgedSegment {
+    let segment = ForgedSegment::read(file);
     if cells { segment.with_cells(8_000) } else { segment }
 }
 
 fn damaged(id: u64, file: Vec<u8>) {
     let files = golden().into_iter().map(|(name, bytes)| match name {
-        Name::Segment(of) if of == id => (name, file.clone()),
+        FileName::Segment(of) if of == id => (name, file.clone()),
         _ => (name, bytes),
     });
     if let Ok(store) = open(&disk(files)) {
@@ -74,7 +74,7 @@ fn damaged(id: u64, file: Vec<u8>) {
 
 /// Changes a segment's numbers and sections: replaces some bytes of a section by others, which may
 /// change its length.
-fn splice(segment: &mut Segment, input: &mut Input<'_>) {
+fn splice(segment: &mut ForgedSegment, input: &mut FuzzInput<'_>) {
     while !input.is_empty() {
         let what = input.u8();
         let count = segment.sections.len().max(1);
@@ -85,7 +85,7 @@ fn splice(segment: &mut Segment, input: &mut Input<'_>) {
             }
             (1, Some(section)) => section.tag[input.below(8)] = input.u8(),
             (2, Some(section)) => {
-                let section = Section { tag: section.tag, bytes: input.string().to_vec() };
+                let section = ForgedSection { tag: section.tag, bytes: input.string().to_vec() };
                 segment.sections.push(section);
             }
             (3, Some(_)) => {
@@ -111,7 +111,7 @@ fn splice(segment: &mut Segment, input: &mut Input<'_>) {
 /// Puts the segment into a store whose catalog agrees with it.
 fn hostile(id: u64, file: Vec<u8>, alone: bool) {
     let Some([first, last, ..]) = numbers(&file) else { return };
-    let mut catalog = Catalog::read(CATALOG);
+    let mut catalog = ForgedCatalog::read(CATALOG);
     if alone {
         catalog.segments.retain(|row| row[0] == id);
         catalog.journals = Default::default();
@@ -122,14 +122,14 @@ fn hostile(id: u64, file: Vec<u8>, alone: bool) {
         }
     }
     let rows = catalog.segments.iter().map(|row| row[0]);
-    let mut files = vec![(Name::Catalog, catalog.write())];
+    let mut files = vec![(FileName::Catalog, catalog.write())];
     for (of, bytes) in SEGMENTS.iter().filter(|(of, _)| rows.clone().any(|row| row == *of)) {
         let bytes = if *of == id { file.clone() } else { bytes.to_vec() };
-        files.push((Name::Segment(*of), bytes));
+        files.push((FileName::Segment(*of), bytes));
     }
     if let Ok(store) = open(&disk(files)) {
         dump(&store, id);
-        use_all(&store);
+        query_and_write(&store);
     }
 }
 

@@ -7,11 +7,11 @@
 //! checksum.
 
 use simkeep::Reader;
-use simkeep::disk::{Lock, Name};
+use simkeep::disk::{FileName, LockMode};
 
-use crate::disks::restless;
+use crate::disks::changing_catalog_disk;
 use crate::fuzz::ask::{check_same_reader, read_all};
-use crate::fuzz::input::{Input, patch};
+use crate::fuzz::input::{FuzzInput, patch};
 use crate::fuzz::store::{SNAPSHOT, disk, golden, on};
 
 /// The bytes of the header, which the length in it does not count.
@@ -19,7 +19,7 @@ const HEADER_BYTES: usize = 16;
 
 /// Runs one input.
 pub fn run(data: &[u8]) {
-    let mut input = Input(data);
+    let mut input = FuzzInput(data);
     let mut file = SNAPSHOT.to_vec();
     let mode = input.u8() % 3;
     match mode {
@@ -43,12 +43,12 @@ pub fn run(data: &[u8]) {
         }
     }
     let files = golden().into_iter().map(|(name, bytes)| match name {
-        Name::Snapshot => (name, file.clone()),
+        FileName::Snapshot => (name, file.clone()),
         _ => (name, bytes),
     });
     let disk = disk(files);
-    let _writer = on(&disk).lock(Name::Lock, Lock::Exclusive).unwrap();
-    match Reader::open(restless(&disk)) {
+    let _writer = on(&disk).lock(FileName::Lock, LockMode::Exclusive).unwrap();
+    match Reader::open(changing_catalog_disk(&disk)) {
         Ok(reader) if mode == 2 => read_all(&reader),
         Ok(reader) => check_same_reader(&reader, &disk),
         Err(_) => {}

@@ -1,8 +1,9 @@
 //! Any bytes as a text, and as a page.
 
 use simkeep::fingerprint::{
-    ContentType, Counted, Document, FeatureSet, Fingerprinter, Frequencies as _, IMatch, Lexicon,
-    Minwise, Rarity, Ratio, Recipe, decode, extract, of_text, visible_text,
+    ContentType, Document, FeatureSet, Fingerprinter, Frequencies as _, IMatch,
+    InMemoryFrequencies, Lexicon, Minwise, Rarity, Ratio, Recipe, decode, extract, of_text,
+    visible_text,
 };
 
 /// The content types that a server may declare: labels of encodings of every kind, an unknown one,
@@ -117,7 +118,7 @@ fn minwise(text: &str, pieces: (&str, &str)) {
     assert_eq!(whole.of_text(text).unwrap(), expected);
     in_pieces(whole, pieces, expected);
 
-    let mut counted = Counted::new(&recipe);
+    let mut counted = InMemoryFrequencies::new(&recipe);
     [pieces.0, pieces.1, text].into_iter().for_each(|text| counted.add(text));
     let mut documents = Vec::new();
     counted.frequencies(features, &mut documents).unwrap();
@@ -131,7 +132,7 @@ fn minwise(text: &str, pieces: (&str, &str)) {
 /// Checks its I-Match digests, with a table of its two halves and itself.
 fn digest(text: &str, middle: usize) {
     let (first, second) = text.split_at(middle);
-    let mut counted = Counted::new(&Recipe::words(1));
+    let mut counted = InMemoryFrequencies::new(&Recipe::words(1));
     [first, second, text].into_iter().for_each(|text| counted.add(text));
     let lexicon = Lexicon::new(&counted, Ratio::percent(10)..=Ratio::ONE).unwrap();
     let found = IMatch::<3>::of(text, &lexicon).unwrap();

@@ -6,14 +6,14 @@
 //! 0 a file named WARC, 1 ARC, 2 a response in one sound WARC record. The second byte has the
 //! sizes: of a compressed part in the low four bits, of a read in the others.
 
-use crate::fuzz::feed::Feed;
-use crate::fuzz::input::Input;
+use crate::fuzz::file_delivery::FileDelivery;
+use crate::fuzz::input::FuzzInput;
 
 /// Runs one input.
 pub fn run(data: &[u8]) {
-    let mut input = Input(data);
+    let mut input = FuzzInput(data);
     let (mode, sizes) = (input.u8(), input.u8());
-    let feed = |expected| Feed::new(expected, mode % 3, sizes);
+    let feed = |expected| FileDelivery::new(expected, mode % 3, sizes);
     match mode / 3 % 3 {
         0 => feed(".warc").check(input.0, |_| {}),
         1 => feed(".arc").check(input.0, |_| {}),

@@ -6,39 +6,39 @@ use simkeep::cluster::{ClusterChange, ClusterChanges, Clustering, LeaderChangeRe
 use simkeep::{Snapshot, Time};
 use simkeep_formats::escape;
 
-use super::lines::Line;
-use crate::exit::{Exit, Failure, say};
+use super::lines::ClusterLine;
+use crate::exit::{Exit, VerbError, print_message};
 use crate::output::Output;
-use crate::output::progress::watched;
-use crate::output::table::{Table, left};
-use crate::output::words::{many, without_part};
+use crate::output::progress::with_progress_bar;
+use crate::output::table::{TextTable, left};
+use crate::output::words::{many, skipped_pages_clause};
 
 /// An interval of time; without `to`, it ends now.
 #[derive(Clone, Copy)]
-pub(super) struct Span {
+pub(super) struct ChangePeriod {
     from: Time,
     to: Option<Time>,
 }
 
-impl Span {
+impl ChangePeriod {
     /// Checks that the times are in order.
-    pub(super) fn new(from: Time, to: Option<Time>) -> Result<Span, Failure> {
+    pub(super) fn new(from: Time, to: Option<Time>) -> Result<ChangePeriod, VerbError> {
         if to.is_some_and(|to| to < from) {
-            return Err(Failure::Usage("--until must not be earlier than --since".to_owned()));
+            return Err(VerbError::Usage("--until must not be earlier than --since".to_owned()));
         }
-        Ok(Span { from, to })
+        Ok(ChangePeriod { from, to })
     }
 }
 
 /// A page whose leader changed.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct OfChange<'a> {
+pub(crate) struct LeaderChangeLine<'a> {
     url: &'a str,
     /// The page that led it at the earlier time, perhaps itself; null if it was in no cluster.
     leader_before: Option<&'a str>,
     /// The page that leads it at the later time, perhaps itself; null if it is in no cluster.
     leader_after: Option<&'a str>,
-    reason: Reason,
+    reason: LeaderChangeCause,
     /// The number of bits by which the page or its former leader changed; null for other reasons.
     distance: Option<u32>,
 }
@@ -46,7 +46,7 @@ pub(crate) struct OfChange<'a> {
 /// The reason why a page has another leader.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-enum Reason {
+enum LeaderChangeCause {
     /// The page had no content in force at the earlier time.
     New,
     /// The page has no content in force at the later time.
@@ -58,55 +58,61 @@ enum Reason {
     Outranked,
 }
 
-impl<'a> From<&'a ClusterChange> for OfChange<'a> {
-    fn from(of: &'a ClusterChange) -> OfChange<'a> {
+impl<'a> From<&'a ClusterChange> for LeaderChangeLine<'a> {
+    fn from(of: &'a ClusterChange) -> LeaderChangeLine<'a> {
         let (reason, distance) = match of.reason {
-            LeaderChangeReason::New => (Reason::New, None),
-            LeaderChangeReason::Gone => (Reason::Gone, None),
-            LeaderChangeReason::Changed { bits } => (Reason::Changed, Some(bits)),
-            LeaderChangeReason::LeaderGone => (Reason::LeaderGone, None),
-            LeaderChangeReason::LeaderChanged { bits } => (Reason::LeaderChanged, Some(bits)),
-            _ => (Reason::Outranked, None),
+            LeaderChangeReason::New => (LeaderChangeCause::New, None),
+            LeaderChangeReason::Gone => (LeaderChangeCause::Gone, None),
+            LeaderChangeReason::Changed { bits } => (LeaderChangeCause::Changed, Some(bits)),
+            LeaderChangeReason::LeaderGone => (LeaderChangeCause::LeaderGone, None),
+            LeaderChangeReason::LeaderChanged { bits } => {
+                (LeaderChangeCause::LeaderChanged, Some(bits))
+            }
+            _ => (LeaderChangeCause::Outranked, None),
         };
         let (leader_before, leader_after) = (of.before.as_deref(), of.after.as_deref());
-        OfChange { url: &of.url, leader_before, leader_after, reason, distance }
+        LeaderChangeLine { url: &of.url, leader_before, leader_after, reason, distance }
     }
 }
 
 /// Prints the pages whose leader changed between two times.
 pub(super) fn changes(
     snapshot: &Snapshot,
-    (asked, span): (&Clustering, Span),
+    (asked, span): (&Clustering, ChangePeriod),
     epoch: &str,
     as_json: bool,
     output: &mut Output,
-) -> Result<Exit, Failure> {
-    let found =
-        watched(|progress| ClusterChanges::between(snapshot, asked, span.from, span.to, progress))?;
+) -> Result<Exit, VerbError> {
+    let found = with_progress_bar(|progress| {
+        ClusterChanges::between(snapshot, asked, span.from, span.to, progress)
+    })?;
     let columns = [left("reason"), left("page"), left("leader before"), left("leader")];
-    let mut table = Table::new(columns);
+    let mut table = TextTable::new(columns);
     let mut exit = Exit::Nothing;
     for change in found.iter()? {
         let change = change?;
         exit = Exit::Done;
         if as_json {
-            output.object(&Line::Change(OfChange::from(&change)))?;
+            output.object(&ClusterLine::Change(LeaderChangeLine::from(&change)))?;
             continue;
         }
         let [before, after] = [&change.before, &change.after].map(|led| match led {
             None => "-".to_owned(),
             Some(leader) if *leader == change.url => "itself".to_owned(),
-            Some(leader) => escape::whole(leader),
+            Some(leader) => escape::escape_untruncated(leader),
         });
-        table.row([reason(change.reason), escape::whole(&change.url), before, after], output)?;
+        table.row(
+            [reason(change.reason), escape::escape_untruncated(&change.url), before, after],
+            output,
+        )?;
     }
     table.end(output)?;
     let without = found.after().without_fingerprint();
     if without > 0 {
-        output.note(&without_part(&many(without, "page has", "pages have"), epoch))?;
+        output.note(&skipped_pages_clause(&many(without, "page has", "pages have"), epoch))?;
     }
     if exit == Exit::Nothing {
-        say("no page has another leader than at the earlier time");
+        print_message("no page has another leader than at the earlier time");
     }
     Ok(exit)
 }

@@ -5,21 +5,21 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::Snapshot;
-use simkeep::cluster::{Balls, Clustering, Component, Components};
+use simkeep::cluster::{Balls, Clustering, ConnectedComponent, ConnectedComponents};
 use simkeep_formats::{ZstdWindow, escape, lines};
 
 use super::NONE_COMPARED;
-use super::lines::Line;
-use crate::exit::{Exit, Failure};
+use super::lines::ClusterLine;
+use crate::exit::{Exit, VerbError};
 use crate::output::Output;
-use crate::output::json::Share;
-use crate::output::progress::watched;
-use crate::output::table::{Table, left, right};
-use crate::output::words::{count, many, took_no_part, without_part};
+use crate::output::json::JsonRatio;
+use crate::output::progress::with_progress_bar;
+use crate::output::table::{TextTable, left, right};
+use crate::output::words::{count, many, skipped_pages_clause, skipped_pages_note};
 
 /// The balls of one distance. The ball of a page consists of all pages within that distance.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct OfBalls {
+pub(crate) struct BallCounts {
     /// The distance in bits.
     within: u32,
     /// The number of balls: one for each page.
@@ -34,12 +34,12 @@ pub(crate) struct OfBalls {
     /// The number of pairs of labelled pages within the distance; null without labels.
     labelled_pairs: Option<u64>,
     /// The fraction of those pairs with equal labels; null without such pairs.
-    equal_share: Option<Share>,
+    equal_share: Option<JsonRatio>,
 }
 
 /// The connected components of pages: steps of up to `step` bits connect the pages of a component.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct OfComponents {
+pub(crate) struct ComponentCounts {
     step: u32,
     pages: u64,
     /// Pages with content but without a fingerprint of the epoch, which are in no component.
@@ -51,7 +51,7 @@ pub(crate) struct OfComponents {
 
 /// A connected component.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct OfComponent<'a> {
+pub(crate) struct ComponentResult<'a> {
     /// One of its pages.
     url: &'a str,
     /// The number of its pages.
@@ -61,12 +61,12 @@ pub(crate) struct OfComponent<'a> {
 }
 
 /// Reads labels of pages from a file whose lines have a URL, a tab and a label.
-pub(super) fn labels(file: &Path) -> Result<Vec<(String, String)>, Failure> {
+pub(super) fn labels(file: &Path) -> Result<Vec<(String, String)>, VerbError> {
     let mut labels = Vec::new();
-    let lines = lines::open(file, ZstdWindow::default()).map_err(Failure::Other)?;
+    let lines = lines::open(file, ZstdWindow::default()).map_err(VerbError::Other)?;
     for lines in lines {
         for (number, line) in lines.each() {
-            let fault = |why: &str| Failure::Broken(format!("{}: {why}", lines.at(number)));
+            let fault = |why: &str| VerbError::Broken(format!("{}: {why}", lines.at(number)));
             let line = line.map_err(fault)?;
             if line.trim_ascii().is_empty() {
                 continue;
@@ -87,32 +87,32 @@ pub(super) fn balls(
     epoch: &str,
     as_json: bool,
     output: &mut Output,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, VerbError> {
     let pairs = labels.iter().map(|(url, label)| (url, label));
-    let all = watched(|progress| Balls::of(snapshot, asked, pairs, progress))?;
+    let all = with_progress_bar(|progress| Balls::of(snapshot, asked, pairs, progress))?;
     let has_labels = !labels.is_empty();
     if as_json {
         for of in &all {
-            output.object(&Line::Balls(OfBalls::of(of, has_labels)))?;
+            output.object(&ClusterLine::Balls(BallCounts::of(of, has_labels)))?;
         }
     } else {
         table(&all, has_labels, output)?;
         let without = all.first().map_or(0, |of| of.without_fingerprint);
         if without > 0 {
-            output.note(&without_part(&many(without, "page has", "pages have"), epoch))?;
+            output.note(&skipped_pages_clause(&many(without, "page has", "pages have"), epoch))?;
         }
     }
     Ok(if all.iter().all(|of| of.balls == 0) { Exit::Nothing } else { Exit::Done })
 }
 
-fn table(all: &[Balls], has_labels: bool, output: &mut Output) -> Result<(), Failure> {
+fn table(all: &[Balls], has_labels: bool, output: &mut Output) -> Result<(), VerbError> {
     let bins = all.iter().map(|of| of.by_size.len()).max().unwrap_or(0);
     let mut columns = vec![right("within"), right("average"), right("largest")];
     if has_labels {
         columns.extend([right("pairs"), right("equal labels")]);
     }
     columns.extend((0..bins).map(|bin| right(bin_name(bin))));
-    let mut table = Table::new(columns);
+    let mut table = TextTable::new(columns);
     for of in all {
         let average =
             of.average().map_or_else(|| "-".to_owned(), |average| format!("{average:.3}"));
@@ -135,9 +135,9 @@ fn bin_name(bin: usize) -> String {
     if bin == 0 { "1".to_owned() } else { format!("{}-{}", from, 2 * from - 1) }
 }
 
-impl OfBalls {
-    fn of(of: &Balls, has_labels: bool) -> OfBalls {
-        OfBalls {
+impl BallCounts {
+    fn of(of: &Balls, has_labels: bool) -> BallCounts {
+        BallCounts {
             within: of.k,
             balls: of.balls,
             average_size: of.average().map(|average| (average * 1e3).round() / 1e3),
@@ -145,7 +145,7 @@ impl OfBalls {
             without_fingerprint: of.without_fingerprint,
             by_size: of.by_size.clone(),
             labelled_pairs: has_labels.then_some(of.labelled_pairs),
-            equal_share: of.equal_share().map(Share),
+            equal_share: of.equal_share().map(JsonRatio),
         }
     }
 }
@@ -157,9 +157,9 @@ pub(super) fn components(
     epoch: &str,
     as_json: bool,
     output: &mut Output,
-) -> Result<Exit, Failure> {
-    let found = watched(|progress| Components::of(snapshot, asked, progress))?;
-    let Components {
+) -> Result<Exit, VerbError> {
+    let found = with_progress_bar(|progress| ConnectedComponents::of(snapshot, asked, progress))?;
+    let ConnectedComponents {
         k,
         pages,
         without_fingerprint,
@@ -169,7 +169,7 @@ pub(super) fn components(
         ..
     } = &found;
     if as_json {
-        output.object(&Line::Components(OfComponents {
+        output.object(&ClusterLine::Components(ComponentCounts {
             step: *k,
             pages: *pages,
             without_fingerprint: *without_fingerprint,
@@ -183,16 +183,19 @@ pub(super) fn components(
             many(*components, "component", "components"),
             many((*k).into(), "bit", "bits"),
             count(*multi_page_components),
-            took_no_part(*without_fingerprint, epoch),
+            skipped_pages_note(*without_fingerprint, epoch),
         ))?;
     }
-    let mut table = Table::new([right("pages"), right("max distance"), left("one of them")]);
-    for Component { page, pages, max_distance, .. } in largest {
+    let mut table = TextTable::new([right("pages"), right("max distance"), left("one of them")]);
+    for ConnectedComponent { page, pages, max_distance, .. } in largest {
         if as_json {
-            let of = OfComponent { url: page, size: *pages, max_distance: *max_distance };
-            output.object(&Line::Component(of))?;
+            let of = ComponentResult { url: page, size: *pages, max_distance: *max_distance };
+            output.object(&ClusterLine::Component(of))?;
         } else {
-            table.row([count(*pages), max_distance.to_string(), escape::whole(page)], output)?;
+            table.row(
+                [count(*pages), max_distance.to_string(), escape::escape_untruncated(page)],
+                output,
+            )?;
         }
     }
     table.end(output)?;

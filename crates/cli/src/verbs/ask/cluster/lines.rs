@@ -5,26 +5,26 @@ use serde::Serialize;
 use simkeep::cluster::{Cluster, ClusteredPage, Clusters, PageCluster};
 
 use super::{changes, counts};
-use crate::output::json::{Fingerprint, Saw, Time};
+use crate::output::json::{Fingerprint, StoreState, Time};
 
 /// The summary, a cluster or a page. With --balls, the balls of a distance; with --components, the
 /// counts or a component; with --since, a page whose leader changed. For one page, its cluster.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum Line<'a> {
-    Whole(Whole),
-    Cluster(OfCluster<'a>),
-    Page(OfPage<'a>),
-    Balls(counts::OfBalls),
-    Components(counts::OfComponents),
-    Component(counts::OfComponent<'a>),
-    Change(changes::OfChange<'a>),
-    One(One<'a>),
+pub(crate) enum ClusterLine<'a> {
+    Whole(ClustersSummary),
+    Cluster(ClusterResult<'a>),
+    Page(ClusterPage<'a>),
+    Balls(counts::BallCounts),
+    Components(counts::ComponentCounts),
+    Component(counts::ComponentResult<'a>),
+    Change(changes::LeaderChangeLine<'a>),
+    One(PageClusterResult<'a>),
 }
 
 /// The summary of all clusters.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Whole {
+pub(crate) struct ClustersSummary {
     /// The number of pages in clusters.
     pages: u64,
     /// Pages with content but without a fingerprint of the epoch, which are in no cluster.
@@ -39,12 +39,12 @@ pub(crate) struct Whole {
     multi_page_clusters: u64,
     /// The number of pages in the largest cluster.
     largest: u64,
-    saw: Saw,
+    saw: StoreState,
 }
 
 /// A cluster.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct OfCluster<'a> {
+pub(crate) struct ClusterResult<'a> {
     leader: &'a str,
     /// The fingerprint of the leader.
     fingerprint: Fingerprint,
@@ -58,7 +58,7 @@ pub(crate) struct OfCluster<'a> {
 
 /// A page in a cluster.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct OfPage<'a> {
+pub(crate) struct ClusterPage<'a> {
     url: &'a str,
     fingerprint: Fingerprint,
     /// The current class of the page, even if --at selects an earlier time; null if it has none.
@@ -73,26 +73,31 @@ pub(crate) struct OfPage<'a> {
 
 /// The cluster of one page.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct One<'a> {
+pub(crate) struct PageClusterResult<'a> {
     #[serde(flatten)]
-    cluster: OfCluster<'a>,
+    cluster: ClusterResult<'a>,
     /// The pages of the cluster: the leader first, then the others by distance.
-    members: Vec<OfPage<'a>>,
+    members: Vec<ClusterPage<'a>>,
     /// Whether the search was complete. If not, the page may have another leader, or further pages.
     complete: bool,
-    saw: Saw,
+    saw: StoreState,
 }
 
-impl<'a> One<'a> {
-    pub(super) fn of(of: &'a PageCluster, saw: Saw) -> One<'a> {
-        let members = of.pages.iter().map(OfPage::from).collect();
-        One { cluster: OfCluster::from(&of.cluster), members, complete: of.complete, saw }
+impl<'a> PageClusterResult<'a> {
+    pub(super) fn of(of: &'a PageCluster, saw: StoreState) -> PageClusterResult<'a> {
+        let members = of.pages.iter().map(ClusterPage::from).collect();
+        PageClusterResult {
+            cluster: ClusterResult::from(&of.cluster),
+            members,
+            complete: of.complete,
+            saw,
+        }
     }
 }
 
-impl Whole {
-    pub(super) fn of(clusters: &Clusters, rule: String, saw: Saw) -> Whole {
-        Whole {
+impl ClustersSummary {
+    pub(super) fn of(clusters: &Clusters, rule: String, saw: StoreState) -> ClustersSummary {
+        ClustersSummary {
             pages: clusters.pages(),
             without_fingerprint: clusters.without_fingerprint(),
             fingerprints: clusters.fingerprints(),
@@ -106,9 +111,9 @@ impl Whole {
     }
 }
 
-impl<'a> From<&'a Cluster> for OfCluster<'a> {
-    fn from(of: &'a Cluster) -> OfCluster<'a> {
-        OfCluster {
+impl<'a> From<&'a Cluster> for ClusterResult<'a> {
+    fn from(of: &'a Cluster) -> ClusterResult<'a> {
+        ClusterResult {
             leader: &of.leader,
             fingerprint: Fingerprint(of.fingerprint),
             first_seen: Time(of.first_seen),
@@ -118,9 +123,9 @@ impl<'a> From<&'a Cluster> for OfCluster<'a> {
     }
 }
 
-impl<'a> From<&'a ClusteredPage> for OfPage<'a> {
-    fn from(of: &'a ClusteredPage) -> OfPage<'a> {
-        OfPage {
+impl<'a> From<&'a ClusteredPage> for ClusterPage<'a> {
+    fn from(of: &'a ClusteredPage) -> ClusterPage<'a> {
+        ClusterPage {
             url: &of.url,
             fingerprint: Fingerprint(of.fingerprint),
             class: of.class,

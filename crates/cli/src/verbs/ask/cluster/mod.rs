@@ -1,6 +1,6 @@
-//! `cluster`: pages with nearly the same content, and the one that leads them.
+//! `cluster`: groups of near-duplicate pages, each with a leader.
 
-mod asked;
+mod arguments;
 mod changes;
 mod counts;
 mod help;
@@ -13,26 +13,26 @@ use std::iter::Take;
 use std::path::PathBuf;
 
 use clap::Args;
-use simkeep::cluster::{BySize, ClusteredPage, Clustering, Clusters, PageCluster};
+use simkeep::cluster::{ClusteredPage, Clustering, Clusters, ClustersBySize, PageCluster};
 use simkeep::{Page, Reader, Snapshot, Time};
 use simkeep_formats::escape;
 
-use crate::exit::{Exit, Failure, say};
+use crate::exit::{Exit, VerbError, print_message};
 use crate::input::limit::Limit;
 use crate::input::spelling;
-use crate::output::json::Saw;
-use crate::output::progress::watched;
-use crate::output::row_file::{RowFile, cannot};
-use crate::output::table::{Table, left, right};
-use crate::output::words::{count, many, took_no_part};
+use crate::output::json::StoreState;
+use crate::output::progress::with_progress_bar;
+use crate::output::row_file::{RowFile, write_error};
+use crate::output::table::{TextTable, left, right};
+use crate::output::words::{count, many, skipped_pages_note};
 use crate::output::{Output, write_object};
-use crate::{Common, time};
-use changes::Span;
+use crate::{CommonArgs, time};
+use changes::ChangePeriod;
 use help::HELP;
-use lines::{OfCluster, OfPage, One, Whole};
+use lines::{ClusterPage, ClusterResult, ClustersSummary, PageClusterResult};
 
-pub(crate) use asked::Asked;
-pub(crate) use lines::Line;
+pub(crate) use arguments::ClusteringArgs;
+pub(crate) use lines::ClusterLine;
 
 /// Group near-duplicate pages, each group with a leader
 ///
@@ -40,12 +40,12 @@ pub(crate) use lines::Line;
 /// pages, their distances from the leader, when the leader was first seen, and the leader's URL.
 #[derive(Args)]
 #[command(after_long_help = HELP)]
-pub(crate) struct Cluster {
+pub(crate) struct ClusterArgs {
     /// Show only the cluster of this page
     #[arg(conflicts_with_all = ["members", "by_page", "balls", "components", "since", "output", "limit", "min_size"])]
     url: Option<String>,
     #[command(flatten)]
-    asked: Asked,
+    asked: ClusteringArgs,
     /// Leave out clusters of fewer pages
     #[arg(long, value_name = "PAGES", default_value_t = 2)]
     min_size: u64,
@@ -83,11 +83,11 @@ pub(crate) struct Cluster {
 /// The message if no page takes part.
 const NONE_COMPARED: &str = "no page has a fingerprint to compare; see simkeep scan";
 
-/// Clusters that are listed without a limit.
+/// The maximum number of clusters to list by default.
 const LISTED: usize = 100;
 
-impl Cluster {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl ClusterArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let reader = common.read()?;
         let snapshot = reader.snapshot();
         let asked = self.asked.clustering(&snapshot, None)?;
@@ -100,22 +100,22 @@ impl Cluster {
             return counts::components(&snapshot, &asked, epoch, common.json, output);
         }
         if let Some(since) = self.since {
-            let span = Span::new(since, self.until)?;
+            let span = ChangePeriod::new(since, self.until)?;
             return changes::changes(&snapshot, (&asked, span), epoch, common.json, output);
         }
         if let Some(url) = &self.url {
-            return self.one(url, (&reader, &snapshot, &asked), common, output);
+            return self.print_page_cluster(url, (&reader, &snapshot, &asked), common, output);
         }
-        // Before minutes are spent on what cannot be written.
+        // Creates the output file before the work, so that a bad path fails early.
         let file = self.output.as_deref().map(RowFile::create).transpose()?;
-        let clusters = watched(|progress| asked.run(&snapshot, progress))?;
+        let clusters = with_progress_bar(|progress| asked.run(&snapshot, progress))?;
         match file {
             Some(file) => {
                 let written = self.write(file, &clusters, &reader)?;
                 if common.json {
-                    output.object(&Line::Whole(self.whole(&clusters, &reader)))?;
+                    output.object(&ClusterLine::Whole(self.whole(&clusters, &reader)))?;
                 } else {
-                    output.line(&self.said(&clusters, epoch))?;
+                    output.line(&self.summary_text(&clusters, epoch))?;
                     output.line(&written)?;
                 }
             }
@@ -123,7 +123,7 @@ impl Cluster {
                 self.objects(&clusters, &reader, output.writer())?;
             }
             None => {
-                output.summary(&self.said(&clusters, epoch))?;
+                output.summary(&self.summary_text(&clusters, epoch))?;
                 self.lines(&clusters, common, output)?;
                 if clusters.is_empty() {
                     output.note(NONE_COMPARED)?;
@@ -133,18 +133,18 @@ impl Cluster {
         Ok(if clusters.is_empty() { Exit::Nothing } else { Exit::Done })
     }
 
-    /// The cluster of one page.
-    fn one(
+    /// Prints the cluster of one page.
+    fn print_page_cluster(
         &self,
         url: &str,
         (reader, snapshot, asked): (&Reader, &Snapshot, &Clustering),
-        common: &Common,
+        common: &CommonArgs,
         output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    ) -> Result<Exit, VerbError> {
         let Some(found) = PageCluster::of(snapshot, asked, url)? else {
             let is_known =
-                |page: &Page| self.asked.classes.as_ref().is_none_or(|c| c.have(page.class));
-            say(&match snapshot.latest(url)?.filter(is_known) {
+                |page: &Page| self.asked.classes.as_ref().is_none_or(|c| c.contains(page.class));
+            print_message(&match snapshot.latest(url)?.filter(is_known) {
                 None => spelling::unknown(snapshot, url, is_known)?,
                 Some(_) => {
                     "this page has no text in force whose fingerprint can be compared".to_owned()
@@ -153,7 +153,8 @@ impl Cluster {
             return Ok(Exit::Nothing);
         };
         if common.json {
-            output.object(&Line::One(One::of(&found, Saw::of(reader))))?;
+            output
+                .object(&ClusterLine::One(PageClusterResult::of(&found, StoreState::of(reader))))?;
             return Ok(Exit::Done);
         }
         let clock = common.clock();
@@ -163,9 +164,10 @@ impl Cluster {
             many(found.cluster.max_distance.into(), "bit", "bits"),
             clock.show(found.cluster.first_seen),
         ))?;
-        let mut table = Table::new([right("bits"), left("URL")]);
+        let mut table = TextTable::new([right("bits"), left("URL")]);
         for page in &found.pages {
-            table.row([page.distance.to_string(), escape::whole(&page.url)], output)?;
+            table
+                .row([page.distance.to_string(), escape::escape_untruncated(&page.url)], output)?;
         }
         table.end(output)?;
         if !found.complete {
@@ -174,8 +176,8 @@ impl Cluster {
         Ok(Exit::Done)
     }
 
-    /// The clusters as a whole, in words.
-    fn said(&self, clusters: &Clusters, epoch: &str) -> String {
+    /// The summary of all clusters, in words.
+    fn summary_text(&self, clusters: &Clusters, epoch: &str) -> String {
         format!(
             "{}, {}, within {}, {} leads: {}, {} of two pages or more{}",
             many(clusters.pages(), "page", "pages"),
@@ -184,26 +186,26 @@ impl Cluster {
             self.asked.rule,
             many(clusters.len(), "cluster", "clusters"),
             count(clusters.multi_page_clusters()),
-            took_no_part(clusters.without_fingerprint(), epoch),
+            skipped_pages_note(clusters.without_fingerprint(), epoch),
         )
     }
 
-    /// The clusters as a whole, for programs.
-    fn whole(&self, clusters: &Clusters, reader: &Reader) -> Whole {
-        Whole::of(clusters, self.asked.rule.to_string(), Saw::of(reader))
+    /// The summary of all clusters, for JSON.
+    fn whole(&self, clusters: &Clusters, reader: &Reader) -> ClustersSummary {
+        ClustersSummary::of(clusters, self.asked.rule.to_string(), StoreState::of(reader))
     }
 
-    /// How many clusters are listed.
+    /// The maximum number of clusters to list.
     fn listed(&self) -> usize {
         let all = self.by_page || self.output.is_some();
         self.limit.map_or(if all { usize::MAX } else { LISTED }, Limit::count)
     }
 
-    /// Pages in the order that is asked for, of no more clusters than are.
+    /// Iterates over the pages of the listed clusters, in the order that the user asked for.
     fn pages<'c>(
         &self,
         clusters: &'c Clusters,
-    ) -> Result<impl Iterator<Item = simkeep::Result<ClusteredPage>> + use<'c>, Failure> {
+    ) -> Result<impl Iterator<Item = simkeep::Result<ClusteredPage>> + use<'c>, VerbError> {
         let (by_page, mut left) = (self.by_page, self.listed());
         let pages = match by_page {
             true => clusters.by_page(self.min_size)?,
@@ -219,12 +221,12 @@ impl Cluster {
         }))
     }
 
-    /// Clusters in the order of their sizes, no more than are listed.
-    fn clusters<'c>(&self, clusters: &'c Clusters) -> Result<Take<BySize<'c>>, Failure> {
+    /// Iterates over the listed clusters, the largest first.
+    fn clusters<'c>(&self, clusters: &'c Clusters) -> Result<Take<ClustersBySize<'c>>, VerbError> {
         Ok(clusters.by_size(self.min_size)?.take(self.listed()))
     }
 
-    /// Whether pages are listed, and not clusters.
+    /// Whether the output lists pages instead of clusters.
     fn is_of_pages(&self) -> bool {
         self.members || self.by_page
     }
@@ -234,81 +236,91 @@ impl Cluster {
         clusters: &Clusters,
         reader: &Reader,
         to: &mut impl Write,
-    ) -> Result<u64, Failure> {
-        write_object(to, &Line::Whole(self.whole(clusters, reader)))?;
+    ) -> Result<u64, VerbError> {
+        write_object(to, &ClusterLine::Whole(self.whole(clusters, reader)))?;
         let mut lines = 1;
         if self.is_of_pages() {
             for page in self.pages(clusters)? {
-                write_object(to, &Line::Page(OfPage::from(&page?)))?;
+                write_object(to, &ClusterLine::Page(ClusterPage::from(&page?)))?;
                 lines += 1;
             }
         } else {
             for cluster in self.clusters(clusters)? {
-                write_object(to, &Line::Cluster(OfCluster::from(&cluster?)))?;
+                write_object(to, &ClusterLine::Cluster(ClusterResult::from(&cluster?)))?;
                 lines += 1;
             }
         }
         Ok(lines)
     }
 
-    /// Clusters or pages, for people.
+    /// Prints clusters or pages for people.
     fn lines(
         &self,
         clusters: &Clusters,
-        common: &Common,
+        common: &CommonArgs,
         output: &mut Output,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VerbError> {
         let within =
             |distance: u32| if distance == 0 { "0".into() } else { format!("0 to {distance}") };
         if self.by_page {
             let columns = [right("bits"), right("pages"), left("URL"), left("leader")];
-            let mut table = Table::new(columns);
+            let mut table = TextTable::new(columns);
             for page in self.pages(clusters)? {
                 let page = page?;
-                let [url, leader] = [&page.url, &page.leader].map(|url| escape::whole(url));
+                let [url, leader] =
+                    [&page.url, &page.leader].map(|url| escape::escape_untruncated(url));
                 let leader = if page.is_leader() { "-".to_owned() } else { leader };
                 table.row([page.distance.to_string(), count(page.pages), url, leader], output)?;
             }
             return Ok(table.end(output)?);
         }
         if self.members {
-            let mut table = Table::new([right("pages"), right("bits"), left("URL")]);
+            let mut table = TextTable::new([right("pages"), right("bits"), left("URL")]);
             for page in self.pages(clusters)? {
                 let page = page?;
                 let pages = if page.is_leader() { count(page.pages) } else { String::new() };
-                table.row([pages, page.distance.to_string(), escape::whole(&page.url)], output)?;
+                table.row(
+                    [pages, page.distance.to_string(), escape::escape_untruncated(&page.url)],
+                    output,
+                )?;
             }
             return Ok(table.end(output)?);
         }
         let clock = common.clock();
         let seen = left(clock.heading("first seen"));
-        let mut table = Table::new([right("pages"), right("within"), seen, left("leader")]);
+        let mut table = TextTable::new([right("pages"), right("within"), seen, left("leader")]);
         for cluster in self.clusters(clusters)? {
             let cluster = cluster?;
-            let (seen, leader) = (clock.show(cluster.first_seen), escape::whole(&cluster.leader));
+            let (seen, leader) =
+                (clock.show(cluster.first_seen), escape::escape_untruncated(&cluster.leader));
             table
                 .row([count(cluster.pages), within(cluster.max_distance), seen, leader], output)?;
         }
         Ok(table.end(output)?)
     }
 
-    /// Writes a file; returns what is to be said of it.
+    /// Writes a file and returns a message about it.
     fn write(
         &self,
         mut file: RowFile,
         clusters: &Clusters,
         reader: &Reader,
-    ) -> Result<String, Failure> {
+    ) -> Result<String, VerbError> {
         let written = self.rows(clusters, reader, &mut file);
         file.rows = written.map_err(|failure| match failure {
-            Failure::Output(e) => cannot(&file.shown, e),
+            VerbError::Output(e) => write_error(&file.shown, e),
             other => other,
         })?;
         file.put()
     }
 
-    /// Writes a table, or lines of JSON. Returns how many there are.
-    fn rows(&self, clusters: &Clusters, reader: &Reader, to: &mut RowFile) -> Result<u64, Failure> {
+    /// Writes a Parquet table or lines of JSON. Returns the number of rows or lines.
+    fn rows(
+        &self,
+        clusters: &Clusters,
+        reader: &Reader,
+        to: &mut RowFile,
+    ) -> Result<u64, VerbError> {
         #[cfg(feature = "parquet")]
         if to.is_table {
             return self.table(clusters, &mut to.file);

@@ -3,13 +3,17 @@
 use simkeep::cluster::Clusters;
 use simkeep_parquet::{ClusterRow, ClusterWriter, MemberRow, MemberWriter};
 
-use super::Cluster;
-use crate::exit::Failure;
-use crate::output::packed::PackedFile;
+use super::ClusterArgs;
+use crate::exit::VerbError;
+use crate::output::compressed_file::CompressedFile;
 
-impl Cluster {
+impl ClusterArgs {
     /// Writes the list that the user asked for. Returns the number of rows.
-    pub(super) fn table(&self, clusters: &Clusters, to: &mut PackedFile) -> Result<u64, Failure> {
+    pub(super) fn table(
+        &self,
+        clusters: &Clusters,
+        to: &mut CompressedFile,
+    ) -> Result<u64, VerbError> {
         let mut rows = 0;
         if self.is_of_pages() {
             let mut writer = MemberWriter::new(to)?;

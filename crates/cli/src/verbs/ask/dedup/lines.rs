@@ -7,23 +7,23 @@ use simkeep::{Classes, OriginalBy};
 use simkeep_formats::escape;
 
 use super::{filter, summary};
-use crate::output::json::{Fingerprint, Saw};
+use crate::output::json::{Fingerprint, StoreState};
 use crate::output::words::count;
 
 /// The summary of the clusters, a page that is dropped or is kept because of its class, the counts
 /// of dropped pages, or the counts of a filtered corpus.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum Line<'a> {
-    Whole(Whole),
-    Page(Listed<'a>),
-    Summary(summary::Answer),
-    Filtered(filter::Answer),
+pub(crate) enum DedupLine<'a> {
+    Whole(DedupOverview),
+    Page(DedupPage<'a>),
+    Summary(summary::DedupTotals),
+    Filtered(filter::FilterResult),
 }
 
 /// The summary of what to drop from a store.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Whole {
+pub(crate) struct DedupOverview {
     /// The number of pages that are compared.
     pages: u64,
     /// Pages with content but without a fingerprint of the epoch, which are not compared.
@@ -45,20 +45,20 @@ pub(crate) struct Whole {
     clusters: u64,
     /// The number of pages to drop.
     dropped: u64,
-    saw: Saw,
+    saw: StoreState,
 }
 
 /// A page in the list.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum Listed<'a> {
-    Dropped(OfDropped<'a>),
-    Kept(OfKept<'a>),
+pub(crate) enum DedupPage<'a> {
+    Dropped(DroppedDuplicate<'a>),
+    Kept(KeptDuplicate<'a>),
 }
 
 /// A page to drop.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
-pub(crate) struct OfDropped<'a> {
+pub(crate) struct DroppedDuplicate<'a> {
     pub(super) url: &'a str,
     /// The page that is kept in its place.
     pub(super) kept: &'a str,
@@ -67,7 +67,7 @@ pub(crate) struct OfDropped<'a> {
     /// The resemblance of the two texts, from 0 to 1; left out if texts were not compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) resemblance: Option<f64>,
-    pub(super) reason: Reason,
+    pub(super) reason: DropReason,
     /// The number of pages in the cluster.
     pub(super) size: u64,
     /// The fingerprint of the dropped page.
@@ -76,7 +76,7 @@ pub(crate) struct OfDropped<'a> {
 
 /// A page that is kept although another page leads its cluster.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
-pub(crate) struct OfKept<'a> {
+pub(crate) struct KeptDuplicate<'a> {
     pub(super) url: &'a str,
     /// The page that leads its cluster, which is also kept.
     pub(super) leader: &'a str,
@@ -85,7 +85,7 @@ pub(crate) struct OfKept<'a> {
     /// The resemblance of the two texts, from 0 to 1; left out if texts were not compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) resemblance: Option<f64>,
-    pub(super) reason: WhyKept,
+    pub(super) reason: KeptReason,
     /// The number of pages in the cluster.
     pub(super) size: u64,
     /// The fingerprint of the page, not of its leader.
@@ -99,7 +99,7 @@ pub(crate) struct OfKept<'a> {
 /// The reason why a page is kept.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum WhyKept {
+pub(crate) enum KeptReason {
     /// Its leader has another class, which --open does not list.
     OtherClass,
 }
@@ -107,45 +107,46 @@ pub(crate) enum WhyKept {
 /// The evidence that two pages are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Reason {
+pub(crate) enum DropReason {
     SameDigest,
     SameFingerprint,
     /// The fingerprints are near each other.
     Near,
 }
 
-impl Reason {
+impl DropReason {
     /// All reasons, in order of strength.
-    pub(super) const ALL: [Reason; 3] = [Reason::SameDigest, Reason::SameFingerprint, Reason::Near];
+    pub(super) const ALL: [DropReason; 3] =
+        [DropReason::SameDigest, DropReason::SameFingerprint, DropReason::Near];
 
     /// The key of the reason in JSON.
     pub(super) fn key(self) -> &'static str {
         match self {
-            Reason::SameDigest => "same-digest",
-            Reason::SameFingerprint => "same-fingerprint",
-            Reason::Near => "near",
+            DropReason::SameDigest => "same-digest",
+            DropReason::SameFingerprint => "same-fingerprint",
+            DropReason::Near => "near",
         }
     }
 }
 
-impl WhyKept {
+impl KeptReason {
     /// The key of the reason in JSON.
     pub(super) fn key(self) -> &'static str {
         match self {
-            WhyKept::OtherClass => "other-class",
+            KeptReason::OtherClass => "other-class",
         }
     }
 }
 
-impl Whole {
+impl DedupOverview {
     pub(super) fn of(
         clusters: &Clusters,
         dropped: u64,
         (resemblance, compared): (Option<f64>, Option<u64>),
         rule: String,
-        saw: Saw,
-    ) -> Whole {
-        Whole {
+        saw: StoreState,
+    ) -> DedupOverview {
+        DedupOverview {
             pages: clusters.pages(),
             without_fingerprint: clusters.without_fingerprint(),
             fingerprints: clusters.fingerprints(),
@@ -160,20 +161,20 @@ impl Whole {
     }
 }
 
-impl<'a> Listed<'a> {
+impl<'a> DedupPage<'a> {
     /// The line about a page that is not a leader; `None` for a leader. `open` are the classes of
     /// pages that all may see.
-    pub(super) fn of(page: &'a ClusteredPage, open: &Classes) -> Option<Listed<'a>> {
+    pub(super) fn of(page: &'a ClusteredPage, open: &Classes) -> Option<DedupPage<'a>> {
         let reason = match page.by? {
-            OriginalBy::Digest => Reason::SameDigest,
-            OriginalBy::Fingerprint => Reason::SameFingerprint,
-            _ => Reason::Near,
+            OriginalBy::Digest => DropReason::SameDigest,
+            OriginalBy::Fingerprint => DropReason::SameFingerprint,
+            _ => DropReason::Near,
         };
         let (url, leader, distance, size) = (&*page.url, &*page.leader, page.distance, page.pages);
         let (resemblance, fingerprint) = (page.resemblance, Fingerprint(page.fingerprint));
         Some(if page.yields(open) {
             let kept = leader;
-            Listed::Dropped(OfDropped {
+            DedupPage::Dropped(DroppedDuplicate {
                 url,
                 kept,
                 distance,
@@ -183,12 +184,12 @@ impl<'a> Listed<'a> {
                 fingerprint,
             })
         } else {
-            Listed::Kept(OfKept {
+            DedupPage::Kept(KeptDuplicate {
                 url,
                 leader,
                 distance,
                 resemblance,
-                reason: WhyKept::OtherClass,
+                reason: KeptReason::OtherClass,
                 size,
                 fingerprint,
                 class: page.class,
@@ -201,15 +202,27 @@ impl<'a> Listed<'a> {
     /// the URL of the leader.
     pub(super) fn cells(&self) -> Vec<String> {
         let (distance, resemblance, reason, size, url, leader) = match *self {
-            Listed::Dropped(OfDropped {
-                url, kept, distance, resemblance, reason, size, ..
+            DedupPage::Dropped(DroppedDuplicate {
+                url,
+                kept,
+                distance,
+                resemblance,
+                reason,
+                size,
+                ..
             }) => (distance, resemblance, reason.key(), size, url, kept),
-            Listed::Kept(OfKept { url, leader, distance, resemblance, reason, size, .. }) => {
-                (distance, resemblance, reason.key(), size, url, leader)
-            }
+            DedupPage::Kept(KeptDuplicate {
+                url,
+                leader,
+                distance,
+                resemblance,
+                reason,
+                size,
+                ..
+            }) => (distance, resemblance, reason.key(), size, url, leader),
         };
         let alike = resemblance.map(|share| format!("{share:.2}"));
-        let [url, leader] = [url, leader].map(escape::whole);
+        let [url, leader] = [url, leader].map(escape::escape_untruncated);
         let rest = [reason.to_owned(), count(size), url, leader];
         [distance.to_string()].into_iter().chain(alike).chain(rest).collect()
     }

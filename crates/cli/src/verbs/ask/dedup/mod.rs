@@ -14,22 +14,22 @@ use std::time::Instant;
 use simkeep::cluster::{Candidates, Clusters};
 use simkeep::{Classes, Reader};
 
-use crate::Common;
-use crate::exit::{Exit, Failure, say};
+use crate::CommonArgs;
+use crate::exit::{Exit, VerbError, print_message};
 use crate::input::limit::Limit;
 use crate::output::Output;
-use crate::output::json::Saw;
-use crate::output::progress::{counted, watched};
-use crate::output::table::{Table, left, right};
+use crate::output::json::StoreState;
+use crate::output::progress::{counted, with_progress_bar};
+use crate::output::table::{TextTable, left, right};
 use crate::output::visit;
-use crate::output::words::{count, many, took_no_part};
-use filter::Filter;
-use lines::{Listed, Whole};
-use sample::Sample;
-use summary::Summary;
+use crate::output::words::{count, many, skipped_pages_note};
+use filter::CorpusFilter;
+use lines::{DedupOverview, DedupPage};
+use sample::PairSample;
+use summary::DedupSummary;
 
-pub(crate) use lines::Line;
-pub(crate) use options::Dedup;
+pub(crate) use lines::DedupLine;
+pub(crate) use options::DedupArgs;
 
 /// The distance in bits within which texts are compared. As a rule, it misses one in fifty pairs of
 /// texts with a resemblance of 0.8.
@@ -42,34 +42,36 @@ const NONE_COMPARED: &str = "no text was compared: none has words, and the diges
 /// The maximum number of pages to list by default.
 const LISTED: usize = 100;
 
-impl Dedup {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl DedupArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         // Creates the output files before the work, so that a bad path fails early.
-        let mut filter = self.to.as_deref().map(|to| Filter::new(&self, to)).transpose()?;
-        let lists = self.is_plan_wanted().then(|| lists::Files::create(&self)).transpose()?;
+        let mut filter = self.to.as_deref().map(|to| CorpusFilter::new(&self, to)).transpose()?;
+        let lists = self.is_plan_wanted().then(|| lists::DedupFiles::create(&self)).transpose()?;
         let reader = common.read()?;
         let snapshot = reader.snapshot();
         let asked = self.asked.clustering(&snapshot, self.resemblance.map(|_| WIDE))?;
         let (clusters, compared) = match (self.resemblance, &mut filter) {
             (Some(resemblance), Some(filter)) => {
-                let candidates = watched(|progress| Candidates::of(&snapshot, &asked, progress))?;
+                let candidates =
+                    with_progress_bar(|progress| Candidates::of(&snapshot, &asked, progress))?;
                 let compared = filter.sketch(&candidates)?;
                 if compared == 0 && !candidates.is_empty() {
-                    say(NONE_COMPARED);
+                    print_message(NONE_COMPARED);
                 }
-                let clusters = watched(|progress| candidates.clusters(resemblance, progress))?;
+                let clusters =
+                    with_progress_bar(|progress| candidates.clusters(resemblance, progress))?;
                 (clusters, Some(compared))
             }
-            _ => (watched(|progress| asked.run(&snapshot, progress))?, None),
+            _ => (with_progress_bar(|progress| asked.run(&snapshot, progress))?, None),
         };
         let epoch = visit::epoch(snapshot.epochs(), clusters.epoch())?;
         let open = self.open.clone().unwrap_or_default();
         let dropped = clusters.count_dropped(&open)?;
         if common.json {
             let whole = self.whole(&clusters, dropped, compared, &reader);
-            output.object(&Line::Whole(whole))?;
+            output.object(&DedupLine::Whole(whole))?;
         } else {
-            let said = self.said((&clusters, epoch), dropped, compared);
+            let said = self.summary_text((&clusters, epoch), dropped, compared);
             if self.is_table() { output.summary(&said)? } else { output.line(&said)? }
         }
         if let Some(lists) = lists {
@@ -79,7 +81,7 @@ impl Dedup {
             let started = Instant::now();
             let filtered = filter.run(&clusters, &open)?.answer(started.elapsed());
             if common.json {
-                output.object(&Line::Filtered(filtered))?;
+                output.object(&DedupLine::Filtered(filtered))?;
             } else {
                 filtered.lines().iter().try_for_each(|line| output.line(line))?;
             }
@@ -109,7 +111,7 @@ impl Dedup {
     }
 
     /// The summary, in words.
-    fn said(
+    fn summary_text(
         &self,
         (clusters, epoch): (&Clusters, &str),
         dropped: u64,
@@ -126,7 +128,7 @@ impl Dedup {
             self.asked.rule,
             count(clusters.pages() - dropped),
             count(dropped),
-            took_no_part(clusters.without_fingerprint(), epoch),
+            skipped_pages_note(clusters.without_fingerprint(), epoch),
         )
     }
 
@@ -137,13 +139,13 @@ impl Dedup {
         dropped: u64,
         compared: Option<u64>,
         reader: &Reader,
-    ) -> Whole {
+    ) -> DedupOverview {
         let (rule, by_text) = (self.asked.rule.to_string(), (self.resemblance, compared));
-        Whole::of(clusters, dropped, by_text, rule, Saw::of(reader))
+        DedupOverview::of(clusters, dropped, by_text, rule, StoreState::of(reader))
     }
 
     /// The maximum number of pages to list.
-    fn listed(&self, common: &Common) -> usize {
+    fn listed(&self, common: &CommonArgs) -> usize {
         let all = if common.json { usize::MAX } else { LISTED };
         match (self.sample, self.filter.is_empty()) {
             (Some(_), _) => 0,
@@ -157,13 +159,13 @@ impl Dedup {
         &self,
         (clusters, epoch): (&Clusters, &str),
         open: &Classes,
-        mut files: lists::Files,
-        common: &Common,
+        mut files: lists::DedupFiles,
+        common: &CommonArgs,
         out: &mut Output,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VerbError> {
         let mut lists = files.begin()?;
-        let mut sample = self.sample.map(|size| Sample::new(size, self.seed));
-        let (mut summary, mut listed) = (Summary::new(clusters.k()), self.listed(common));
+        let mut sample = self.sample.map(|size| PairSample::new(size, self.seed));
+        let (mut summary, mut listed) = (DedupSummary::new(clusters.k()), self.listed(common));
         let mut table = self.table();
         // Without a list of kept pages, clusters of one page are not needed.
         let (pages_min, pages) = match self.keep_list {
@@ -172,20 +174,20 @@ impl Dedup {
             None => (2, clusters.multi_page_clusters() + clusters.pages() - clusters.len()),
         };
         let shown = out.is_terminal() && listed > 0;
-        let mut pass = |done: &AtomicU64| -> Result<(), Failure> {
+        let mut pass = |done: &AtomicU64| -> Result<(), VerbError> {
             for page in clusters.by_page(pages_min)? {
                 let page = page?;
                 done.fetch_add(1, Ordering::Relaxed);
-                let Some(of) = Listed::of(&page, open) else {
+                let Some(of) = DedupPage::of(&page, open) else {
                     lists.keep(&page.url)?;
                     continue;
                 };
                 match &of {
-                    Listed::Kept(of) => {
+                    DedupPage::Kept(of) => {
                         lists.keep(of.url)?;
                         summary.keep();
                     }
-                    Listed::Dropped(of) => {
+                    DedupPage::Dropped(of) => {
                         lists.drop(of)?;
                         summary.add(of);
                         sample.iter_mut().for_each(|sample| sample.add(of));
@@ -193,7 +195,7 @@ impl Dedup {
                 }
                 if listed > 0 {
                     listed -= 1;
-                    Dedup::list(of, &mut table, common, out)?;
+                    DedupArgs::list(of, &mut table, common, out)?;
                 }
             }
             Ok(())
@@ -203,17 +205,17 @@ impl Dedup {
             true => pass(&AtomicU64::new(0))?,
             false => counted("pages", pages, pass)?,
         }
-        for pair in sample.into_iter().flat_map(Sample::pairs) {
-            Dedup::list(Listed::Dropped(pair.of()), &mut table, common, out)?;
+        for pair in sample.into_iter().flat_map(PairSample::pairs) {
+            DedupArgs::list(DedupPage::Dropped(pair.of()), &mut table, common, out)?;
         }
         table.end(out)?;
         lists.end()?;
         let written = files.put()?;
         if let Some(advice) = self.resemblance.is_none().then(|| summary.advice(epoch)).flatten() {
-            say(&advice);
+            print_message(&advice);
         }
         if common.json {
-            out.object(&Line::Summary(summary.answer()))?;
+            out.object(&DedupLine::Summary(summary.answer()))?;
             return Ok(());
         }
         for line in summary.lines().into_iter().chain(written) {
@@ -222,20 +224,20 @@ impl Dedup {
         Ok(())
     }
 
-    fn table(&self) -> Table {
+    fn table(&self) -> TextTable {
         let alike = self.resemblance.map(|_| right("alike"));
         let rest = [left("reason"), right("pages"), left("URL"), left("kept")];
-        Table::new([right("bits")].into_iter().chain(alike).chain(rest))
+        TextTable::new([right("bits")].into_iter().chain(alike).chain(rest))
     }
 
     fn list(
-        of: Listed<'_>,
-        table: &mut Table,
-        common: &Common,
+        of: DedupPage<'_>,
+        table: &mut TextTable,
+        common: &CommonArgs,
         output: &mut Output,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VerbError> {
         if common.json {
-            return Ok(output.object(&Line::Page(of))?);
+            return Ok(output.object(&DedupLine::Page(of))?);
         }
         Ok(table.cells(of.cells(), output)?)
     }

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use simkeep::Classes;
-use simkeep_formats::Key;
+use simkeep_formats::KeyPath;
 
 use super::help::HELP;
 use crate::input::limit::Limit;
-use crate::input::reading::Reading;
-use crate::verbs::ask::cluster::Asked;
+use crate::input::reading::ReadingArgs;
+use crate::verbs::ask::cluster::ClusteringArgs;
 
 /// List duplicates to drop, or write a corpus without them
 ///
@@ -17,9 +17,9 @@ use crate::verbs::ask::cluster::Asked;
 /// does not change.
 #[derive(Args)]
 #[command(after_long_help = HELP)]
-pub(crate) struct Dedup {
+pub(crate) struct DedupArgs {
     #[command(flatten)]
-    pub(super) asked: Asked,
+    pub(super) asked: ClusteringArgs,
     /// Classes whose pages may replace pages of any class
     #[arg(long, value_name = "CLASSES")]
     pub(super) open: Option<Classes>,
@@ -56,10 +56,10 @@ pub(crate) struct Dedup {
     /// Key or column of the name, as for `load` [default: url]
     #[arg(long, value_name = "KEY", requires = "filter")]
     #[arg(help_heading = CORPUS)]
-    pub(super) url_key: Option<Key>,
+    pub(super) url_key: Option<KeyPath>,
     /// Key or column of the text [default: text]
     #[arg(long, value_name = "KEY", requires = "filter", help_heading = CORPUS)]
-    pub(super) text_key: Option<Key>,
+    pub(super) text_key: Option<KeyPath>,
     /// Compare names only, not texts
     #[arg(long, requires = "filter", help_heading = CORPUS)]
     pub(super) any_text: bool,
@@ -68,7 +68,7 @@ pub(crate) struct Dedup {
     #[arg(conflicts_with = "any_text", help_heading = CORPUS)]
     pub(super) resemblance: Option<f64>,
     #[command(flatten)]
-    pub(super) reading: Reading,
+    pub(super) reading: ReadingArgs,
 }
 
 const CORPUS: &str = "A corpus";

@@ -3,13 +3,13 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::lines::{OfDropped, Reason};
+use super::lines::{DropReason, DroppedDuplicate};
 use crate::output::json::Fingerprint;
 
 /// A random sample of `size` pairs of each distance. The number of a pair is a hash of its URL and
 /// the seed, and the pairs with the smallest numbers are in the sample. So the same pages always
 /// yield the same sample.
-pub(super) struct Sample {
+pub(super) struct PairSample {
     size: usize,
     seed: u64,
     by_distance: BTreeMap<u32, BinaryHeap<SampledPair>>,
@@ -22,17 +22,17 @@ pub(super) struct SampledPair {
     kept: String,
     distance: u32,
     resemblance: Option<f64>,
-    reason: Reason,
+    reason: DropReason,
     size: u64,
     fingerprint: u64,
 }
 
-impl Sample {
-    pub(super) fn new(size: usize, seed: u64) -> Sample {
-        Sample { size, seed, by_distance: BTreeMap::new() }
+impl PairSample {
+    pub(super) fn new(size: usize, seed: u64) -> PairSample {
+        PairSample { size, seed, by_distance: BTreeMap::new() }
     }
 
-    pub(super) fn add(&mut self, of: &OfDropped<'_>) {
+    pub(super) fn add(&mut self, of: &DroppedDuplicate<'_>) {
         let number = number(of.url, self.seed);
         let heap = self.by_distance.entry(of.distance).or_default();
         if heap.len() >= self.size && heap.peek().is_none_or(|greatest| greatest.number <= number) {
@@ -81,8 +81,8 @@ impl Ord for SampledPair {
 }
 
 impl SampledPair {
-    pub(super) fn of(&self) -> OfDropped<'_> {
-        OfDropped {
+    pub(super) fn of(&self) -> DroppedDuplicate<'_> {
+        DroppedDuplicate {
             url: &self.url,
             kept: &self.kept,
             distance: self.distance,
@@ -112,16 +112,16 @@ mod tests {
     fn sample_depends_on_the_seed_and_not_the_order() {
         let urls: Vec<String> = (0..1000).map(|n| format!("https://example.com/{n}")).collect();
         let sampled = |seed: u64, backwards: bool| -> Vec<(u32, String)> {
-            let mut sample = Sample::new(3, seed);
+            let mut sample = PairSample::new(3, seed);
             let mut order: Vec<&String> = urls.iter().collect();
             if backwards {
                 order.reverse();
             }
             for url in order {
-                let (reason, size, fingerprint) = (Reason::Near, 2, Fingerprint(7));
+                let (reason, size, fingerprint) = (DropReason::Near, 2, Fingerprint(7));
                 let distance = u32::try_from(url.len() % 2).unwrap();
                 let (kept, resemblance) = ("kept", None);
-                sample.add(&OfDropped {
+                sample.add(&DroppedDuplicate {
                     url,
                     kept,
                     distance,
@@ -140,7 +140,7 @@ mod tests {
         );
         assert_eq!(sampled(0, true), first);
         assert_ne!(sampled(1, false), first);
-        assert_eq!(Sample::new(0, 0).pairs().count(), 0);
+        assert_eq!(PairSample::new(0, 0).pairs().count(), 0);
     }
 
     /// The sample contains pages from each tenth of the list about equally often.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use simkeep::fingerprint::Recipe;
 use simkeep_formats::escape;
 
-use super::lines::{OfDropped, Reason};
+use super::lines::{DropReason, DroppedDuplicate};
 use crate::output::host::host;
 use crate::output::words::{count, many};
 
@@ -16,14 +16,14 @@ use crate::output::words::{count, many};
 const NAMED: usize = 10;
 
 /// The counts so far. Pages come in SURT order, so the pages of a host are contiguous.
-pub(super) struct Summary {
-    /// The number of dropped pages for each reason, in the order of [`Reason::ALL`].
-    reasons: [u64; Reason::ALL.len()],
+pub(super) struct DedupSummary {
+    /// The number of dropped pages for each reason, in the order of [`DropReason::ALL`].
+    reasons: [u64; DropReason::ALL.len()],
     distances: Vec<u64>,
     /// The current host.
-    host: Host,
+    host: HostDropCount,
     /// The hosts with the most dropped pages among those before it, most first.
-    hosts: Vec<Host>,
+    hosts: Vec<HostDropCount>,
     /// Dropped pages that are near a page of their own host.
     near_on_host: u64,
     /// Pages that are kept only because of their class.
@@ -34,15 +34,15 @@ pub(super) struct Summary {
 const TEMPLATED_MIN: u64 = 20;
 
 #[derive(Clone, Default)]
-struct Host {
+struct HostDropCount {
     name: String,
     dropped: u64,
 }
 
 /// Counts of dropped pages.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer {
-    by_reason: ByReason,
+pub(crate) struct DedupTotals {
+    by_reason: DropReasonCounts,
     /// The number of dropped pages by their distance to the kept page: 0, 1, 2 and so on up to k
     /// bits.
     by_distance: Vec<u64>,
@@ -50,14 +50,14 @@ pub(crate) struct Answer {
     /// template may be near each other without having much else in common.
     near_on_host: u64,
     /// The hosts with the most dropped pages, most first.
-    hosts: Vec<OfHost>,
+    hosts: Vec<HostDrops>,
     /// Pages that are kept only because their leaders have other classes.
     other_class: u64,
 }
 
 /// The number of dropped pages by reason.
 #[derive(Serialize, JsonSchema)]
-struct ByReason {
+struct DropReasonCounts {
     same_digest: u64,
     same_fingerprint: u64,
     near: u64,
@@ -66,17 +66,17 @@ struct ByReason {
 /// A host with dropped pages.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "HostOfDropped")]
-struct OfHost {
+struct HostDrops {
     host: String,
     /// The number of its dropped pages.
     dropped: u64,
 }
 
-impl Summary {
-    pub(super) fn new(k: u32) -> Summary {
+impl DedupSummary {
+    pub(super) fn new(k: u32) -> DedupSummary {
         let distances = vec![0; k as usize + 1];
-        let (reasons, host, hosts) = ([0; _], Host::default(), Vec::new());
-        Summary { reasons, distances, host, hosts, near_on_host: 0, other_class: 0 }
+        let (reasons, host, hosts) = ([0; _], HostDropCount::default(), Vec::new());
+        DedupSummary { reasons, distances, host, hosts, near_on_host: 0, other_class: 0 }
     }
 
     /// Counts a page that is kept only because of its class.
@@ -85,17 +85,17 @@ impl Summary {
     }
 
     /// Adds a dropped page. Pages come in SURT order.
-    pub(super) fn add(&mut self, of: &OfDropped<'_>) {
+    pub(super) fn add(&mut self, of: &DroppedDuplicate<'_>) {
         let [digest, fingerprint, near] = &mut self.reasons;
         *match of.reason {
-            Reason::SameDigest => digest,
-            Reason::SameFingerprint => fingerprint,
-            Reason::Near => near,
+            DropReason::SameDigest => digest,
+            DropReason::SameFingerprint => fingerprint,
+            DropReason::Near => near,
         } += 1;
         let at = of.distance as usize;
         self.distances.iter_mut().skip(at).take(1).for_each(|pages| *pages += 1);
         let name = host_of(of.url);
-        let is_on_host = matches!(of.reason, Reason::Near) && name == host_of(of.kept);
+        let is_on_host = matches!(of.reason, DropReason::Near) && name == host_of(of.kept);
         self.near_on_host += u64::from(is_on_host && !name.is_empty());
         if self.host.name != name {
             self.ended();
@@ -142,12 +142,12 @@ impl Summary {
     }
 
     /// The counts for JSON.
-    pub(super) fn answer(mut self) -> Answer {
+    pub(super) fn answer(mut self) -> DedupTotals {
         self.ended();
         let [same_digest, same_fingerprint, near] = self.reasons;
-        let of = |Host { name, dropped }| OfHost { host: name, dropped };
-        Answer {
-            by_reason: ByReason { same_digest, same_fingerprint, near },
+        let of = |HostDropCount { name, dropped }| HostDrops { host: name, dropped };
+        DedupTotals {
+            by_reason: DropReasonCounts { same_digest, same_fingerprint, near },
             by_distance: self.distances,
             near_on_host: self.near_on_host,
             hosts: self.hosts.into_iter().map(of).collect(),
@@ -161,14 +161,18 @@ impl Summary {
         let all: u64 = self.reasons.iter().sum();
         let mut lines = vec![many(all, "page to drop", "pages to drop")];
         let line = |name: &str, number: u64| format!("  {name:<30}{:>13}", count(number));
-        for (reason, number) in Reason::ALL.iter().zip(self.reasons) {
+        for (reason, number) in DropReason::ALL.iter().zip(self.reasons) {
             lines.push(line(reason.key(), number));
         }
         for (distance, number) in (0..).zip(&self.distances) {
             lines.push(line(&many(distance, "bit", "bits"), *number));
         }
-        for Host { name, dropped } in &self.hosts {
-            let name = if name.is_empty() { "no host".to_owned() } else { escape::whole(name) };
+        for HostDropCount { name, dropped } in &self.hosts {
+            let name = if name.is_empty() {
+                "no host".to_owned()
+            } else {
+                escape::escape_untruncated(name)
+            };
             lines.push(line(&name, *dropped));
         }
         if self.other_class > 0 {
@@ -192,14 +196,22 @@ mod tests {
     #[test]
     fn texts_are_suggested_for_shared_templates() {
         let advised = |epoch: &str, same_host: u64, others: u64| {
-            let mut summary = Summary::new(3);
+            let mut summary = DedupSummary::new(3);
             for n in 0..same_host + others {
                 let site = if n < same_host { "a.example" } else { "b.example" };
                 let (url, kept) = (format!("https://a.example/{n}"), format!("https://{site}/"));
                 let (resemblance, size, fingerprint) = (None, 2, Fingerprint(0));
-                let (reason, distance) = (Reason::Near, 2);
+                let (reason, distance) = (DropReason::Near, 2);
                 let (url, kept) = (&url[..], &kept[..]);
-                let of = OfDropped { url, kept, distance, resemblance, reason, size, fingerprint };
+                let of = DroppedDuplicate {
+                    url,
+                    kept,
+                    distance,
+                    resemblance,
+                    reason,
+                    size,
+                    fingerprint,
+                };
                 summary.add(&of);
             }
             summary.advice(epoch)
@@ -217,22 +229,27 @@ mod tests {
 
     #[test]
     fn pages_are_counted_by_reason_distance_and_host() {
-        let mut summary = Summary::new(3);
+        let mut summary = DedupSummary::new(3);
         let mut add = |url: &str, distance, reason| {
             let (kept, resemblance, size, fingerprint) = ("kept", None, 2, Fingerprint(0));
-            let of = OfDropped { url, kept, distance, resemblance, reason, size, fingerprint };
+            let of =
+                DroppedDuplicate { url, kept, distance, resemblance, reason, size, fingerprint };
             summary.add(&of);
         };
         for n in 0..20 {
             for page in 0..=n {
                 let url = format!("https://{n:02}.example/{page}");
-                add(&url, n % 4, if n % 4 == 0 { Reason::SameDigest } else { Reason::Near });
+                add(
+                    &url,
+                    n % 4,
+                    if n % 4 == 0 { DropReason::SameDigest } else { DropReason::Near },
+                );
             }
         }
-        add("doc-1", 0, Reason::SameFingerprint);
-        add("doc-2", 0, Reason::SameFingerprint);
+        add("doc-1", 0, DropReason::SameFingerprint);
+        add("doc-2", 0, DropReason::SameFingerprint);
         let answer = summary.answer();
-        let ByReason { same_digest, same_fingerprint, near } = answer.by_reason;
+        let DropReasonCounts { same_digest, same_fingerprint, near } = answer.by_reason;
         assert_eq!((same_digest, same_fingerprint, near), (45, 2, 165));
         assert_eq!(answer.by_distance, [47, 50, 55, 60]);
         let hosts: Vec<_> = answer.hosts.iter().map(|of| (&of.host[..], of.dropped)).collect();

@@ -11,16 +11,16 @@ use simkeep::{Epoch, Error, Matches, Query, Snapshot};
 use simkeep_formats::lines::open;
 use simkeep_formats::{ZstdWindow, escape, is_html};
 
-use super::search::{ended, search_on};
+use super::search::{ended, extend_search};
 use super::{
-    Asked, Form, Lines, Near, NearPage, Printed, Sought, document, near_pages, of_text,
-    parse_fingerprint, row,
+    BatchLineKind, NearArgs, NearOutput, NearPage, NearQuery, NearQueryResult, TextFormat,
+    document, near_pages, of_text, parse_fingerprint, row,
 };
-use crate::exit::{Exit, Failure, say};
+use crate::exit::{Exit, VerbError, print_message};
 use crate::input::origin;
 use crate::output::Output;
 use crate::output::json::{EpochName, Fingerprint};
-use crate::output::table::{Table, left, right};
+use crate::output::table::{TextTable, left, right};
 use crate::output::{visit, words};
 
 /// The maximum number of questions that are searched together.
@@ -32,30 +32,31 @@ const PAGES: usize = 1 << 16;
 
 /// Answers each line of a file; `-` is standard input.
 pub(super) fn run(
-    near: &Near,
+    near: &NearArgs,
     file: &Path,
     snapshot: &Snapshot,
     as_json: bool,
     output: &mut Output,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, VerbError> {
     let form = match near.lines {
-        Lines::Html => Some(Form::Html),
-        Lines::Text => Some(Form::Text),
-        Lines::Url | Lines::Fingerprint => None,
+        BatchLineKind::Html => Some(TextFormat::Html),
+        BatchLineKind::Text => Some(TextFormat::Text),
+        BatchLineKind::Url | BatchLineKind::Fingerprint => None,
     };
-    let texts = form.map(|form| Ok::<_, Failure>((form, near.of_texts(snapshot)?))).transpose()?;
+    let texts =
+        form.map(|form| Ok::<_, VerbError>((form, near.of_texts(snapshot)?))).transpose()?;
     let named = near.epoch.as_deref().map(|name| origin::named(snapshot.epochs(), name));
     let usual = named.transpose()?.unwrap_or_else(|| snapshot.near_epoch());
     let epoch = texts.as_ref().map_or(usual, |(_, (epoch, _))| *epoch);
     let kind = match &texts {
         Some((form, (epoch, origin))) => {
-            Kind::Texts(*form, *epoch, Box::new(origin.fingerprinter()?))
+            BatchKind::Texts(*form, *epoch, Box::new(origin.fingerprinter()?))
         }
-        None if near.lines == Lines::Url => Kind::Urls,
-        None => Kind::Fingerprints(None),
+        None if near.lines == BatchLineKind::Url => BatchKind::Urls,
+        None => BatchKind::Fingerprints(None),
     };
-    let mut batch = Batch::new(near, snapshot, kind, as_json);
-    for lines in open(file, ZstdWindow::default()).map_err(Failure::Other)? {
+    let mut batch = NearBatch::new(near, snapshot, kind, as_json);
+    for lines in open(file, ZstdWindow::default()).map_err(VerbError::Other)? {
         for (number, line) in lines.each() {
             batch.read(number, line, output)?;
         }
@@ -65,58 +66,58 @@ pub(super) fn run(
     }
     let exit = batch.end(output)?;
     let looked = near.without(snapshot, epoch)?;
-    if let Some(looked) = looked.and_then(|looked| looked.said(snapshot, epoch).transpose()) {
+    if let Some(looked) = looked.and_then(|looked| looked.note(snapshot, epoch).transpose()) {
         output.note(&looked?)?;
     }
     Ok(exit)
 }
 
 /// The kind of lines, and the state that is needed to search for them.
-enum Kind<'a> {
+enum BatchKind<'a> {
     /// Fingerprints, and the epoch in which they are compared; `None` before the first line.
     Fingerprints(Option<Epoch>),
     Urls,
-    Texts(Form, Epoch, Box<Fingerprinter<'a>>),
+    Texts(TextFormat, Epoch, Box<Fingerprinter<'a>>),
 }
 
 /// A line of the batch.
-struct Question {
+struct BatchQuery {
     number: u64,
     /// The text of the line; `None` for a line that is too long.
     text: Option<String>,
     /// The fingerprint to search for, or the reason why there is none.
-    sought: Result<Asked, Why>,
+    sought: Result<NearQuery, NoQueryReason>,
 }
 
 /// The reason why nothing is searched for.
-struct Why {
-    said: String,
+struct NoQueryReason {
+    message: String,
     /// Whether the line is not a valid fingerprint, URL or text.
     is_broken: bool,
 }
 
-impl Why {
-    fn broken(said: impl ToString) -> Why {
-        Why { said: said.to_string(), is_broken: true }
+impl NoQueryReason {
+    fn broken(said: impl ToString) -> NoQueryReason {
+        NoQueryReason { message: said.to_string(), is_broken: true }
     }
 }
 
 /// The result for a line.
-struct Answer<'q> {
-    asked: &'q Asked,
+struct BatchMatches<'q> {
+    asked: &'q NearQuery,
     /// The maximum distance in bits.
     k: u32,
     matches: Matches,
 }
 
 /// The questions that wait for an answer, and the totals of the answers so far.
-struct Batch<'a> {
-    near: &'a Near,
+struct NearBatch<'a> {
+    near: &'a NearArgs,
     snapshot: &'a Snapshot,
-    kind: Kind<'a>,
-    questions: Vec<Question>,
+    kind: BatchKind<'a>,
+    questions: Vec<BatchQuery>,
     /// The table for people; `None` for JSON.
-    table: Option<Table>,
+    table: Option<TextTable>,
     lines: u64,
     broken: u64,
     /// The number of pages that were found.
@@ -127,7 +128,7 @@ struct Batch<'a> {
 
 /// The answer to a line of a --batch.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Line<'a> {
+pub(crate) struct BatchLine<'a> {
     /// The number of the line in the file, from 1.
     line: u64,
     /// The text of the line; null if the line is too long to read.
@@ -151,13 +152,18 @@ pub(crate) struct Line<'a> {
     near: Vec<NearPage<'a>>,
 }
 
-impl<'a> Batch<'a> {
-    fn new(near: &'a Near, snapshot: &'a Snapshot, kind: Kind<'a>, as_json: bool) -> Batch<'a> {
+impl<'a> NearBatch<'a> {
+    fn new(
+        near: &'a NearArgs,
+        snapshot: &'a Snapshot,
+        kind: BatchKind<'a>,
+        as_json: bool,
+    ) -> NearBatch<'a> {
         let columns = [right("line"), right("bits"), left("change"), left("fingerprint")];
         let columns = columns.into_iter().chain([left("URL")]);
-        let table = (!as_json).then(|| Table::new(columns));
+        let table = (!as_json).then(|| TextTable::new(columns));
         let questions = Vec::new();
-        Batch { near, snapshot, kind, questions, table, lines: 0, broken: 0, found: 0, cut: 0 }
+        NearBatch { near, snapshot, kind, questions, table, lines: 0, broken: 0, found: 0, cut: 0 }
     }
 
     /// Adds a line. Answers the waiting questions if there are many.
@@ -166,7 +172,7 @@ impl<'a> Batch<'a> {
         number: u64,
         line: Result<&[u8], &str>,
         output: &mut Output,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VerbError> {
         let line = line.map(|line| {
             let marked = line.strip_prefix(b"\xef\xbb\xbf").filter(|_| number == 1);
             marked.unwrap_or(line).trim_ascii()
@@ -175,9 +181,9 @@ impl<'a> Batch<'a> {
             Ok([]) => return Ok(()),
             Ok(line) => {
                 let text = String::from_utf8_lossy(line).into_owned();
-                Question { number, sought: self.sought(line)?, text: Some(text) }
+                BatchQuery { number, sought: self.parse_query(line)?, text: Some(text) }
             }
-            Err(why) => Question { number, sought: Err(Why::broken(why)), text: None },
+            Err(why) => BatchQuery { number, sought: Err(NoQueryReason::broken(why)), text: None },
         };
         self.lines += 1;
         self.questions.push(question);
@@ -190,69 +196,73 @@ impl<'a> Batch<'a> {
     }
 
     /// The fingerprint to search for, or the reason why there is none.
-    fn sought(&mut self, line: &[u8]) -> Result<Result<Asked, Why>, Failure> {
-        let sought: Sought = match &mut self.kind {
-            Kind::Texts(Form::Text, ..) if is_html(Path::new(""), line) => {
-                return Ok(Err(Why::broken("it is HTML: use --lines html")));
+    fn parse_query(&mut self, line: &[u8]) -> Result<Result<NearQuery, NoQueryReason>, VerbError> {
+        let sought: NearQueryResult = match &mut self.kind {
+            BatchKind::Texts(TextFormat::Text, ..) if is_html(Path::new(""), line) => {
+                return Ok(Err(NoQueryReason::broken("it is HTML: use --lines html")));
             }
-            Kind::Texts(form, epoch, fingerprinter) => match document(line, *form, Path::new("")) {
-                None => return Ok(Err(Why::broken("it is not a text"))),
-                Some(text) => of_text(&text, *epoch, fingerprinter, Path::new("the text"))?,
-            },
-            Kind::Urls => {
+            BatchKind::Texts(form, epoch, fingerprinter) => {
+                match document(line, *form, Path::new("")) {
+                    None => return Ok(Err(NoQueryReason::broken("it is not a text"))),
+                    Some(text) => of_text(&text, *epoch, fingerprinter, Path::new("the text"))?,
+                }
+            }
+            BatchKind::Urls => {
                 let Ok(url) = std::str::from_utf8(line) else {
-                    return Ok(Err(Why::broken("the URL is not UTF-8")));
+                    return Ok(Err(NoQueryReason::broken("the URL is not UTF-8")));
                 };
                 match self.near.of_url(self.snapshot, url) {
-                    Err(Failure::Store(Error::Url(why))) => return Ok(Err(Why::broken(why))),
+                    Err(VerbError::Store(Error::Url(why))) => {
+                        return Ok(Err(NoQueryReason::broken(why)));
+                    }
                     sought => sought?,
                 }
             }
-            Kind::Fingerprints(epoch) => {
+            BatchKind::Fingerprints(epoch) => {
                 // Bytes that are not UTF-8 are no fingerprint either.
                 let fingerprint = match parse_fingerprint(&String::from_utf8_lossy(line)) {
-                    Err(why) => return Ok(Err(Why::broken(why))),
+                    Err(why) => return Ok(Err(NoQueryReason::broken(why))),
                     Ok(fingerprint) => fingerprint,
                 };
                 let epoch = match *epoch {
                     Some(epoch) => epoch,
                     None => *epoch.insert(self.near.of_fingerprints(self.snapshot, fingerprint)?),
                 };
-                Ok(Asked { fingerprint, epoch, is_brief: false })
+                Ok(NearQuery { fingerprint, epoch, is_brief: false })
             }
         };
-        Ok(sought.map_err(|said| Why { said, is_broken: false }))
+        Ok(sought.map_err(|said| NoQueryReason { message: said, is_broken: false }))
     }
 
     /// Answers the waiting questions.
-    fn answer(&mut self, output: &mut Output) -> Result<(), Failure> {
+    fn answer(&mut self, output: &mut Output) -> Result<(), VerbError> {
         let questions = std::mem::take(&mut self.questions);
-        let mut epochs: BTreeMap<Epoch, Vec<(&Asked, &Question)>> = BTreeMap::new();
+        let mut epochs: BTreeMap<Epoch, Vec<(&NearQuery, &BatchQuery)>> = BTreeMap::new();
         for question in &questions {
             if let Ok(asked) = &question.sought {
                 epochs.entry(asked.epoch).or_default().push((asked, question));
             }
         }
-        let mut answers: BTreeMap<u64, Answer<'_>> = BTreeMap::new();
+        let mut answers: BTreeMap<u64, BatchMatches<'_>> = BTreeMap::new();
         for (epoch, questions) in epochs {
             let k = self.near.k.unwrap_or_else(|| self.snapshot.near_distance(epoch));
             let like = self.near.query(0, k).epoch(epoch);
             let matches = self.search(&questions, &like)?;
             for ((asked, question), matches) in questions.into_iter().zip(matches) {
-                answers.insert(question.number, Answer { asked, k: like.k, matches });
+                answers.insert(question.number, BatchMatches { asked, k: like.k, matches });
             }
         }
         for question in &questions {
             let answer = match &question.sought {
                 Err(why) => Err(why),
                 Ok(_) => {
-                    let none = || Failure::Other("a search has no answer".to_owned());
+                    let none = || VerbError::Other("a search has no answer".to_owned());
                     Ok(answers.get(&question.number).ok_or_else(none)?)
                 }
             };
             self.count(answer);
             match &mut self.table {
-                None => output.object(&Printed::OfMany(self.line(question, answer)?))?,
+                None => output.object(&NearOutput::OfMany(self.line(question, answer)?))?,
                 Some(table) => rows(self.snapshot, question, answer, table, output)?,
             }
         }
@@ -262,27 +272,27 @@ impl<'a> Batch<'a> {
     /// Searches for the questions of one epoch.
     fn search(
         &self,
-        questions: &[(&Asked, &Question)],
+        questions: &[(&NearQuery, &BatchQuery)],
         like: &Query,
-    ) -> Result<Vec<Matches>, Failure> {
+    ) -> Result<Vec<Matches>, VerbError> {
         let all = self.search_at_first(questions, like)?;
-        let search_on = |(matches, (asked, question)): (Matches, &(&Asked, &Question))| {
+        let search_on = |(matches, (asked, question)): (Matches, &(&NearQuery, &BatchQuery))| {
             let mut query = like.clone().fingerprint(asked.fingerprint);
-            if matches!(self.kind, Kind::Urls) {
+            if matches!(self.kind, BatchKind::Urls) {
                 query.exclude.clone_from(&question.text);
             }
-            Ok(search_on(self.snapshot, &query, matches)?)
+            Ok(extend_search(self.snapshot, &query, matches)?)
         };
         all.into_iter().zip(questions).map(search_on).collect()
     }
 
     fn search_at_first(
         &self,
-        questions: &[(&Asked, &Question)],
+        questions: &[(&NearQuery, &BatchQuery)],
         like: &Query,
-    ) -> Result<Vec<Matches>, Failure> {
+    ) -> Result<Vec<Matches>, VerbError> {
         let fingerprints = questions.iter().map(|(asked, _)| asked.fingerprint);
-        if !matches!(self.kind, Kind::Urls) {
+        if !matches!(self.kind, BatchKind::Urls) {
             let fingerprints: Vec<u64> = fingerprints.collect();
             return Ok(like.run_batch(self.snapshot, &fingerprints)?);
         }
@@ -290,14 +300,14 @@ impl<'a> Batch<'a> {
         let urls = questions.iter().map(|(_, question)| question.text.as_deref());
         let pages: Option<Vec<_>> =
             fingerprints.zip(urls).map(|(fingerprint, url)| Some((fingerprint, url?))).collect();
-        let pages = pages.ok_or_else(|| Failure::Other("a page has no URL".to_owned()))?;
+        let pages = pages.ok_or_else(|| VerbError::Other("a page has no URL".to_owned()))?;
         Ok(like.run_batch_of_pages(self.snapshot, &pages)?)
     }
 
-    fn count(&mut self, answer: Result<&Answer<'_>, &Why>) {
+    fn count(&mut self, answer: Result<&BatchMatches<'_>, &NoQueryReason>) {
         match answer {
             Err(why) => self.broken += u64::from(why.is_broken),
-            Ok(Answer { matches, .. }) => {
+            Ok(BatchMatches { matches, .. }) => {
                 self.cut += u64::from(!self.near.is_complete(matches));
                 self.found += matches.near.len() as u64;
             }
@@ -307,10 +317,10 @@ impl<'a> Batch<'a> {
     /// The answer to a question, for JSON.
     fn line<'l>(
         &'l self,
-        question: &'l Question,
-        answer: Result<&'l Answer<'_>, &'l Why>,
-    ) -> simkeep::Result<Line<'l>> {
-        let line = Line {
+        question: &'l BatchQuery,
+        answer: Result<&'l BatchMatches<'_>, &'l NoQueryReason>,
+    ) -> simkeep::Result<BatchLine<'l>> {
+        let line = BatchLine {
             line: question.number,
             query: question.text.as_deref(),
             why: None,
@@ -323,8 +333,10 @@ impl<'a> Batch<'a> {
             near: Vec::new(),
         };
         Ok(match answer {
-            Err(Why { said, is_broken }) => Line { why: Some(said), is_broken: *is_broken, ..line },
-            Ok(Answer { asked, k, matches }) => Line {
+            Err(NoQueryReason { message: said, is_broken }) => {
+                BatchLine { why: Some(said), is_broken: *is_broken, ..line }
+            }
+            Ok(BatchMatches { asked, k, matches }) => BatchLine {
                 fingerprint: Some(Fingerprint(asked.fingerprint)),
                 epoch: Some(EpochName(visit::epoch(self.snapshot.epochs(), asked.epoch)?)),
                 k: Some(*k),
@@ -337,7 +349,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Flushes what was printed.
-    fn show(&mut self, output: &mut Output) -> Result<(), Failure> {
+    fn show(&mut self, output: &mut Output) -> Result<(), VerbError> {
         if let Some(table) = &mut self.table {
             table.show(output)?;
         }
@@ -345,12 +357,12 @@ impl<'a> Batch<'a> {
     }
 
     /// Prints a note about incomplete answers, and returns the exit code.
-    fn end(self, output: &mut Output) -> Result<Exit, Failure> {
+    fn end(self, output: &mut Output) -> Result<Exit, VerbError> {
         output.finish()?;
         let lines = words::many(self.lines, "line", "lines");
         if self.cut > 0 {
             let answers = words::many(self.cut, "answer is", "answers are");
-            say(&format!("{answers} not complete; for more, raise --limit or --budget"));
+            print_message(&format!("{answers} not complete; for more, raise --limit or --budget"));
         }
         if self.broken > 0 {
             let broken = words::many(
@@ -358,12 +370,12 @@ impl<'a> Batch<'a> {
                 "is broken, and its answer says",
                 "are broken, and their answers say",
             );
-            return Err(Failure::Broken(format!("of {lines} {broken} why")));
+            return Err(VerbError::Broken(format!("of {lines} {broken} why")));
         }
         if self.found > 0 || self.cut > 0 {
             return Ok(Exit::Done);
         }
-        say(&format!("nothing is near any of {lines}"));
+        print_message(&format!("nothing is near any of {lines}"));
         Ok(Exit::Nothing)
     }
 }
@@ -371,22 +383,24 @@ impl<'a> Batch<'a> {
 /// Prints the answer for people: a row for each page, or a row that says why there is none.
 fn rows(
     snapshot: &Snapshot,
-    question: &Question,
-    answer: Result<&Answer<'_>, &Why>,
-    table: &mut Table,
+    question: &BatchQuery,
+    answer: Result<&BatchMatches<'_>, &NoQueryReason>,
+    table: &mut TextTable,
     output: &mut Output,
 ) -> io::Result<()> {
     let number = || words::count(question.number);
     let said = match answer {
-        Err(Why { said, is_broken: true }) => format!("broken: {}", escape::whole(said)),
-        Err(Why { said, .. }) => escape::whole(said),
-        Ok(Answer { matches, .. }) if matches.near.is_empty() && !matches.complete => {
+        Err(NoQueryReason { message: said, is_broken: true }) => {
+            format!("broken: {}", escape::escape_untruncated(said))
+        }
+        Err(NoQueryReason { message: said, .. }) => escape::escape_untruncated(said),
+        Ok(BatchMatches { matches, .. }) if matches.near.is_empty() && !matches.complete => {
             ended(matches)
         }
-        Ok(Answer { matches, k, .. }) if matches.near.is_empty() => {
+        Ok(BatchMatches { matches, k, .. }) if matches.near.is_empty() => {
             format!("nothing is within {}", words::many((*k).into(), "bit", "bits"))
         }
-        Ok(Answer { asked, matches, .. }) => {
+        Ok(BatchMatches { asked, matches, .. }) => {
             return matches.near.iter().try_for_each(|near| {
                 let [bits, change, fingerprint, url] = row(snapshot, asked, near);
                 table.row([number(), bits, change, fingerprint, url], output)

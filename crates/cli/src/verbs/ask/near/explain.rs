@@ -2,11 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::query::{ComponentSearch, Explanation, SearchMethod, Shape};
+use simkeep::query::{AccessPath, ComponentSearch, Explanation, Shape};
 
-use crate::exit::Failure;
+use crate::exit::VerbError;
 use crate::output::Output;
-use crate::output::table::{Table, left, right};
+use crate::output::table::{TextTable, left, right};
 use crate::output::words;
 
 /// The name of a search structure.
@@ -25,11 +25,11 @@ fn shape_of(component: &ComponentSearch) -> &'static str {
 }
 
 fn way(component: &ComponentSearch) -> &'static str {
-    match (component.plan.method, component.shape) {
-        (SearchMethod::Scan, _) => "scan",
-        (SearchMethod::Rotations, None) => "chains",
-        (SearchMethod::Rotations, Some(_)) => "rotations",
-        (SearchMethod::Cells, _) => "cells",
+    match (component.plan.access_path, component.shape) {
+        (AccessPath::Scan, _) => "scan",
+        (AccessPath::Rotations, None) => "chains",
+        (AccessPath::Rotations, Some(_)) => "rotations",
+        (AccessPath::Cells, _) => "cells",
         _ => "other",
     }
 }
@@ -41,17 +41,17 @@ fn name(component: &ComponentSearch) -> String {
 /// The plans and costs of a search.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Explanation")]
-pub(crate) struct Answer<'a> {
+pub(crate) struct SearchExplanation<'a> {
     /// The instruction set of the processor that the search used.
     instruction_set: &'a str,
     elapsed_seconds: f64,
     /// The searched components of the store, the oldest first.
-    components: Vec<Component>,
+    components: Vec<ComponentExplanation>,
 }
 
 /// The plan and costs of a search in one component: a segment or a memtable.
 #[derive(Serialize, JsonSchema)]
-struct Component {
+struct ComponentExplanation {
     /// The number of the segment; null for a memtable.
     segment: Option<u64>,
     fingerprints: u32,
@@ -59,16 +59,16 @@ struct Component {
     shape: &'static str,
     /// The plan that was chosen.
     way: &'static str,
-    expected: Cost,
-    counted: Cost,
+    expected: CostEstimate,
+    counted: CostEstimate,
     /// The number of fingerprints found.
     hits: usize,
-    faults: Option<Faults>,
+    faults: Option<PageFaultCounts>,
 }
 
 /// The cost of a search.
 #[derive(Serialize, JsonSchema)]
-struct Cost {
+struct CostEstimate {
     probes: f64,
     candidates: f64,
     /// The number of cache lines read.
@@ -78,22 +78,22 @@ struct Cost {
 
 /// Page faults during the search.
 #[derive(Serialize, JsonSchema)]
-struct Faults {
+struct PageFaultCounts {
     minor_faults: u64,
     /// The number of page faults that read from the disk.
     major_faults: u64,
 }
 
-impl From<simkeep::query::Cost> for Cost {
-    fn from(cost: simkeep::query::Cost) -> Cost {
+impl From<simkeep::query::Cost> for CostEstimate {
+    fn from(cost: simkeep::query::Cost) -> CostEstimate {
         let simkeep::query::Cost { probes, candidates, lines, ns, .. } = cost;
-        Cost { probes, candidates, lines, elapsed_seconds: ns / 1e9 }
+        CostEstimate { probes, candidates, lines, elapsed_seconds: ns / 1e9 }
     }
 }
 
-impl<'a> From<&'a Explanation> for Answer<'a> {
-    fn from(explanation: &'a Explanation) -> Answer<'a> {
-        let components = explanation.components.iter().map(|component| Component {
+impl<'a> From<&'a Explanation> for SearchExplanation<'a> {
+    fn from(explanation: &'a Explanation) -> SearchExplanation<'a> {
+        let components = explanation.components.iter().map(|component| ComponentExplanation {
             segment: component.segment,
             fingerprints: component.fingerprints,
             shape: shape_of(component),
@@ -103,9 +103,9 @@ impl<'a> From<&'a Explanation> for Answer<'a> {
             hits: component.hits,
             faults: component
                 .faults
-                .map(|(minor_faults, major_faults)| Faults { minor_faults, major_faults }),
+                .map(|(minor_faults, major_faults)| PageFaultCounts { minor_faults, major_faults }),
         });
-        Answer {
+        SearchExplanation {
             instruction_set: explanation.instruction_set,
             elapsed_seconds: explanation.took.as_secs_f64(),
             components: components.collect(),
@@ -115,10 +115,10 @@ impl<'a> From<&'a Explanation> for Answer<'a> {
 
 /// Prints the explanation as a table: for each component, a row with the actual cost, and a row
 /// with the expected cost below it.
-pub(crate) fn print(explanation: &Explanation, output: &mut Output) -> Result<(), Failure> {
+pub(crate) fn print(explanation: &Explanation, output: &mut Output) -> Result<(), VerbError> {
     let numbers = ["probes", "candidates", "lines", "microseconds", "hits", "faults"].map(right);
     let columns = [left("searched"), right("fingerprints"), left("shape"), left("way")];
-    let mut table = Table::new(columns.into_iter().chain(numbers));
+    let mut table = TextTable::new(columns.into_iter().chain(numbers));
     for component in &explanation.components {
         let (expected, counted) = (component.plan.expected, component.counted);
         let faults = component.faults.map_or_else(String::new, |(minor, major)| match major {

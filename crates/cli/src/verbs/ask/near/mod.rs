@@ -1,8 +1,8 @@
-//! `near`: pages with almost the same text.
+//! `near`: pages with nearly the same text.
 
 mod batch;
 pub(crate) mod explain;
-mod of_page;
+mod page_result;
 mod search;
 
 use std::cmp::Reverse;
@@ -21,18 +21,18 @@ use simkeep::{
 };
 use simkeep_formats::escape;
 
-use crate::exit::{Exit, Failure, say};
+use crate::exit::{Exit, VerbError, print_message};
 use crate::input::limit::Limit;
 use crate::input::{origin, spelling};
 use crate::output::Output;
-use crate::output::json::{Band, EpochName, Fingerprint, Saw, Share};
-use crate::output::table::{Table, left, right};
+use crate::output::json::{Band, EpochName, Fingerprint, JsonRatio, StoreState};
+use crate::output::table::{TextTable, left, right};
 use crate::output::{visit, words};
-use crate::verbs::ask::without::{AT_ONCE, Without, without};
-use crate::{Common, time};
+use crate::verbs::ask::missing_fingerprints::{AT_ONCE, MissingFingerprints, without};
+use crate::{CommonArgs, time};
 use search::{ended, search};
 
-pub(crate) use of_page::{OfPage, of_page};
+pub(crate) use page_result::{PageNearResult, of_page};
 
 /// Find pages near a URL, a text or a fingerprint
 ///
@@ -61,10 +61,10 @@ lines are skipped. A broken line is reported in its place; then the exit code is
 A text of fewer than 8 words has no fingerprint, and nothing is near it.
 
 Exits with 1 if nothing is near."#)]
-pub(crate) struct Near {
+pub(crate) struct NearArgs {
     /// A URL in the store, or a fingerprint of 16 hex digits
     #[arg(value_name = "URL|FINGERPRINT", value_parser = parse_subject)]
-    subject: Option<Subject>,
+    subject: Option<NearSubject>,
     /// Search near the content of this page
     #[arg(long, value_name = "URL")]
     url: Option<String>,
@@ -82,7 +82,7 @@ pub(crate) struct Near {
     batch: Option<PathBuf>,
     /// What the lines of --batch are
     #[arg(long, value_name = "KIND", requires = "batch", default_value = "fingerprint")]
-    lines: Lines,
+    lines: BatchLineKind,
     /// Bits that may differ [default: by recipe, mostly 3]
     #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=64))]
     k: Option<u32>,
@@ -115,27 +115,27 @@ pub(crate) struct Near {
     explain: bool,
 }
 
-/// What the lines of a batch are.
+/// The kind of the lines of a batch.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Lines {
+enum BatchLineKind {
     Fingerprint,
     Url,
     Text,
     Html,
 }
 
-/// What a search is for, without an option that says it.
+/// The subject of a search that is given as an argument instead of an option.
 #[derive(Clone)]
-enum Subject {
+enum NearSubject {
     Fingerprint(u64),
     Url(String),
 }
 
-fn parse_subject(text: &str) -> Result<Subject, &'static str> {
+fn parse_subject(text: &str) -> Result<NearSubject, &'static str> {
     if text.contains("://") {
-        return Ok(Subject::Url(text.to_owned()));
+        return Ok(NearSubject::Url(text.to_owned()));
     }
-    let fingerprint = parse_fingerprint(text).map(Subject::Fingerprint);
+    let fingerprint = parse_fingerprint(text).map(NearSubject::Fingerprint);
     fingerprint.map_err(|_| "this is neither a URL with :// nor a fingerprint of 16 hexadecimal digits; use --url, --text, --html or --fingerprint")
 }
 
@@ -145,35 +145,35 @@ pub(crate) fn parse_fingerprint(text: &str) -> Result<u64, &'static str> {
     value.ok_or("a fingerprint has 16 hexadecimal digits")
 }
 
-/// What is searched.
-struct Asked {
+/// A search.
+struct NearQuery {
     fingerprint: u64,
     epoch: Epoch,
-    /// Whether its text has too few words for a distance to mean much.
+    /// Whether the text has too few words for a distance to mean much.
     is_brief: bool,
 }
 
-/// What is searched, or why there is nothing to search for.
-type Sought = Result<Asked, String>;
+/// The search, or the reason why there is nothing to search for.
+type NearQueryResult = Result<NearQuery, String>;
 
-impl Near {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl NearArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let reader = common.read()?;
         let snapshot = reader.snapshot();
         if let Some(lines) = &self.batch {
             return batch::run(&self, lines, &snapshot, common.json, output);
         }
-        let asked = match self.asked(&snapshot)? {
+        let asked = match self.argument_query(&snapshot)? {
             Ok(asked) => asked,
             Err(why) => {
-                say(&why);
+                print_message(&why);
                 return Ok(Exit::Nothing);
             }
         };
-        let Asked { fingerprint, epoch, .. } = asked;
+        let NearQuery { fingerprint, epoch, .. } = asked;
         let k = self.k.unwrap_or_else(|| snapshot.near_distance(epoch));
         let mut query = self.query(fingerprint, k).epoch(epoch);
-        // The page that was asked about is not near itself.
+        // The page in question is not near itself.
         query.exclude = self.url().map(str::to_owned);
         let explanation = self.explain.then(|| Explanation::of(&snapshot, &query)).transpose()?;
         let explained = || count_without_fingerprint(&snapshot, epoch, self.classes.as_ref());
@@ -183,12 +183,12 @@ impl Near {
         if common.json {
             let all = looked.as_ref().filter(|looked| looked.is_all).map(|looked| looked.pages);
             let explained = (explanation.as_ref(), explained.or(all));
-            let saw = Saw::of(&reader);
+            let saw = StoreState::of(&reader);
             let answer = self.answer(&snapshot, (&asked, &query), &matches, explained, saw)?;
-            output.object(&Printed::One(answer))?;
+            output.object(&NearOutput::One(answer))?;
         } else {
             let columns = [right("bits"), left("change"), left("fingerprint"), left("URL")];
-            let mut table = Table::new(columns);
+            let mut table = TextTable::new(columns);
             for near in &matches.near {
                 table.row(row(&snapshot, &asked, near), output)?;
             }
@@ -209,7 +209,7 @@ impl Near {
                     .note(&format!("{}; for more, raise --budget or --limit", ended(&matches)))?;
             }
         }
-        if let Some(looked) = looked.and_then(|looked| looked.said(&snapshot, epoch).transpose()) {
+        if let Some(looked) = looked.and_then(|looked| looked.note(&snapshot, epoch).transpose()) {
             output.note(&looked?)?;
         }
         if !matches.complete || !matches.near.is_empty() {
@@ -221,13 +221,18 @@ impl Near {
         Ok(Exit::Nothing)
     }
 
-    /// The pages that a search in an epoch passes over, of the first ones, if there may be any.
-    fn without(&self, snapshot: &Snapshot, epoch: Epoch) -> simkeep::Result<Option<Without>> {
+    /// The pages that a search in this epoch does not find, counted among the first pages, if there
+    /// may be any.
+    fn without(
+        &self,
+        snapshot: &Snapshot,
+        epoch: Epoch,
+    ) -> simkeep::Result<Option<MissingFingerprints>> {
         let among = (self.under.as_ref(), self.classes.as_ref());
         without(snapshot, epoch, among, AT_ONCE)
     }
 
-    /// The query within `k` bits. Its epoch is set later.
+    /// The query within `k` bits. The caller sets its epoch.
     fn query(&self, fingerprint: u64, k: u32) -> Query {
         let mut query = match self.nearest {
             Some(count) => Query::nearest(fingerprint, count),
@@ -244,37 +249,38 @@ impl Near {
         query
     }
 
-    /// The page that is asked about, if it is one.
+    /// The URL of the page in question, if the subject is a page.
     fn url(&self) -> Option<&str> {
         match (&self.url, &self.subject) {
-            (Some(url), _) | (None, Some(Subject::Url(url))) => Some(url),
+            (Some(url), _) | (None, Some(NearSubject::Url(url))) => Some(url),
             _ => None,
         }
     }
 
-    /// What is asked for by itself.
-    fn asked(&self, snapshot: &Snapshot) -> Result<Sought, Failure> {
+    /// The search that the arguments ask for, without --batch.
+    fn argument_query(&self, snapshot: &Snapshot) -> Result<NearQueryResult, VerbError> {
         if let Some(url) = self.url() {
             return self.of_url(snapshot, url);
         }
-        let file = self.text.as_ref().map(|file| (file, Form::Text));
-        if let Some((file, form)) = file.or(self.html.as_ref().map(|file| (file, Form::Html))) {
+        let file = self.text.as_ref().map(|file| (file, TextFormat::Text));
+        if let Some((file, form)) = file.or(self.html.as_ref().map(|file| (file, TextFormat::Html)))
+        {
             let (epoch, origin) = self.of_texts(snapshot)?;
             let document = read_document(file, form)?;
             return Ok(of_text(&document, epoch, &mut origin.fingerprinter()?, file)?);
         }
         let fingerprint = match (self.fingerprint, &self.subject) {
             (Some(fingerprint), _) => fingerprint,
-            (None, Some(Subject::Fingerprint(fingerprint))) => *fingerprint,
-            _ => return Err(Failure::Usage("name what to search for".to_owned())),
+            (None, Some(NearSubject::Fingerprint(fingerprint))) => *fingerprint,
+            _ => return Err(VerbError::Usage("name what to search for".to_owned())),
         };
         let epoch = self.of_fingerprints(snapshot, fingerprint)?;
-        Ok(Ok(Asked { fingerprint, epoch, is_brief: false }))
+        Ok(Ok(NearQuery { fingerprint, epoch, is_brief: false }))
     }
 
     /// Returns the search near a page: near its current content, or near that of the requested time.
-    fn of_url(&self, snapshot: &Snapshot, url: &str) -> Result<Sought, Failure> {
-        let is_known = |page: &Page| self.classes.as_ref().is_none_or(|c| c.have(page.class));
+    fn of_url(&self, snapshot: &Snapshot, url: &str) -> Result<NearQueryResult, VerbError> {
+        let is_known = |page: &Page| self.classes.as_ref().is_none_or(|c| c.contains(page.class));
         let Some(page) = snapshot.latest(url)?.filter(is_known) else {
             return Ok(Err(spelling::unknown(snapshot, url, is_known)?));
         };
@@ -295,7 +301,7 @@ impl Near {
                 None => format!("{url} has no content now, so nothing is near it"),
             }));
         };
-        let asked = |fingerprint| Asked { fingerprint, epoch: content.epoch, is_brief: false };
+        let asked = |fingerprint| NearQuery { fingerprint, epoch: content.epoch, is_brief: false };
         Ok(content.fingerprint.map(asked).ok_or_else(|| {
             format!(
                 "the content of {url} has no fingerprint, such as a text that is too short: nothing is near it"
@@ -303,22 +309,22 @@ impl Near {
         }))
     }
 
-    /// The epoch that texts are compared in, and what makes its fingerprints.
-    fn of_texts(&self, snapshot: &Snapshot) -> Result<(Epoch, Origin), Failure> {
+    /// The epoch in which texts are compared, and the origin of its fingerprints.
+    fn of_texts(&self, snapshot: &Snapshot) -> Result<(Epoch, Origin), VerbError> {
         let named = self.epoch.as_deref().map(|name| origin::named(snapshot.epochs(), name));
         origin::of_texts(snapshot, named.transpose()?)
     }
 
-    /// The epoch that ready fingerprints such as this one are compared in.
-    fn of_fingerprints(&self, snapshot: &Snapshot, fingerprint: u64) -> Result<Epoch, Failure> {
+    /// The epoch in which a fingerprint is compared.
+    fn of_fingerprints(&self, snapshot: &Snapshot, fingerprint: u64) -> Result<Epoch, VerbError> {
         match &self.epoch {
             Some(name) => origin::named(snapshot.epochs(), name),
             None => self.only_epoch(snapshot, fingerprint),
         }
     }
 
-    /// The only epoch of those that find near-duplicates that has pages.
-    fn only_epoch(&self, snapshot: &Snapshot, fingerprint: u64) -> Result<Epoch, Failure> {
+    /// The only epoch for near-duplicates that has pages.
+    fn only_epoch(&self, snapshot: &Snapshot, fingerprint: u64) -> Result<Epoch, VerbError> {
         let mut with_pages = Vec::new();
         let finds = |info: &&EpochInfo| !info.ended && info.role.finds_near();
         let live = || snapshot.epochs().iter().filter(finds);
@@ -329,41 +335,41 @@ impl Near {
         }
         match *with_pages {
             [only] => Ok(only.epoch),
-            // Any epoch has nothing near.
+            // No epoch has pages, so any epoch gives the same answer.
             [] => Ok(snapshot.near_epoch()),
             _ => {
                 let names: Vec<&str> = with_pages.iter().map(|info| info.name.as_str()).collect();
                 let names = names.join(", ");
-                Err(Failure::Usage(format!(
+                Err(VerbError::Usage(format!(
                     "the store has fingerprints of several epochs; say with --epoch which: {names}"
                 )))
             }
         }
     }
 
-    /// Whether an epoch has any page among those that are searched.
+    /// Whether any of the searched pages has a fingerprint of this epoch.
     fn has_pages(
         &self,
         snapshot: &Snapshot,
         fingerprint: u64,
         epoch: Epoch,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool, VerbError> {
         let mut nearest = self.query(fingerprint, 64).epoch(epoch).limit(1);
         nearest.budget = None;
         Ok(!snapshot.search(&nearest)?.near.is_empty())
     }
 }
 
-/// What is near a text that is named by its file.
+/// The search near a text. Messages name it by its file.
 fn of_text(
     document: &Document,
     epoch: Epoch,
     fingerprinter: &mut Fingerprinter<'_>,
     file: &Path,
-) -> simkeep::Result<Sought> {
+) -> simkeep::Result<NearQueryResult> {
     let is_brief = !document.has_words(Meaning::WORDS_MIN);
     let made = fingerprinter.of_page(document)?;
-    let asked = made.map(|fingerprint| Asked { fingerprint, epoch, is_brief });
+    let asked = made.map(|fingerprint| NearQuery { fingerprint, epoch, is_brief });
     Ok(asked.ok_or_else(|| match document.is_too_short() {
         true => words::too_short(file),
         false => {
@@ -373,13 +379,13 @@ fn of_text(
     }))
 }
 
-/// The epoch of this name, or that by which near-duplicates are sought; and the distance that was asked
-/// for, or what its recipe advises.
-pub(crate) fn sought(
+/// The epoch with this name, or the epoch for near-duplicates; and the requested distance, or the
+/// recipe's default.
+pub(crate) fn epoch_and_distance(
     snapshot: &Snapshot,
     name: Option<&str>,
     k: Option<u32>,
-) -> Result<(Epoch, u32), Failure> {
+) -> Result<(Epoch, u32), VerbError> {
     let epoch = match name {
         Some(name) => origin::named(snapshot.epochs(), name)?,
         None => snapshot.near_epoch(),
@@ -387,82 +393,91 @@ pub(crate) fn sought(
     Ok((epoch, k.unwrap_or_else(|| snapshot.near_distance(epoch))))
 }
 
-/// What is near a fingerprint, or with --batch near what a line names.
+/// The pages near a fingerprint; with --batch, the answer to one line.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum Printed<'a> {
-    One(Answer<'a>),
-    OfMany(batch::Line<'a>),
+pub(crate) enum NearOutput<'a> {
+    One(NearResult<'a>),
+    OfMany(batch::BatchLine<'a>),
 }
 
-/// What is near a fingerprint.
+/// The pages near a fingerprint.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
-    /// The one that was searched for.
+pub(crate) struct NearResult<'a> {
+    /// The fingerprint that was searched for.
     fingerprint: Fingerprint,
     epoch: EpochName<'a>,
-    /// How many bits may differ.
+    /// The maximum distance in bits.
     k: u32,
-    /// Whether no page is missing; of the nearest, whether none is missing that is nearer.
+    /// Whether the list of pages is complete. With --nearest, whether no nearer page can be
+    /// missing.
     complete: bool,
-    /// Within how many bits no page is missing; null if pages with the very fingerprint may be.
+    /// The distance in bits up to which no page is missing; null if even pages with an equal
+    /// fingerprint may be missing.
     within: Option<u32>,
-    /// The pages, the nearest first.
+    /// The pages that were found, the nearest first.
     near: Vec<NearPage<'a>>,
-    /// How the search went, if that was asked for.
-    explain: Option<explain::Answer<'a>>,
-    /// How many pages took no part, since they have no fingerprint in this epoch. It is known with
-    /// "explain", and in stores of up to 20,000 pages if other epochs have fingerprints.
+    /// The plans and costs of the search; null without --explain.
+    explain: Option<explain::SearchExplanation<'a>>,
+    /// The number of pages without a fingerprint in this epoch, which the search cannot find. Null
+    /// if unknown: it is known with --explain, and in stores of up to 20,000 pages if other epochs
+    /// have fingerprints.
     without_fingerprint: Option<u64>,
-    saw: Saw,
+    saw: StoreState,
 }
 
 /// A page that was found.
 #[derive(Serialize, JsonSchema)]
 struct NearPage<'a> {
     url: &'a str,
-    /// In how many bits it differs.
+    /// The number of bits in which its fingerprint differs.
     distance: u32,
-    /// Null for a text that is too short to say.
+    /// The size of the change; null if the text in question is too short to judge.
     band: Option<Band>,
-    /// From what share of the words to what share that means.
-    words_changed: Option<[Share; 2]>,
+    /// The estimated fraction of words that differ: a lower and an upper bound; null if the text in
+    /// question is too short to judge.
+    words_changed: Option<[JsonRatio; 2]>,
     fingerprint: Fingerprint,
 }
 
-impl Near {
+impl NearArgs {
     fn answer<'a>(
         &self,
         snapshot: &'a Snapshot,
-        (asked, query): (&Asked, &Query),
+        (asked, query): (&NearQuery, &Query),
         matches: &'a Matches,
         (explanation, without): (Option<&'a Explanation>, Option<u64>),
-        saw: Saw,
-    ) -> simkeep::Result<Answer<'a>> {
-        Ok(Answer {
+        saw: StoreState,
+    ) -> simkeep::Result<NearResult<'a>> {
+        Ok(NearResult {
             fingerprint: Fingerprint(asked.fingerprint),
             epoch: EpochName(visit::epoch(snapshot.epochs(), asked.epoch)?),
             k: query.k,
             complete: self.is_complete(matches),
             within: matches.within,
             near: near_pages(snapshot, asked, matches),
-            explain: explanation.map(explain::Answer::from),
+            explain: explanation.map(explain::SearchExplanation::from),
             without_fingerprint: without,
             saw,
         })
     }
 
-    /// Whether no page is missing, or the nearest were asked for, and all of them are there.
+    /// Whether the list is complete, or the requested number of nearest pages was certainly found.
     fn is_complete(&self, matches: &Matches) -> bool {
-        let is_searched = |last: &simkeep::Near| last.distance.checked_sub(1) <= matches.within;
+        let is_searched =
+            |last: &simkeep::NearMatch| last.distance.checked_sub(1) <= matches.within;
         let is_enough = self.nearest.is_some_and(|count| matches.near.len() >= count);
         matches.complete || is_enough && matches.near.last().is_none_or(is_searched)
     }
 }
 
-/// The pages that were found, for programs.
-fn near_pages<'a>(snapshot: &Snapshot, asked: &Asked, matches: &'a Matches) -> Vec<NearPage<'a>> {
-    let page = |near: &'a simkeep::Near| {
+/// The pages that were found, for JSON.
+fn near_pages<'a>(
+    snapshot: &Snapshot,
+    asked: &NearQuery,
+    matches: &'a Matches,
+) -> Vec<NearPage<'a>> {
+    let page = |near: &'a simkeep::NearMatch| {
         let meaning = || snapshot.meaning(asked.epoch, near.distance);
         let meaning = (!asked.is_brief).then(meaning);
         NearPage {
@@ -476,13 +491,13 @@ fn near_pages<'a>(snapshot: &Snapshot, asked: &Asked, matches: &'a Matches) -> V
     matches.near.iter().map(page).collect()
 }
 
-/// A page that was found, for people.
-fn row(snapshot: &Snapshot, asked: &Asked, near: &simkeep::Near) -> [String; 4] {
+/// A page that was found, as a table row.
+fn row(snapshot: &Snapshot, asked: &NearQuery, near: &simkeep::NearMatch) -> [String; 4] {
     let band = match asked.is_brief {
         true => "-".to_owned(),
         false => snapshot.meaning(asked.epoch, near.distance).band.to_string(),
     };
-    let url = escape::whole(&near.url);
+    let url = escape::escape_untruncated(&near.url);
     [near.distance.to_string(), band, visit::fingerprint(near.fingerprint), url]
 }
 
@@ -491,7 +506,7 @@ fn contents_at(snapshot: &Snapshot, url: &str, time: Time) -> simkeep::Result<Ve
     let Some(visit) = snapshot.as_of(url, time)? else { return Ok(Vec::new()) };
     let history = snapshot.history(url)?;
     let entries = history.iter().map(HistoryEntry::entry);
-    // What was restated later has the time and the digest of its visit, and replaces its fingerprint.
+    // A later restatement has the time and the digest of its visit, and replaces its fingerprint.
     let version =
         entries.filter(|entry| (entry.time(), entry.digest()) == (visit.time, visit.seen.digest()));
     let mut contents: Vec<(bool, Content)> =
@@ -503,8 +518,8 @@ fn contents_at(snapshot: &Snapshot, url: &str, time: Time) -> simkeep::Result<Ve
     Ok(contents.into_iter().map(|(_, content)| content).collect())
 }
 
-/// The content by which near-duplicates of a page are sought: its fingerprint of the newest epoch that
-/// finds them, if it has one of such an epoch that lives.
+/// The content of a page to compare: its fingerprint of the newest epoch for near-duplicates that
+/// has not ended, among the epochs of its fingerprints.
 fn near_content(snapshot: &Snapshot, contents: &[Content]) -> Option<Content> {
     let finds = |content: &&Content| {
         let info = snapshot.epochs().iter().find(|info| info.epoch == content.epoch);
@@ -513,19 +528,19 @@ fn near_content(snapshot: &Snapshot, contents: &[Content]) -> Option<Content> {
     contents.iter().find(finds).copied()
 }
 
-/// How a file is read.
+/// The format of a document.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Form {
-    /// As HTML if its name or its first bytes say so, as `ingest` reads a page.
+pub(crate) enum TextFormat {
+    /// HTML if the name or the first bytes say so, as in `ingest`; otherwise plain text.
     Unknown,
-    /// As HTML.
+    /// HTML.
     Html,
-    /// As plain text. HTML is refused, since its tags would count as words.
+    /// Plain text. HTML is refused, because its tags would count as words.
     Text,
 }
 
 /// Reads a document; `-` is standard input.
-pub(crate) fn read_document(path: &Path, form: Form) -> Result<Document, Failure> {
+pub(crate) fn read_document(path: &Path, form: TextFormat) -> Result<Document, VerbError> {
     let mut bytes = Vec::new();
     let limit = simkeep_formats::RECORD_BYTES_MAX;
     let read = if path.as_os_str() == "-" {
@@ -534,20 +549,20 @@ pub(crate) fn read_document(path: &Path, form: Form) -> Result<Document, Failure
         std::fs::File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
     };
     let shown = || words::named(path);
-    read.map_err(|e| Failure::Other(format!("cannot read {}: {e}", shown())))?;
+    read.map_err(|e| VerbError::Other(format!("cannot read {}: {e}", shown())))?;
     if bytes.len() as u64 > limit {
-        return Err(Failure::Usage(format!("{} is larger than {} MiB", shown(), limit >> 20)));
+        return Err(VerbError::Usage(format!("{} is larger than {} MiB", shown(), limit >> 20)));
     }
-    if form == Form::Text && simkeep_formats::is_html(path, &bytes) {
-        return Err(Failure::Usage(format!("{} is HTML: use --html instead of --text", shown())));
+    if form == TextFormat::Text && simkeep_formats::is_html(path, &bytes) {
+        return Err(VerbError::Usage(format!("{} is HTML: use --html instead of --text", shown())));
     }
     document(&bytes, form, path).ok_or_else(|| {
-        Failure::Usage(format!("{} is not a text: name a text or an HTML page", shown()))
+        VerbError::Usage(format!("{} is not a text: name a text or an HTML page", shown()))
     })
 }
 
 /// The text of a document; `None` if the bytes are not text.
-fn document(bytes: &[u8], form: Form, path: &Path) -> Option<Document> {
-    let path = if form == Form::Html { Path::new("page.html") } else { path };
+fn document(bytes: &[u8], form: TextFormat, path: &Path) -> Option<Document> {
+    let path = if form == TextFormat::Html { Path::new("page.html") } else { path };
     simkeep_formats::document(path, bytes)
 }

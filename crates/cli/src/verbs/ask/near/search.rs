@@ -8,11 +8,11 @@ use crate::output::words;
 /// that once had a fingerprint and now have other content. A budget ends the search early.
 pub(super) fn search(snapshot: &Snapshot, query: &Query) -> simkeep::Result<Matches> {
     let matches = snapshot.search(query)?;
-    search_on(snapshot, query, matches)
+    extend_search(snapshot, query, matches)
 }
 
 /// Continues a search that examined too few pages.
-pub(super) fn search_on(
+pub(super) fn extend_search(
     snapshot: &Snapshot,
     query: &Query,
     first: Matches,
@@ -55,7 +55,7 @@ mod tests {
     use clap::{Args as _, Command, FromArgMatches as _};
     use simkeep::{Observation, Options, Store, Time};
 
-    use super::super::Near;
+    use super::super::NearArgs;
     use super::*;
 
     #[test]
@@ -77,10 +77,10 @@ mod tests {
             ("2", None, false),
             ("3", Some(4), false),
         ] {
-            let command = Near::augment_args(Command::new("near"));
+            let command = NearArgs::augment_args(Command::new("near"));
             let args = command.get_matches_from(["near", "0000000000000000", "--nearest", count]);
             matches.within = within;
-            let near = Near::from_arg_matches(&args).unwrap();
+            let near = NearArgs::from_arg_matches(&args).unwrap();
             assert_eq!(near.is_complete(&matches), is_complete, "{count} {within:?}");
         }
     }

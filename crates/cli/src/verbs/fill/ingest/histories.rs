@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use simkeep::{Content, Digest, Entry, Seen, Snapshot, Time, Visit};
 
-use super::pending::Pending;
+use super::pending::PendingRequest;
 
 /// The maximum number of cached entries, without those of the last requested page: about 30 MB.
 const HELD_MAX: usize = 1 << 18;
@@ -19,14 +19,14 @@ const URL_BYTES: usize = 64;
 
 /// The histories of some pages, up to the last operation that was added.
 #[derive(Default)]
-pub(super) struct Histories {
-    pages: HashMap<String, History>,
+pub(super) struct HistoryCache {
+    pages: HashMap<String, CachedHistory>,
     held: usize,
 }
 
-impl Histories {
+impl HistoryCache {
     /// Whether the history of a page is cached.
-    pub(super) fn have(&self, url: &str) -> bool {
+    pub(super) fn contains(&self, url: &str) -> bool {
         self.pages.contains_key(url)
     }
 
@@ -34,16 +34,16 @@ impl Histories {
     pub(super) fn of(
         &mut self,
         store: &Snapshot,
-        pending: &[Pending],
+        pending: &[PendingRequest],
         url: &str,
-    ) -> simkeep::Result<&History> {
-        let mut history = History::default();
-        if !self.have(url) {
+    ) -> simkeep::Result<&CachedHistory> {
+        let mut history = CachedHistory::default();
+        if !self.contains(url) {
             store.history(url)?.iter().for_each(|entry| history.add(entry.entry()));
             let waiting = pending.iter().filter(|pending| pending.url == url);
-            waiting.flat_map(Pending::entries).for_each(|entry| history.add(entry));
+            waiting.flat_map(PendingRequest::entries).for_each(|entry| history.add(entry));
             if self.held > HELD_MAX {
-                *self = Histories::default();
+                *self = HistoryCache::default();
             }
             self.held += cost(url) + history.entries.len();
         }
@@ -51,7 +51,7 @@ impl Histories {
     }
 
     /// Adds the next operation of the input.
-    pub(super) fn add(&mut self, pending: &Pending) {
+    pub(super) fn add(&mut self, pending: &PendingRequest) {
         if pending.entry.is_restated() {
             // Only the store can determine which content it restates.
             self.forget(&pending.url);
@@ -77,13 +77,13 @@ fn cost(url: &str) -> usize {
 
 /// The entries of a page, indexed by time, and its contents, indexed by digest.
 #[derive(Default)]
-pub(super) struct History {
+pub(super) struct CachedHistory {
     entries: BTreeSet<Entry>,
     /// The times at which contents with a digest were seen.
     seen: BTreeSet<(Digest, i64)>,
 }
 
-impl History {
+impl CachedHistory {
     fn add(&mut self, entry: Entry) {
         if let Entry::Visit(Visit { time, seen: Seen::Content(content), .. }) = entry {
             self.seen.extend(content.digest.map(|digest| (digest, time.as_ms())));
@@ -132,7 +132,7 @@ mod tests {
     fn long_urls_evict_cached_histories_sooner() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::create(dir.path(), Options::default()).unwrap();
-        let mut histories = Histories::default();
+        let mut histories = HistoryCache::default();
         let mut most = 0;
         for number in 0..10_000 {
             let url = format!("http://a.example/{number}{}", "x".repeat(8000));

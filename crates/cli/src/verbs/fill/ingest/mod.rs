@@ -11,7 +11,7 @@ mod outcomes;
 mod pending;
 mod present;
 mod progress;
-mod question;
+mod query;
 mod revisit;
 mod start;
 mod summary;
@@ -29,24 +29,24 @@ use simkeep::publish::is_published;
 use simkeep::{Durability, Options, Store};
 
 use crate::common::{is_read, quoted};
-use crate::exit::{Exit, Failure, say};
+use crate::exit::{Exit, VerbError, print_message};
 use crate::input::clock::{ClockCheck, ClockOptions};
-use crate::input::epochs::{Admission, FromInput, existing};
-use crate::input::feed::{Fed, Feed};
-use crate::input::keys::Foreign;
-use crate::input::pipeline::{Next, PATIENCE};
-use crate::input::reading::{Reading, Schemes};
+use crate::input::epochs::{EpochAdmission, InputEpochArgs, existing};
+use crate::input::feed::{InputFeed, InputItem};
+use crate::input::keys::InputKeyArgs;
+use crate::input::pipeline::{PATIENCE, PipelineNext};
+use crate::input::reading::{ReadingArgs, SchemeArgs};
 use crate::output::Output;
 use crate::output::words::many;
-use crate::{Common, signals};
-use observer::Observer;
-pub(crate) use outcomes::Line;
-use outcomes::Outcomes;
-use progress::Progress;
-use simkeep_formats::{Broken, Question, Source, export};
-use start::{Before, InitialCounts};
-use summary::Summary;
-use sync::Sync;
+use crate::{CommonArgs, signals};
+use observer::BatchObserver;
+pub(crate) use outcomes::OutcomeLine;
+use outcomes::OutcomePrinter;
+use progress::IngestProgress;
+use simkeep_formats::{BrokenRecord, InputQuery, InputSource, export};
+use start::{IngestPreamble, InitialCounts};
+use summary::IngestSummary;
+use sync::FolderSync;
 
 /// Read files, JSON lines and web archives into a store
 ///
@@ -65,7 +65,7 @@ Input, plain or packed with gzip or zstd:
   archives    WARC, WET and ARC
 
 Keys, HTTP statuses, outcomes, signals: docs/tool.md#ingest"#)]
-pub(crate) struct Ingest {
+pub(crate) struct IngestArgs {
     /// Files and folders; - is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<OsString>,
@@ -82,8 +82,8 @@ pub(crate) struct Ingest {
     #[arg(long)]
     outcomes: bool,
     /// When records are durable
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = When::Group)]
-    durability: When,
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = DurabilityChoice::Group)]
+    durability: DurabilityChoice,
     /// Records that become durable together
     #[arg(long, value_name = "COUNT", default_value = "1000")]
     group_size: NonZeroUsize,
@@ -96,18 +96,18 @@ pub(crate) struct Ingest {
     #[command(flatten)]
     clock: ClockOptions,
     #[command(flatten)]
-    foreign: Foreign,
+    foreign: InputKeyArgs,
     #[command(flatten)]
-    reading: Reading,
+    reading: ReadingArgs,
     #[command(flatten)]
-    schemes: Schemes,
+    schemes: SchemeArgs,
     #[command(flatten)]
-    from_input: FromInput,
+    from_input: InputEpochArgs,
 }
 
 /// When records are durable.
 #[derive(Clone, Copy, ValueEnum)]
-enum When {
+enum DurabilityChoice {
     /// Before their outcomes are printed: records that wait together share one commit
     Group,
     /// After five minutes at the latest, and at the end: if the process is killed, records whose
@@ -115,11 +115,11 @@ enum When {
     End,
 }
 
-impl From<When> for Durability {
-    fn from(when: When) -> Durability {
+impl From<DurabilityChoice> for Durability {
+    fn from(when: DurabilityChoice) -> Durability {
         match when {
-            When::Group => Durability::Each,
-            When::End => Durability::OnFlush,
+            DurabilityChoice::Group => Durability::Each,
+            DurabilityChoice::End => Durability::OnFlush,
         }
     }
 }
@@ -131,8 +131,8 @@ pub(crate) fn parse_epoch(name: &str) -> Result<String, &'static str> {
     Ok(name.to_owned())
 }
 
-impl Ingest {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl IngestArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         self.paths.iter().try_for_each(check)?;
         let place = common.store()?;
         self.paths.iter().try_for_each(|path| refuse_store(path, &place))?;
@@ -142,19 +142,20 @@ impl Ingest {
         let clock = ClockCheck::new(self.clock, before.as_ref());
         let (now, late) = (clock.now(), clock.limit());
         let makers = self.from_input.makers(before.as_ref())?;
-        let mut admission = Admission::new(&self.from_input, before.as_ref(), &self.epoch, clock)?;
+        let mut admission =
+            EpochAdmission::new(&self.from_input, before.as_ref(), &self.epoch, clock)?;
         drop(before);
-        let sources: Vec<Source> =
-            self.paths.iter().map(|path| Source::from_argument(path)).collect();
-        let mut progress = Progress::new(&sources);
-        let mut feed = Feed::start(
+        let sources: Vec<InputSource> =
+            self.paths.iter().map(|path| InputSource::from_argument(path)).collect();
+        let mut progress = IngestProgress::new(&sources);
+        let mut feed = InputFeed::start(
             sources,
             self.reading,
             &place,
             makers.as_deref().unwrap_or_default(),
             (self.foreign.keys(), &self.schemes, late),
         )?;
-        let mut outcomes = self.outcomes.then(|| Outcomes::new(output));
+        let mut outcomes = self.outcomes.then(|| OutcomePrinter::new(output));
         let before =
             self.before_records(&mut feed, &mut admission, &mut progress, outcomes.as_mut())?;
         let store = match store {
@@ -163,10 +164,10 @@ impl Ingest {
         };
         // If signals cannot be watched, a signal ends the process at once.
         let _watch = watch(&feed, &store).ok();
-        let sync = folders.map(|folders| Sync::new(folders, store.snapshot(), self.yes));
+        let sync = folders.map(|folders| FolderSync::new(folders, store.snapshot(), self.yes));
         let initial = InitialCounts::of(&store)?;
         let ready_made = self.epoch.clone();
-        let mut observer = Observer::new(
+        let mut observer = BatchObserver::new(
             &store,
             makers.clone(),
             ready_made,
@@ -177,7 +178,7 @@ impl Ingest {
         observer.now = self.clock.now();
         let stopped = self
             .take_all(before, &mut feed, &mut admission, &mut observer, &mut progress)
-            .and_then(|stopped| observer.give_late().map(|()| stopped));
+            .and_then(|stopped| observer.set_late_properties().map(|()| stopped));
         progress.finish();
         let stopped = stopped.inspect_err(|_| end_early(&store, &observer.summary))?;
         let synced = match sync.filter(|_| stopped.is_none()) {
@@ -192,12 +193,12 @@ impl Ingest {
         store.close()?;
         summary.elapsed = progress.elapsed();
         self.print(&summary, common, output)?;
-        let Some(Broken { at, why }) = stopped else {
+        let Some(BrokenRecord { at, why }) = stopped else {
             synced?;
             let failure = summary.none_sound().filter(|_| !self.outcomes);
             return failure.map_or(Ok(Exit::Done), Err);
         };
-        Err(Failure::Broken(format!(
+        Err(VerbError::Broken(format!(
             "{at}: {why}; stopped, as --strict says: what came before it is stored"
         )))
     }
@@ -212,12 +213,12 @@ impl Ingest {
     fn create(
         &self,
         place: &Path,
-        before: &Before,
-        progress: &mut Progress,
-    ) -> Result<Store, Failure> {
-        if let Some(Broken { at, why }) = &before.stopped {
+        before: &IngestPreamble,
+        progress: &mut IngestProgress,
+    ) -> Result<Store, VerbError> {
+        if let Some(BrokenRecord { at, why }) = &before.stopped {
             progress.finish();
-            return Err(Failure::Broken(format!(
+            return Err(VerbError::Broken(format!(
                 "{at}: {why}; stopped, as --strict says: nothing was stored"
             )));
         }
@@ -228,12 +229,12 @@ impl Ingest {
     /// failure.
     fn print(
         &self,
-        summary: &Summary,
-        common: &Common,
+        summary: &IngestSummary,
+        common: &CommonArgs,
         output: &mut Output,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VerbError> {
         if common.json {
-            output.object(&Line::Summary(summary.answer()))?;
+            output.object(&OutcomeLine::Summary(summary.answer()))?;
         } else if !self.outcomes {
             summary.lines(self.strict).iter().try_for_each(|line| output.line(line))?;
         }
@@ -244,17 +245,17 @@ impl Ingest {
     /// record.
     fn next(
         &self,
-        feed: &mut Feed<'_>,
-        admission: &mut Admission,
+        feed: &mut InputFeed<'_>,
+        admission: &mut EpochAdmission,
         patience: Duration,
-    ) -> Result<Next<Fed>, Failure> {
+    ) -> Result<PipelineNext<InputItem>, VerbError> {
         Ok(match feed.next(patience)? {
-            Next::Result(fed) => {
+            PipelineNext::Result(fed) => {
                 let fed = admission.clock.check(fed);
-                Next::Result(match admission.admit(fed)? {
-                    Fed::Question(Question { at, .. }) if !self.outcomes => {
+                PipelineNext::Result(match admission.admit(fed)? {
+                    InputItem::Question(InputQuery { at, .. }) if !self.outcomes => {
                         let why = "a question; --outcomes answers those".to_owned();
-                        Fed::Broken(Broken { at, why })
+                        InputItem::Broken(BrokenRecord { at, why })
                     }
                     fed => fed,
                 })
@@ -266,40 +267,41 @@ impl Ingest {
     /// Takes the items before the first record. No store is created before there is a record.
     fn before_records(
         &self,
-        feed: &mut Feed<'_>,
-        admission: &mut Admission,
-        progress: &mut Progress,
-        mut outcomes: Option<&mut Outcomes<'_>>,
-    ) -> Result<Before, Failure> {
-        let mut before = Before::default();
+        feed: &mut InputFeed<'_>,
+        admission: &mut EpochAdmission,
+        progress: &mut IngestProgress,
+        mut outcomes: Option<&mut OutcomePrinter<'_>>,
+    ) -> Result<IngestPreamble, VerbError> {
+        let mut before = IngestPreamble::default();
         loop {
             let fed = match self.next(feed, admission, PATIENCE)? {
-                Next::Result(fed) => fed,
-                Next::Idle => continue,
-                Next::End => return Ok(before),
+                PipelineNext::Result(fed) => fed,
+                PipelineNext::Idle => continue,
+                PipelineNext::End => return Ok(before),
             };
             match fed {
-                first @ (Fed::Entry(_) | Fed::Question(_)) => {
+                first @ (InputItem::Entry(_) | InputItem::Question(_)) => {
                     before.first = Some(first);
                     return Ok(before);
                 }
                 // Bounded by the number of epochs that the input may begin.
-                Fed::Epoch(name, _) if before.epochs.iter().any(|(known, _)| *known == name) => {}
-                Fed::Epoch(name, terms) => before.epochs.push((name, terms)),
-                Fed::Passed(kind) => {
+                InputItem::Epoch(name, _)
+                    if before.epochs.iter().any(|(known, _)| *known == name) => {}
+                InputItem::Epoch(name, terms) => before.epochs.push((name, terms)),
+                InputItem::Passed(kind) => {
                     before.summary.passed(kind);
                     if let Some(outcomes) = &mut outcomes {
                         outcomes.passed(kind);
-                        outcomes.pay_at_once()?;
+                        outcomes.write_and_flush()?;
                     }
                 }
-                Fed::Export(line) => return Err(exported(&line)),
-                Fed::Refused(source) => return Err(refused(&source)),
-                Fed::Broken(broken) => {
+                InputItem::Export(line) => return Err(exported(&line)),
+                InputItem::Refused(source) => return Err(refused(&source)),
+                InputItem::Broken(broken) => {
                     before.summary.broken += 1;
                     if let Some(outcomes) = &mut outcomes {
                         outcomes.broken(broken.clone());
-                        outcomes.pay_at_once()?;
+                        outcomes.write_and_flush()?;
                     }
                     if self.strict {
                         before.stopped = Some(broken);
@@ -315,13 +317,13 @@ impl Ingest {
     /// demands.
     fn stops_at(
         &self,
-        broken: &Broken,
-        observer: &mut Observer<'_>,
-        progress: &mut Progress,
-    ) -> Result<bool, Failure> {
+        broken: &BrokenRecord,
+        observer: &mut BatchObserver<'_>,
+        progress: &mut IngestProgress,
+    ) -> Result<bool, VerbError> {
         observer.take_broken(broken)?;
         if self.strict {
-            observer.rest()?;
+            observer.flush_pending()?;
         } else {
             progress.broken(broken);
         }
@@ -331,12 +333,12 @@ impl Ingest {
     /// Takes the whole input. Returns the broken record at which it stopped, if any.
     fn take_all(
         &self,
-        before: Before,
-        feed: &mut Feed<'_>,
-        admission: &mut Admission,
-        observer: &mut Observer<'_>,
-        progress: &mut Progress,
-    ) -> Result<Option<Broken>, Failure> {
+        before: IngestPreamble,
+        feed: &mut InputFeed<'_>,
+        admission: &mut EpochAdmission,
+        observer: &mut BatchObserver<'_>,
+        progress: &mut IngestProgress,
+    ) -> Result<Option<BrokenRecord>, VerbError> {
         observer.summary = before.summary;
         before.epochs.iter().try_for_each(|(name, terms)| observer.epoch(name, *terms))?;
         if before.stopped.is_some() {
@@ -344,42 +346,46 @@ impl Ingest {
         }
         let mut first = before.first;
         loop {
-            if let Some(signal) = signals::asked() {
+            if let Some(signal) = signals::received_signal() {
                 observer.stop()?;
-                return Err(Failure::Stopped(signal));
+                return Err(VerbError::Stopped(signal));
             }
             let next = match first.take() {
-                Some(first) => Next::Result(first),
-                None => self.next(feed, admission, observer.patience())?,
+                Some(first) => PipelineNext::Result(first),
+                None => self.next(feed, admission, observer.input_timeout())?,
             };
             match next {
-                Next::Result(Fed::Entry(entry)) => {
-                    entry.wrong().into_iter().for_each(|wrong| progress.wrong(wrong));
+                PipelineNext::Result(InputItem::Entry(entry)) => {
+                    entry.wrong().into_iter().for_each(|wrong| progress.report_wrong_digest(wrong));
                     if let Some(broken) = observer.take(entry)?
                         && self.stops_at(&broken, observer, progress)?
                     {
                         return Ok(Some(broken));
                     }
                 }
-                Next::Result(Fed::Question(question)) => observer.answer(&question)?,
-                Next::Result(Fed::Broken(broken)) => {
+                PipelineNext::Result(InputItem::Question(question)) => {
+                    observer.answer(&question)?
+                }
+                PipelineNext::Result(InputItem::Broken(broken)) => {
                     if self.stops_at(&broken, observer, progress)? {
                         return Ok(Some(broken));
                     }
                 }
-                Next::Result(Fed::Passed(kind)) => observer.take_passed(kind)?,
-                Next::Result(Fed::Epoch(name, terms)) => observer.epoch(&name, terms)?,
-                Next::Result(Fed::Export(line)) => {
-                    observer.rest()?;
+                PipelineNext::Result(InputItem::Passed(kind)) => observer.take_passed(kind)?,
+                PipelineNext::Result(InputItem::Epoch(name, terms)) => {
+                    observer.epoch(&name, terms)?
+                }
+                PipelineNext::Result(InputItem::Export(line)) => {
+                    observer.flush_pending()?;
                     return Err(exported(&line));
                 }
-                Next::Result(Fed::Refused(source)) => {
-                    observer.rest()?;
+                PipelineNext::Result(InputItem::Refused(source)) => {
+                    observer.flush_pending()?;
                     return Err(refused(&source));
                 }
-                Next::Idle => observer.rest()?,
-                Next::End => {
-                    observer.rest()?;
+                PipelineNext::Idle => observer.flush_pending()?,
+                PipelineNext::End => {
+                    observer.flush_pending()?;
                     return Ok(None);
                 }
             }
@@ -389,17 +395,17 @@ impl Ingest {
 }
 
 /// Seals what was stored before an error, and prints how many records were stored.
-fn end_early(store: &Store, summary: &Summary) {
+fn end_early(store: &Store, summary: &IngestSummary) {
     // If sealing fails, the operations stay in the journal, and the caller reports the first error.
     let _ = unsealed::seal(store);
     let stored = many(summary.observed(), "record was", "records were");
-    say(&format!("{stored} stored before it ended; run it again to go on"));
+    print_message(&format!("{stored} stored before it ended; run it again to go on"));
 }
 
 /// Watches for signals. On a signal, it makes all acknowledged records durable, and the verb stops.
-fn watch(feed: &Feed<'_>, store: &Store) -> std::io::Result<signals::Watch> {
+fn watch(feed: &InputFeed<'_>, store: &Store) -> std::io::Result<signals::SignalWatch> {
     let (wake, store) = (feed.waker(), store.clone());
-    signals::Watch::new(move || {
+    signals::SignalWatch::new(move || {
         // If the flush fails, the verb reports it when it stops.
         let _ = store.flush();
         wake();
@@ -407,17 +413,20 @@ fn watch(feed: &Feed<'_>, store: &Store) -> std::io::Result<signals::Watch> {
 }
 
 /// The failure for an export. `ingest` does not read exports, since their store has other epochs.
-fn exported(line: &export::Line) -> Failure {
-    Failure::Broken(format!("{}: an export of a whole store, which `simkeep load` reads", line.at))
+fn exported(line: &export::ExportLine) -> VerbError {
+    VerbError::Broken(format!(
+        "{}: an export of a whole store, which `simkeep load` reads",
+        line.at
+    ))
 }
 
 /// The failure for a source that cannot be ingested.
-fn refused(Broken { at, why }: &Broken) -> Failure {
-    Failure::Broken(format!("{at}: {why}"))
+fn refused(BrokenRecord { at, why }: &BrokenRecord) -> VerbError {
+    VerbError::Broken(format!("{at}: {why}"))
 }
 
 /// Refuses a store or a published directory as input, since neither is a folder of documents.
-fn refuse_store(path: &OsString, store: &Path) -> Result<(), Failure> {
+fn refuse_store(path: &OsString, store: &Path) -> Result<(), VerbError> {
     if path == "-" || !is_read(Path::new(path)) {
         return Ok(());
     }
@@ -426,13 +435,13 @@ fn refuse_store(path: &OsString, store: &Path) -> Result<(), Failure> {
         _ => "a store",
     };
     let (path, store) = (quoted(path), quoted(store.as_os_str()));
-    Err(Failure::Usage(format!(
+    Err(VerbError::Usage(format!(
         "{path} is {what}, and no folder of documents; load it: simkeep load {path} --store {store}"
     )))
 }
 
 /// Checks that an input can be read. A missing file is a mistake of the user, not a broken record.
-pub(crate) fn check(path: &OsString) -> Result<(), Failure> {
+pub(crate) fn check(path: &OsString) -> Result<(), VerbError> {
     if path == "-" {
         return Ok(());
     }
@@ -441,5 +450,5 @@ pub(crate) fn check(path: &OsString) -> Result<(), Failure> {
         // Opening a pipe would consume its data.
         if metadata.is_file() { std::fs::File::open(path).map(drop) } else { Ok(()) }
     });
-    readable.map_err(|e| Failure::Other(format!("cannot read {}: {e}", path.display())))
+    readable.map_err(|e| VerbError::Other(format!("cannot read {}: {e}", path.display())))
 }

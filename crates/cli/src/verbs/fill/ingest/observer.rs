@@ -8,19 +8,21 @@ use simkeep::{
     Content, Digest, Entry, EpochOptions, OperationResult, PropertyEntry, PropertyOutcome,
     Restated, Seen, Store, Time, Visit,
 };
-use simkeep_formats::{Broken, Question, digest_of_file, escape, file_of};
+use simkeep_formats::{BrokenRecord, InputQuery, digest_of_file, escape, file_of};
 
-use super::histories::Histories;
-use super::originals::{Original, Originals};
-use super::outcomes::Outcomes;
-use super::pending::Pending;
-use super::revisit::{Known, Resolved, Revisit};
-use super::summary::Summary;
-use super::unvisited::Unvisited;
-use super::{Failure, present};
-use crate::input::epochs::{Epochs, KnownContent, Made, Register, is_of_record};
-use crate::input::feed::{self, Found, Properties, Text};
-use crate::input::origin::Makers;
+use super::histories::HistoryCache;
+use super::originals::{CachedContent, ContentCache};
+use super::outcomes::OutcomePrinter;
+use super::pending::PendingRequest;
+use super::revisit::{RevisitContext, RevisitRecord, RevisitTarget};
+use super::summary::IngestSummary;
+use super::unvisited::UnvisitedProperties;
+use super::{VerbError, present};
+use crate::input::epochs::{
+    EpochFingerprint, EpochTarget, InputEpochs, KnownContent, is_of_record,
+};
+use crate::input::feed::{self, EntryPayload, FingerprintedText, PageProperties};
+use crate::input::origin::TextOrigins;
 
 /// The kind of a redirect that is skipped because its page had content at the same time.
 const SUPERSEDED: &str = "redirect before content";
@@ -29,7 +31,7 @@ const SUPERSEDED: &str = "redirect before content";
 const IDLE: Duration = Duration::from_secs(1);
 
 /// The result for a record.
-enum Taken {
+enum RecordKind {
     /// It added entries to a page.
     Record,
     /// It is a visit that the store already had.
@@ -39,25 +41,25 @@ enum Taken {
 }
 
 /// The treatment of a record.
-enum Step {
+enum RecordStep {
     /// Add an entry, with the fingerprint of its content in another epoch.
-    Add(Entry, Option<Made>),
+    Add(Entry, Option<EpochFingerprint>),
     /// Nothing remains to be done.
-    End(Taken),
+    End(RecordKind),
 }
 
 /// Observes entries in their order.
-pub(super) struct Observer<'a> {
+pub(super) struct BatchObserver<'a> {
     store: &'a Store,
     /// The epoch of ready-made fingerprints that name no epoch.
     ready_made: String,
     /// Whether to restate earlier visits instead of recording new ones.
     restate: bool,
-    epochs: Epochs<'a>,
+    epochs: InputEpochs<'a>,
     batch: NonZeroUsize,
-    pending: Vec<Pending>,
-    histories: Histories,
-    originals: Originals,
+    pending: Vec<PendingRequest>,
+    histories: HistoryCache,
+    originals: ContentCache,
     /// The current time, if the user set it.
     pub(super) now: Option<simkeep::Time>,
     /// The number of requests that the current record has made so far.
@@ -65,44 +67,49 @@ pub(super) struct Observer<'a> {
     /// Weights and classes of pages that have no visit yet, which are kept until the end of the
     /// input. `None` with `--outcomes`, since each line must say at once whether its record was
     /// stored.
-    unvisited: Option<Unvisited>,
+    unvisited: Option<UnvisitedProperties>,
     /// The writer of outcomes, if the user asked for them.
-    pub(super) outcomes: Option<Outcomes<'a>>,
-    pub(super) summary: Summary,
+    pub(super) outcomes: Option<OutcomePrinter<'a>>,
+    pub(super) summary: IngestSummary,
 }
 
-impl<'a> Observer<'a> {
+impl<'a> BatchObserver<'a> {
     pub(super) fn new(
         store: &'a Store,
-        makers: Makers,
+        makers: TextOrigins,
         ready_made: String,
         restate: bool,
         batch: NonZeroUsize,
-        outcomes: Option<Outcomes<'a>>,
-    ) -> Observer<'a> {
-        Observer {
+        outcomes: Option<OutcomePrinter<'a>>,
+    ) -> BatchObserver<'a> {
+        BatchObserver {
             store,
             ready_made,
             restate,
-            epochs: Epochs::new(Register::Store(store), makers),
+            epochs: InputEpochs::new(EpochTarget::Store(store), makers),
             batch,
             pending: Vec::new(),
-            histories: Histories::default(),
-            originals: Originals::default(),
+            histories: HistoryCache::default(),
+            originals: ContentCache::default(),
             now: None,
             requests: 0,
-            unvisited: outcomes.is_none().then(Unvisited::default),
+            unvisited: outcomes.is_none().then(UnvisitedProperties::default),
             outcomes,
-            summary: Summary::default(),
+            summary: IngestSummary::default(),
         }
     }
 
     /// Takes an entry, which is observed with its batch. Returns the reason if the entry proves to
     /// be broken.
-    pub(super) fn take(&mut self, mut entry: feed::Entry) -> Result<Option<Broken>, Failure> {
+    pub(super) fn take(
+        &mut self,
+        mut entry: feed::InputEntry,
+    ) -> Result<Option<BrokenRecord>, VerbError> {
         match entry.found {
-            Found::Text(Text { is_file: true, .. }) => entry.time = self.seen(&entry)?,
-            Found::BinaryFile => match self.digested(&mut entry)? {
+            EntryPayload::Text(FingerprintedText { is_file: true, .. }) => {
+                entry.time = self.seen(&entry)?
+            }
+            EntryPayload::BinaryFile => match self.digested(&mut entry)? {
                 None => {}
                 Some(Ok(kind)) => return self.take_passed(kind).map(|()| None),
                 Some(Err(broken)) => return Ok(Some(broken)),
@@ -114,18 +121,18 @@ impl<'a> Observer<'a> {
         let at = entry.url.clone();
         let taken = match self.request(entry) {
             Ok(taken) => taken,
-            Err(Failure::Store(e)) if is_of_record(&e) => {
+            Err(VerbError::Store(e)) if is_of_record(&e) => {
                 self.summary.records -= 1;
-                let at = escape::whole(&at);
-                return Ok(Some(Broken { at, why: e.to_string() }));
+                let at = escape::escape_untruncated(&at);
+                return Ok(Some(BrokenRecord { at, why: e.to_string() }));
             }
             Err(e) => return Err(e),
         };
         if let (Some(outcomes), Some((url, time))) = (&mut self.outcomes, named) {
             match taken {
-                Taken::Record => outcomes.record(url, time, (self.requests, false)),
-                Taken::Known => outcomes.record(url, time, (self.requests, true)),
-                Taken::Passed(kind) => outcomes.passed(kind),
+                RecordKind::Record => outcomes.record(url, time, (self.requests, false)),
+                RecordKind::Known => outcomes.record(url, time, (self.requests, true)),
+                RecordKind::Passed(kind) => outcomes.passed(kind),
             }
         }
         self.flush_if_full().map(|()| None)
@@ -135,8 +142,8 @@ impl<'a> Observer<'a> {
     /// store has content of its page. Otherwise returns why the file is skipped.
     fn digested(
         &mut self,
-        entry: &mut feed::Entry,
-    ) -> Result<Option<Result<&'static str, Broken>>, Failure> {
+        entry: &mut feed::InputEntry,
+    ) -> Result<Option<Result<&'static str, BrokenRecord>>, VerbError> {
         let known = self.store.snapshot().latest(&entry.url)?;
         if known.is_none_or(|page| page.gone || page.content.is_none()) {
             return Ok(Some(Ok("binary")));
@@ -148,11 +155,11 @@ impl<'a> Observer<'a> {
         match digest_of_file(&path) {
             Ok(digest) => entry.digest = Some(digest),
             Err(e) => {
-                let at = escape::whole(&entry.url);
-                return Ok(Some(Err(Broken { at, why: e.to_string() })));
+                let at = escape::escape_untruncated(&entry.url);
+                return Ok(Some(Err(BrokenRecord { at, why: e.to_string() })));
             }
         }
-        entry.found = Found::Binary;
+        entry.found = EntryPayload::Binary;
         entry.time = self.seen(entry)?;
         Ok(None)
     }
@@ -160,12 +167,12 @@ impl<'a> Observer<'a> {
     /// Whether a visit is a redirect of a page that had content at the same time. A server that
     /// sets a cookie, or insists on another protocol, redirects once and then sends the content,
     /// all within one second of an archive's clock. The content counts, whichever comes first.
-    fn is_superseded(&mut self, url: &str, entry: &Entry) -> Result<bool, Failure> {
+    fn is_superseded(&mut self, url: &str, entry: &Entry) -> Result<bool, VerbError> {
         let Some(content) = entry.visit().and_then(|visit| visit.seen.content()) else {
             return Ok(false);
         };
         let is_redirect = content.is_redirect();
-        let same = |pending: &Pending| {
+        let same = |pending: &PendingRequest| {
             let seen = pending.entry.visit().and_then(|visit| visit.seen.content());
             pending.url == url
                 && pending.entry.time() == entry.time()
@@ -183,7 +190,7 @@ impl<'a> Observer<'a> {
         let is_known = || {
             let page = self.store.snapshot().latest(url)?;
             let at_once = page.filter(|page| page.content_seen == Some(entry.time()));
-            Ok::<_, Failure>(
+            Ok::<_, VerbError>(
                 at_once.and_then(|page| page.content).is_some_and(|c| !c.is_redirect()),
             )
         };
@@ -191,7 +198,7 @@ impl<'a> Observer<'a> {
     }
 
     /// The time at which the content of a file was seen, in milliseconds since 1970.
-    fn seen(&mut self, entry: &feed::Entry) -> Result<i64, Failure> {
+    fn seen(&mut self, entry: &feed::InputEntry) -> Result<i64, VerbError> {
         let known = self.store.snapshot().latest(&entry.url)?;
         if self.restate
             || known
@@ -209,12 +216,12 @@ impl<'a> Observer<'a> {
     }
 
     /// Makes the requests of an entry.
-    fn request(&mut self, from: feed::Entry) -> Result<Taken, Failure> {
+    fn request(&mut self, from: feed::InputEntry) -> Result<RecordKind, VerbError> {
         self.summary.records += 1;
         self.summary.wrong_digests += u64::from(from.wrong().is_some());
         let (entry, also) = match self.step(&from)? {
-            Step::Add(entry, also) => (entry, also),
-            Step::End(taken) => return Ok(taken),
+            RecordStep::Add(entry, also) => (entry, also),
+            RecordStep::End(taken) => return Ok(taken),
         };
         let (entry, also) = match entry {
             Entry::Visit(Visit { seen: Seen::Content(content), .. })
@@ -228,61 +235,63 @@ impl<'a> Observer<'a> {
         if self.is_superseded(&from.url, &entry)? {
             return Ok(self.pass(SUPERSEDED));
         }
-        let feed::Entry { url, given, .. } = from;
-        self.add(Pending { url, entry, also, given });
-        Ok(Taken::Record)
+        let feed::InputEntry { url, given, .. } = from;
+        self.add(PendingRequest { url, entry, also, given });
+        Ok(RecordKind::Record)
     }
 
     /// Counts a record of this kind as skipped.
-    fn pass(&mut self, kind: &'static str) -> Taken {
+    fn pass(&mut self, kind: &'static str) -> RecordKind {
         self.summary.passed(kind);
-        Taken::Passed(kind)
+        RecordKind::Passed(kind)
     }
 
     /// Determines the treatment of an entry.
-    fn step(&mut self, from: &feed::Entry) -> Result<Step, Failure> {
+    fn step(&mut self, from: &feed::InputEntry) -> Result<RecordStep, VerbError> {
         let entry = match &from.found {
-            Found::Text(_) | Found::Binary => return self.content(from),
-            Found::Revisit(refers_to, refers_time) if !self.restate => {
+            EntryPayload::Text(_) | EntryPayload::Binary => return self.content(from),
+            EntryPayload::Revisit(refers_to, refers_time) if !self.restate => {
                 return self.revisit(from, refers_to.as_deref(), *refers_time);
             }
-            Found::NotModified | Found::Revisit(..) => {
+            EntryPayload::NotModified | EntryPayload::Revisit(..) => {
                 from.visit(Seen::NotModified { digest: from.digest })
             }
-            Found::Ready(fingerprint, name) => {
+            EntryPayload::Ready(fingerprint, name) => {
                 let name = name.as_ref().unwrap_or(&self.ready_made);
-                from.content((*fingerprint, self.epochs.named(name, EpochOptions::default())?))
+                from.content((
+                    *fingerprint,
+                    self.epochs.find_or_begin(name, EpochOptions::default())?,
+                ))
             }
-            Found::Restated(fingerprint, name) => {
-                from.restated(*fingerprint, self.epochs.named(name, EpochOptions::default())?)
-            }
-            Found::Properties => {
+            EntryPayload::Restated(fingerprint, name) => from
+                .restated(*fingerprint, self.epochs.find_or_begin(name, EpochOptions::default())?),
+            EntryPayload::Properties => {
                 self.set_properties(&from.url, from.time, &from.given);
-                return Ok(Step::End(Taken::Record));
+                return Ok(RecordStep::End(RecordKind::Record));
             }
-            Found::Gone => from.visit(Seen::Gone),
-            Found::Redirect(digest) => {
+            EntryPayload::Gone => from.visit(Seen::Gone),
+            EntryPayload::Redirect(digest) => {
                 self.summary.redirects += 1;
                 from.visit(Seen::Content(Content::redirect(*digest)))
             }
-            Found::Failed(failure) => {
+            EntryPayload::Failed(failure) => {
                 self.summary.failed_by(*failure);
                 from.visit(Seen::Failed)
             }
-            Found::BinaryFile => {
-                return Err(Failure::Other("a file has no digest; this is a bug".to_owned()));
+            EntryPayload::BinaryFile => {
+                return Err(VerbError::Other("a file has no digest; this is a bug".to_owned()));
             }
         };
-        Ok(Step::Add(entry, None))
+        Ok(RecordStep::Add(entry, None))
     }
 
     /// Determines the treatment of a record with content: a text or binary content.
-    fn content(&mut self, from: &feed::Entry) -> Result<Step, Failure> {
-        let feed::Entry { url, time, status, given, digest, claim, found, .. } = from;
+    fn content(&mut self, from: &feed::InputEntry) -> Result<RecordStep, VerbError> {
+        let feed::InputEntry { url, time, status, given, digest, claim, found, .. } = from;
         let (made, also) = match found {
-            Found::Text(Text { fingerprints, .. }) => {
+            EntryPayload::Text(FingerprintedText { fingerprints, .. }) => {
                 if let Some(why) = self.epochs.why_no_texts() {
-                    return Err(Failure::Usage(why.to_owned()));
+                    return Err(VerbError::Usage(why.to_owned()));
                 }
                 let made = self.epochs.of_texts(fingerprints)?;
                 self.summary.too_short += u64::from(made.0.0.is_none());
@@ -295,47 +304,50 @@ impl<'a> Observer<'a> {
         };
         let (fingerprint, epoch) = made;
         let content = Content { fingerprint, digest: *digest, epoch };
-        self.originals.saw(url, claim.as_deref(), Original { content, also });
+        self.originals.insert(url, claim.as_deref(), CachedContent { content, also });
         let known = KnownContent::read(&self.store.snapshot(), url, *time, *digest)?;
         if self.restate || known.visit(*status).is_some() {
             // The visit is known, perhaps from before one of the epochs began.
             self.restate(url, (*time, *digest), &known, [Some(made), also].into_iter().flatten());
             self.set_properties(url, *time, given);
-            return Ok(Step::End(Taken::Known));
+            return Ok(RecordStep::End(RecordKind::Known));
         }
-        Ok(Step::Add(from.content(made), also))
+        Ok(RecordStep::Add(from.content(made), also))
     }
 
     /// Determines the treatment of a record that repeats the content of another record.
     fn revisit(
         &mut self,
-        from: &feed::Entry,
+        from: &feed::InputEntry,
         refers_to: Option<&str>,
         refers_time: Option<i64>,
-    ) -> Result<Step, Failure> {
+    ) -> Result<RecordStep, VerbError> {
         let declared = from.claim.as_ref().map(|claim| &claim.declared);
-        let revisit = Revisit { url: &from.url, time: from.time, declared, refers_to, refers_time };
+        let revisit =
+            RevisitRecord { url: &from.url, time: from.time, declared, refers_to, refers_time };
         Ok(match self.resolve(&revisit)? {
-            Resolved::Known => {
+            RevisitTarget::Known => {
                 self.summary.known += 1;
-                Step::End(Taken::Known)
+                RecordStep::End(RecordKind::Known)
             }
-            Resolved::Content(content, also) => Step::Add(from.visit(Seen::Content(content)), also),
-            Resolved::Nothing => {
+            RevisitTarget::Content(content, also) => {
+                RecordStep::Add(from.visit(Seen::Content(content)), also)
+            }
+            RevisitTarget::Nothing => {
                 self.summary.revisits_alone += 1;
-                Step::Add(from.visit(Seen::NotModified { digest: from.digest }), None)
+                RecordStep::Add(from.visit(Seen::NotModified { digest: from.digest }), None)
             }
         })
     }
 
-    fn add(&mut self, pending: Pending) {
+    fn add(&mut self, pending: PendingRequest) {
         self.histories.add(&pending);
         self.pending.push(pending);
         self.requests += 1;
     }
 
     /// Adds properties that came without a visit.
-    fn set_properties(&mut self, url: &str, time: i64, given: &Properties) {
+    fn set_properties(&mut self, url: &str, time: i64, given: &PageProperties) {
         for property in given {
             self.add_alone(
                 url,
@@ -349,8 +361,8 @@ impl<'a> Observer<'a> {
 
     /// Adds an entry that is not a visit.
     fn add_alone(&mut self, url: &str, entry: Entry) {
-        let (url, given) = (url.to_owned(), Properties::new());
-        self.add(Pending { url, entry, also: None, given });
+        let (url, given) = (url.to_owned(), PageProperties::new());
+        self.add(PendingRequest { url, entry, also: None, given });
     }
 
     /// Restates content in each of these epochs in which its fingerprint is unknown.
@@ -359,7 +371,7 @@ impl<'a> Observer<'a> {
         url: &str,
         (time, digest): (i64, Option<Digest>),
         known: &KnownContent,
-        made: impl Iterator<Item = Made>,
+        made: impl Iterator<Item = EpochFingerprint>,
     ) {
         // Content that was never seen is counted as missing only once.
         let most = if known.is_known() { usize::MAX } else { 1 };
@@ -374,37 +386,37 @@ impl<'a> Observer<'a> {
     }
 
     /// Takes a record of this kind, which is not about a page.
-    pub(super) fn take_passed(&mut self, kind: &'static str) -> Result<(), Failure> {
+    pub(super) fn take_passed(&mut self, kind: &'static str) -> Result<(), VerbError> {
         self.summary.passed(kind);
         self.outcomes.iter_mut().for_each(|outcomes| outcomes.passed(kind));
         self.flush_if_full()
     }
 
     /// Takes a record that is refused.
-    pub(super) fn take_broken(&mut self, broken: &Broken) -> Result<(), Failure> {
+    pub(super) fn take_broken(&mut self, broken: &BrokenRecord) -> Result<(), VerbError> {
         self.summary.broken += 1;
         self.outcomes.iter_mut().for_each(|outcomes| outcomes.broken(broken.clone()));
         self.flush_if_full()
     }
 
     /// Answers a question about the state after all records before it.
-    pub(super) fn answer(&mut self, question: &Question) -> Result<(), Failure> {
+    pub(super) fn answer(&mut self, question: &InputQuery) -> Result<(), VerbError> {
         self.flush()?;
         let outcomes = self.outcomes.as_mut().ok_or_else(|| {
-            Failure::Other("a question came where none is answered; this is a bug".to_owned())
+            VerbError::Other("a question came where none is answered; this is a bug".to_owned())
         })?;
         outcomes.answer(&self.store.snapshot(), question)
     }
 
     /// Resolves a revisit with the contents of the store and of the waiting batch.
-    fn resolve(&mut self, revisit: &Revisit<'_>) -> Result<Resolved, Failure> {
+    fn resolve(&mut self, revisit: &RevisitRecord<'_>) -> Result<RevisitTarget, VerbError> {
         let concerned = |url: &str| url == revisit.url || revisit.refers_to == Some(url);
         // Only the store can determine which content a waiting restatement restates.
-        let restated = |pending: &Pending| pending.entry.is_restated();
+        let restated = |pending: &PendingRequest| pending.entry.is_restated();
         if self.pending.iter().any(|pending| restated(pending) && concerned(&pending.url)) {
             self.flush()?;
         }
-        let mut known = Known {
+        let mut known = RevisitContext {
             store: self.store.snapshot(),
             pending: &self.pending,
             histories: &mut self.histories,
@@ -414,24 +426,24 @@ impl<'a> Observer<'a> {
     }
 
     /// Registers an epoch that the input names.
-    pub(super) fn epoch(&mut self, name: &str, options: EpochOptions) -> Result<(), Failure> {
-        self.epochs.named(name, options)?;
+    pub(super) fn epoch(&mut self, name: &str, options: EpochOptions) -> Result<(), VerbError> {
+        self.epochs.find_or_begin(name, options)?;
         Ok(())
     }
 
     /// The number of records that wait to be observed, or for their outcomes.
     fn waiting(&self) -> usize {
-        let owed = self.outcomes.as_ref().map_or(0, Outcomes::owed);
+        let owed = self.outcomes.as_ref().map_or(0, OutcomePrinter::pending_count);
         self.pending.len().max(owed)
     }
 
-    fn flush_if_full(&mut self) -> Result<(), Failure> {
+    fn flush_if_full(&mut self) -> Result<(), VerbError> {
         if self.waiting() >= self.batch.get() { self.flush() } else { Ok(()) }
     }
 
     /// Observes the waiting records. They are durable when this returns.
-    pub(super) fn flush(&mut self) -> Result<(), Failure> {
-        let batch: Vec<_> = self.pending.iter().map(Pending::operation).collect();
+    pub(super) fn flush(&mut self) -> Result<(), VerbError> {
+        let batch: Vec<_> = self.pending.iter().map(PendingRequest::operation).collect();
         let answers = self.store.write_batch(&batch)?;
         for (answer, pending) in answers.iter().zip(&self.pending) {
             match answer {
@@ -442,13 +454,13 @@ impl<'a> Observer<'a> {
                         (Some(unvisited), Entry::Property(given), PropertyOutcome::Missing) => {
                             unvisited.add(&pending.url, &given)?;
                         }
-                        (_, entry, outcome) => self.summary.given(&entry, *outcome),
+                        (_, entry, outcome) => self.summary.count_property(&entry, *outcome),
                     }
                 }
             }
         }
         if let Some(outcomes) = &mut self.outcomes {
-            outcomes.pay(&self.pending, &answers)?;
+            outcomes.write_lines(&self.pending, &answers)?;
         }
         self.pending.clear();
         Ok(())
@@ -456,7 +468,7 @@ impl<'a> Observer<'a> {
 
     /// Sets the properties that came before the first visits of their pages, once the input has
     /// ended.
-    pub(super) fn give_late(&mut self) -> Result<(), Failure> {
+    pub(super) fn set_late_properties(&mut self) -> Result<(), VerbError> {
         self.flush()?;
         let Some(unvisited) = self.unvisited.take() else { return Ok(()) };
         let mut kept = unvisited.read()?;
@@ -468,22 +480,22 @@ impl<'a> Observer<'a> {
     }
 
     /// Flushes the store before and after it writes the pending outcomes. Called on a signal.
-    pub(super) fn stop(&mut self) -> Result<(), Failure> {
+    pub(super) fn stop(&mut self) -> Result<(), VerbError> {
         self.store.flush()?;
-        self.rest()?;
+        self.flush_pending()?;
         Ok(self.store.flush()?)
     }
 
-    /// The time to wait for input before [`rest`](Self::rest): none while another program may wait
+    /// The time to wait for input before [`flush_pending`](Self::flush_pending): none while another program may wait
     /// for an outcome.
-    pub(super) fn patience(&self) -> Duration {
-        let is_due = self.outcomes.as_ref().is_some_and(Outcomes::is_due);
+    pub(super) fn input_timeout(&self) -> Duration {
+        let is_due = self.outcomes.as_ref().is_some_and(OutcomePrinter::is_due);
         if is_due { Duration::ZERO } else { IDLE }
     }
 
     /// Observes the waiting records and writes their outcomes, while the input is idle.
-    pub(super) fn rest(&mut self) -> Result<(), Failure> {
+    pub(super) fn flush_pending(&mut self) -> Result<(), VerbError> {
         self.flush()?;
-        self.outcomes.as_mut().map_or(Ok(()), Outcomes::show)
+        self.outcomes.as_mut().map_or(Ok(()), OutcomePrinter::show)
     }
 }

@@ -9,8 +9,8 @@ use std::hash::{BuildHasher, Hash, RandomState};
 
 use simkeep::{Content, Digest};
 
-use crate::input::epochs::Made;
-use simkeep_formats::{Claim, Declared};
+use crate::input::epochs::EpochFingerprint;
+use simkeep_formats::{DeclaredDigest, DigestClaim};
 
 /// The minimum number of remembered items of each kind. At most twice as many are kept: below 40 MB
 /// in all.
@@ -18,32 +18,37 @@ const KEPT: usize = 1 << 16;
 
 /// Content with its fingerprints.
 #[derive(Clone, Copy)]
-pub(super) struct Original {
+pub(super) struct CachedContent {
     pub(super) content: Content,
-    pub(super) also: Option<Made>,
+    pub(super) also: Option<EpochFingerprint>,
 }
 
 /// The recent contents of the input.
 #[derive(Default)]
-pub(super) struct Originals {
+pub(super) struct ContentCache {
     /// Two hashers with random seeds. Together they make keys without foreseeable collisions.
     hashers: [RandomState; 2],
     /// The contents, by each of their digests.
-    contents: Recent<Original>,
+    contents: RecentMap<CachedContent>,
     /// The computed digest, by the page and the wrong digest that was declared for its content.
-    wrong: Recent<Digest>,
+    wrong: RecentMap<Digest>,
 }
 
-impl Originals {
+impl ContentCache {
     /// Adds content.
-    pub(super) fn saw(&mut self, url: &str, claim: Option<&Claim>, original: Original) {
+    pub(super) fn insert(
+        &mut self,
+        url: &str,
+        claim: Option<&DigestClaim>,
+        original: CachedContent,
+    ) {
         let Some(digest) = original.content.digest else { return };
         self.contents.put(self.key(digest), original);
         match claim {
-            Some(Claim { declared, wrong: Some(_) }) => {
+            Some(DigestClaim { declared, wrong: Some(_) }) => {
                 self.wrong.put(self.key((url, declared)), digest);
             }
-            Some(Claim { declared, wrong: None }) if declared.kept().is_none() => {
+            Some(DigestClaim { declared, wrong: None }) if declared.kept().is_none() => {
                 self.contents.put(self.key(declared), original);
             }
             _ => {}
@@ -51,13 +56,13 @@ impl Originals {
     }
 
     /// The content with this declared digest, on any page.
-    pub(super) fn content(&self, declared: &Declared) -> Option<Original> {
+    pub(super) fn content(&self, declared: &DeclaredDigest) -> Option<CachedContent> {
         let key = declared.kept().map_or_else(|| self.key(declared), |digest| self.key(digest));
         self.contents.get(key).copied()
     }
 
     /// The computed digest of content for which a page declared a wrong digest.
-    pub(super) fn corrected(&self, url: &str, declared: &Declared) -> Option<Digest> {
+    pub(super) fn actual_digest(&self, url: &str, declared: &DeclaredDigest) -> Option<Digest> {
         self.wrong.get(self.key((url, declared))).copied()
     }
 
@@ -68,18 +73,18 @@ impl Originals {
 }
 
 /// A map of the most recently inserted items.
-struct Recent<V> {
+struct RecentMap<V> {
     young: HashMap<u128, V>,
     old: HashMap<u128, V>,
 }
 
-impl<V> Default for Recent<V> {
-    fn default() -> Recent<V> {
-        Recent { young: HashMap::new(), old: HashMap::new() }
+impl<V> Default for RecentMap<V> {
+    fn default() -> RecentMap<V> {
+        RecentMap { young: HashMap::new(), old: HashMap::new() }
     }
 }
 
-impl<V> Recent<V> {
+impl<V> RecentMap<V> {
     fn put(&mut self, key: u128, value: V) {
         if self.young.len() >= KEPT {
             self.old = std::mem::take(&mut self.young);

@@ -3,31 +3,31 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::{OperationResult, OriginalBy, PropertyOutcome, RestateOutcome};
-use simkeep_formats::{Broken, Question};
+use simkeep_formats::{BrokenRecord, InputQuery};
 
-use super::pending::Pending;
-use super::question;
+use super::pending::PendingRequest;
+use super::query;
 use super::summary;
-use crate::exit::Failure;
+use crate::exit::VerbError;
 use crate::output::Output;
-use crate::output::json::{Band, Fingerprint, Share, Time, Verdict};
+use crate::output::json::{Band, Fingerprint, JsonRatio, Time, Verdict};
 use crate::output::{visit, words};
 
 /// Writes a line for each record and each question, in the order of the input.
-pub(super) struct Outcomes<'o> {
+pub(super) struct OutcomePrinter<'o> {
     output: &'o mut Output,
     /// The lines to write, in order.
-    owed: Vec<Owed>,
+    pending: Vec<PendingLine>,
     /// Whether lines were written but not flushed.
     is_held: bool,
 }
 
 /// A line to write.
-enum Owed {
+enum PendingLine {
     /// The outcome of a record with `requests` requests in the batch.
     Record { url: String, time: i64, requests: usize, is_known: bool },
     /// A record that was refused.
-    Broken(Broken),
+    Broken(BrokenRecord),
     /// A record of this kind, which is not about a page.
     Passed(&'static str),
 }
@@ -35,17 +35,17 @@ enum Owed {
 /// A line of output.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum Line<'a> {
-    Outcome(Outcome<'a>),
-    Refused(Refused<'a>),
-    Passed(Passed),
-    Answer(question::Answer<'a>),
-    Summary(summary::Answer<'a>),
+pub(crate) enum OutcomeLine<'a> {
+    Outcome(RecordOutcome<'a>),
+    Refused(RefusedRecord<'a>),
+    Passed(SkippedRecord),
+    Answer(query::QueryAnswer<'a>),
+    Summary(summary::IngestResult<'a>),
 }
 
 /// The outcome of a record.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Outcome<'a> {
+pub(crate) struct RecordOutcome<'a> {
     url: &'a str,
     t: Time,
     /// Whether the record added something to the store.
@@ -65,7 +65,7 @@ pub(crate) struct Outcome<'a> {
     band: Option<Band>,
     /// The estimated fraction of words that changed: a lower and an upper bound; null without a
     /// distance.
-    words_changed: Option<[Share; 2]>,
+    words_changed: Option<[JsonRatio; 2]>,
     /// The fingerprint of the content; null if there is no content, or it has no fingerprint.
     fingerprint: Option<Fingerprint>,
     /// Whether the content is far from all of the page's last versions.
@@ -73,12 +73,12 @@ pub(crate) struct Outcome<'a> {
     /// The value of processing the content further, from 0 to the weight of the page.
     priority: f64,
     /// Other pages with exactly this content, in the order in which they were first seen with it.
-    copies: Vec<Copy<'a>>,
+    copies: Vec<ExactCopyPage<'a>>,
     /// Other pages near the content, the nearest first.
-    near: Vec<NearPage<'a>>,
+    near: Vec<NearDuplicatePage<'a>>,
     /// The page that ranks first among copies and near pages; null if this page ranks first, or
     /// there are none.
-    original: Option<Original<'a>>,
+    original: Option<OriginalPage<'a>>,
     /// Whether the lists of copies and near pages are complete.
     complete: bool,
 }
@@ -86,7 +86,7 @@ pub(crate) struct Outcome<'a> {
 /// An exact copy.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ExactCopy")]
-struct Copy<'a> {
+struct ExactCopyPage<'a> {
     url: &'a str,
     /// The time when the page was first seen with this content.
     first: Time,
@@ -95,7 +95,7 @@ struct Copy<'a> {
 /// A page near the content.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "NearDuplicate")]
-struct NearPage<'a> {
+struct NearDuplicatePage<'a> {
     url: &'a str,
     /// The number of bits in which its fingerprint differs.
     distance: u32,
@@ -106,17 +106,17 @@ struct NearPage<'a> {
 
 /// The original of the content.
 #[derive(Serialize, JsonSchema)]
-struct Original<'a> {
+struct OriginalPage<'a> {
     url: &'a str,
     /// The number of bits in which its fingerprint differs.
     distance: u32,
-    by: By,
+    by: OriginalMatch,
 }
 
 /// The evidence that two pages are alike.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-enum By {
+enum OriginalMatch {
     Digest,
     Fingerprint,
     Near,
@@ -124,7 +124,7 @@ enum By {
 
 /// A record that was refused.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Refused<'a> {
+pub(crate) struct RefusedRecord<'a> {
     /// The position of the record: the file and the line, or the page.
     at: &'a str,
     why: &'a str,
@@ -134,37 +134,37 @@ pub(crate) struct Refused<'a> {
 
 /// A record that is not about a page.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Passed {
+pub(crate) struct SkippedRecord {
     /// The kind of the record.
     skipped: &'static str,
 }
 
-impl<'o> Outcomes<'o> {
-    pub(super) fn new(output: &'o mut Output) -> Outcomes<'o> {
-        Outcomes { output, owed: Vec::new(), is_held: false }
+impl<'o> OutcomePrinter<'o> {
+    pub(super) fn new(output: &'o mut Output) -> OutcomePrinter<'o> {
+        OutcomePrinter { output, pending: Vec::new(), is_held: false }
     }
 
     /// The number of lines to write.
-    pub(super) fn owed(&self) -> usize {
-        self.owed.len()
+    pub(super) fn pending_count(&self) -> usize {
+        self.pending.len()
     }
 
     /// Whether another program may be waiting for a line.
     pub(super) fn is_due(&self) -> bool {
-        self.is_held || !self.owed.is_empty()
+        self.is_held || !self.pending.is_empty()
     }
 
     /// Adds a record that was taken: the number of its requests in the batch, and whether it is a
     /// known visit.
     pub(super) fn record(&mut self, url: String, time: i64, (requests, is_known): (usize, bool)) {
-        self.owed.push(Owed::Record { url, time, requests, is_known });
+        self.pending.push(PendingLine::Record { url, time, requests, is_known });
     }
 
     /// Removes a request of the batch, counted from 0.
     pub(super) fn withdraw(&mut self, request: usize) {
         let mut before = 0;
-        for owed in &mut self.owed {
-            let Owed::Record { requests, .. } = owed else { continue };
+        for owed in &mut self.pending {
+            let PendingLine::Record { requests, .. } = owed else { continue };
             if request < before + *requests {
                 *requests -= 1;
                 return;
@@ -174,35 +174,35 @@ impl<'o> Outcomes<'o> {
     }
 
     /// Adds a record that was refused.
-    pub(super) fn broken(&mut self, broken: Broken) {
-        self.owed.push(Owed::Broken(broken));
+    pub(super) fn broken(&mut self, broken: BrokenRecord) {
+        self.pending.push(PendingLine::Broken(broken));
     }
 
     /// Adds a record that was skipped.
     pub(super) fn passed(&mut self, kind: &'static str) {
-        self.owed.push(Owed::Passed(kind));
+        self.pending.push(PendingLine::Passed(kind));
     }
 
     /// Writes all lines, given the results of the batch.
-    pub(super) fn pay(
+    pub(super) fn write_lines(
         &mut self,
-        batch: &[Pending],
+        batch: &[PendingRequest],
         answers: &[OperationResult],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VerbError> {
         let mut answered = batch.iter().zip(answers);
-        for owed in self.owed.drain(..) {
+        for owed in self.pending.drain(..) {
             let line = match &owed {
-                Owed::Broken(Broken { at, why }) => {
-                    Line::Refused(Refused { at, why, is_broken: true })
+                PendingLine::Broken(BrokenRecord { at, why }) => {
+                    OutcomeLine::Refused(RefusedRecord { at, why, is_broken: true })
                 }
-                Owed::Passed(skipped) => Line::Passed(Passed { skipped }),
-                Owed::Record { url, time, requests, is_known } => {
-                    let mut outcome = Outcome::of(url, *time, *is_known);
+                PendingLine::Passed(skipped) => OutcomeLine::Passed(SkippedRecord { skipped }),
+                PendingLine::Record { url, time, requests, is_known } => {
+                    let mut outcome = RecordOutcome::of(url, *time, *is_known);
                     for _ in 0..*requests {
                         let (of, result) = answered.next().ok_or_else(unanswered)?;
                         outcome.add(of, result);
                     }
-                    Line::Outcome(outcome)
+                    OutcomeLine::Outcome(outcome)
                 }
             };
             self.output.object(&line)?;
@@ -212,8 +212,8 @@ impl<'o> Outcomes<'o> {
     }
 
     /// Writes and flushes all pending lines. None of them waits for an answer.
-    pub(super) fn pay_at_once(&mut self) -> Result<(), Failure> {
-        self.pay(&[], &[])?;
+    pub(super) fn write_and_flush(&mut self) -> Result<(), VerbError> {
+        self.write_lines(&[], &[])?;
         self.show()
     }
 
@@ -221,23 +221,25 @@ impl<'o> Outcomes<'o> {
     pub(super) fn answer(
         &mut self,
         store: &simkeep::Snapshot,
-        question: &Question,
-    ) -> Result<(), Failure> {
+        question: &InputQuery,
+    ) -> Result<(), VerbError> {
         self.is_held = true;
-        question::answer(store, question, |answer| Ok(self.output.object(&Line::Answer(answer))?))
+        query::answer(store, question, |answer| {
+            Ok(self.output.object(&OutcomeLine::Answer(answer))?)
+        })
     }
 
     /// Flushes the lines that were written.
-    pub(super) fn show(&mut self) -> Result<(), Failure> {
+    pub(super) fn show(&mut self) -> Result<(), VerbError> {
         self.is_held = false;
         Ok(self.output.finish()?)
     }
 }
 
-impl<'a> Outcome<'a> {
+impl<'a> RecordOutcome<'a> {
     /// The outcome of a record before any result is added.
-    fn of(url: &'a str, time: i64, is_known: bool) -> Outcome<'a> {
-        Outcome {
+    fn of(url: &'a str, time: i64, is_known: bool) -> RecordOutcome<'a> {
+        RecordOutcome {
             url,
             t: Time(simkeep::Time::from_ms_unchecked(time)),
             stored: false,
@@ -258,7 +260,7 @@ impl<'a> Outcome<'a> {
     }
 
     /// Adds the result of one of its requests.
-    fn add(&mut self, of: &'a Pending, result: &'a OperationResult) {
+    fn add(&mut self, of: &'a PendingRequest, result: &'a OperationResult) {
         let outcome = match result {
             OperationResult::Observed(outcome) => outcome,
             OperationResult::Restated(outcome) => {
@@ -281,22 +283,25 @@ impl<'a> Outcome<'a> {
         self.fingerprint = content.and_then(|content| content.fingerprint).map(Fingerprint);
         self.novel = outcome.novel;
         self.priority = outcome.priority;
-        let copy = |copy: &'a simkeep::ExactCopy| Copy { url: &copy.url, first: Time(copy.first) };
+        let copy = |copy: &'a simkeep::ExactCopy| ExactCopyPage {
+            url: &copy.url,
+            first: Time(copy.first),
+        };
         self.copies = outcome.copies.iter().map(copy).collect();
-        let near = |near: &'a simkeep::NearDuplicate| NearPage {
+        let near = |near: &'a simkeep::NearDuplicate| NearDuplicatePage {
             url: &near.url,
             distance: near.distance,
             fingerprint: Fingerprint(near.fingerprint),
             first: Time(near.first),
         };
         self.near = outcome.near.iter().map(near).collect();
-        self.original = outcome.original.as_ref().map(|original| Original {
+        self.original = outcome.original.as_ref().map(|original| OriginalPage {
             url: &original.url,
             distance: original.distance,
             by: match original.by {
-                OriginalBy::Digest => By::Digest,
-                OriginalBy::Fingerprint => By::Fingerprint,
-                _ => By::Near,
+                OriginalBy::Digest => OriginalMatch::Digest,
+                OriginalBy::Fingerprint => OriginalMatch::Fingerprint,
+                _ => OriginalMatch::Near,
             },
         });
         self.complete = outcome.complete;
@@ -304,6 +309,6 @@ impl<'a> Outcome<'a> {
 }
 
 /// The failure if records and results do not match.
-fn unanswered() -> Failure {
-    Failure::Other("a record and the answers to it have come apart; this is a bug".to_owned())
+fn unanswered() -> VerbError {
+    VerbError::Other("a record and the answers to it have come apart; this is a bug".to_owned())
 }

@@ -2,18 +2,18 @@
 
 use simkeep::{Entry, Operation, Restated};
 
-use crate::input::epochs::Made;
-use crate::input::feed::{self, Properties};
+use crate::input::epochs::EpochFingerprint;
+use crate::input::feed::{self, PageProperties};
 
 /// A request that waits for its batch.
-pub(super) struct Pending {
+pub(super) struct PendingRequest {
     pub(super) url: String,
     pub(super) entry: Entry,
-    pub(super) also: Option<Made>,
-    pub(super) given: Properties,
+    pub(super) also: Option<EpochFingerprint>,
+    pub(super) given: PageProperties,
 }
 
-impl Pending {
+impl PendingRequest {
     pub(super) fn operation(&self) -> Operation<'_> {
         feed::request(&self.url, self.entry, self.also, &self.given)
     }

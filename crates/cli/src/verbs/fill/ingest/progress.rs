@@ -2,24 +2,24 @@
 
 use std::time::{Duration, Instant};
 
-use super::summary::Summary;
-use crate::exit::say;
-use crate::input::complaints::Named;
+use super::summary::IngestSummary;
+use crate::exit::print_message;
+use crate::input::complaints::ComplaintLog;
 use crate::output::progress::ReadingBar;
 use crate::output::words::count;
-use simkeep_formats::{Broken, Source};
+use simkeep_formats::{BrokenRecord, InputSource};
 
-pub(super) struct Progress {
+pub(super) struct IngestProgress {
     started: Instant,
     bar: ReadingBar,
-    broken: Named,
-    wrong: Named,
+    broken: ComplaintLog,
+    wrong: ComplaintLog,
 }
 
-impl Progress {
-    pub(super) fn new(sources: &[Source]) -> Progress {
-        let (broken, wrong) = (Named::broken(), Named::wrong());
-        Progress { started: Instant::now(), bar: ReadingBar::new(sources), broken, wrong }
+impl IngestProgress {
+    pub(super) fn new(sources: &[InputSource]) -> IngestProgress {
+        let (broken, wrong) = (ComplaintLog::broken(), ComplaintLog::wrong());
+        IngestProgress { started: Instant::now(), bar: ReadingBar::new(sources), broken, wrong }
     }
 
     pub(super) fn elapsed(&self) -> Duration {
@@ -27,22 +27,22 @@ impl Progress {
     }
 
     /// Reports a broken record, up to a limit.
-    pub(super) fn broken(&mut self, broken: &Broken) {
+    pub(super) fn broken(&mut self, broken: &BrokenRecord) {
         let message = self.broken.add(broken);
         self.say(message);
     }
 
     /// Counts a digest that does not match its content, and reports it, up to a limit.
-    pub(super) fn wrong(&mut self, wrong: &Broken) {
+    pub(super) fn report_wrong_digest(&mut self, wrong: &BrokenRecord) {
         let message = self.wrong.add(wrong);
         self.say(message);
     }
 
     fn say(&self, message: Option<String>) {
-        message.into_iter().for_each(|message| self.bar.suspend(|| say(&message)));
+        message.into_iter().for_each(|message| self.bar.suspend(|| print_message(&message)));
     }
 
-    pub(super) fn show(&mut self, bytes: u64, summary: &Summary) {
+    pub(super) fn show(&mut self, bytes: u64, summary: &IngestSummary) {
         let rate = summary.records as f64 / self.elapsed().as_secs_f64().max(0.001);
         self.bar.show(bytes, || format!("{} records, {rate:.0} a second", count(summary.records)));
     }
@@ -50,7 +50,7 @@ impl Progress {
     /// Removes the bar, and prints how many messages were suppressed.
     pub(super) fn finish(&mut self) {
         self.bar.finish();
-        let rest = [self.broken.rest(), self.wrong.rest()];
-        rest.into_iter().flatten().for_each(|message| say(&message));
+        let rest = [self.broken.suppressed_message(), self.wrong.suppressed_message()];
+        rest.into_iter().flatten().for_each(|message| print_message(&message));
     }
 }

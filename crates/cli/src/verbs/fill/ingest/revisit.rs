@@ -2,44 +2,44 @@
 
 use simkeep::{Content, Digest, Entry, Epoch, Seen, Snapshot, Time};
 
-use super::histories::{Histories, History};
-use super::originals::Originals;
-use super::pending::Pending;
-use crate::input::epochs::Made;
-use simkeep_formats::Declared;
+use super::histories::{CachedHistory, HistoryCache};
+use super::originals::ContentCache;
+use super::pending::PendingRequest;
+use crate::input::epochs::EpochFingerprint;
+use simkeep_formats::DeclaredDigest;
 
 /// A record that repeats the content of an earlier record.
-pub(super) struct Revisit<'a> {
+pub(super) struct RevisitRecord<'a> {
     pub(super) url: &'a str,
     pub(super) time: i64,
     /// The declared digest of the repeated content.
-    pub(super) declared: Option<&'a Declared>,
+    pub(super) declared: Option<&'a DeclaredDigest>,
     /// The page and the time of the repeated record.
     pub(super) refers_to: Option<&'a str>,
     pub(super) refers_time: Option<i64>,
 }
 
 /// The content that a revisit repeats.
-pub(super) enum Resolved {
+pub(super) enum RevisitTarget {
     /// The revisit was observed before.
     Known,
     /// The content with its newest fingerprint of a live epoch, and the fingerprint of the epoch
     /// before.
-    Content(Content, Option<Made>),
+    Content(Content, Option<EpochFingerprint>),
     /// The original is unknown.
     Nothing,
 }
 
 /// Everything that is known about pages.
-pub(super) struct Known<'k> {
+pub(super) struct RevisitContext<'k> {
     pub(super) store: Snapshot,
-    pub(super) pending: &'k [Pending],
-    pub(super) histories: &'k mut Histories,
-    pub(super) originals: &'k Originals,
+    pub(super) pending: &'k [PendingRequest],
+    pub(super) histories: &'k mut HistoryCache,
+    pub(super) originals: &'k ContentCache,
 }
 
-impl Known<'_> {
-    fn history(&mut self, url: &str) -> simkeep::Result<&History> {
+impl RevisitContext<'_> {
+    fn history(&mut self, url: &str) -> simkeep::Result<&CachedHistory> {
         self.histories.of(&self.store, self.pending, url)
     }
 
@@ -53,7 +53,7 @@ impl Known<'_> {
     fn in_force(&self, url: &str, before: i64) -> simkeep::Result<Option<Content>> {
         let live = self.store.epochs().iter().filter(|info| !info.ended).count();
         if live > 1
-            || self.histories.have(url)
+            || self.histories.contains(url)
             || self.pending.iter().any(|pending| pending.url == url)
         {
             return Ok(None);
@@ -65,10 +65,10 @@ impl Known<'_> {
     }
 }
 
-impl Revisit<'_> {
+impl RevisitRecord<'_> {
     /// The digest of the repeated content, if it is in the form that stores keep.
     pub(super) fn digest(&self) -> Option<Digest> {
-        self.declared.and_then(Declared::kept)
+        self.declared.and_then(DeclaredDigest::kept)
     }
 
     /// Finds the original: in the page's own history, or else in that of the page it refers to, or
@@ -76,14 +76,14 @@ impl Revisit<'_> {
     ///
     /// Whether the revisit is known must not depend on later records, or on other input of this
     /// run. Otherwise, an interrupted ingest could not be repeated.
-    pub(super) fn resolve(&self, known: &mut Known<'_>) -> simkeep::Result<Resolved> {
+    pub(super) fn resolve(&self, known: &mut RevisitContext<'_>) -> simkeep::Result<RevisitTarget> {
         let kept = self.digest();
         if let Some(content) = known.in_force(self.url, self.time)?
             && content.digest.is_some()
             && content.digest == kept
         {
             // The usual case: nothing has changed since, so no history needs to be read.
-            return Ok(Resolved::Content(content, None));
+            return Ok(RevisitTarget::Content(content, None));
         }
         let contents = self.find(known)?;
         let own = known.history(self.url)?;
@@ -97,7 +97,7 @@ impl Revisit<'_> {
             Seen::Gone | Seen::Failed => false,
         });
         if is_known {
-            return Ok(Resolved::Known);
+            return Ok(RevisitTarget::Known);
         }
         // Of several contents, the last one counts.
         let last = contents.last().and_then(|last| last.digest);
@@ -105,20 +105,20 @@ impl Revisit<'_> {
         contents.retain(|content| content.digest == last && !known.has_ended(content.epoch));
         // Restatements sort after the fingerprints that they correct.
         contents.sort_by_key(|content| content.epoch.count());
-        let Some(newest) = contents.pop() else { return Ok(Resolved::Nothing) };
+        let Some(newest) = contents.pop() else { return Ok(RevisitTarget::Nothing) };
         let before = contents.into_iter().rfind(|content| content.epoch != newest.epoch);
-        Ok(Resolved::Content(newest, before.map(|c| (c.fingerprint, c.epoch))))
+        Ok(RevisitTarget::Content(newest, before.map(|c| (c.fingerprint, c.epoch))))
     }
 
     /// Finds the content that it repeats, with its fingerprints. Empty if it is not found; several
     /// contents if the record names only a time at which several were seen.
-    fn find(&self, known: &mut Known<'_>) -> simkeep::Result<Vec<Content>> {
+    fn find(&self, known: &mut RevisitContext<'_>) -> simkeep::Result<Vec<Content>> {
         let originals = known.originals;
         let elsewhere = self.declared.and_then(|declared| originals.content(declared));
         let named = self.digest().or_else(|| elsewhere.and_then(|o| o.content.digest));
         let pages = [Some(self.url), self.refers_to.filter(|url| *url != self.url)];
         for url in pages.into_iter().flatten() {
-            let corrected = self.declared.and_then(|d| originals.corrected(url, d));
+            let corrected = self.declared.and_then(|d| originals.actual_digest(url, d));
             for digest in named.into_iter().chain(corrected) {
                 let found = known.history(url)?.with(digest, self.time);
                 if !found.is_empty() {

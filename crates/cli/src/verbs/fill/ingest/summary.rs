@@ -8,16 +8,16 @@ use serde::Serialize;
 use simkeep::fingerprint::Band;
 use simkeep::{Entry, EpochInfo, FetchFailure, Outcome, PropertyOutcome, RestateOutcome, Verdict};
 
-use crate::exit::Failure;
+use crate::exit::VerbError;
 use crate::input::epochs::with_roles;
 use crate::output::json::EpochName;
 use crate::output::words::{
-    bytes, count, figure, per_second, rounded, some_names, time_taken, without_fingerprint,
+    abbreviated_names, bytes, count, figure, per_second, rounded, time_taken, without_fingerprint,
 };
 
 /// Counts of records and of their outcomes.
 #[derive(Default)]
-pub(super) struct Summary {
+pub(super) struct IngestSummary {
     pub(super) records: u64,
     /// Pages that were new to the store.
     pub(super) new_pages: u64,
@@ -79,15 +79,15 @@ pub(super) struct Summary {
     pub(super) elapsed: Duration,
 }
 
-impl Summary {
+impl IngestSummary {
     /// The failure that all records are broken, if they are.
-    pub(super) fn none_sound(&self) -> Option<Failure> {
+    pub(super) fn none_sound(&self) -> Option<VerbError> {
         let is_sound = self.records > 0 || !self.passed.is_empty() || self.broken == 0;
         let broken = || match self.broken {
             1 => "the only record is broken: nothing was stored".to_owned(),
             broken => format!("all {} records are broken: nothing was stored", count(broken)),
         };
-        (!is_sound).then(|| Failure::Broken(broken()))
+        (!is_sound).then(|| VerbError::Broken(broken()))
     }
 
     pub(super) fn passed(&mut self, kind: &'static str) {
@@ -140,7 +140,7 @@ impl Summary {
     }
 
     /// Counts the outcome of a weight or a class.
-    pub(super) fn given(&mut self, entry: &Entry, outcome: PropertyOutcome) {
+    pub(super) fn count_property(&mut self, entry: &Entry, outcome: PropertyOutcome) {
         let (stored, missing) = if entry.class().is_some() {
             (&mut self.classes, &mut self.classes_missing)
         } else {
@@ -167,8 +167,8 @@ impl Summary {
     }
 
     /// The counts for JSON.
-    pub(super) fn answer(&self) -> Answer<'_> {
-        Answer {
+    pub(super) fn answer(&self) -> IngestResult<'_> {
+        IngestResult {
             records: self.records,
             new_pages: self.new_pages,
             new_versions: self.versions(),
@@ -248,7 +248,7 @@ impl Summary {
         line("redirects", self.redirects, "");
         line("not text", self.not_text, "no fingerprint; compared by digest");
         line("too short to tell", self.too_short, &without_fingerprint());
-        let begun = some_names(self.begun.iter().map(|info| info.name.as_str()));
+        let begun = abbreviated_names(self.begun.iter().map(|info| info.name.as_str()));
         line("epochs begun", self.begun.len() as u64, &begun);
         line("  in use now", self.in_use.len() as u64, &with_roles(&self.in_use));
         line("passed over", self.passed.values().sum(), &by_kind(&self.passed));
@@ -273,7 +273,7 @@ fn names(epochs: &[EpochInfo]) -> Vec<EpochName<'_>> {
 
 /// Counts of the records of an ingest.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct IngestResult<'a> {
     records: u64,
     /// Pages that were new to the store.
     new_pages: u64,

@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use simkeep::{Page, Prefix, PrefixError, Snapshot};
-use simkeep_formats::{Broken, escape, file_of, file_url};
+use simkeep_formats::{BrokenRecord, escape, file_of, file_url};
 
-use super::observer::Observer;
+use super::observer::BatchObserver;
 use super::present;
-use crate::exit::Failure;
-use crate::input::feed::{Entry, Found, Properties};
+use crate::exit::VerbError;
+use crate::input::feed::{EntryPayload, InputEntry, PageProperties};
 use crate::output::words::{count, many};
 
 /// The folders that are read, and the earlier state of the store.
-pub(super) struct Sync {
-    folders: Vec<Folder>,
+pub(super) struct FolderSync {
+    folders: Vec<SyncedFolder>,
     /// The store before the ingest. Pages that came since have existing files.
     before: Snapshot,
     /// Whether the user confirmed that most files are missing.
@@ -25,7 +25,7 @@ pub(super) struct Sync {
 }
 
 /// A folder that is read.
-pub(super) struct Folder {
+pub(super) struct SyncedFolder {
     path: PathBuf,
     /// The common beginning of the URLs of all files in it.
     url: String,
@@ -33,7 +33,7 @@ pub(super) struct Folder {
 }
 
 /// The current state of the path of a known file.
-enum There {
+enum PathStatus {
     File,
     /// Nothing, or something that is not read: a link, a folder, a special file.
     Missing,
@@ -46,20 +46,20 @@ enum There {
 /// # Errors
 ///
 /// If there is none.
-pub(super) fn folders(paths: &[OsString]) -> Result<Vec<Folder>, Failure> {
+pub(super) fn folders(paths: &[OsString]) -> Result<Vec<SyncedFolder>, VerbError> {
     let folders = paths.iter().map(Path::new).filter(|path| path.is_dir());
-    let folders = folders.map(Folder::new).collect::<Result<Vec<_>, _>>()?;
+    let folders = folders.map(SyncedFolder::new).collect::<Result<Vec<_>, _>>()?;
     if folders.is_empty() {
         let why = "--sync reports files that are no longer in a folder: name a folder";
-        return Err(Failure::Usage(why.to_owned()));
+        return Err(VerbError::Usage(why.to_owned()));
     }
     Ok(folders)
 }
 
-impl Sync {
+impl FolderSync {
     /// Prepares the sync of these folders with a store before the ingest.
-    pub(super) fn new(folders: Vec<Folder>, before: Snapshot, yes: bool) -> Sync {
-        Sync { folders, before, yes }
+    pub(super) fn new(folders: Vec<SyncedFolder>, before: Snapshot, yes: bool) -> FolderSync {
+        FolderSync { folders, before, yes }
     }
 
     /// Reports the pages of missing files as gone. Checks the path of each file that the store
@@ -74,12 +74,12 @@ impl Sync {
         except: &Path,
         walk_failed: &AtomicBool,
         now: i64,
-        observer: &mut Observer<'_>,
-    ) -> Result<(), Failure> {
+        observer: &mut BatchObserver<'_>,
+    ) -> Result<(), VerbError> {
         if walk_failed.load(Ordering::Relaxed) {
             let why = "a folder could not be read, so --sync reports no page as gone; all that could be \
                        read is stored";
-            return Err(Failure::Other(why.to_owned()));
+            return Err(VerbError::Other(why.to_owned()));
         }
         let except = except.canonicalize().ok();
         for folder in &self.folders {
@@ -100,38 +100,38 @@ impl Sync {
                 }
                 match observer.take(gone(page, now))? {
                     None => Ok(()),
-                    Some(Broken { at, why }) => Err(Failure::Other(format!("{at}: {why}"))),
+                    Some(BrokenRecord { at, why }) => Err(VerbError::Other(format!("{at}: {why}"))),
                 }
             })?;
         }
-        observer.rest()
+        observer.flush_pending()
     }
 }
 
 /// The entry that reports the page of a file as gone.
-fn gone(page: Page, now: i64) -> Entry {
-    Entry {
+fn gone(page: Page, now: i64) -> InputEntry {
+    InputEntry {
         time: present::after(page.last.time.as_ms(), now),
         url: page.url,
         status: None,
         modified: None,
-        given: Properties::new(),
+        given: PageProperties::new(),
         digest: None,
         claim: None,
-        found: Found::Gone,
+        found: EntryPayload::Gone,
         at: None,
     }
 }
 
-impl Folder {
-    fn new(path: &Path) -> Result<Folder, Failure> {
-        let shown = || escape::whole(&path.to_string_lossy());
-        let cannot = |why: String| Failure::Other(format!("cannot sync {}: {why}", shown()));
+impl SyncedFolder {
+    fn new(path: &Path) -> Result<SyncedFolder, VerbError> {
+        let shown = || escape::escape_untruncated(&path.to_string_lossy());
+        let cannot = |why: String| VerbError::Other(format!("cannot sync {}: {why}", shown()));
         let url = file_url(path).map_err(|e| cannot(e.to_string()))?;
         // The URL of the root already ends with a slash.
         let url = if url.ends_with('/') { url } else { format!("{url}/") };
         let prefix = url.parse().map_err(|e: PrefixError| cannot(e.to_string()))?;
-        Ok(Folder { path: path.to_owned(), url, prefix })
+        Ok(SyncedFolder { path: path.to_owned(), url, prefix })
     }
 
     /// Calls `each` for the page of each file in the folder that is not known to be gone, and says
@@ -140,23 +140,23 @@ impl Folder {
         &self,
         store: &Snapshot,
         except: Option<&Path>,
-        mut each: impl FnMut(Page, bool) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut each: impl FnMut(Page, bool) -> Result<(), VerbError>,
+    ) -> Result<(), VerbError> {
         for page in store.scan(Some(&self.prefix)) {
             let page = page?;
             let Some(below) = page.url.strip_prefix(&self.url).and_then(file_of) else { continue };
             if page.gone || page.content.is_none() {
                 continue;
             }
-            match self.there(&below, except) {
-                Ok(There::File) => each(page, false)?,
-                Ok(There::Missing) => each(page, true)?,
-                Ok(There::Elsewhere) => {}
+            match self.status_of_path(&below, except) {
+                Ok(PathStatus::File) => each(page, false)?,
+                Ok(PathStatus::Missing) => each(page, true)?,
+                Ok(PathStatus::Elsewhere) => {}
                 Err(e) => {
-                    let shown = escape::whole(&page.url);
+                    let shown = escape::escape_untruncated(&page.url);
                     let why =
                         format!("cannot look at {shown}: {e}; --sync reports no page as gone");
-                    return Err(Failure::Other(why));
+                    return Err(VerbError::Other(why));
                 }
             }
         }
@@ -164,7 +164,7 @@ impl Folder {
     }
 
     /// Checks the path of a file, relative to this folder. Follows no links, as the walk does.
-    fn there(&self, below: &Path, except: Option<&Path>) -> io::Result<There> {
+    fn status_of_path(&self, below: &Path, except: Option<&Path>) -> io::Result<PathStatus> {
         let mut path = self.path.clone();
         let mut parts = below.components().peekable();
         while let Some(part) = parts.next() {
@@ -172,32 +172,32 @@ impl Folder {
             let kind = match fs::symlink_metadata(&path) {
                 Ok(found) => found.file_type(),
                 Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                    return Ok(There::Missing);
+                    return Ok(PathStatus::Missing);
                 }
                 Err(e) => return Err(e),
             };
             let is_last = parts.peek().is_none();
             if is_last {
-                return Ok(if kind.is_file() { There::File } else { There::Missing });
+                return Ok(if kind.is_file() { PathStatus::File } else { PathStatus::Missing });
             }
             if !kind.is_dir() {
-                return Ok(There::Missing);
+                return Ok(PathStatus::Missing);
             }
             if except.is_some() && path.canonicalize().ok().as_deref() == except {
-                return Ok(There::Elsewhere);
+                return Ok(PathStatus::Elsewhere);
             }
         }
-        Ok(There::Missing)
+        Ok(PathStatus::Missing)
     }
 
     /// The failure if very many files are missing.
-    fn refused(&self, known: u64, missing: u64) -> Failure {
+    fn refused(&self, known: u64, missing: u64) -> VerbError {
         let files = many(known, "file", "files");
-        Failure::Other(format!(
+        VerbError::Other(format!(
             "{} of {files} that the store knows under {} are no longer there, so --sync reports none of \
              them as gone: is the folder the right one, and all of it there? If so, say --yes",
             count(missing),
-            escape::whole(&self.url),
+            escape::escape_untruncated(&self.url),
         ))
     }
 }

@@ -6,21 +6,21 @@ use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Seek, Write};
 
 use simkeep::{Entry, Property, PropertyEntry, Time};
 
-use crate::exit::Failure;
+use crate::exit::VerbError;
 
 const WEIGHT: u8 = 0;
 const CLASS: u8 = 1;
 
 /// The properties of pages without visits, in order.
 #[derive(Default)]
-pub(super) struct Unvisited {
+pub(super) struct UnvisitedProperties {
     /// The scratch file, which has no name. It is created with the first property.
     file: Option<BufWriter<File>>,
 }
 
-impl Unvisited {
+impl UnvisitedProperties {
     /// Adds a property of a page.
-    pub(super) fn add(&mut self, url: &str, given: &PropertyEntry) -> Result<(), Failure> {
+    pub(super) fn add(&mut self, url: &str, given: &PropertyEntry) -> Result<(), VerbError> {
         self.write(url, given).map_err(|e| failed(&e))
     }
 
@@ -42,20 +42,20 @@ impl Unvisited {
     }
 
     /// Returns an iterator over all properties.
-    pub(super) fn read(self) -> Result<Kept, Failure> {
-        let Some(file) = self.file else { return Ok(Kept(None)) };
+    pub(super) fn read(self) -> Result<UnvisitedReader, VerbError> {
+        let Some(file) = self.file else { return Ok(UnvisitedReader(None)) };
         let file = file.into_inner().map_err(|e| failed(e.error()))?;
         (&file).rewind().map_err(|e| failed(&e))?;
-        Ok(Kept(Some(BufReader::new(file))))
+        Ok(UnvisitedReader(Some(BufReader::new(file))))
     }
 }
 
 /// Reads the properties, in order.
-pub(super) struct Kept(Option<BufReader<File>>);
+pub(super) struct UnvisitedReader(Option<BufReader<File>>);
 
-impl Kept {
+impl UnvisitedReader {
     /// Returns the next property.
-    pub(super) fn next(&mut self) -> Result<Option<(String, Entry)>, Failure> {
+    pub(super) fn next(&mut self) -> Result<Option<(String, Entry)>, VerbError> {
         let Some(file) = &mut self.0 else { return Ok(None) };
         read(file).map_err(|e| failed(&e))
     }
@@ -89,9 +89,9 @@ fn read(file: &mut BufReader<File>) -> io::Result<Option<(String, Entry)>> {
     )))
 }
 
-fn failed(error: &io::Error) -> Failure {
+fn failed(error: &io::Error) -> VerbError {
     let folder = std::env::temp_dir();
-    Failure::Other(format!("a scratch file in {}: {error}", folder.display()))
+    VerbError::Other(format!("a scratch file in {}: {error}", folder.display()))
 }
 
 #[cfg(test)]
@@ -106,7 +106,7 @@ mod tests {
             ("x", given(Time::from_ms_unchecked(i64::MAX), Property::Class(u32::MAX))),
             ("http://b/", given(Time::from_ms_unchecked(0), Property::Weight(2.5.into()))),
         ];
-        let mut unvisited = Unvisited::default();
+        let mut unvisited = UnvisitedProperties::default();
         all.iter().for_each(|(url, given)| unvisited.add(url, given).ok().unwrap());
         let mut kept = unvisited.read().ok().unwrap();
         let mut next = || kept.next().ok().unwrap();
@@ -115,6 +115,6 @@ mod tests {
             assert_eq!((found.as_str(), entry), (url, Entry::Property(given)));
         }
         assert!(next().is_none());
-        assert!(Unvisited::default().read().ok().unwrap().next().ok().unwrap().is_none());
+        assert!(UnvisitedProperties::default().read().ok().unwrap().next().ok().unwrap().is_none());
     }
 }

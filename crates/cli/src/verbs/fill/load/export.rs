@@ -5,25 +5,25 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use simkeep::df::Table;
+use simkeep::df::FrequencyTable;
 use simkeep::load::LoadEpochs;
 use simkeep::{Epoch, Error, Role};
 
-use super::{Record, Taken};
-use crate::exit::Failure;
-use crate::input::feed::{Fed, Found};
-use crate::output::temporary::Beside;
-use simkeep_formats::escape::whole;
-use simkeep_formats::export::{Epoch as ExportedEpoch, Line, Says, TablePart};
+use super::{LoadInput, OwnedRecord};
+use crate::exit::VerbError;
+use crate::input::feed::{EntryPayload, InputItem};
+use crate::output::temporary::UnfinishedFile;
+use simkeep_formats::escape::escape_untruncated;
+use simkeep_formats::export::{ExportLine, ExportLineKind, ExportedEpoch, TablePart};
 
-/// The state of reading an export. Its failures are [`Failure::Broken`] if the export is not sound.
+/// The state of reading an export. Its failures are [`Failure::BrokenRecord`] if the export is not sound.
 #[derive(Default)]
-pub(super) struct Export {
+pub(super) struct ExportReader {
     /// The numbers of its epochs in the load, by name.
     epochs: HashMap<String, Epoch>,
     /// The tables that have not arrived yet, with the epochs that use them.
     awaited: BTreeMap<u64, Vec<Epoch>>,
-    coming: Option<Coming>,
+    coming: Option<IncomingTable>,
     /// Whether entries have arrived.
     has_entries: bool,
     /// Whether the last line has arrived.
@@ -31,39 +31,39 @@ pub(super) struct Export {
 }
 
 /// A table whose parts are arriving, in a file of its own.
-struct Coming {
+struct IncomingTable {
     id: u64,
     of: u64,
     written: u64,
-    file: Beside,
+    file: UnfinishedFile,
 }
 
-fn flaw<T>(why: impl Into<String>) -> Result<T, Failure> {
-    Err(Failure::Broken(why.into()))
+fn flaw<T>(why: impl Into<String>) -> Result<T, VerbError> {
+    Err(VerbError::Broken(why.into()))
 }
 
-impl Export {
+impl ExportReader {
     /// Takes an epoch, which begins with the load if the store has no epoch of that name.
     pub(super) fn take_epoch(
         &mut self,
         exported: &ExportedEpoch,
         load: &LoadEpochs,
-    ) -> Result<(), Failure> {
-        let name = whole(&exported.name);
+    ) -> Result<(), VerbError> {
+        let name = escape_untruncated(&exported.name);
         if self.has_entries || self.coming.is_some() {
             return flaw(format!("the epoch {name} comes behind entries or tables"));
         }
         if self.epochs.contains_key(&exported.name) {
             return flaw(format!("the epoch {name} comes twice"));
         }
-        let epoch = load.like(
+        let epoch = load.described(
             &exported.name,
             exported.reserved,
             exported.options,
             exported.begun,
             exported.ended,
         );
-        let epoch = epoch.map_err(|e| Failure::Broken(e.to_string()))?;
+        let epoch = epoch.map_err(|e| VerbError::Broken(e.to_string()))?;
         self.epochs.insert(exported.name.clone(), epoch);
         if let Some(id) = exported.table {
             self.awaited.entry(id).or_default().push(epoch);
@@ -77,17 +77,17 @@ impl Export {
         part: &TablePart,
         store: &Path,
         load: &LoadEpochs,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VerbError> {
         let TablePart { id, at, of, bytes, .. } = part;
         if self.has_entries || !self.awaited.contains_key(id) {
             return flaw(format!("the table {id:016x} is of no epoch, or comes once more"));
         }
-        let cannot = |e| Failure::Other(format!("cannot keep the table {id:016x}: {e}"));
+        let cannot = |e| VerbError::Other(format!("cannot keep the table {id:016x}: {e}"));
         let coming = match &mut self.coming {
             Some(coming) => coming,
             none => {
-                let file = Beside::create(store).map_err(cannot)?;
-                none.insert(Coming { id: *id, of: *of, written: 0, file })
+                let file = UnfinishedFile::create(store).map_err(cannot)?;
+                none.insert(IncomingTable { id: *id, of: *of, written: 0, file })
             }
         };
         if (coming.id, coming.of, coming.written) != (*id, *of, *at) {
@@ -101,21 +101,21 @@ impl Export {
             let table = Arc::new(coming.open()?);
             for epoch in epochs {
                 let taken = load.table(epoch, Arc::clone(&table));
-                taken.map_err(|e| Failure::Broken(e.to_string()))?;
+                taken.map_err(|e| VerbError::Broken(e.to_string()))?;
             }
         }
         Ok(())
     }
 
     /// Takes the last line.
-    pub(super) fn take_end(&mut self) -> Result<(), Failure> {
+    pub(super) fn take_end(&mut self) -> Result<(), VerbError> {
         self.check_tables()?;
         self.has_ended = true;
         Ok(())
     }
 
     /// Checks that the file may end now.
-    pub(super) fn check_ended(&self) -> Result<(), Failure> {
+    pub(super) fn check_ended(&self) -> Result<(), VerbError> {
         if self.has_ended {
             Ok(())
         } else {
@@ -124,23 +124,29 @@ impl Export {
     }
 
     /// Checks that an item may come now.
-    pub(super) fn admit(&mut self, fed: &Fed) -> Result<(), Failure> {
-        if matches!(fed, Fed::Export(Line { says: Says::FileEnd | Says::Flawed(_), .. })) {
+    pub(super) fn admit(&mut self, fed: &InputItem) -> Result<(), VerbError> {
+        if matches!(
+            fed,
+            InputItem::Export(ExportLine {
+                kind: ExportLineKind::FileEnd | ExportLineKind::Flawed(_),
+                ..
+            })
+        ) {
             return Ok(());
         }
         if self.has_ended {
             return flaw("something stands behind the last line of the export");
         }
-        let Fed::Entry(entry) = fed else { return Ok(()) };
+        let InputItem::Entry(entry) = fed else { return Ok(()) };
         if !self.has_entries {
             self.check_tables()?;
             self.has_entries = true;
         }
         match &entry.found {
-            Found::Ready(_, Some(name)) | Found::Restated(_, name)
+            EntryPayload::Ready(_, Some(name)) | EntryPayload::Restated(_, name)
                 if !self.epochs.contains_key(name) =>
             {
-                let (url, name) = (whole(&entry.url), whole(name));
+                let (url, name) = (escape_untruncated(&entry.url), escape_untruncated(name));
                 flaw(format!("{url}: the epoch {name} is none of those at the head of the export"))
             }
             _ => Ok(()),
@@ -148,7 +154,7 @@ impl Export {
     }
 
     /// Checks that all tables have arrived.
-    fn check_tables(&self) -> Result<(), Failure> {
+    fn check_tables(&self) -> Result<(), VerbError> {
         match self.awaited.keys().next() {
             Some(id) => flaw(format!("the table {id:016x} did not come, or not whole")),
             None => Ok(()),
@@ -159,36 +165,36 @@ impl Export {
     pub(super) fn epoch(&self, name: &str) -> simkeep::Result<Epoch> {
         let epoch = self.epochs.get(name).copied();
         epoch.ok_or_else(|| {
-            Error::InvalidArgument(format!("the export has no epoch {}", whole(name)))
+            Error::InvalidArgument(format!("the export has no epoch {}", escape_untruncated(name)))
         })
     }
 }
 
-impl Coming {
+impl IncomingTable {
     /// Opens and checks the table. Its file no longer needs a name.
-    fn open(self) -> Result<Table, Failure> {
-        let Coming { id, file, .. } = self;
-        let table = Table::open(file.path());
+    fn open(self) -> Result<FrequencyTable, VerbError> {
+        let IncomingTable { id, file, .. } = self;
+        let table = FrequencyTable::open(file.path());
         let table = table.map_err(|e| match e {
-            Error::Corrupt(corruption) => Failure::Broken(corruption.what),
-            Error::NotATable { why, .. } => Failure::Broken(why),
-            e @ Error::Version { .. } => Failure::Broken(e.to_string()),
-            other => Failure::Store(other),
+            Error::Corrupt(corruption) => VerbError::Broken(corruption.what),
+            Error::NotATable { why, .. } => VerbError::Broken(why),
+            e @ Error::Version { .. } => VerbError::Broken(e.to_string()),
+            other => VerbError::Store(other),
         });
         let named = |why| format!("the table {id:016x}: {why}");
         match table {
             Ok(table) if table.id() == id => Ok(table),
             Ok(table) => flaw(named(format!("its checksum is {:016x}", table.id()))),
-            Err(Failure::Broken(why)) => flaw(named(why)),
+            Err(VerbError::Broken(why)) => flaw(named(why)),
             Err(other) => Err(other),
         }
     }
 }
 
-impl Taken<'_> {
+impl LoadInput<'_> {
     /// Takes a line of an export that is not an entry.
-    pub(super) fn exported(&mut self, line: Line) -> Option<simkeep::Result<Record>> {
-        let Line { at, says } = line;
+    pub(super) fn exported(&mut self, line: ExportLine) -> Option<simkeep::Result<OwnedRecord>> {
+        let ExportLine { at, kind: says } = line;
         let taken = self.take_exported(says);
         let failed = taken.map_err(|failure| self.flawed(&at, failure));
         self.exported_at = at;
@@ -196,43 +202,43 @@ impl Taken<'_> {
     }
 
     /// Ends the stream, because the export is not sound at this position.
-    pub(super) fn flawed(&mut self, at: &str, failure: Failure) -> simkeep::Result<Record> {
+    pub(super) fn flawed(&mut self, at: &str, failure: VerbError) -> simkeep::Result<OwnedRecord> {
         self.fail(match failure {
-            Failure::Broken(why) => Failure::Broken(format!("{at}: {why}; nothing was stored")),
+            VerbError::Broken(why) => VerbError::Broken(format!("{at}: {why}; nothing was stored")),
             other => other,
         })
     }
 
-    fn take_exported(&mut self, says: Says) -> Result<(), Failure> {
+    fn take_exported(&mut self, says: ExportLineKind) -> Result<(), VerbError> {
         match (says, &mut self.export) {
-            (Says::Begin, export) => *export = Some(Export::default()),
-            (Says::Epoch(exported), Some(export)) => {
+            (ExportLineKind::Begin, export) => *export = Some(ExportReader::default()),
+            (ExportLineKind::Epoch(exported), Some(export)) => {
                 self.admission
                     .admit_exported(&exported.name, exported.ended)
-                    .map_err(Failure::Broken)?;
-                export.take_epoch(&exported, self.coming)?;
-                self.epochs.comes(&exported.name, exported.options);
+                    .map_err(VerbError::Broken)?;
+                export.take_epoch(&exported, self.load_epochs)?;
+                self.epochs.add_exported_epoch(&exported.name, exported.options);
                 if std::mem::take(&mut self.at_start) {
                     if (exported.options.role, exported.begun) != (Role::Both, 0) {
                         let why =
                             "the first epoch of a store has both roles, and began at 0 visits";
-                        return Err(Failure::Broken(why.to_owned()));
+                        return Err(VerbError::Broken(why.to_owned()));
                     }
                     self.first_epoch = Some(exported.name);
                 }
             }
-            (Says::Table(part), Some(export)) => {
-                export.take_part(&part, self.place, self.coming)?;
+            (ExportLineKind::Table(part), Some(export)) => {
+                export.take_part(&part, self.place, self.load_epochs)?;
             }
-            (Says::End, Some(export)) => export.take_end()?,
-            (Says::FileEnd, Some(export)) => {
+            (ExportLineKind::End, Some(export)) => export.take_end()?,
+            (ExportLineKind::FileEnd, Some(export)) => {
                 export.check_ended()?;
                 self.export = None;
             }
-            (Says::Flawed(why), _) => return Err(Failure::Broken(why)),
-            (_, None) => return Err(Failure::Broken("no export has begun".to_owned())),
+            (ExportLineKind::Flawed(why), _) => return Err(VerbError::Broken(why)),
+            (_, None) => return Err(VerbError::Broken("no export has begun".to_owned())),
             (_, Some(_)) => {
-                return Err(Failure::Broken("this simkeep does not know it".to_owned()));
+                return Err(VerbError::Broken("this simkeep does not know it".to_owned()));
             }
         }
         Ok(())

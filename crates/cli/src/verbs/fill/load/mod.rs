@@ -1,7 +1,7 @@
 //! `load`: loads large inputs in bulk, all or nothing.
 
+mod existing;
 mod export;
-mod known;
 mod summary;
 
 use std::cell::RefCell;
@@ -11,32 +11,35 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use simkeep::load::{LoadEpochs, LoadOptions, Loaded, Observed};
+use simkeep::load::{AsOperation, LoadEpochs, LoadOptions, Loaded};
 use simkeep::{
     Content, Entry, Error, Operation, Options, Origin, PropertyEntry, Seen, Snapshot, Store, Time,
 };
-use simkeep_formats::{Broken, Keys, Question, Source};
+use simkeep_formats::{BrokenRecord, DocumentKeys, InputQuery, InputSource};
 
-use crate::Common;
+use crate::CommonArgs;
 use crate::common::is_read;
-use crate::exit::{Exit, Failure, say};
+use crate::exit::{Exit, VerbError, print_message};
 use crate::input::clock::{ClockCheck, ClockOptions};
-use crate::input::complaints::Named;
+use crate::input::complaints::ComplaintLog;
 use crate::input::epochs::{
-    Admission, Epochs, FromInput, Made, Register, existing, in_use_now, is_of_record,
+    EpochAdmission, EpochFingerprint, EpochTarget, InputEpochArgs, InputEpochs, existing,
+    in_use_now, is_of_record,
 };
-use crate::input::feed::{self, Fed, Feed, Found, Properties, Text};
-use crate::input::keys::Foreign;
-use crate::input::origin::Makers;
-use crate::input::pipeline::{Next, PATIENCE};
-use crate::input::reading::{Reading, Schemes};
+use crate::input::feed::{
+    self, EntryPayload, FingerprintedText, InputFeed, InputItem, PageProperties,
+};
+use crate::input::keys::InputKeyArgs;
+use crate::input::origin::TextOrigins;
+use crate::input::pipeline::{PATIENCE, PipelineNext};
+use crate::input::reading::{ReadingArgs, SchemeArgs};
 use crate::output::Output;
-use crate::output::progress::watched;
+use crate::output::progress::with_progress_bar;
 use crate::verbs::fill::ingest::{check, parse_epoch};
-use export::Export;
-use summary::Summary;
+use export::ExportReader;
+use summary::LoadSummary;
 
-pub(crate) use summary::Answer;
+pub(crate) use summary::LoadResult;
 
 /// Load stores, exports and crawls in bulk, all or nothing
 ///
@@ -55,7 +58,7 @@ A broken record ends the run with exit code 3, unless --skip-broken is given. A 
 record of a web archive counts as broken: only `ingest` looks up what it repeats.
 
 Exports, epochs, other keys: docs/tool.md#load"#)]
-pub(crate) struct Load {
+pub(crate) struct LoadArgs {
     /// Stores, files and folders; - is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<OsString>,
@@ -72,17 +75,17 @@ pub(crate) struct Load {
     #[command(flatten)]
     clock: ClockOptions,
     #[command(flatten)]
-    foreign: Foreign,
+    foreign: InputKeyArgs,
     #[command(flatten)]
-    reading: Reading,
+    reading: ReadingArgs,
     #[command(flatten)]
-    schemes: Schemes,
+    schemes: SchemeArgs,
     #[command(flatten)]
-    from_input: FromInput,
+    from_input: InputEpochArgs,
 }
 
-impl Load {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl LoadArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         self.paths.iter().try_for_each(check)?;
         let place = common.store()?;
         let store = existing(&place, Options::default())?;
@@ -90,7 +93,7 @@ impl Load {
         let makers = self.from_input.makers(snapshot.as_ref())?;
         let epochs = LoadEpochs::default();
         let taken = RefCell::new(self.begin((&place, snapshot), &epochs, &makers)?);
-        let into = Into {
+        let into = LoadTarget {
             store: &place,
             origins: makers.as_deref().unwrap_or_default(),
             reading: self.reading,
@@ -115,7 +118,7 @@ impl Load {
             }
             new.epoch_bands = taken.borrow_mut().epochs.first_bands(&new.epoch);
         }
-        let loaded = watched(|progress| {
+        let loaded = with_progress_bar(|progress| {
             let options = LoadOptions::default()
                 .memory_bytes(usize::try_from(self.memory).unwrap_or(1) << 20)
                 .epochs(epochs.clone())
@@ -129,7 +132,7 @@ impl Load {
         let mut taken = taken.into_inner();
         // The reason why the stream ended is more specific than the error of the load.
         let (store, loaded) =
-            loaded.map_err(|e| taken.failure.take().unwrap_or(Failure::Store(e)))?;
+            loaded.map_err(|e| taken.failure.take().unwrap_or(VerbError::Store(e)))?;
         let summary = taken.summary(loaded, &store, elapsed);
         store.close()?;
         if common.json {
@@ -145,14 +148,14 @@ impl Load {
         &'s self,
         (place, store): (&'s Path, Option<Snapshot>),
         coming: &'s LoadEpochs,
-        makers: &Makers,
-    ) -> Result<Taken<'s>, Failure> {
+        makers: &TextOrigins,
+    ) -> Result<LoadInput<'s>, VerbError> {
         let clock = ClockCheck::new(self.clock, store.as_ref());
         let known = store.as_ref().map(|store| store.epochs().to_vec());
-        let admission = Admission::new(&self.from_input, store.as_ref(), &self.epoch, clock)?;
-        let register = Register::with(coming, known);
-        Ok(Taken {
-            coming,
+        let admission = EpochAdmission::new(&self.from_input, store.as_ref(), &self.epoch, clock)?;
+        let register = EpochTarget::with(coming, known);
+        Ok(LoadInput {
+            load_epochs: coming,
             at_start: store.is_none(),
             store,
             admission,
@@ -162,31 +165,31 @@ impl Load {
             export: None,
             exported_at: String::new(),
             skip_broken: self.skip_broken,
-            epochs: Epochs::new(register, makers.clone()),
+            epochs: InputEpochs::new(register, makers.clone()),
             more: None,
             restated: 0,
             given: 0,
             too_short: 0,
-            broken: Named::broken(),
-            wrong: Named::wrong(),
+            broken: ComplaintLog::broken(),
+            wrong: ComplaintLog::wrong(),
             passed: BTreeMap::new(),
             failure: None,
         })
     }
 
     /// The inputs that the arguments name: stores, and between them sources that `ingest` reads.
-    fn parts(&self) -> Vec<Part<'_>> {
+    fn parts(&self) -> Vec<LoadSource<'_>> {
         let mut parts = Vec::new();
         for path in &self.paths {
             let folder = Path::new(path);
             if path != "-" && is_read(folder) {
-                parts.push(Part::Store(folder));
+                parts.push(LoadSource::Store(folder));
                 continue;
             }
-            let source = Source::from_argument(path);
+            let source = InputSource::from_argument(path);
             match parts.last_mut() {
-                Some(Part::Sources(sources)) => sources.push(source),
-                _ => parts.push(Part::Sources(vec![source])),
+                Some(LoadSource::Sources(sources)) => sources.push(source),
+                _ => parts.push(LoadSource::Sources(vec![source])),
             }
         }
         parts
@@ -194,71 +197,71 @@ impl Load {
 }
 
 /// An input to load.
-enum Part<'p> {
+enum LoadSource<'p> {
     Store(&'p Path),
-    Sources(Vec<Source>),
+    Sources(Vec<InputSource>),
 }
 
 /// The destination of the load, and the settings for reading sources.
-struct Into<'t> {
+struct LoadTarget<'t> {
     store: &'t Path,
     origins: &'t [Origin],
-    reading: Reading,
-    keys: Option<Keys>,
-    schemes: Schemes,
+    reading: ReadingArgs,
+    keys: Option<DocumentKeys>,
+    schemes: SchemeArgs,
 }
 
-type Taking<'t> = Box<dyn Iterator<Item = simkeep::Result<Record>> + 't>;
+type RecordIter<'t> = Box<dyn Iterator<Item = simkeep::Result<OwnedRecord>> + 't>;
 
 /// An entry that owns its URL.
-struct Record {
+struct OwnedRecord {
     url: String,
     entry: Entry,
-    also: Option<Made>,
-    given: Properties,
+    also: Option<EpochFingerprint>,
+    given: PageProperties,
 }
 
-impl Record {
+impl OwnedRecord {
     /// An entry without further fingerprints or properties.
-    fn alone(url: String, entry: Entry) -> Record {
-        Record { url, entry, also: None, given: Properties::new() }
+    fn alone(url: String, entry: Entry) -> OwnedRecord {
+        OwnedRecord { url, entry, also: None, given: PageProperties::new() }
     }
 }
 
-impl Observed for Record {
+impl AsOperation for OwnedRecord {
     fn operation(&self) -> Operation<'_> {
         feed::request(&self.url, self.entry, self.also, &self.given)
     }
 }
 
-impl Part<'_> {
+impl LoadSource<'_> {
     /// Opens an iterator over its observations.
     fn open<'t>(
         self,
-        into: &Into<'t>,
-        taken: &'t RefCell<Taken<'_>>,
-    ) -> Result<Taking<'t>, Failure> {
+        into: &LoadTarget<'t>,
+        taken: &'t RefCell<LoadInput<'_>>,
+    ) -> Result<RecordIter<'t>, VerbError> {
         match self {
-            Part::Store(path) => {
+            LoadSource::Store(path) => {
                 if path.canonicalize().ok() == into.store.canonicalize().ok() {
-                    return Err(Failure::Usage("a store is not loaded into itself".to_owned()));
+                    return Err(VerbError::Usage("a store is not loaded into itself".to_owned()));
                 }
                 let snapshot = crate::common::read(path)?.snapshot();
                 taken.borrow_mut().at_start = false;
                 taken.borrow_mut().admission.admit_store(&snapshot)?;
-                taken.borrow_mut().epochs.come(snapshot.epochs());
-                let numbers = taken.borrow().coming.of(&snapshot)?;
+                taken.borrow_mut().epochs.add_store_epochs(snapshot.epochs());
+                let numbers = taken.borrow().load_epochs.of(&snapshot)?;
                 let observations = snapshot.observations(None).renumbered(numbers);
                 Ok(Box::new(observations.map(move |observation| {
                     let (url, entry) = observation?;
                     taken.borrow_mut().restated += u64::from(entry.is_restated());
                     taken.borrow_mut().given += u64::from(entry.property().is_some());
-                    Ok(Record::alone(url.to_string(), entry))
+                    Ok(OwnedRecord::alone(url.to_string(), entry))
                 })))
             }
-            Part::Sources(sources) => {
+            LoadSource::Sources(sources) => {
                 let late = taken.borrow().admission.clock.limit();
-                let mut feed = Feed::start(
+                let mut feed = InputFeed::start(
                     sources,
                     into.reading,
                     into.store,
@@ -271,9 +274,9 @@ impl Part<'_> {
                             return Some(Ok(more));
                         }
                         let fed = match feed.next(PATIENCE) {
-                            Ok(Next::Result(fed)) => fed,
-                            Ok(Next::Idle) => continue,
-                            Ok(Next::End) => return taken.borrow_mut().end(),
+                            Ok(PipelineNext::Result(fed)) => fed,
+                            Ok(PipelineNext::Idle) => continue,
+                            Ok(PipelineNext::End) => return taken.borrow_mut().end(),
                             Err(failure) => return Some(taken.borrow_mut().fail(failure)),
                         };
                         if let Some(observation) = taken.borrow_mut().take(fed) {
@@ -287,11 +290,11 @@ impl Part<'_> {
 }
 
 /// The state of the load.
-struct Taken<'s> {
-    coming: &'s LoadEpochs,
+struct LoadInput<'s> {
+    load_epochs: &'s LoadEpochs,
     /// The store before the load, if it exists.
     store: Option<Snapshot>,
-    admission: Admission,
+    admission: EpochAdmission,
     /// The epoch of ready-made fingerprints that name no epoch.
     ready_made: &'s str,
     /// The path of the store.
@@ -302,31 +305,31 @@ struct Taken<'s> {
     first_epoch: Option<String>,
     /// The state of the export that is being read, and the position of its last line that is not an
     /// entry.
-    export: Option<Export>,
+    export: Option<ExportReader>,
     exported_at: String,
     skip_broken: bool,
-    epochs: Epochs<'s>,
+    epochs: InputEpochs<'s>,
     /// The next record to return, which came from the same input record.
-    more: Option<Record>,
+    more: Option<OwnedRecord>,
     /// Records that are restatements instead of visits.
     restated: u64,
     /// Records that are weights and classes instead of visits.
     given: u64,
     /// Texts without a fingerprint, because they are too short.
     too_short: u64,
-    broken: Named,
-    wrong: Named,
+    broken: ComplaintLog,
+    wrong: ComplaintLog,
     passed: BTreeMap<&'static str, u64>,
     /// The reason why the stream ended early.
-    failure: Option<Failure>,
+    failure: Option<VerbError>,
 }
 
-impl Taken<'_> {
+impl LoadInput<'_> {
     /// The summary of the load. Prints how many broken records were not named.
-    fn summary(self, loaded: Loaded, store: &Store, elapsed: Duration) -> Summary {
-        let rest = [self.broken.rest(), self.wrong.rest()];
-        rest.into_iter().flatten().for_each(|message| say(&message));
-        Summary {
+    fn summary(self, loaded: Loaded, store: &Store, elapsed: Duration) -> LoadSummary {
+        let rest = [self.broken.suppressed_message(), self.wrong.suppressed_message()];
+        rest.into_iter().flatten().for_each(|message| print_message(&message));
+        LoadSummary {
             in_use: in_use_now(&loaded.begun, &store.snapshot()),
             loaded,
             restated: self.restated,
@@ -341,120 +344,130 @@ impl Taken<'_> {
     }
 
     /// Ends the stream.
-    fn fail(&mut self, failure: Failure) -> simkeep::Result<Record> {
+    fn fail(&mut self, failure: VerbError) -> simkeep::Result<OwnedRecord> {
         self.failure = Some(failure);
         Err(Error::Cancelled)
     }
 
     /// Ends the sources. An export that has no end is a failure.
-    fn end(&mut self) -> Option<simkeep::Result<Record>> {
+    fn end(&mut self) -> Option<simkeep::Result<OwnedRecord>> {
         let why = "an export has no end; nothing was stored";
-        self.export.take().map(|_| self.fail(Failure::Broken(why.to_owned())))
+        self.export.take().map(|_| self.fail(VerbError::Broken(why.to_owned())))
     }
 
     /// The observation of an item; `None` if there is nothing to observe.
-    fn take(&mut self, fed: Fed) -> Option<simkeep::Result<Record>> {
+    fn take(&mut self, fed: InputItem) -> Option<simkeep::Result<OwnedRecord>> {
         // A store has accepted the visits of an export before, so the clock does not check them.
         let fed = if self.export.is_some() { fed } else { self.admission.clock.check(fed) };
         let fed = match self.admission.admit(fed) {
             Ok(fed) => fed,
             Err(failure) => return Some(self.fail(failure)),
         };
-        self.at_start &= matches!(fed, Fed::Export(_));
+        self.at_start &= matches!(fed, InputItem::Export(_));
         if let Some(Err(flaw)) = self.export.as_mut().map(|export| export.admit(&fed)) {
             return Some(self.flawed(&format!("behind {}", self.exported_at), flaw));
         }
         match fed {
-            Fed::Entry(feed::Entry { found: Found::BinaryFile, .. }) => {
+            InputItem::Entry(feed::InputEntry { found: EntryPayload::BinaryFile, .. }) => {
                 *self.passed.entry("binary").or_default() += 1;
                 None
             }
-            Fed::Entry(entry) => {
-                if let (Found::Text(_), Some(why)) = (&entry.found, self.epochs.why_no_texts()) {
-                    let failure = Failure::Usage(why.to_owned());
+            InputItem::Entry(entry) => {
+                if let (EntryPayload::Text(_), Some(why)) =
+                    (&entry.found, self.epochs.why_no_texts())
+                {
+                    let failure = VerbError::Usage(why.to_owned());
                     return Some(self.fail(failure));
                 }
                 let wrong = entry.wrong().and_then(|wrong| self.wrong.add(wrong));
-                wrong.into_iter().for_each(|message| say(&message));
+                wrong.into_iter().for_each(|message| print_message(&message));
                 let url = entry.url.clone();
                 match self.record(entry) {
                     Ok(Some(record)) => Some(Ok(record)),
                     Ok(None) => {
                         let why = "a revisit; only `ingest` looks up what it repeats".to_owned();
-                        self.broken(Broken { at: simkeep_formats::escape::whole(&url), why })
+                        self.broken(BrokenRecord {
+                            at: simkeep_formats::escape::escape_untruncated(&url),
+                            why,
+                        })
                     }
                     Err(e) if is_of_record(&e) => {
-                        let at = simkeep_formats::escape::whole(&url);
-                        self.broken(Broken { at, why: e.to_string() })
+                        let at = simkeep_formats::escape::escape_untruncated(&url);
+                        self.broken(BrokenRecord { at, why: e.to_string() })
                     }
                     Err(e) => Some(Err(e)),
                 }
             }
-            Fed::Question(Question { at, .. }) => {
+            InputItem::Question(InputQuery { at, .. }) => {
                 let why = "a question; only `ingest` answers those, with --outcomes".to_owned();
-                self.broken(Broken { at, why })
+                self.broken(BrokenRecord { at, why })
             }
-            Fed::Broken(broken) => self.broken(broken),
-            Fed::Refused(Broken { at, why }) => {
+            InputItem::Broken(broken) => self.broken(broken),
+            InputItem::Refused(BrokenRecord { at, why }) => {
                 let why = format!("{at}: {why}; nothing was stored");
-                Some(self.fail(Failure::Broken(why)))
+                Some(self.fail(VerbError::Broken(why)))
             }
-            Fed::Passed(kind) => {
+            InputItem::Passed(kind) => {
                 *self.passed.entry(kind).or_default() += 1;
                 None
             }
-            Fed::Epoch(name, terms) => match self.epochs.named(&name, terms) {
+            InputItem::Epoch(name, terms) => match self.epochs.find_or_begin(&name, terms) {
                 Ok(_) => None,
                 Err(e) if is_of_record(&e) => {
                     let at = "a line with an epoch alone".to_owned();
-                    self.broken(Broken { at, why: e.to_string() })
+                    self.broken(BrokenRecord { at, why: e.to_string() })
                 }
                 Err(e) => Some(Err(e)),
             },
-            Fed::Export(line) => self.exported(line),
+            InputItem::Export(line) => self.exported(line),
         }
     }
 
-    fn broken(&mut self, broken: Broken) -> Option<simkeep::Result<Record>> {
+    fn broken(&mut self, broken: BrokenRecord) -> Option<simkeep::Result<OwnedRecord>> {
         let message = self.broken.add(&broken);
         if !self.skip_broken {
-            let Broken { at, why } = broken;
+            let BrokenRecord { at, why } = broken;
             let why = format!("{at}: {why}; nothing was stored, see --skip-broken");
-            return Some(self.fail(Failure::Broken(why)));
+            return Some(self.fail(VerbError::Broken(why)));
         }
-        message.into_iter().for_each(|message| say(&message));
+        message.into_iter().for_each(|message| print_message(&message));
         None
     }
 
     /// The observation of an entry; `None` for a revisit.
-    fn record(&mut self, from: feed::Entry) -> simkeep::Result<Option<Record>> {
+    fn record(&mut self, from: feed::InputEntry) -> simkeep::Result<Option<OwnedRecord>> {
         let (entry, also) = match &from.found {
-            Found::Text(_) | Found::Binary => self.content(&from)?,
-            Found::Ready(fingerprint, name) => {
+            EntryPayload::Text(_) | EntryPayload::Binary => self.content(&from)?,
+            EntryPayload::Ready(fingerprint, name) => {
                 let name = name.as_deref().unwrap_or(self.ready_made);
                 (from.content((*fingerprint, self.epoch(name)?)), None)
             }
-            Found::Restated(fingerprint, name) => {
+            EntryPayload::Restated(fingerprint, name) => {
                 self.restated += 1;
                 (from.restated(*fingerprint, self.epoch(name)?), None)
             }
-            Found::Properties => return Ok(self.properties(from)),
-            Found::NotModified => (from.visit(Seen::NotModified { digest: from.digest }), None),
-            Found::Gone => (from.visit(Seen::Gone), None),
-            Found::Redirect(digest) => {
+            EntryPayload::Properties => return Ok(self.properties(from)),
+            EntryPayload::NotModified => {
+                (from.visit(Seen::NotModified { digest: from.digest }), None)
+            }
+            EntryPayload::Gone => (from.visit(Seen::Gone), None),
+            EntryPayload::Redirect(digest) => {
                 (from.visit(Seen::Content(Content::redirect(*digest))), None)
             }
-            Found::Failed(_) => (from.visit(Seen::Failed), None),
-            Found::Revisit(..) | Found::BinaryFile => return Ok(None),
+            EntryPayload::Failed(_) => (from.visit(Seen::Failed), None),
+            EntryPayload::Revisit(..) | EntryPayload::BinaryFile => return Ok(None),
         };
-        let feed::Entry { url, given, .. } = from;
-        Ok(Some(Record { url, entry, also, given }))
+        let feed::InputEntry { url, given, .. } = from;
+        Ok(Some(OwnedRecord { url, entry, also, given }))
     }
 
     /// The visit that saw a text or binary content, and the fingerprint of another epoch.
-    fn content(&mut self, from: &feed::Entry) -> simkeep::Result<(Entry, Option<Made>)> {
+    fn content(
+        &mut self,
+        from: &feed::InputEntry,
+    ) -> simkeep::Result<(Entry, Option<EpochFingerprint>)> {
         let (made, other) = match &from.found {
-            Found::Text(Text { fingerprints, .. }) => {
+            EntryPayload::Text(FingerprintedText { fingerprints, .. }) => {
                 let made = self.epochs.of_texts(fingerprints)?;
                 self.too_short += u64::from(made.0.0.is_none());
                 made
@@ -463,18 +476,18 @@ impl Taken<'_> {
         };
         let visit = (from.time, from.status, from.digest);
         let all = [Some(made), other].into_iter().flatten();
-        Ok(match self.known_before(&from.url, visit, all)? {
+        Ok(match self.existing_visit(&from.url, visit, all)? {
             Some((visit, missing)) => (Entry::Visit(visit), missing),
             None => (from.content(made), other),
         })
     }
 
     /// The observation of the first property of an entry. The next property waits.
-    fn properties(&mut self, from: feed::Entry) -> Option<Record> {
-        let feed::Entry { url, time, given, .. } = from;
+    fn properties(&mut self, from: feed::InputEntry) -> Option<OwnedRecord> {
+        let feed::InputEntry { url, time, given, .. } = from;
         self.given += given.len() as u64;
         let mut all = given.into_iter().map(|property| {
-            Record::alone(
+            OwnedRecord::alone(
                 url.clone(),
                 Entry::Property(PropertyEntry { time: Time::from_ms_unchecked(time), property }),
             )

@@ -11,11 +11,11 @@ use simkeep::load::Loaded;
 use crate::input::epochs::with_roles;
 use crate::output::json::EpochName;
 use crate::output::words::{
-    bytes, count, figure, per_second, rounded, some_names, time_taken, without_fingerprint,
+    abbreviated_names, bytes, count, figure, per_second, rounded, time_taken, without_fingerprint,
 };
 
 /// The result of a load.
-pub(super) struct Summary {
+pub(super) struct LoadSummary {
     pub(super) loaded: Loaded,
     /// The epochs that began with it and are in use now.
     pub(super) in_use: Vec<EpochInfo>,
@@ -33,7 +33,7 @@ pub(super) struct Summary {
     pub(super) elapsed: Duration,
 }
 
-impl Summary {
+impl LoadSummary {
     fn known(&self) -> u64 {
         let others = self.restated + self.given;
         self.loaded.observations.saturating_sub(others + self.loaded.visits)
@@ -45,8 +45,8 @@ impl Summary {
     }
 
     /// The counts for JSON.
-    pub(super) fn answer(&self) -> Answer<'_> {
-        Answer {
+    pub(super) fn answer(&self) -> LoadResult<'_> {
+        LoadResult {
             records: self.loaded.observations,
             visits: self.loaded.visits,
             known: self.known(),
@@ -99,7 +99,7 @@ impl Summary {
             line("known already", self.known(), "or repeated in the input");
         }
         if let number @ 1.. = self.loaded.begun.len() {
-            line("epochs begun", number as u64, &some_names(self.begun()));
+            line("epochs begun", number as u64, &abbreviated_names(self.begun()));
         }
         if let number @ 1.. = self.in_use.len() {
             line("  in use now", number as u64, &with_roles(&self.in_use));
@@ -126,7 +126,7 @@ impl Summary {
 
 /// Counts of the records of a load.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct LoadResult<'a> {
     records: u64,
     /// Visits that were new to the store.
     visits: u64,

@@ -7,22 +7,22 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::Error;
-use simkeep::df::{Comparison, Table};
+use simkeep::df::{FrequencyTable, TableComparison};
 use simkeep::fingerprint::{Document, Fingerprinter, Frequencies as _};
 
-use super::{Common, Exit, Failure, Output, ingest, nothing, recipe_of, refused};
-use crate::input::reading::Reading;
-use crate::input::recipe::Called;
-use crate::input::texts::Texts;
+use super::{CommonArgs, Exit, Output, VerbError, ingest, nothing, recipe_of, refused};
+use crate::input::reading::ReadingArgs;
+use crate::input::recipe::NamedRecipe;
+use crate::input::texts::TextPipeline;
 use crate::output::words::{bar, count, many};
-use simkeep_formats::{Input, Source};
+use simkeep_formats::{InputParts, InputSource};
 
 /// Compare two tables and the fingerprints they make
 ///
 /// Fingerprints that use document frequencies can only be compared under the same table. How far
 /// fingerprints move under another table shows whether a new one is due.
 #[derive(Args)]
-pub(super) struct Compare {
+pub(super) struct DfCompareArgs {
     /// A table
     first: PathBuf,
     /// A table of the same features
@@ -31,14 +31,14 @@ pub(super) struct Compare {
     documents: Vec<OsString>,
     /// Recipe to use [default: √n · ln(1 + N/df)]
     #[arg(long, value_name = "NAME")]
-    recipe: Option<Called>,
+    recipe: Option<NamedRecipe>,
     #[command(flatten)]
-    reading: Reading,
+    reading: ReadingArgs,
 }
 
 /// The differences between two tables.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct DfComparison<'a> {
     /// The number of features in both tables.
     common: u64,
     first_only: u64,
@@ -51,12 +51,12 @@ pub(crate) struct Answer<'a> {
     idf_difference: f64,
     /// The distances between the fingerprints of documents by the two tables; null if no documents
     /// were named.
-    moves: Option<Moved<'a>>,
+    moves: Option<FingerprintMoves<'a>>,
 }
 
 /// The distances between the fingerprints of documents by the two tables.
 #[derive(Serialize, JsonSchema)]
-struct Moved<'a> {
+struct FingerprintMoves<'a> {
     documents: u64,
     mean_distance: f64,
     /// The number of documents whose fingerprint differs by each number of bits, from 0 to 64.
@@ -64,30 +64,31 @@ struct Moved<'a> {
 }
 
 /// Counts of the distances between the fingerprints of documents by the two tables.
-struct Moves {
+struct MoveCounts {
     documents: u64,
     /// The number of documents by the number of bits.
     by_bits: [u64; 65],
 }
 
-impl Compare {
-    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl DfCompareArgs {
+    pub(super) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         common.without_store()?;
-        let [first, second] = &[Table::open(&self.first)?, Table::open(&self.second)?];
+        let [first, second] =
+            &[FrequencyTable::open(&self.first)?, FrequencyTable::open(&self.second)?];
         if first.features() != second.features() {
             let (first, second) = (first.features(), second.features());
             let what = format!("a table of {first} and one of {second} have nothing in common");
-            return Err(Failure::Usage(what));
+            return Err(VerbError::Usage(what));
         }
-        let compared = Comparison::of(first, second);
+        let compared = TableComparison::of(first, second);
         let moves = if self.documents.is_empty() { None } else { Some(self.moves(first, second)?) };
         if common.json {
-            let moves = moves.as_ref().map(|moves| Moved {
+            let moves = moves.as_ref().map(|moves| FingerprintMoves {
                 documents: moves.documents,
                 mean_distance: moves.mean(),
                 by_bits: &moves.by_bits,
             });
-            output.object(&Answer {
+            output.object(&DfComparison {
                 common: compared.common,
                 first_only: compared.first_only,
                 second_only: compared.second_only,
@@ -125,7 +126,11 @@ impl Compare {
         Ok(Exit::Done)
     }
 
-    fn moves(&self, first: &Table, second: &Table) -> Result<Moves, Failure> {
+    fn moves(
+        &self,
+        first: &FrequencyTable,
+        second: &FrequencyTable,
+    ) -> Result<MoveCounts, VerbError> {
         self.documents.iter().try_for_each(ingest::check)?;
         let recipe = &match &self.recipe {
             Some(called) => called.recipe,
@@ -133,14 +138,14 @@ impl Compare {
         };
         if !recipe.needs_frequencies() {
             let what = format!("the recipe {recipe} uses no document frequencies");
-            return Err(Failure::Usage(what));
+            return Err(VerbError::Usage(what));
         }
         let by = |table| Fingerprinter::with_frequencies(recipe, table).map_err(Error::from);
         let (mut first, mut second) = (by(first).map_err(refused)?, by(second).map_err(refused)?);
-        let mut moves = Moves { documents: 0, by_bits: [0; 65] };
-        let sources = self.documents.iter().map(|path| Source::from_argument(path));
-        let input = Input::new(sources).zstd_window(self.reading.zstd_window());
-        let mut texts = Texts::new(input, self.reading.threads(), || {
+        let mut moves = MoveCounts { documents: 0, by_bits: [0; 65] };
+        let sources = self.documents.iter().map(|path| InputSource::from_argument(path));
+        let input = InputParts::new(sources).zstd_window(self.reading.zstd_window());
+        let mut texts = TextPipeline::new(input, self.reading.threads(), || {
             |_: String, document: Document| {
                 let text = document.into_text();
                 let bytes = text.len();
@@ -159,7 +164,7 @@ impl Compare {
     }
 }
 
-impl Moves {
+impl MoveCounts {
     fn mean(&self) -> f64 {
         let sum: u64 = (0..).zip(self.by_bits).map(|(bits, documents)| bits * documents).sum();
         sum as f64 / self.documents.max(1) as f64

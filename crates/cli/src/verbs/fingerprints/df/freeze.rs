@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use simkeep::df::{Table, merge};
+use simkeep::df::{FrequencyTable, merge};
 
-use super::{Answer, Common, Exit, Failure, Output, check_out, line, refused};
+use super::{CommonArgs, DfTableSummary, Exit, Output, VerbError, check_out, line, refused};
 
 /// Merge tables and drop rare features
 ///
 /// Most features occur in one document and weigh the same whether known or not. Without them a
 /// table is a fraction of its size.
 #[derive(Args)]
-pub(super) struct Freeze {
+pub(super) struct DfFreezeArgs {
     /// Tables of the same features
     #[arg(required = true, value_name = "TABLE")]
     tables: Vec<PathBuf>,
@@ -24,14 +24,15 @@ pub(super) struct Freeze {
     min_documents: u32,
 }
 
-impl Freeze {
-    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl DfFreezeArgs {
+    pub(super) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         common.without_store()?;
         check_out(&self.output)?;
-        let tables: Vec<Table> = self.tables.iter().map(Table::open).collect::<Result<_, _>>()?;
+        let tables: Vec<FrequencyTable> =
+            self.tables.iter().map(FrequencyTable::open).collect::<Result<_, _>>()?;
         let table = merge(&tables, &self.output, self.min_documents).map_err(refused)?;
         if common.json {
-            output.object(&Answer::of(&self.output, &table))?;
+            output.object(&DfTableSummary::of(&self.output, &table))?;
         } else {
             output.line(&line(&self.output, &table))?;
         }

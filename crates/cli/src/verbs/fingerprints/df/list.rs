@@ -5,27 +5,27 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::Origin;
 
-use super::{Answer, Exit, Failure, Output, line};
-use crate::common::{Common, read};
-use crate::exit::say;
+use super::{DfTableSummary, Exit, Output, VerbError, line};
+use crate::common::{CommonArgs, read};
+use crate::exit::print_message;
 use crate::output::json::EpochName;
 
 /// List the frequency tables of a store
 ///
 /// Reads and checks each table.
 #[derive(Args)]
-pub(super) struct List {}
+pub(super) struct DfListArgs {}
 
 /// A frequency table of a store, and the epoch that uses it.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Line<'a> {
+pub(crate) struct DfListLine<'a> {
     #[serde(flatten)]
-    table: Answer<'a>,
+    table: DfTableSummary<'a>,
     epoch: EpochName<'a>,
 }
 
-impl List {
-    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl DfListArgs {
+    pub(super) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let store = common.store()?;
         let snapshot = read(&store)?.snapshot();
         let mut any = false;
@@ -38,14 +38,14 @@ impl List {
             any = true;
             let path = store.join(file);
             if common.json {
-                let (table, epoch) = (Answer::of(&path, table), EpochName(&info.name));
-                output.object(&Line { table, epoch })?;
+                let (table, epoch) = (DfTableSummary::of(&path, table), EpochName(&info.name));
+                output.object(&DfListLine { table, epoch })?;
             } else {
                 output.line(&line(&path, table))?;
             }
         }
         if !any {
-            say("no epoch of this store has a table");
+            print_message("no epoch of this store has a table");
         }
         Ok(Exit::Done)
     }

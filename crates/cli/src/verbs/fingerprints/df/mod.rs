@@ -13,11 +13,11 @@ use clap::{Args, Subcommand};
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::Error;
-use simkeep::df::Table;
+use simkeep::df::FrequencyTable;
 use simkeep::fingerprint::{Frequencies as _, Recipe};
 
-use crate::common::Common;
-use crate::exit::{Exit, Failure};
+use crate::common::CommonArgs;
+use crate::exit::{Exit, VerbError};
 use crate::output::Output;
 use crate::output::json::Hash;
 use crate::output::temporary::refuse_store;
@@ -38,71 +38,71 @@ use simkeep_formats::escape;
   simkeep df compare crawl.df 2025.df pages.warc.gz
   simkeep df list --store crawl.simkeep
   simkeep fingerprint page.html --recipe words-idf --df crawl.df")]
-pub(crate) struct Df {
+pub(crate) struct DfArgs {
     #[command(subcommand)]
-    verb: Verb,
+    verb: DfVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
-    Build(build::Build),
-    Freeze(freeze::Freeze),
-    List(list::List),
-    Show(show::Show),
-    Compare(compare::Compare),
+enum DfVerb {
+    Build(build::DfBuildArgs),
+    Freeze(freeze::DfFreezeArgs),
+    List(list::DfListArgs),
+    Show(show::DfShowArgs),
+    Compare(compare::DfCompareArgs),
 }
 
 /// Refuses to write a table into the directory of a store.
-fn check_out(out: &Path) -> Result<(), Failure> {
+fn check_out(out: &Path) -> Result<(), VerbError> {
     let cannot = |e| {
-        let shown = escape::whole(&out.to_string_lossy());
-        Failure::Other(format!("cannot write {shown}: {e}"))
+        let shown = escape::escape_untruncated(&out.to_string_lossy());
+        VerbError::Other(format!("cannot write {shown}: {e}"))
     };
     refuse_store(out).map_err(cannot)
 }
 
-impl Df {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl DfArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         match self.verb {
-            Verb::Build(verb) => verb.run(common, output),
-            Verb::Freeze(verb) => verb.run(common, output),
-            Verb::List(verb) => verb.run(common, output),
-            Verb::Show(verb) => verb.run(common, output),
-            Verb::Compare(verb) => verb.run(common, output),
+            DfVerb::Build(verb) => verb.run(common, output),
+            DfVerb::Freeze(verb) => verb.run(common, output),
+            DfVerb::List(verb) => verb.run(common, output),
+            DfVerb::Show(verb) => verb.run(common, output),
+            DfVerb::Compare(verb) => verb.run(common, output),
         }
     }
 }
 
-pub(crate) use compare::Answer as Compared;
-pub(crate) use list::Line as Listed;
-pub(crate) use show::Answer as Shown;
+pub(crate) use compare::DfComparison as Compared;
+pub(crate) use list::DfListLine as Listed;
+pub(crate) use show::DfTableContents as Shown;
 
 /// The failure if the input contains no text.
-fn nothing() -> Failure {
-    Failure::Usage("there is no text in what was named".to_owned())
+fn nothing() -> VerbError {
+    VerbError::Usage("there is no text in what was named".to_owned())
 }
 
 /// Converts an error about the tables to a usage failure, because the command line names them.
-fn refused(error: Error) -> Failure {
+fn refused(error: Error) -> VerbError {
     match error {
-        Error::InvalidArgument(_) | Error::Limit { .. } => Failure::Usage(error.to_string()),
+        Error::InvalidArgument(_) | Error::Limit { .. } => VerbError::Usage(error.to_string()),
         other => other.into(),
     }
 }
 
 /// A recipe with the features of a table.
-fn recipe_of(table: &Table) -> Result<Recipe, Failure> {
+fn recipe_of(table: &FrequencyTable) -> Result<Recipe, VerbError> {
     format!("{}-sqrt-idf/2", table.features()).parse().map_err(|_| {
-        Failure::Usage(format!(
+        VerbError::Usage(format!(
             "this simkeep makes no features {}",
-            escape::whole(table.features())
+            escape::escape_untruncated(table.features())
         ))
     })
 }
 
 /// A table of document frequencies.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct DfTableSummary<'a> {
     file: Cow<'a, str>,
     /// The checksum of the table, which identifies it.
     table: Hash,
@@ -120,10 +120,10 @@ pub(crate) struct Answer<'a> {
     file_bytes: u64,
 }
 
-impl<'a> Answer<'a> {
-    fn of(path: &'a Path, table: &'a Table) -> Answer<'a> {
+impl<'a> DfTableSummary<'a> {
+    fn of(path: &'a Path, table: &'a FrequencyTable) -> DfTableSummary<'a> {
         let (least, left_out) = table.left_out();
-        Answer {
+        DfTableSummary {
             file: path.to_string_lossy(),
             table: Hash(table.id()),
             features: table.features(),
@@ -137,13 +137,13 @@ impl<'a> Answer<'a> {
 }
 
 /// A description of a table, in one line.
-fn line(path: &Path, table: &Table) -> String {
+fn line(path: &Path, table: &FrequencyTable) -> String {
     let (least, left_out) = table.left_out();
     let mut line = format!(
         "{}: {} of {} in {} ({}), {}",
-        escape::whole(&path.to_string_lossy()),
+        escape::escape_untruncated(&path.to_string_lossy()),
         many(table.terms(), "feature", "features"),
-        escape::whole(table.features()),
+        escape::escape_untruncated(table.features()),
         many(table.documents(), "document", "documents"),
         bytes(table.bytes()),
         visit::fingerprint(table.id()),

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::df::Table;
+use simkeep::df::FrequencyTable;
 use simkeep::fingerprint::{Document, Feature, Fingerprinter, Frequencies as _};
 
-use super::{Common, Exit, Failure, Hash, Output, line, recipe_of};
+use super::{CommonArgs, Exit, Hash, Output, VerbError, line, recipe_of};
 use crate::output::words::{bar, count};
 use simkeep_formats::escape;
 
@@ -17,7 +17,7 @@ use simkeep_formats::escape;
 /// Bars show how many features occur in how many documents. For each word, or group of words, it
 /// prints the number of documents and ln(1 + N/df).
 #[derive(Args)]
-pub(super) struct Show {
+pub(super) struct DfShowArgs {
     /// The table
     table: PathBuf,
     /// Words to look up; quote features of several words
@@ -26,27 +26,27 @@ pub(super) struct Show {
 
 /// The contents of a frequency table.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct DfTableContents<'a> {
     #[serde(flatten)]
-    table: super::Answer<'a>,
+    table: super::DfTableSummary<'a>,
     /// A histogram of features by their number of documents, in powers of ten; empty if words were
     /// named.
-    by_documents: Vec<Bar>,
+    by_documents: Vec<FrequencyBin>,
     /// The features of the named words.
-    words: Vec<Word<'a>>,
+    words: Vec<WordFrequency<'a>>,
 }
 
 /// The number of features in at least `from_documents` documents, and in fewer than ten times as
 /// many.
 #[derive(Serialize, JsonSchema)]
-struct Bar {
+struct FrequencyBin {
     from_documents: u64,
     terms: u64,
 }
 
 /// A feature of a named text.
 #[derive(Serialize, JsonSchema)]
-struct Word<'a> {
+struct WordFrequency<'a> {
     text: &'a str,
     /// Whether the text is shorter than a feature. Then it is counted only if it is a whole
     /// document.
@@ -58,18 +58,19 @@ struct Word<'a> {
     idf: f64,
 }
 
-impl Show {
-    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl DfShowArgs {
+    pub(super) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         common.without_store()?;
-        let table = &Table::open(&self.table)?;
+        let table = &FrequencyTable::open(&self.table)?;
         let found = self.look_up(table)?;
         let bars = if self.words.is_empty() { bars(table) } else { Vec::new() };
         if common.json {
-            let bars =
-                bars.into_iter().map(|(from_documents, terms)| Bar { from_documents, terms });
+            let bars = bars
+                .into_iter()
+                .map(|(from_documents, terms)| FrequencyBin { from_documents, terms });
             let words = found.iter().map(|feature| {
                 let df = feature.frequency.unwrap_or(0);
-                Word {
+                WordFrequency {
                     text: &feature.text,
                     shorter_than_feature: feature.short,
                     hash: Hash(feature.hash),
@@ -77,8 +78,8 @@ impl Show {
                     idf: idf(table, df),
                 }
             });
-            output.object(&Answer {
-                table: super::Answer::of(&self.table, table),
+            output.object(&DfTableContents {
+                table: super::DfTableSummary::of(&self.table, table),
                 by_documents: bars.collect(),
                 words: words.collect(),
             })?;
@@ -105,7 +106,7 @@ impl Show {
     }
 
     /// The features of the named words, with their numbers of documents.
-    fn look_up(&self, table: &Table) -> Result<Vec<Feature>, Failure> {
+    fn look_up(&self, table: &FrequencyTable) -> Result<Vec<Feature>, VerbError> {
         let mut found = Vec::new();
         for text in &self.words {
             let recipe = recipe_of(table)?;
@@ -113,7 +114,7 @@ impl Show {
             let explained = fingerprinter.explain(&Document::new(text.as_str()), usize::MAX)?;
             if explained.heaviest.is_empty() {
                 let what = format!("{text:?} has no feature of {}", table.features());
-                return Err(Failure::Usage(what));
+                return Err(VerbError::Usage(what));
             }
             found.extend(explained.heaviest);
         }
@@ -122,17 +123,17 @@ impl Show {
 }
 
 /// The remark on a text that is shorter than a feature.
-fn short(table: &Table) -> String {
-    let features = escape::whole(table.features());
+fn short(table: &FrequencyTable) -> String {
+    let features = escape::escape_untruncated(table.features());
     format!(" (shorter than a feature of {features}: counted where it is the whole document)")
 }
 
-fn idf(table: &Table, df: u64) -> f64 {
+fn idf(table: &FrequencyTable, df: u64) -> f64 {
     (1.0 + table.documents() as f64 / df.max(1) as f64).ln()
 }
 
 /// A histogram of features by their document frequency: the lower bound, a power of ten, and the count.
-fn bars(table: &Table) -> Vec<(u64, u64)> {
+fn bars(table: &FrequencyTable) -> Vec<(u64, u64)> {
     let mut bars: Vec<(u64, u64)> = Vec::new();
     for (_, df) in table.iter() {
         let power = df.max(1).ilog10() as usize;

@@ -6,32 +6,32 @@ use std::sync::Arc;
 
 use simkeep::Digest;
 use simkeep::fingerprint::{Document, extract};
-use simkeep_formats::escape::whole as escape;
-use simkeep_formats::{Broken, Input, Keys};
+use simkeep_formats::escape::escape_untruncated as escape;
+use simkeep_formats::{BrokenRecord, DocumentKeys, InputParts};
 use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
-use crate::exit::Failure;
-use crate::input::texts::Texts;
+use crate::exit::VerbError;
+use crate::input::texts::TextPipeline;
 use crate::output::words::{count, many};
 
 /// A document with its id.
-pub(super) struct Named {
+pub(super) struct NamedDocument {
     pub(super) id: String,
     pub(super) document: Document,
 }
 
 /// The documents that were read.
-pub(super) struct Documents {
+pub(super) struct EvaluatedDocuments {
     /// The documents to compare: of documents with equal words, only the first.
-    pub(super) compared: Arc<Vec<Named>>,
-    pub(super) left_out: LeftOut,
+    pub(super) compared: Arc<Vec<NamedDocument>>,
+    pub(super) left_out: ExcludedCounts,
     /// By id: the index in `compared`, or `None` for a document that is left out.
     numbers: HashMap<String, Option<u32>>,
 }
 
 /// The numbers of documents that are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct LeftOut {
+pub(super) struct ExcludedCounts {
     /// Documents without words.
     pub(super) empty: u64,
     /// Documents that are too short to distinguish.
@@ -41,46 +41,51 @@ pub(super) struct LeftOut {
 }
 
 /// The words of a document.
-enum Words {
+enum WordDigest {
     None,
     Few,
     /// The digest of the words. Documents with equal words have equal digests.
     Enough(Digest),
 }
 
-impl Documents {
+impl EvaluatedDocuments {
     /// Reads documents on `threads` threads; from JSON lines, their "id" and "text".
-    pub(super) fn read(input: Input, html: bool, threads: usize) -> Result<Documents, Failure> {
-        let (mut compared, mut left_out) = (Vec::new(), LeftOut::default());
+    pub(super) fn read(
+        input: InputParts,
+        html: bool,
+        threads: usize,
+    ) -> Result<EvaluatedDocuments, VerbError> {
+        let (mut compared, mut left_out) = (Vec::new(), ExcludedCounts::default());
         let (mut numbers, mut seen) = (HashMap::new(), HashSet::new());
-        let mut texts = Texts::new(input.keys(Keys::of_documents()), threads, move || {
-            move |id: String, document: Document| {
-                let document = if html { extract(document.text()) } else { document };
-                let (words, bytes) = (Words::of(&document), document.text().len());
-                ((Named { id, document }, words), bytes)
-            }
-        });
+        let mut texts =
+            TextPipeline::new(input.keys(DocumentKeys::of_documents()), threads, move || {
+                move |id: String, document: Document| {
+                    let document = if html { extract(document.text()) } else { document };
+                    let (words, bytes) = (WordDigest::of(&document), document.text().len());
+                    ((NamedDocument { id, document }, words), bytes)
+                }
+            });
         while let Some(text) = texts.next()? {
-            let broken = |Broken { at, why }| Failure::Broken(format!("{at}: {why}"));
+            let broken = |BrokenRecord { at, why }| VerbError::Broken(format!("{at}: {why}"));
             let (named, words) = text.map_err(broken)?;
             let next = u32::try_from(compared.len())
-                .map_err(|_| Failure::Broken("there are too many documents".to_owned()))?;
+                .map_err(|_| VerbError::Broken("there are too many documents".to_owned()))?;
             let takes_part = match words {
-                Words::None => left_out.add(|left_out| &mut left_out.empty),
-                Words::Few => left_out.add(|left_out| &mut left_out.short),
-                Words::Enough(digest) => {
+                WordDigest::None => left_out.add(|left_out| &mut left_out.empty),
+                WordDigest::Few => left_out.add(|left_out| &mut left_out.short),
+                WordDigest::Enough(digest) => {
                     seen.insert(digest) || left_out.add(|left_out| &mut left_out.equal)
                 }
             };
             if numbers.insert(named.id.clone(), takes_part.then_some(next)).is_some() {
                 let id = escape(&named.id);
-                return Err(Failure::Broken(format!("two documents have the \"id\" {id}")));
+                return Err(VerbError::Broken(format!("two documents have the \"id\" {id}")));
             }
             if takes_part {
                 compared.push(named);
             }
         }
-        Ok(Documents { compared: Arc::new(compared), left_out, numbers })
+        Ok(EvaluatedDocuments { compared: Arc::new(compared), left_out, numbers })
     }
 
     /// The index in `compared` of the document with this id. The inner `None` is a document that is
@@ -96,16 +101,16 @@ impl Documents {
     }
 }
 
-impl LeftOut {
+impl ExcludedCounts {
     /// Counts a document that is left out. Returns false.
-    fn add(&mut self, why: impl Fn(&mut LeftOut) -> &mut u64) -> bool {
+    fn add(&mut self, why: impl Fn(&mut ExcludedCounts) -> &mut u64) -> bool {
         *why(self) += 1;
         false
     }
 
     /// The counts for people; `None` if no document is left out.
     pub(super) fn in_words(&self) -> Option<String> {
-        let LeftOut { empty, short, equal } = *self;
+        let ExcludedCounts { empty, short, equal } = *self;
         let all = empty + short + equal;
         let documents = many(all, "document takes", "documents take");
         let why = [
@@ -131,15 +136,15 @@ pub(super) fn words(text: &str) -> Vec<String> {
     runs.map(str::to_lowercase).collect()
 }
 
-impl Words {
-    fn of(document: &Document) -> Words {
+impl WordDigest {
+    fn of(document: &Document) -> WordDigest {
         let words = words(document.text());
         if words.is_empty() {
-            Words::None
+            WordDigest::None
         } else if document.is_too_short() {
-            Words::Few
+            WordDigest::Few
         } else {
-            Words::Enough(simkeep_formats::digest(words.join(" ").as_bytes()))
+            WordDigest::Enough(simkeep_formats::digest(words.join(" ").as_bytes()))
         }
     }
 }

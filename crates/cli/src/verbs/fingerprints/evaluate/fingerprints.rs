@@ -2,32 +2,34 @@
 
 use std::sync::Arc;
 
-use crate::verbs::fingerprints::evaluate::documents::Named;
-use simkeep::fingerprint::{Counted, FeatureSet, FingerprintError, Fingerprinter, Recipe};
+use crate::verbs::fingerprints::evaluate::documents::NamedDocument;
+use simkeep::fingerprint::{
+    FeatureSet, FingerprintError, Fingerprinter, InMemoryFrequencies, Recipe,
+};
 
-use super::slices::Slice;
-use crate::exit::Failure;
-use crate::input::pipeline::{self, Results};
+use super::slices::DocumentSlice;
+use crate::exit::VerbError;
+use crate::input::pipeline::{self, ChunkResults};
 
 /// The fingerprint of each document.
 pub(super) fn fingerprints(
     recipe: &Recipe,
-    documents: &Arc<Vec<Named>>,
+    documents: &Arc<Vec<NamedDocument>>,
     threads: usize,
-) -> Result<Vec<u64>, Failure> {
+) -> Result<Vec<u64>, VerbError> {
     if documents.is_empty() {
         return Ok(Vec::new());
     }
     let table = match recipe.needs_frequencies() {
         true => counted(*recipe, documents, threads)?,
-        false => Counted::new(recipe),
+        false => InMemoryFrequencies::new(recipe),
     };
     let counted = Arc::new(table);
     let mut fingerprints = Vec::with_capacity(documents.len());
     let (recipe, shared) = (*recipe, Arc::clone(documents));
     let work = move || {
         let (documents, counted) = (Arc::clone(&shared), Arc::clone(&counted));
-        move |slice: Slice, into: &mut Results<Result<u64, FingerprintError>>| {
+        move |slice: DocumentSlice, into: &mut ChunkResults<Result<u64, FingerprintError>>| {
             let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &*counted);
             for document in slice.documents(&documents) {
                 let made = fingerprinter.as_mut().map_err(|e| e.clone());
@@ -35,7 +37,7 @@ pub(super) fn fingerprints(
             }
         }
     };
-    pipeline::run(Slice::of(0..documents.len()), threads, work, |fingerprint| {
+    pipeline::run(DocumentSlice::of(0..documents.len()), threads, work, |fingerprint| {
         fingerprints.push(fingerprint?);
         Ok(())
     })?;
@@ -45,14 +47,14 @@ pub(super) fn fingerprints(
 /// Counts the documents that have each feature of a recipe.
 pub(super) fn counted(
     recipe: Recipe,
-    documents: &Arc<Vec<Named>>,
+    documents: &Arc<Vec<NamedDocument>>,
     threads: usize,
-) -> Result<Counted, Failure> {
-    let mut counted = Counted::new(&recipe);
+) -> Result<InMemoryFrequencies, VerbError> {
+    let mut counted = InMemoryFrequencies::new(&recipe);
     let shared = Arc::clone(documents);
     let work = move || {
         let (documents, mut features) = (Arc::clone(&shared), FeatureSet::new(&recipe));
-        move |slice: Slice, into: &mut Results<Vec<u64>>| {
+        move |slice: DocumentSlice, into: &mut ChunkResults<Vec<u64>>| {
             for document in slice.documents(&documents) {
                 let hashes = features.of_text(document.text()).to_vec();
                 let bytes = size_of_val(&*hashes);
@@ -60,7 +62,7 @@ pub(super) fn counted(
             }
         }
     };
-    pipeline::run(Slice::of(0..documents.len()), threads, work, |hashes: Vec<u64>| {
+    pipeline::run(DocumentSlice::of(0..documents.len()), threads, work, |hashes: Vec<u64>| {
         counted.add_features(&hashes);
         Ok(())
     })?;

@@ -3,41 +3,42 @@
 use simkeep_formats::escape;
 use simkeep_formats::lines::LineCutter;
 
-use super::documents::Documents;
-use super::truth::{Limits, Pairs, Truth};
-use crate::exit::Failure;
+use super::documents::EvaluatedDocuments;
+use super::ground_truth::{GroundTruth, NearnessLimits, TruthPairs};
+use crate::exit::VerbError;
 
 /// Reads pairs of documents. Skips pairs with documents that are left out.
 ///
 /// # Errors Names the invalid line, or the pair that contradicts itself.
 pub(super) fn read(
     pairs: LineCutter,
-    documents: &Documents,
-    limits: Limits,
-) -> Result<Truth, Failure> {
-    let mut known = Pairs::new(limits);
+    documents: &EvaluatedDocuments,
+    limits: NearnessLimits,
+) -> Result<GroundTruth, VerbError> {
+    let mut known = TruthPairs::new(limits);
     for lines in pairs {
         for (number, line) in lines.each() {
-            let fault = |why: &str| Failure::Broken(format!("{}: {why}", lines.at(number)));
+            let fault = |why: &str| VerbError::Broken(format!("{}: {why}", lines.at(number)));
             let line = line.map_err(fault)?;
             if line.trim_ascii().is_empty() {
                 continue;
             }
             let (left, right, near) = pair(line).map_err(fault)?;
             let number = |id| {
-                let unknown =
-                    || fault(&format!("no document has the id \"{}\"", escape::whole(id)));
+                let unknown = || {
+                    fault(&format!("no document has the id \"{}\"", escape::escape_untruncated(id)))
+                };
                 documents.number(id).ok_or_else(unknown)
             };
             if let (Some(left), Some(right)) = (number(left)?, number(right)?) {
-                known.add(left, right, near).map_err(Failure::Other)?;
+                known.add(left, right, near).map_err(VerbError::Other)?;
             }
         }
     }
     known.finish(documents.compared.len()).map_err(|(one, other)| {
-        let id = |number| escape::whole(documents.id(number));
+        let id = |number| escape::escape_untruncated(documents.id(number));
         let (one, other) = (id(one), id(other));
-        Failure::Broken(format!(
+        VerbError::Broken(format!(
             "\"{one}\" and \"{other}\" are given twice, as near and as not near"
         ))
     })

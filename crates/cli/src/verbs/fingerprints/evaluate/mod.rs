@@ -2,6 +2,7 @@
 
 mod documents;
 mod fingerprints;
+mod ground_truth;
 mod help;
 mod json;
 mod labelled;
@@ -12,7 +13,6 @@ mod scores;
 mod signatures;
 mod slices;
 mod table;
-mod truth;
 mod versions;
 
 use std::path::{Path, PathBuf};
@@ -20,25 +20,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 use simkeep::fingerprint::Recipe;
-use simkeep_formats::{Input, Source, lines};
+use simkeep_formats::{InputParts, InputSource, lines};
 
-use crate::common::Common;
-use crate::exit::{Exit, Failure};
-use crate::input::reading::Reading;
-use crate::input::recipe::Called;
+use crate::common::CommonArgs;
+use crate::exit::{Exit, VerbError};
+use crate::input::reading::ReadingArgs;
+use crate::input::recipe::NamedRecipe;
 use crate::output::Output;
 use crate::output::progress::counted;
 use crate::output::words::{count, many};
-use documents::Documents;
+use documents::EvaluatedDocuments;
 use fingerprints::fingerprints;
+use ground_truth::{GroundTruth, NearnessLimits};
 use help::{HELP, USAGE};
-pub(crate) use json::Line;
-use json::OfRecipe;
-use row::Row;
+pub(crate) use json::EvaluateLine;
+use json::RecipeResult;
+use row::RecipeScores;
 use scores::{DISTANCE_MAX, by_distance};
-use signatures::{SIGNATURES, Signature};
-use truth::{Limits, Truth};
-use versions::Versions;
+use signatures::{HistoricSignature, SIGNATURES};
+use versions::VersionsArgs;
 
 /// Measure how well recipes find known near-duplicates
 ///
@@ -48,17 +48,17 @@ use versions::Versions;
 /// best one.
 #[derive(Args)]
 #[command(after_long_help = HELP, override_usage = USAGE)]
-pub(crate) struct Evaluate {
+pub(crate) struct EvaluateArgs {
     /// The documents
     #[arg(required_unless_present = "versions", conflicts_with = "versions")]
     documents: Option<PathBuf>,
     #[command(flatten)]
-    known: Known,
+    known: GroundTruthArgs,
     #[command(flatten)]
-    versions: Versions,
+    versions: VersionsArgs,
     /// A preset or full name; may be repeated
     #[arg(long, value_name = "NAME")]
-    recipe: Vec<Called>,
+    recipe: Vec<NamedRecipe>,
     /// Distances to show
     #[arg(short, value_name = "BITS", value_delimiter = ',', default_values_t = [3, 5, 7], value_parser = parse_distance)]
     k: Vec<usize>,
@@ -79,13 +79,13 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "FILE", conflicts_with = "versions")]
     plot: Option<PathBuf>,
     #[command(flatten)]
-    reading: Reading,
+    reading: ReadingArgs,
 }
 
 /// The source of known near pairs.
 #[derive(Args)]
 #[group(required = true, multiple = false)]
-struct Known {
+struct GroundTruthArgs {
     /// Pairs of documents and how near they are
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
@@ -115,15 +115,15 @@ fn parse_distance(text: &str) -> Result<usize, String> {
     distance.ok_or_else(|| format!("write a number from 0 to {DISTANCE_MAX}"))
 }
 
-impl Evaluate {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl EvaluateArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         common.without_store()?;
         if self.strict_share < self.lenient_share {
-            return Err(Failure::Usage("--strict-share must be at least --lenient-share".into()));
+            return Err(VerbError::Usage("--strict-share must be at least --lenient-share".into()));
         }
         if self.known.shingles.is_some() && self.lenient_share < RESEMBLANCE_MIN {
             let why = format!("--lenient-share must be at least {RESEMBLANCE_MIN} with --shingles");
-            return Err(Failure::Usage(why));
+            return Err(VerbError::Usage(why));
         }
         if let Some(path) = &self.known.versions {
             let how = (self.html, self.reading);
@@ -132,26 +132,26 @@ impl Evaluate {
         let documents = self
             .documents
             .as_ref()
-            .ok_or_else(|| Failure::Usage("documents are needed, or --versions".into()))?;
-        let input = Input::new([Source::from_argument(documents.as_os_str())]);
+            .ok_or_else(|| VerbError::Usage("documents are needed, or --versions".into()))?;
+        let input = InputParts::new([InputSource::from_argument(documents.as_os_str())]);
         let input = input.zstd_window(self.reading.zstd_window());
-        let documents = Documents::read(input, self.html, self.reading.threads())?;
+        let documents = EvaluatedDocuments::read(input, self.html, self.reading.threads())?;
         let truth = self.truth(&documents)?;
         let rows = self.rows(&documents, &truth)?;
         if let Some(file) = &self.plot {
             self.check_is_no_input(file)?;
             let svg = plot::svg(&self.title(&documents, &truth), &rows);
-            let cannot = |e| Failure::Other(format!("cannot write {}: {e}", file.display()));
+            let cannot = |e| VerbError::Other(format!("cannot write {}: {e}", file.display()));
             crate::output::temporary::put(file, svg.as_bytes()).map_err(cannot)?;
         }
         if common.json {
             for row in &rows {
-                let line = OfRecipe::of(row, &documents, &truth);
-                output.object(&Line::Recipe(&line))?;
+                let line = RecipeResult::of(row, &documents, &truth);
+                output.object(&EvaluateLine::Recipe(&line))?;
             }
             return Ok(Exit::Done);
         }
-        self.introduce(&documents, &truth, output)?;
+        self.print_heading(&documents, &truth, output)?;
         for line in rows.iter().flat_map(|row| table::lines(row, &self.k, self.seeds)) {
             output.line(&line)?;
         }
@@ -159,7 +159,7 @@ impl Evaluate {
     }
 
     /// The recipes to compare.
-    fn recipes(&self) -> Vec<Called> {
+    fn recipes(&self) -> Vec<NamedRecipe> {
         if !self.recipe.is_empty() {
             return self.recipe.clone();
         }
@@ -168,46 +168,46 @@ impl Evaluate {
     }
 
     /// The known near pairs of the documents.
-    fn truth(&self, documents: &Documents) -> Result<Truth, Failure> {
-        let limits = Limits { lenient: self.lenient_share, strict: self.strict_share };
+    fn truth(&self, documents: &EvaluatedDocuments) -> Result<GroundTruth, VerbError> {
+        let limits = NearnessLimits { lenient: self.lenient_share, strict: self.strict_share };
         match (&self.known.pairs, self.known.shingles) {
             (Some(pairs), _) => {
                 let lines = lines::open(pairs, self.reading.zstd_window());
-                labelled::read(lines.map_err(Failure::Other)?, documents, limits)
+                labelled::read(lines.map_err(VerbError::Other)?, documents, limits)
             }
             (None, Some(words)) => {
                 resemblance::truth(words, &documents.compared, limits, self.reading.threads())
             }
-            (None, None) => Err(Failure::Usage("--pairs or --shingles is needed".into())),
+            (None, None) => Err(VerbError::Usage("--pairs or --shingles is needed".into())),
         }
     }
 
     /// Checks that the plot does not replace one of the inputs.
-    fn check_is_no_input(&self, plot: &Path) -> Result<(), Failure> {
+    fn check_is_no_input(&self, plot: &Path) -> Result<(), VerbError> {
         let inputs = self.documents.iter().chain(&self.known.pairs);
         let place = plot.canonicalize().ok();
         if place.is_some() && inputs.into_iter().any(|input| input.canonicalize().ok() == place) {
             let what =
                 format!("the plot would take the place of {}, which is read", plot.display());
-            return Err(Failure::Usage(what));
+            return Err(VerbError::Usage(what));
         }
         Ok(())
     }
 
     /// The title of the plot.
-    fn title(&self, documents: &Documents, truth: &Truth) -> String {
+    fn title(&self, documents: &EvaluatedDocuments, truth: &GroundTruth) -> String {
         let documents = many(documents.compared.len() as u64, "document", "documents");
         let pairs = many(truth.strict(), "pair", "pairs");
         format!("{documents}, {pairs} near from {} on", self.strict_share)
     }
 
     /// Prints the lines above the table.
-    fn introduce(
+    fn print_heading(
         &self,
-        documents: &Documents,
-        truth: &Truth,
+        documents: &EvaluatedDocuments,
+        truth: &GroundTruth,
         output: &mut Output,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VerbError> {
         let (lenient, strict) = (count(truth.lenient()), count(truth.strict()));
         output.line(&format!(
             "{} documents; {lenient} pairs are near from {} on, {strict} from {} on",
@@ -223,7 +223,11 @@ impl Evaluate {
     }
 
     /// Computes the scores of all recipes and signatures.
-    fn rows(&self, documents: &Documents, truth: &Truth) -> Result<Vec<Row>, Failure> {
+    fn rows(
+        &self,
+        documents: &EvaluatedDocuments,
+        truth: &GroundTruth,
+    ) -> Result<Vec<RecipeScores>, VerbError> {
         let recipes = self.recipes();
         let signatures = if self.recipe.is_empty() { &SIGNATURES[..] } else { &[] };
         let all = recipes.len() as u64 * u64::from(self.seeds) + signatures.len() as u64;
@@ -243,11 +247,11 @@ impl Evaluate {
     /// Computes the scores of a recipe's fingerprints.
     fn row(
         &self,
-        Called { name, recipe }: Called,
-        documents: &Documents,
-        truth: &Truth,
+        NamedRecipe { name, recipe }: NamedRecipe,
+        documents: &EvaluatedDocuments,
+        truth: &GroundTruth,
         done: &AtomicU64,
-    ) -> Result<Row, Failure> {
+    ) -> Result<RecipeScores, VerbError> {
         let threads = self.reading.threads();
         let mut hashes = Vec::new();
         for seed in 0..self.seeds {
@@ -258,18 +262,18 @@ impl Evaluate {
             done.fetch_add(1, Ordering::Relaxed);
         }
         let advised = recipe.preset().and_then(|preset| preset.near).map(|near| near as usize);
-        Ok(Row::new(name, recipe.name(), advised, &hashes))
+        Ok(RecipeScores::new(name, recipe.name(), advised, &hashes))
     }
 
     /// Computes the score of a signature, which has one distance and one hash.
     fn row_of(
         &self,
-        signature: &Signature,
-        documents: &Documents,
-        truth: &Truth,
-    ) -> Result<Row, Failure> {
+        signature: &HistoricSignature,
+        documents: &EvaluatedDocuments,
+        truth: &GroundTruth,
+    ) -> Result<RecipeScores, VerbError> {
         let score = signature.score(&documents.compared, truth, self.reading.threads())?;
         let (name, recipe) = (signature.name.to_owned(), signature.recipe.to_owned());
-        Ok(Row::new(name, recipe, None, &[vec![score]]))
+        Ok(RecipeScores::new(name, recipe, None, &[vec![score]]))
     }
 }

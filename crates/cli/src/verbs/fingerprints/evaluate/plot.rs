@@ -1,25 +1,25 @@
 //! A plot of precision, recall and F1 by distance.
 
-use super::row::{Figures, Mean, Row};
+use super::row::{MeanScores, RecipeScores, SeedMean};
 use super::scores::DISTANCE_MAX;
-use crate::output::plot::{Axis, Curve, Panel, Plot};
+use crate::output::plot::{CurvePlot, PlotAxis, PlotCurve, PlotPanel};
 
 /// The figure that a panel shows.
-type Shown = fn(&Figures) -> Option<Mean>;
+type PanelFigure = fn(&MeanScores) -> Option<SeedMean>;
 
-const PANELS: [(&str, Shown); 3] = [
+const PANELS: [(&str, PanelFigure); 3] = [
     ("Precision, strict", |figures| figures.strict),
     ("Recall", |figures| figures.recall),
     ("F1", |figures| figures.f1),
 ];
 
 /// Draws all rows under a title.
-pub(super) fn svg(title: &str, rows: &[Row]) -> String {
+pub(super) fn svg(title: &str, rows: &[RecipeScores]) -> String {
     let distances = (0..=DISTANCE_MAX).step_by(5).map(|k| (f64::from(k), k.to_string()));
-    let panel = |(title, shown): (&'static str, Shown)| Panel {
+    let panel = |(title, shown): (&'static str, PanelFigure)| PlotPanel {
         title,
-        x: Axis(distances.clone().collect()),
-        y: Axis(
+        x: PlotAxis(distances.clone().collect()),
+        y: PlotAxis(
             (0..=5)
                 .map(|n| f64::from(n) / 5.0)
                 .map(|share| (share, format!("{share:.1}")))
@@ -28,7 +28,7 @@ pub(super) fn svg(title: &str, rows: &[Row]) -> String {
         below: "bits that differ, at most",
         curves: rows.iter().map(|row| curve(row, shown)).collect(),
     };
-    let plot = Plot {
+    let plot = CurvePlot {
         title,
         size: (300.0, 280.0),
         panels: PANELS.map(panel).into(),
@@ -39,9 +39,9 @@ pub(super) fn svg(title: &str, rows: &[Row]) -> String {
 }
 
 /// The curve of a row, with marks at its advised and its best distance.
-fn curve(row: &Row, shown: Shown) -> Curve {
+fn curve(row: &RecipeScores, shown: PanelFigure) -> PlotCurve {
     let at = |k: usize| Some((k as f64, row.at.get(k).and_then(shown)?.mean));
-    Curve {
+    PlotCurve {
         points: (0..row.at.len()).filter_map(at).collect(),
         dot: row.advised.and_then(at),
         ring: row.best().and_then(at),
@@ -50,16 +50,18 @@ fn curve(row: &Row, shown: Shown) -> Curve {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scores::Score;
+    use super::super::scores::PairScore;
     use super::*;
 
     #[test]
     fn curve_has_points_where_values_exist() {
-        let score = |strict, f1| Score { pairs: 1, lenient: None, strict, recall: Some(0.25), f1 };
+        let score =
+            |strict, f1| PairScore { pairs: 1, lenient: None, strict, recall: Some(0.25), f1 };
         let hash = vec![score(None, Some(0.5)), score(Some(1.0), Some(0.75))];
-        let row = Row::new("a".into(), "x".into(), Some(0), &[hash]);
+        let row = RecipeScores::new("a".into(), "x".into(), Some(0), &[hash]);
         let [precision, recall, _] = PANELS.map(|(_, shown)| curve(&row, shown));
-        let marked = |points: &[(f64, f64)], dot, ring| Curve { points: points.into(), dot, ring };
+        let marked =
+            |points: &[(f64, f64)], dot, ring| PlotCurve { points: points.into(), dot, ring };
         // There is no precision at the advised distance.
         assert_eq!(precision, marked(&[(1.0, 1.0)], None, Some((1.0, 1.0))));
         let [first, second] = [(0.0, 0.25), (1.0, 0.25)];

@@ -1,10 +1,10 @@
 //! The scores of one recipe or signature: the mean over its hashes, at each distance.
 
-use super::scores::Score;
+use super::scores::PairScore;
 
 /// The scores of a recipe or signature.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub(super) struct RecipeScores {
     /// The name that the user gave.
     pub(super) name: String,
     /// The full name.
@@ -15,42 +15,42 @@ pub(super) struct Row {
     pub(super) seeds: usize,
     /// The figures by distance, from 0. A signature, which is equal or not, has only the distance
     /// 0.
-    pub(super) at: Vec<Figures>,
+    pub(super) at: Vec<MeanScores>,
 }
 
 /// The means of scores.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Figures {
-    pub(super) pairs: Mean,
-    pub(super) lenient: Option<Mean>,
-    pub(super) strict: Option<Mean>,
-    pub(super) recall: Option<Mean>,
-    pub(super) f1: Option<Mean>,
+pub(super) struct MeanScores {
+    pub(super) pairs: SeedMean,
+    pub(super) lenient: Option<SeedMean>,
+    pub(super) strict: Option<SeedMean>,
+    pub(super) recall: Option<SeedMean>,
+    pub(super) f1: Option<SeedMean>,
 }
 
 /// The mean of some numbers, and their deviation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Mean {
+pub(super) struct SeedMean {
     pub(super) mean: f64,
     /// The standard deviation of a sample (with n - 1); `None` for a single number.
     pub(super) deviation: Option<f64>,
 }
 
-impl Row {
+impl RecipeScores {
     /// Averages the scores by distance: `hashes` has a list of scores for each hash.
     pub(super) fn new(
         name: String,
         recipe: String,
         advised: Option<usize>,
-        hashes: &[Vec<Score>],
-    ) -> Row {
+        hashes: &[Vec<PairScore>],
+    ) -> RecipeScores {
         let distances = hashes.iter().map(Vec::len).min().unwrap_or(0);
         let at = |k: usize| {
-            let scores: Vec<Score> =
+            let scores: Vec<PairScore> =
                 hashes.iter().filter_map(|hash| hash.get(k).copied()).collect();
-            Figures::of(&scores)
+            MeanScores::of(&scores)
         };
-        Row {
+        RecipeScores {
             name,
             recipe,
             advised,
@@ -61,23 +61,23 @@ impl Row {
 
     /// The smallest distance with the highest F1. `None` if no pair is found at any distance.
     pub(super) fn best(&self) -> Option<usize> {
-        let f1 = |(k, figures): (usize, &Figures)| figures.f1.map(|f1| (k, f1.mean));
+        let f1 = |(k, figures): (usize, &MeanScores)| figures.f1.map(|f1| (k, f1.mean));
         let all = self.at.iter().enumerate().filter_map(f1).filter(|(_, f1)| *f1 > 0.0);
         let best = all.reduce(|best, next| if next.1 > best.1 { next } else { best });
         best.map(|(k, _)| k)
     }
 }
 
-impl Figures {
+impl MeanScores {
     /// The means of scores; `None` without scores.
-    fn of(scores: &[Score]) -> Option<Figures> {
-        let share = |what: fn(&Score) -> Option<f64>| {
+    fn of(scores: &[PairScore]) -> Option<MeanScores> {
+        let share = |what: fn(&PairScore) -> Option<f64>| {
             let known: Vec<f64> = scores.iter().filter_map(what).collect();
-            Mean::of(&known)
+            SeedMean::of(&known)
         };
         let pairs: Vec<f64> = scores.iter().map(|score| score.pairs as f64).collect();
-        Some(Figures {
-            pairs: Mean::of(&pairs)?,
+        Some(MeanScores {
+            pairs: SeedMean::of(&pairs)?,
             lenient: share(|score| score.lenient),
             strict: share(|score| score.strict),
             recall: share(|score| score.recall),
@@ -86,14 +86,14 @@ impl Figures {
     }
 }
 
-impl Mean {
+impl SeedMean {
     /// The mean of some numbers; `None` without numbers.
-    fn of(numbers: &[f64]) -> Option<Mean> {
+    fn of(numbers: &[f64]) -> Option<SeedMean> {
         let many = numbers.len() as f64;
         let mean = numbers.iter().sum::<f64>() / many;
         let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
         let deviation = (numbers.len() > 1).then(|| (squares / (many - 1.0)).sqrt());
-        (!numbers.is_empty()).then_some(Mean { mean, deviation })
+        (!numbers.is_empty()).then_some(SeedMean { mean, deviation })
     }
 }
 
@@ -101,16 +101,16 @@ impl Mean {
 mod tests {
     use super::*;
 
-    fn score(pairs: u64, f1: Option<f64>) -> Score {
-        Score { pairs, lenient: None, strict: None, recall: None, f1 }
+    fn score(pairs: u64, f1: Option<f64>) -> PairScore {
+        PairScore { pairs, lenient: None, strict: None, recall: None, f1 }
     }
 
     #[test]
     fn means_have_the_sample_deviation() {
-        assert_eq!(Mean::of(&[]), None);
-        assert_eq!(Mean::of(&[0.5]), Some(Mean { mean: 0.5, deviation: None }));
-        let mean = Mean::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
-        assert_eq!(mean, Mean { mean: 5.0, deviation: Some((32.0f64 / 7.0).sqrt()) });
+        assert_eq!(SeedMean::of(&[]), None);
+        assert_eq!(SeedMean::of(&[0.5]), Some(SeedMean { mean: 0.5, deviation: None }));
+        let mean = SeedMean::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
+        assert_eq!(mean, SeedMean { mean: 5.0, deviation: Some((32.0f64 / 7.0).sqrt()) });
     }
 
     #[test]
@@ -119,13 +119,16 @@ mod tests {
             vec![score(0, None), score(1, Some(0.5)), score(2, Some(0.7)), score(3, Some(0.6))];
         let other =
             vec![score(2, None), score(3, Some(0.5)), score(4, Some(0.5)), score(5, Some(0.6))];
-        let row = Row::new("x".into(), "y".into(), None, &[one, other]);
+        let row = RecipeScores::new("x".into(), "y".into(), None, &[one, other]);
         assert_eq!((row.at.len(), row.at[0].pairs.mean, row.best()), (4, 1.0, Some(2)));
-        assert_eq!(Row::new("x".into(), "y".into(), None, &[vec![score(0, None)]]).best(), None);
         assert_eq!(
-            Row::new("x".into(), "y".into(), None, &[vec![score(1, Some(0.0))]]).best(),
+            RecipeScores::new("x".into(), "y".into(), None, &[vec![score(0, None)]]).best(),
             None
         );
-        assert_eq!(Row::new("x".into(), "y".into(), None, &[]).at.len(), 0);
+        assert_eq!(
+            RecipeScores::new("x".into(), "y".into(), None, &[vec![score(1, Some(0.0))]]).best(),
+            None
+        );
+        assert_eq!(RecipeScores::new("x".into(), "y".into(), None, &[]).at.len(), 0);
     }
 }

@@ -6,14 +6,14 @@ use std::sync::{Mutex, PoisonError};
 use simkeep::Progress;
 use simkeep::join::Join;
 
-use super::truth::{Nearness, Truth};
+use super::ground_truth::{GroundTruth, Nearness};
 
 /// The largest distance to examine, in bits.
 pub(super) const DISTANCE_MAX: u32 = 20;
 
 /// The scores of the pairs within a distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Score {
+pub(super) struct PairScore {
     /// The number of pairs within the distance.
     pub(super) pairs: u64,
     /// The fraction of these pairs that are near by the lenient measure; `None` without pairs.
@@ -28,28 +28,28 @@ pub(super) struct Score {
 
 /// Counts of the pairs that were found: all of them, and those that are near by either measure.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Found {
+pub(super) struct FoundPairs {
     pairs: u64,
     lenient: u64,
     strict: u64,
 }
 
-impl Found {
+impl FoundPairs {
     /// Counts a pair of this nearness.
-    pub(super) fn see(&mut self, near: Nearness) {
-        self.add(Found { pairs: 1, lenient: near.lenient.into(), strict: near.strict.into() });
+    pub(super) fn count_pair(&mut self, near: Nearness) {
+        self.add(FoundPairs { pairs: 1, lenient: near.lenient.into(), strict: near.strict.into() });
     }
 
-    fn add(&mut self, other: Found) {
+    fn add(&mut self, other: FoundPairs) {
         self.pairs += other.pairs;
         self.lenient += other.lenient;
         self.strict += other.strict;
     }
 
     /// The score, if there are `all` strictly near pairs.
-    pub(super) fn score(self, all: u64) -> Score {
+    pub(super) fn score(self, all: u64) -> PairScore {
         let share = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
-        Score {
+        PairScore {
             pairs: self.pairs,
             lenient: share(self.lenient, self.pairs),
             strict: share(self.strict, self.pairs),
@@ -61,19 +61,23 @@ impl Found {
 
 /// Compares all fingerprints with each other. Returns the score for each distance, from 0.
 #[expect(clippy::indexing_slicing, reason = "no pair that is joined is farther apart")]
-pub(super) fn by_distance(fingerprints: &[u64], truth: &Truth, threads: usize) -> Vec<Score> {
-    let found = Mutex::new([Found::default(); DISTANCE_MAX as usize + 1]);
+pub(super) fn by_distance(
+    fingerprints: &[u64],
+    truth: &GroundTruth,
+    threads: usize,
+) -> Vec<PairScore> {
+    let found = Mutex::new([FoundPairs::default(); DISTANCE_MAX as usize + 1]);
     let join = Join::within(DISTANCE_MAX).threads(threads);
     // Joining fingerprints in memory cannot fail.
     let Ok(_) = join.run(fingerprints, &Progress::default(), |pairs| {
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
         for pair in pairs {
-            found[pair.distance as usize].see(truth.of(pair.left, pair.right));
+            found[pair.distance as usize].count_pair(truth.of(pair.left, pair.right));
         }
         ControlFlow::Continue(())
     });
     let all = truth.strict();
-    let mut within = Found::default();
+    let mut within = FoundPairs::default();
     let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     let scores = found.into_iter().map(|at| {
         within.add(at);

@@ -2,45 +2,45 @@
 
 use std::sync::Arc;
 
-use crate::verbs::fingerprints::evaluate::documents::Named;
+use crate::verbs::fingerprints::evaluate::documents::NamedDocument;
 use simkeep::fingerprint::{
-    Counted, FingerprintError, IMatch, Lexicon, Ratio, Recipe, Shingles, SuperShingles,
+    FingerprintError, IMatch, InMemoryFrequencies, Lexicon, Ratio, Recipe, Shingles, SuperShingles,
 };
 
 use super::fingerprints::counted;
-use super::scores::{Found, Score};
-use super::slices::Slice;
-use super::truth::Truth;
-use crate::exit::Failure;
-use crate::input::pipeline::{self, Results};
+use super::ground_truth::GroundTruth;
+use super::scores::{FoundPairs, PairScore};
+use super::slices::DocumentSlice;
+use crate::exit::VerbError;
+use crate::input::pipeline::{self, ChunkResults};
 
 /// The keys of a document; `None` for a missing key.
-type Keys = Result<Vec<Option<u128>>, FingerprintError>;
+type SignatureKeys = Result<Vec<Option<u128>>, FingerprintError>;
 
 /// The number of words in a shingle, as in D. Fetterly, M. Manasse and M. Najork.
 const SHINGLE: u32 = 5;
 
 /// A signature: documents are near if one of their keys is equal.
-pub(super) struct Signature {
+pub(super) struct HistoricSignature {
     pub(super) name: &'static str,
     /// A description of the signature.
     pub(super) recipe: &'static str,
-    keys: fn(&str, &Lexicon<'_>) -> Keys,
+    keys: fn(&str, &Lexicon<'_>) -> SignatureKeys,
 }
 
 /// All signatures.
-pub(super) const SIGNATURES: [Signature; 3] = [
-    Signature {
+pub(super) const SIGNATURES: [HistoricSignature; 3] = [
+    HistoricSignature {
         name: "imatch",
         recipe: "a digest of words with a rarity of 0.3 to 0.7",
         keys: |text, lexicon| Ok(IMatch::<1>::of(text, lexicon)?.digests().to_vec()),
     },
-    Signature {
+    HistoricSignature {
         name: "imatch-10",
         recipe: "ten digests of words with a rarity of 0.3 to 0.7, one equal",
         keys: |text, lexicon| Ok(IMatch::<10>::of(text, lexicon)?.digests().to_vec()),
     },
-    Signature {
+    HistoricSignature {
         name: "supershingles",
         recipe: "six hashes of runs of 5 words, two equal",
         keys: |text, _| Ok(pairs_of(&SuperShingles::of(&Shingles::of_text(text, SHINGLE)).0)),
@@ -56,20 +56,20 @@ fn pairs_of(hashes: &[u64]) -> Vec<Option<u128>> {
     hashes.iter().enumerate().flat_map(before).collect()
 }
 
-impl Signature {
+impl HistoricSignature {
     /// The score of the signature on these documents, with document frequencies from the same
     /// documents.
     pub(super) fn score(
         &self,
-        documents: &Arc<Vec<Named>>,
-        truth: &Truth,
+        documents: &Arc<Vec<NamedDocument>>,
+        truth: &GroundTruth,
         threads: usize,
-    ) -> Result<Score, Failure> {
-        let mut found = Found::default();
+    ) -> Result<PairScore, VerbError> {
+        let mut found = FoundPairs::default();
         // One document has no pairs, and its lexicon cannot be built.
         if documents.len() > 1 {
             each_pair(&self.of(documents, threads)?, |left, right| {
-                found.see(truth.of(left, right))
+                found.count_pair(truth.of(left, right))
             });
         }
         Ok(found.score(truth.strict()))
@@ -78,21 +78,21 @@ impl Signature {
     /// The keys of each document, half a kilobyte each in addition to the text.
     fn of(
         &self,
-        documents: &Arc<Vec<Named>>,
+        documents: &Arc<Vec<NamedDocument>>,
         threads: usize,
-    ) -> Result<Vec<Vec<Option<u128>>>, Failure> {
+    ) -> Result<Vec<Vec<Option<u128>>>, VerbError> {
         let counted = Arc::new(counted(Recipe::words(1), documents, threads)?);
         let (mut all, keys, shared) = (Vec::new(), self.keys, Arc::clone(documents));
         let work = move || {
             let (documents, counted) = (Arc::clone(&shared), Arc::clone(&counted));
-            move |slice: Slice, into: &mut Results<Keys>| {
+            move |slice: DocumentSlice, into: &mut ChunkResults<SignatureKeys>| {
                 for document in slice.documents(&documents) {
                     let of_lexicon = lexicon(&counted);
                     into.push(of_lexicon.and_then(|lexicon| keys(document.text(), &lexicon)), 0);
                 }
             }
         };
-        pipeline::run(Slice::of(0..documents.len()), threads, work, |keys| {
+        pipeline::run(DocumentSlice::of(0..documents.len()), threads, work, |keys| {
             all.push(keys?);
             Ok(())
         })?;
@@ -101,7 +101,7 @@ impl Signature {
 }
 
 /// The words that are neither common nor rare.
-fn lexicon(counted: &Counted) -> Result<Lexicon<'_>, FingerprintError> {
+fn lexicon(counted: &InMemoryFrequencies) -> Result<Lexicon<'_>, FingerprintError> {
     Lexicon::new(counted, Ratio::percent(30)..=Ratio::percent(70))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::row::{Figures, Mean, Row};
+use super::row::{MeanScores, RecipeScores, SeedMean};
 
 /// The width of the column of names. A longer name pushes its first line to the right.
 const NAME_WIDTH: usize = 26;
@@ -14,14 +14,14 @@ pub(super) fn heading(seeds: u32) -> String {
 }
 
 /// The lines of a row: at these distances, the advised one, and the best one.
-pub(super) fn lines(row: &Row, distances: &[usize], seeds: u32) -> Vec<String> {
+pub(super) fn lines(row: &RecipeScores, distances: &[usize], seeds: u32) -> Vec<String> {
     // If there is a single distance, it is not marked as the best.
     let only = (row.at.len() == 1).then_some(0);
     let (advised, best) = (row.advised, row.best().filter(|_| only.is_none()));
     let named = distances.iter().copied().chain(advised).chain(best).chain(only);
     let all: BTreeSet<usize> = named.collect();
     let shown = all.into_iter().filter_map(|k| row.at.get(k).map(|figures| (k, figures)));
-    let line = |(at, (k, figures)): (usize, (usize, &Figures))| {
+    let line = |(at, (k, figures)): (usize, (usize, &MeanScores))| {
         let name = if at == 0 { row.name.as_str() } else { "" };
         let shares = [figures.lenient, figures.strict, figures.recall, figures.f1];
         let shares = shares.map(|mean| cell(&share(mean), seeds)).concat();
@@ -43,11 +43,11 @@ fn cell(text: &str, seeds: u32) -> String {
 }
 
 /// A ratio with three decimals, or `-` for 0 / 0.
-fn share(mean: Option<Mean>) -> String {
+fn share(mean: Option<SeedMean>) -> String {
     match mean {
         None => "-".to_owned(),
-        Some(Mean { mean, deviation: None }) => format!("{mean:.3}"),
-        Some(Mean { mean, deviation: Some(deviation) }) => {
+        Some(SeedMean { mean, deviation: None }) => format!("{mean:.3}"),
+        Some(SeedMean { mean, deviation: Some(deviation) }) => {
             format!("{mean:.3} ±{}", format!("{deviation:.3}").trim_start_matches('0'))
         }
     }

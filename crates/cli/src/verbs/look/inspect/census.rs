@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::inspect::{Census, FingerprintCensus};
 
-use crate::exit::Failure;
+use crate::exit::VerbError;
 use crate::output::Output;
-use crate::output::json::{Fingerprint, Time, VerdictCounts};
-use crate::output::table::{Table, left, right};
+use crate::output::json::{Fingerprint, Time, VerdictTotals};
+use crate::output::table::{TextTable, left, right};
 use crate::output::visit;
 use crate::output::words::{count, many};
 use simkeep_formats::escape;
@@ -25,15 +25,18 @@ pub(super) fn fingerprints(census: &FingerprintCensus) -> (String, String) {
 }
 
 /// Prints the hosts with the most pages.
-pub(super) fn print_hosts(census: &Census, output: &mut Output) -> Result<(), Failure> {
+pub(super) fn print_hosts(census: &Census, output: &mut Output) -> Result<(), VerbError> {
     output.line("")?;
     let columns = ["pages", "visits", "changed", "reverted"].map(right);
-    let mut table = Table::new(columns.into_iter().chain([left("host")]));
+    let mut table = TextTable::new(columns.into_iter().chain([left("host")]));
     for host in &census.largest_hosts {
         let found = &host.verdicts;
         let [pages, visits, changed, reverted] =
             [host.pages, host.visits, found.changed, found.reverted].map(count);
-        table.row([pages, visits, changed, reverted, escape::whole(&host.host)], output)?;
+        table.row(
+            [pages, visits, changed, reverted, escape::escape_untruncated(&host.host)],
+            output,
+        )?;
     }
     Ok(table.end(output)?)
 }
@@ -41,7 +44,7 @@ pub(super) fn print_hosts(census: &Census, output: &mut Output) -> Result<(), Fa
 /// Counts from one pass over all pages and visits.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Census")]
-pub(super) struct Answer<'a> {
+pub(super) struct CensusResult<'a> {
     pages: u64,
     /// Pages with content in force.
     pages_in_force: u64,
@@ -57,9 +60,9 @@ pub(super) struct Answer<'a> {
     /// The number of hosts with pages; URLs without a host count as one host for each scheme.
     host_count: u64,
     /// The hosts with the most pages, the largest first.
-    largest_hosts: Vec<Host<'a>>,
+    largest_hosts: Vec<CensusHost<'a>>,
     /// The fingerprints of the epoch for near-duplicates.
-    fingerprint_census: Fingerprints<'a>,
+    fingerprint_census: FingerprintDistribution<'a>,
     /// The number of visits by their distance to the previous version, from 0 to 64 bits.
     distances: &'a [u64],
     /// The number of pages by the fraction of their visits that found a change: none, up to a tenth,
@@ -68,35 +71,35 @@ pub(super) struct Answer<'a> {
     /// The length of each period, in seconds.
     period_seconds: i64,
     /// The counts of verdicts in each period, in order of time. Empty periods are left out.
-    periods: Vec<Period>,
+    periods: Vec<CensusPeriod>,
     /// The counts of verdicts of visits outside of all periods, because their times are far from
     /// all others.
-    outside: VerdictCounts,
+    outside: VerdictTotals,
 }
 
 /// A host, with counts of its pages and visits.
 #[derive(Serialize, JsonSchema)]
-struct Host<'a> {
+struct CensusHost<'a> {
     host: &'a str,
     pages: u64,
     visits: u64,
     /// The counts of the verdicts of its visits.
     #[serde(flatten)]
-    verdicts: VerdictCounts,
+    verdicts: VerdictTotals,
 }
 
 /// The counts of the verdicts of the visits in a period.
 #[derive(Serialize, JsonSchema)]
-struct Period {
+struct CensusPeriod {
     /// The beginning of the period.
     from: Time,
     #[serde(flatten)]
-    verdicts: VerdictCounts,
+    verdicts: VerdictTotals,
 }
 
 /// Counts of the fingerprints that pages have now.
 #[derive(Serialize, JsonSchema)]
-struct Fingerprints<'a> {
+struct FingerprintDistribution<'a> {
     /// Pages that have a fingerprint now.
     pages: u64,
     /// Pages whose content has no fingerprint.
@@ -116,30 +119,30 @@ struct Fingerprints<'a> {
     distinct_ones: &'a [u64],
     /// The number of counted fingerprints by their number of pages: 1, 2 to 3, 4 to 7, and so on.
     shared: &'a [u64],
-    commonest: Option<Commonest>,
+    commonest: Option<CommonestFingerprint>,
 }
 
 /// The fingerprint that the most pages have.
 #[derive(Serialize, JsonSchema)]
-struct Commonest {
+struct CommonestFingerprint {
     fingerprint: Fingerprint,
     pages: u64,
 }
 
-impl<'a> From<&'a Census> for Answer<'a> {
-    fn from(census: &'a Census) -> Answer<'a> {
+impl<'a> From<&'a Census> for CensusResult<'a> {
+    fn from(census: &'a Census) -> CensusResult<'a> {
         let of = &census.fingerprints;
-        let hosts = census.largest_hosts.iter().map(|host| Host {
+        let hosts = census.largest_hosts.iter().map(|host| CensusHost {
             host: &host.host,
             pages: host.pages,
             visits: host.visits,
             verdicts: host.verdicts.into(),
         });
-        let periods = census
-            .periods
-            .iter()
-            .map(|period| Period { from: Time(period.from), verdicts: period.verdicts.into() });
-        Answer {
+        let periods = census.periods.iter().map(|period| CensusPeriod {
+            from: Time(period.from),
+            verdicts: period.verdicts.into(),
+        });
+        CensusResult {
             pages: census.pages,
             pages_in_force: census.in_force,
             pages_gone: census.gone,
@@ -149,7 +152,7 @@ impl<'a> From<&'a Census> for Answer<'a> {
             last: census.last.map(Time),
             host_count: census.hosts,
             largest_hosts: hosts.collect(),
-            fingerprint_census: Fingerprints {
+            fingerprint_census: FingerprintDistribution {
                 pages: of.pages,
                 without_fingerprint: of.without,
                 popcounts: &of.popcounts,
@@ -159,7 +162,7 @@ impl<'a> From<&'a Census> for Answer<'a> {
                 distinct: of.distinct,
                 distinct_ones: &of.distinct_ones,
                 shared: &of.shared,
-                commonest: of.commonest.map(|(fingerprint, pages)| Commonest {
+                commonest: of.commonest.map(|(fingerprint, pages)| CommonestFingerprint {
                     fingerprint: Fingerprint(fingerprint),
                     pages,
                 }),

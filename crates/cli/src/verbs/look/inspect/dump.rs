@@ -12,15 +12,15 @@ use simkeep::Snapshot;
 use simkeep::inspect::{DumpLine, DumpQuery, SegmentView};
 use simkeep_formats::escape;
 
-use crate::common::Common;
-use crate::exit::{Exit, Failure, say};
+use crate::common::CommonArgs;
+use crate::exit::{Exit, VerbError, print_message};
 use crate::input::limit::Limit;
 use crate::input::origin;
 use crate::output::{Output, write_object};
 
 /// The options that select the bytes of a segment to dump.
 #[derive(Args)]
-pub(super) struct Dump {
+pub(super) struct DumpArgs {
     /// Print the bytes and their meaning
     #[arg(long)]
     dump: bool,
@@ -57,7 +57,7 @@ impl FromStr for Offset {
 
 /// Some bytes of the segment, and their meaning.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Line<'a> {
+pub(crate) struct DumpedBytes<'a> {
     /// The offset of the bytes in the file.
     offset: u64,
     size_bytes: u64,
@@ -68,8 +68,8 @@ pub(crate) struct Line<'a> {
     damaged: bool,
 }
 
-impl Line<'_> {
-    fn of(line: &DumpLine) -> Line<'_> {
+impl DumpedBytes<'_> {
+    fn of(line: &DumpLine) -> DumpedBytes<'_> {
         let digits = |bytes: &Vec<u8>| {
             bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut digits, byte| {
                 // Writing to a string cannot fail.
@@ -77,7 +77,7 @@ impl Line<'_> {
                 digits
             })
         };
-        Line {
+        DumpedBytes {
             offset: line.offset,
             size_bytes: line.len,
             bytes: line.bytes.as_ref().map(digits),
@@ -87,7 +87,7 @@ impl Line<'_> {
     }
 }
 
-impl Dump {
+impl DumpArgs {
     pub(super) fn is_asked_for(&self) -> bool {
         self.dump
     }
@@ -96,9 +96,9 @@ impl Dump {
         self,
         segment: &SegmentView,
         snapshot: &Snapshot,
-        common: &Common,
+        common: &CommonArgs,
         output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    ) -> Result<Exit, VerbError> {
         let mut asked = DumpQuery::all().from(self.offset.map_or(0, |offset| offset.0));
         asked.section = self.section.as_ref().map(|name| name.replace(['-', '_'], " "));
         asked.part = self.part;
@@ -133,7 +133,7 @@ impl Dump {
             names.extend(["head", "table", "trailer"]);
             names.sort_unstable();
             names.dedup();
-            say(&format!(
+            print_message(&format!(
                 "segment {} has no such bytes; its sections: {}",
                 segment.id,
                 names.join(", ")
@@ -147,10 +147,10 @@ impl Dump {
 fn print(line: &DumpLine, as_json: bool, output: &mut Output) -> io::Result<()> {
     let out = output.writer();
     if as_json {
-        return write_object(out, &Line::of(line));
+        return write_object(out, &DumpedBytes::of(line));
     }
     // The meaning quotes data from web servers, which may contain line breaks.
-    let quoted = escape::whole(&line.meaning);
+    let quoted = escape::escape_untruncated(&line.meaning);
     let shown = if quoted == line.meaning {
         line.to_string()
     } else {

@@ -9,47 +9,47 @@ use simkeep::{Error, Origin};
 use simkeep_formats::escape;
 
 use crate::advice::message;
-use crate::common::Common;
-use crate::exit::{Exit, Failure};
+use crate::common::CommonArgs;
+use crate::exit::{Exit, VerbError};
 use crate::input::origin;
 use crate::output::Output;
-use crate::output::json::{Epoch, Saw};
+use crate::output::json::{EpochSummary, StoreState};
 use crate::output::words::{bytes, count, many};
 
 /// Show an epoch's role, begin, fingerprints and table
 #[derive(Args)]
-pub(super) struct EpochOf {
+pub(super) struct InspectEpochArgs {
     /// Name of the epoch
     name: String,
 }
 
 /// An epoch, and the segments with its fingerprints.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct EpochDetails<'a> {
     #[serde(flatten)]
-    epoch: Epoch<'a>,
+    epoch: EpochSummary<'a>,
     /// The segments with fingerprints of the epoch, the oldest first.
-    segments: Vec<Segment>,
+    segments: Vec<EpochSegment>,
     /// The number of documents that its frequency table counted; null if it has no table.
     documents: Option<u64>,
     /// The number of terms in its frequency table; null if it has no table.
     terms: Option<u64>,
     /// Why its frequency table cannot be read; null if it can, or if it has none.
     table_missing: Option<&'a str>,
-    saw: Saw,
+    saw: StoreState,
 }
 
 /// The fingerprints of an epoch in one segment.
 #[derive(Serialize, JsonSchema)]
-struct Segment {
+struct EpochSegment {
     segment: u64,
     fingerprints: u32,
     /// The size of their fingerprint tables in bytes.
     size_bytes: u64,
 }
 
-impl EpochOf {
-    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl InspectEpochArgs {
+    pub(super) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let reader = common.read()?;
         let snapshot = reader.snapshot();
         let epoch = origin::named(snapshot.epochs(), &self.name)?;
@@ -73,23 +73,23 @@ impl EpochOf {
         for of in own {
             let info = &of.info;
             if common.json {
-                let segments = places.iter().map(|(id, of)| Segment {
+                let segments = places.iter().map(|(id, of)| EpochSegment {
                     segment: *id,
                     fingerprints: of.fingerprints,
                     size_bytes: of.bytes,
                 });
-                output.object(&Answer {
-                    epoch: Epoch::from(of),
+                output.object(&EpochDetails {
+                    epoch: EpochSummary::from(of),
                     segments: segments.collect(),
                     documents: table.map(|table| table.documents()),
                     terms: table.map(|table| table.terms()),
                     table_missing: missing.as_deref(),
-                    saw: Saw::of(&reader),
+                    saw: StoreState::of(&reader),
                 })?;
                 continue;
             }
-            output.line(&escape::whole(&info.name))?;
-            let state = Epoch::from(of).state().name();
+            output.line(&escape::escape_untruncated(&info.name))?;
+            let state = EpochSummary::from(of).state().name();
             let (number, role) = (info.epoch.count(), info.role);
             let begun = count(info.begun);
             output.line(&format!("  epoch {number}, {role}, {state}; begun at visit {begun}"))?;
@@ -103,7 +103,7 @@ impl EpochOf {
                 output.line(&format!("    {fingerprints} in segment {id}, {}", bytes(of.bytes)))?;
             }
             if let Some(missing) = &missing {
-                output.line(&format!("  {}", escape::whole(missing)))?;
+                output.line(&format!("  {}", escape::escape_untruncated(missing)))?;
             }
             if let Some(table) = table {
                 let documents = many(table.documents(), "document", "documents");

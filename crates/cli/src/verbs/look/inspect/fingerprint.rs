@@ -4,24 +4,24 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::query::Explanation;
-use simkeep::{Matches, Near, Query, Versions};
+use simkeep::{Matches, NearMatch, Query, Versions};
 use simkeep_formats::escape;
 
 use super::page::bits;
-use crate::common::Common;
-use crate::exit::{Exit, Failure, say};
+use crate::common::CommonArgs;
+use crate::exit::{Exit, VerbError, print_message};
 use crate::input::limit::Limit;
 use crate::output::Output;
-use crate::output::json::{EpochName, Fingerprint, Saw};
-use crate::output::table::{Table, left, right};
+use crate::output::json::{EpochName, Fingerprint, StoreState};
+use crate::output::table::{TextTable, left, right};
 use crate::output::visit;
 use crate::output::words::many;
 use crate::verbs::ask::near::explain;
-use crate::verbs::ask::near::{parse_fingerprint, sought};
+use crate::verbs::ask::near::{epoch_and_distance, parse_fingerprint};
 
 /// Show pages with or near a fingerprint, and search costs
 #[derive(Args)]
-pub(super) struct FingerprintOf {
+pub(super) struct InspectFingerprintArgs {
     /// The fingerprint, 16 hexadecimal digits
     #[arg(value_parser = parse_fingerprint)]
     fingerprint: u64,
@@ -38,7 +38,7 @@ pub(super) struct FingerprintOf {
 
 /// The pages with or near a fingerprint, and the cost of the search.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct FingerprintDetails<'a> {
     fingerprint: Fingerprint,
     epoch: EpochName<'a>,
     /// The maximum distance in bits.
@@ -46,16 +46,16 @@ pub(crate) struct Answer<'a> {
     /// Whether the list of pages is complete.
     complete: bool,
     /// The pages that have the fingerprint or are near it, the nearest first.
-    near: Vec<NearPage<'a>>,
+    near: Vec<BitDifferencePage<'a>>,
     /// The number of pages that had the fingerprint earlier, but do not have it now.
     pages_before: usize,
-    explain: explain::Answer<'a>,
-    saw: Saw,
+    explain: explain::SearchExplanation<'a>,
+    saw: StoreState,
 }
 
 /// A page with a similar fingerprint.
 #[derive(Serialize, JsonSchema)]
-struct NearPage<'a> {
+struct BitDifferencePage<'a> {
     url: &'a str,
     distance: u32,
     /// The numbers of the bits that differ; the lowest bit is 0.
@@ -63,51 +63,52 @@ struct NearPage<'a> {
     fingerprint: Fingerprint,
 }
 
-impl FingerprintOf {
-    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl InspectFingerprintArgs {
+    pub(super) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let reader = common.read()?;
         let snapshot = reader.snapshot();
-        let (epoch, k) = sought(&snapshot, self.epoch.as_deref(), self.k)?;
+        let (epoch, k) = epoch_and_distance(&snapshot, self.epoch.as_deref(), self.k)?;
         let query = Query::new(self.fingerprint, k).epoch(epoch).limit(self.limit.count());
         let explanation = Explanation::of(&snapshot, &query)?;
         let Matches { near, complete, .. } = &explanation.matches;
         let ever = snapshot.search(&query.clone().k(0).versions(Versions::Ever))?;
-        let had = |page: &&Near| !near.iter().any(|now| now.distance == 0 && now.url == page.url);
+        let had =
+            |page: &&NearMatch| !near.iter().any(|now| now.distance == 0 && now.url == page.url);
         let before = ever.near.iter().filter(had).count();
         let exit = if near.is_empty() { Exit::Nothing } else { Exit::Done };
         if common.json {
-            let near = near.iter().map(|page| NearPage {
+            let near = near.iter().map(|page| BitDifferencePage {
                 url: &page.url,
                 distance: page.distance,
                 differing_bits: bits((page.fingerprint ^ self.fingerprint) & epoch.mask()),
                 fingerprint: Fingerprint(page.fingerprint),
             });
-            output.object(&Answer {
+            output.object(&FingerprintDetails {
                 fingerprint: Fingerprint(self.fingerprint),
                 epoch: EpochName(visit::epoch(snapshot.epochs(), epoch)?),
                 k,
                 complete: *complete,
                 near: near.collect(),
                 pages_before: before,
-                explain: explain::Answer::from(&explanation),
-                saw: Saw::of(&reader),
+                explain: explain::SearchExplanation::from(&explanation),
+                saw: StoreState::of(&reader),
             })?;
             return Ok(exit);
         }
         let ones = self.fingerprint.count_ones();
         let shown = visit::fingerprint(self.fingerprint);
-        let name = escape::whole(visit::epoch(snapshot.epochs(), epoch)?);
+        let name = escape::escape_untruncated(visit::epoch(snapshot.epochs(), epoch)?);
         output.line(&format!(
             "{shown}, {} of 64 are 1, in {name}",
             many(ones.into(), "bit", "bits")
         ))?;
         let columns = [right("bits"), left("fingerprint"), left("which"), left("URL")];
-        let mut table = Table::new(columns);
+        let mut table = TextTable::new(columns);
         for page in near {
             let which = bits((page.fingerprint ^ self.fingerprint) & epoch.mask());
             let which = which.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
             let fingerprint = visit::fingerprint(page.fingerprint);
-            let url = escape::whole(&page.url);
+            let url = escape::escape_untruncated(&page.url);
             table.row([page.distance.to_string(), fingerprint, which, url], output)?;
         }
         table.end(output)?;
@@ -121,7 +122,10 @@ impl FingerprintOf {
             output.note("there are more: raise --limit")?;
         }
         if near.is_empty() {
-            say(&format!("no page is within {} of it now", many(k.into(), "bit", "bits")));
+            print_message(&format!(
+                "no page is within {} of it now",
+                many(k.into(), "bit", "bits")
+            ));
         }
         Ok(exit)
     }

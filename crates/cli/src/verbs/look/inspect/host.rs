@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::{Corruption, Epoch, Error, Page, Prefix, Query, Snapshot};
 
-use crate::common::Common;
-use crate::exit::{Exit, Failure, say};
+use crate::common::CommonArgs;
+use crate::exit::{Exit, VerbError, print_message};
 use crate::output::Output;
-use crate::output::json::{Flaw, Saw, Time};
+use crate::output::json::{FileFlaw, StoreState, Time};
 use crate::output::words::{self, count, many};
-use crate::time::Clock;
+use crate::time::TimeFormat;
 use simkeep_formats::escape;
 
 /// Show a site's pages, visits, changes and copies
@@ -20,14 +20,14 @@ use simkeep_formats::escape;
 /// Reads all pages under the prefix, and looks up each different fingerprint elsewhere, up to a
 /// million of them. In a damaged store it counts the pages before the damage and says so.
 #[derive(Args)]
-pub(super) struct HostOf {
+pub(super) struct InspectHostArgs {
     /// The site: a domain, host or path
     prefix: Prefix,
 }
 
 /// Counts of the pages of a site, of their visits, and of copies.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct HostDetails<'a> {
     /// The prefix of the site's pages.
     under: String,
     pages: u64,
@@ -55,8 +55,8 @@ pub(crate) struct Answer<'a> {
     /// Whether the counts of copies cover all fingerprints.
     complete: bool,
     /// The damage that ended the counts, which cover only the pages before it; null without damage.
-    flaw: Option<Flaw<'a>>,
-    saw: Saw,
+    flaw: Option<FileFlaw<'a>>,
+    saw: StoreState,
 }
 
 /// The maximum number of distinct fingerprints to keep.
@@ -64,7 +64,7 @@ const KEPT: usize = 1 << 20;
 
 /// The counts so far.
 #[derive(Default)]
-struct Counts {
+struct PrefixCounts {
     pages: u64,
     in_force: u64,
     gone: u64,
@@ -80,7 +80,7 @@ struct Counts {
     is_cut: bool,
 }
 
-impl Counts {
+impl PrefixCounts {
     fn add(&mut self, page: &Page, fingerprint: Option<u64>) {
         self.pages += 1;
         self.in_force += u64::from(page.content.is_some());
@@ -101,7 +101,7 @@ impl Counts {
     }
 }
 
-impl Counts {
+impl PrefixCounts {
     /// Adds all pages under a prefix.
     fn take(&mut self, snapshot: &Snapshot, prefix: &Prefix, epoch: Epoch) -> simkeep::Result<()> {
         for page in snapshot.scan(Some(prefix)) {
@@ -124,27 +124,27 @@ impl Counts {
     }
 }
 
-impl HostOf {
-    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl InspectHostArgs {
+    pub(super) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let reader = common.read()?;
         let snapshot = reader.snapshot();
         let epoch = snapshot.near_epoch();
-        let mut counts = Counts::default();
+        let mut counts = PrefixCounts::default();
         let mut flaw = damage(counts.take(&snapshot, &self.prefix, epoch))?;
         if let Some(flaw) = flaw.take_if(|_| counts.pages == 0) {
             return Err(Error::Corrupt(flaw).into());
         }
         if counts.pages == 0 {
-            say(&format!("no page is known under {}", self.prefix));
+            print_message(&format!("no page is known under {}", self.prefix));
             return Ok(Exit::Nothing);
         }
         let copied = counts.fingerprints.values().filter(|pages| **pages > 1);
         let (within, mut elsewhere) = (copied.sum(), 0);
         flaw = flaw.or(damage(counts.seek(&snapshot, epoch, &mut elsewhere))?);
         let exit = if flaw.is_some() { Exit::Damaged } else { Exit::Done };
-        let site = Site { prefix: &self.prefix, counts, within, elsewhere, flaw };
+        let site = InspectedSite { prefix: &self.prefix, counts, within, elsewhere, flaw };
         if common.json {
-            output.object(&site.answer(Saw::of(&reader)))?;
+            output.object(&site.answer(StoreState::of(&reader)))?;
         } else {
             site.print(&common.clock(), output)?;
         }
@@ -153,9 +153,9 @@ impl HostOf {
 }
 
 /// A site with at least one page.
-struct Site<'a> {
+struct InspectedSite<'a> {
     prefix: &'a Prefix,
-    counts: Counts,
+    counts: PrefixCounts,
     /// Pages of the site whose fingerprint another page of the site has, too.
     within: u64,
     /// Pages of the site whose fingerprint a page outside of the site has, too.
@@ -164,11 +164,11 @@ struct Site<'a> {
     flaw: Option<Corruption>,
 }
 
-impl Site<'_> {
+impl InspectedSite<'_> {
     /// The counts for JSON.
-    fn answer(&self, saw: Saw) -> Answer<'_> {
-        let Site { prefix, counts, within, elsewhere, flaw } = self;
-        Answer {
+    fn answer(&self, saw: StoreState) -> HostDetails<'_> {
+        let InspectedSite { prefix, counts, within, elsewhere, flaw } = self;
+        HostDetails {
             under: prefix.to_string(),
             pages: counts.pages,
             pages_in_force: counts.in_force,
@@ -183,13 +183,13 @@ impl Site<'_> {
             copies_within: *within,
             copies_elsewhere: *elsewhere,
             complete: !counts.is_cut && flaw.is_none(),
-            flaw: flaw.as_ref().map(Flaw::from),
+            flaw: flaw.as_ref().map(FileFlaw::from),
             saw,
         }
     }
 
     /// Prints the counts for people.
-    fn print(&self, clock: &Clock, output: &mut Output) -> Result<(), Failure> {
+    fn print(&self, clock: &TimeFormat, output: &mut Output) -> Result<(), VerbError> {
         output.line(&self.prefix.to_string())?;
         for (name, number, remark) in self.figures(clock) {
             let line = format!("  {name:<14}{:>13}    {remark}", count(number));
@@ -199,15 +199,15 @@ impl Site<'_> {
             output.note("copies are counted for the first million fingerprints only")?;
         }
         if let Some(flaw) = &self.flaw {
-            let flaw = escape::whole(&flaw.to_string());
+            let flaw = escape::escape_untruncated(&flaw.to_string());
             output.note(&format!("{flaw}; only the pages before that are counted"))?;
         }
         Ok(())
     }
 
     /// The name of each count, the number, and a remark.
-    fn figures(&self, clock: &Clock) -> [(&'static str, u64, String); 7] {
-        let Site { counts, within, elsewhere, .. } = self;
+    fn figures(&self, clock: &TimeFormat) -> [(&'static str, u64, String); 7] {
+        let InspectedSite { counts, within, elsewhere, .. } = self;
         let span = counts.first.zip(counts.last).map(|(first, last)| {
             clock.heading(&format!("{} to {}", clock.show(first), clock.show(last)))
         });

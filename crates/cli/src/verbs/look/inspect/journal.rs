@@ -5,23 +5,23 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::inspect::JournalView;
 
-use crate::common::Common;
-use crate::exit::{Exit, Failure};
+use crate::common::CommonArgs;
+use crate::exit::{Exit, VerbError};
 use crate::output::Output;
-use crate::output::json::{Saw, Time, VerdictCounts};
+use crate::output::json::{StoreState, Time, VerdictTotals};
 use crate::output::words::{count, figure, many};
 
 /// Show the operations that are in no segment yet
 #[derive(Args)]
-pub(super) struct JournalOf {}
+pub(super) struct InspectJournalArgs {}
 
-impl JournalOf {
+impl InspectJournalArgs {
     #[expect(clippy::unused_self, reason = "as all subjects are run")]
-    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+    pub(super) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let reader = common.read()?;
         let view = JournalView::of(&reader.snapshot())?;
         if common.json {
-            output.object(&Answer::new(&view, Saw::of(&reader)))?;
+            output.object(&JournalDetails::new(&view, StoreState::of(&reader)))?;
             return Ok(Exit::Done);
         }
         let (first, last) = (count(view.first_operation), count(view.last_operation));
@@ -56,7 +56,7 @@ impl JournalOf {
 
 /// The contents of the journal: the operations that are in no segment yet.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer {
+pub(crate) struct JournalDetails {
     /// The number of the first operation; null if there is none.
     first_operation: Option<u64>,
     last_operation: Option<u64>,
@@ -68,19 +68,19 @@ pub(crate) struct Answer {
     /// The time of the latest visit; null without visits.
     last: Option<Time>,
     #[serde(flatten)]
-    verdicts: VerdictCounts,
+    verdicts: VerdictTotals,
     restated: u64,
     weights: u64,
     classes: u64,
     /// The number of forgotten pages and prefixes.
     forgotten: u64,
-    saw: Saw,
+    saw: StoreState,
 }
 
-impl Answer {
-    fn new(view: &JournalView, saw: Saw) -> Answer {
+impl JournalDetails {
+    fn new(view: &JournalView, saw: StoreState) -> JournalDetails {
         let is_any = view.operations > 0;
-        Answer {
+        JournalDetails {
             first_operation: is_any.then_some(view.first_operation),
             last_operation: is_any.then_some(view.last_operation),
             operations: view.operations,

@@ -13,17 +13,17 @@ mod segment;
 
 use clap::{Args, Subcommand};
 
-use crate::common::{Common, read};
-use crate::exit::{Exit, Failure};
+use crate::common::{CommonArgs, read};
+use crate::exit::{Exit, VerbError};
 use crate::output::Output;
-pub(crate) use epoch::Answer as OfEpoch;
-pub(crate) use fingerprint::Answer as OfFingerprint;
+pub(crate) use epoch::EpochDetails as OfEpoch;
+pub(crate) use fingerprint::FingerprintDetails as OfFingerprint;
 use help::HELP;
-pub(crate) use host::Answer as OfHost;
-pub(crate) use journal::Answer as OfJournal;
-pub(crate) use overview::Answer;
-pub(crate) use page::Answer as OfPage;
-pub(crate) use segment::Line as OfSegment;
+pub(crate) use host::HostDetails as OfHost;
+pub(crate) use journal::JournalDetails as OfJournal;
+pub(crate) use overview::StoreOverview;
+pub(crate) use page::PageDetails as OfPage;
+pub(crate) use segment::SegmentLine as OfSegment;
 
 /// Show what a store contains and where its space goes
 ///
@@ -32,33 +32,33 @@ pub(crate) use segment::Line as OfSegment;
 /// and blocks no writer.
 #[derive(Args)]
 #[command(after_long_help = HELP, args_conflicts_with_subcommands = true)]
-pub(crate) struct Inspect {
+pub(crate) struct InspectArgs {
     #[command(subcommand)]
-    subject: Option<Subject>,
+    subject: Option<InspectSubject>,
     /// Count all pages and visits, in one pass
     #[arg(long)]
     deep: bool,
 }
 
 #[derive(Subcommand)]
-enum Subject {
-    Page(page::PageOf),
-    Host(host::HostOf),
-    Fingerprint(fingerprint::FingerprintOf),
-    Segment(segment::SegmentOf),
-    Epoch(epoch::EpochOf),
-    Journal(journal::JournalOf),
+enum InspectSubject {
+    Page(page::InspectPageArgs),
+    Host(host::InspectHostArgs),
+    Fingerprint(fingerprint::InspectFingerprintArgs),
+    Segment(segment::InspectSegmentArgs),
+    Epoch(epoch::InspectEpochArgs),
+    Journal(journal::InspectJournalArgs),
 }
 
-impl Inspect {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl InspectArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         match self.subject {
-            Some(Subject::Page(page)) => page.run(common, output),
-            Some(Subject::Host(host)) => host.run(common, output),
-            Some(Subject::Fingerprint(fingerprint)) => fingerprint.run(common, output),
-            Some(Subject::Segment(segment)) => segment.run(common, output),
-            Some(Subject::Epoch(epoch)) => epoch.run(common, output),
-            Some(Subject::Journal(journal)) => journal.run(common, output),
+            Some(InspectSubject::Page(page)) => page.run(common, output),
+            Some(InspectSubject::Host(host)) => host.run(common, output),
+            Some(InspectSubject::Fingerprint(fingerprint)) => fingerprint.run(common, output),
+            Some(InspectSubject::Segment(segment)) => segment.run(common, output),
+            Some(InspectSubject::Epoch(epoch)) => epoch.run(common, output),
+            Some(InspectSubject::Journal(journal)) => journal.run(common, output),
             None => {
                 let store = common.store()?;
                 overview::run(&store, &read(&store)?, self.deep, common, output)

@@ -9,14 +9,14 @@ use simkeep::inspect::{Census, Overview};
 use simkeep_formats::escape;
 
 use super::census;
-use crate::common::Common;
-use crate::exit::{Exit, Failure};
+use crate::common::CommonArgs;
+use crate::exit::{Exit, VerbError};
 use crate::output::Output;
-use crate::output::json::{Epoch, Flaw, Saw, Share, Time};
-use crate::output::progress::watched;
-use crate::output::table::{Table, left, right};
+use crate::output::json::{EpochSummary, FileFlaw, JsonRatio, StoreState, Time};
+use crate::output::progress::with_progress_bar;
+use crate::output::table::{TextTable, left, right};
 use crate::output::words::{self, bar, bytes, count};
-use crate::time::Clock;
+use crate::time::TimeFormat;
 use crate::verbs::ask::near::explain::shape;
 
 /// The maximum number of hosts to name without `--deep`.
@@ -27,19 +27,25 @@ pub(super) fn run(
     store: &Path,
     reader: &Reader,
     deep: bool,
-    common: &Common,
+    common: &CommonArgs,
     output: &mut Output,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, VerbError> {
     let snapshot = reader.snapshot();
     let overview = Overview::of(&snapshot)?;
     let catalog = reader.stats()?.catalog_bytes;
     let exit = if overview.flaw.is_some() { Exit::Damaged } else { Exit::Done };
-    let census = deep.then(|| watched(|progress| Census::of(&snapshot, progress))).transpose()?;
+    let census =
+        deep.then(|| with_progress_bar(|progress| Census::of(&snapshot, progress))).transpose()?;
     if common.json {
-        output.object(&Answer::new(&overview, catalog, census.as_ref(), Saw::of(reader)))?;
+        output.object(&StoreOverview::new(
+            &overview,
+            catalog,
+            census.as_ref(),
+            StoreState::of(reader),
+        ))?;
         return Ok(exit);
     }
-    output.line(&escape::whole(&store.to_string_lossy()))?;
+    output.line(&escape::escape_untruncated(&store.to_string_lossy()))?;
     let clock = common.clock();
     print_visits(&overview, census.as_ref(), &clock, output)?;
     print_hosts(&overview, census.as_ref(), output)?;
@@ -60,7 +66,7 @@ fn print_figure(
     number: &str,
     remark: &str,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<(), VerbError> {
     let line = format!("  {name:<14}{number:>13}    {remark}");
     Ok(output.line(line.trim_end())?)
 }
@@ -69,9 +75,9 @@ fn print_figure(
 fn print_visits(
     overview: &Overview,
     census: Option<&Census>,
-    clock: &Clock,
+    clock: &TimeFormat,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<(), VerbError> {
     let per_page = overview.visits as f64 / overview.pages.max(1) as f64;
     let states = [overview.in_force, overview.gone, overview.never].map(count);
     let [in_force, gone, never] = states;
@@ -94,20 +100,18 @@ fn print_hosts(
     overview: &Overview,
     census: Option<&Census>,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<(), VerbError> {
     if let Some(census) = census {
         return print_figure("hosts", &count(census.hosts), "", output);
     }
     if overview.hosts.is_empty() {
         return overview.flaw.as_ref().map_or(Ok(()), |flaw| {
-            print_figure("hosts", "", &escape::whole(&flaw.to_string()), output)
+            print_figure("hosts", "", &escape::escape_untruncated(&flaw.to_string()), output)
         });
     }
-    let hosts = overview
-        .hosts
-        .iter()
-        .take(HOSTS)
-        .map(|host| format!("{} ~{:.0} %", escape::whole(&host.host), host.share * 100.0));
+    let hosts = overview.hosts.iter().take(HOSTS).map(|host| {
+        format!("{} ~{:.0} %", escape::escape_untruncated(&host.host), host.share * 100.0)
+    });
     let hosts = hosts.collect::<Vec<_>>().join(" · ");
     print_figure("hosts", "", &format!("{hosts} (sampled; --deep counts)"), output)
 }
@@ -127,7 +131,7 @@ fn fingerprints(overview: &Overview, census: Option<&Census>) -> (String, String
 }
 
 /// Prints the size of the files, and the purposes of the bytes.
-fn print_space(overview: &Overview, catalog: u64, output: &mut Output) -> Result<(), Failure> {
+fn print_space(overview: &Overview, catalog: u64, output: &mut Output) -> Result<(), VerbError> {
     let segments: u64 = overview.segments.iter().map(|segment| segment.bytes).sum();
     let all = segments + catalog;
     let per_visit = words::amount(all as f64 / overview.visits.max(1) as f64);
@@ -142,14 +146,18 @@ fn print_space(overview: &Overview, catalog: u64, output: &mut Output) -> Result
     Ok(())
 }
 
-fn print_segments(overview: &Overview, clock: &Clock, output: &mut Output) -> Result<(), Failure> {
+fn print_segments(
+    overview: &Overview,
+    clock: &TimeFormat,
+    output: &mut Output,
+) -> Result<(), VerbError> {
     if overview.segments.is_empty() && overview.unsealed.is_none() {
         return Ok(());
     }
     output.line("")?;
     let columns = [right("segment"), right("level"), left("operations"), right("pages")];
     let more = [left("shape"), right("size"), right("superseded"), left(clock.heading("written"))];
-    let mut table = Table::new(columns.into_iter().chain(more));
+    let mut table = TextTable::new(columns.into_iter().chain(more));
     for segment in &overview.segments {
         table.row(
             [
@@ -175,17 +183,17 @@ fn print_segments(overview: &Overview, clock: &Clock, output: &mut Output) -> Re
     Ok(table.end(output)?)
 }
 
-fn print_epochs(overview: &Overview, output: &mut Output) -> Result<(), Failure> {
+fn print_epochs(overview: &Overview, output: &mut Output) -> Result<(), VerbError> {
     output.line("")?;
     let headings = ["epoch", "state", "name"].map(left);
     let [number, state_of, name] = headings;
-    let mut table = Table::new([number, state_of, right("fingerprints"), name]);
+    let mut table = TextTable::new([number, state_of, right("fingerprints"), name]);
     for epoch in &overview.epochs {
         let number = format!("epoch {}", epoch.info.epoch.count());
         let fingerprints = count(epoch.fingerprints);
-        let name = escape::whole(&epoch.info.name);
+        let name = escape::escape_untruncated(&epoch.info.name);
         table.row(
-            [number, Epoch::from(epoch).state().name().to_owned(), fingerprints, name],
+            [number, EpochSummary::from(epoch).state().name().to_owned(), fingerprints, name],
             output,
         )?;
     }
@@ -194,7 +202,7 @@ fn print_epochs(overview: &Overview, output: &mut Output) -> Result<(), Failure>
 
 /// An overview of a store.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct StoreOverview<'a> {
     pages: u64,
     /// Pages with content in force.
     pages_in_force: u64,
@@ -219,39 +227,39 @@ pub(crate) struct Answer<'a> {
     commonest_pages: u64,
     /// The hosts with more than one in fifty of the pages, estimated from 64 pages at equal
     /// distances.
-    hosts: Vec<Host<'a>>,
+    hosts: Vec<LargeHost<'a>>,
     /// The damage among those 64 pages, in which case `hosts` is empty; null without damage.
-    flaw: Option<Flaw<'a>>,
+    flaw: Option<FileFlaw<'a>>,
     /// The bytes of the segments by purpose, the most first.
-    spaces: Vec<Space>,
+    spaces: Vec<SpaceUse>,
     catalog_bytes: u64,
     /// The segments, the oldest first.
-    segments: Vec<Segment>,
+    segments: Vec<OverviewSegment>,
     /// All epochs, the oldest first.
-    epochs: Vec<Epoch<'a>>,
+    epochs: Vec<EpochSummary<'a>>,
     /// Counts from a pass over all pages; null without --deep.
-    census: Option<census::Answer<'a>>,
-    saw: Saw,
+    census: Option<census::CensusResult<'a>>,
+    saw: StoreState,
 }
 
 /// A host with many pages.
 #[derive(Serialize, JsonSchema)]
-struct Host<'a> {
+struct LargeHost<'a> {
     host: &'a str,
     /// The approximate ratio of its pages to all pages.
-    share: Share,
+    share: JsonRatio,
 }
 
 /// The number of bytes for one purpose.
 #[derive(Serialize, JsonSchema)]
-struct Space {
+struct SpaceUse {
     space: &'static str,
     size_bytes: u64,
 }
 
 /// A segment.
 #[derive(Serialize, JsonSchema)]
-struct Segment {
+struct OverviewSegment {
     /// The number of the segment, which is also in its file name.
     segment: u64,
     /// The depth of merges: 0 for a segment that is not the result of a merge.
@@ -270,17 +278,25 @@ struct Segment {
     /// The search structure of its fingerprints; null if it has none.
     shape: Option<&'static str>,
     /// The approximate fraction of its records that newer segments replace or continue.
-    superseded: Share,
+    superseded: JsonRatio,
 }
 
-impl<'a> Answer<'a> {
-    fn new(overview: &'a Overview, catalog: u64, census: Option<&'a Census>, saw: Saw) -> Self {
-        let hosts = overview.hosts.iter().map(|of| Host { host: &of.host, share: Share(of.share) });
+impl<'a> StoreOverview<'a> {
+    fn new(
+        overview: &'a Overview,
+        catalog: u64,
+        census: Option<&'a Census>,
+        saw: StoreState,
+    ) -> Self {
+        let hosts = overview
+            .hosts
+            .iter()
+            .map(|of| LargeHost { host: &of.host, share: JsonRatio(of.share) });
         let spaces = overview
             .space
             .iter()
-            .map(|space| Space { space: space.of.name(), size_bytes: space.bytes });
-        let segments = overview.segments.iter().map(|segment| Segment {
+            .map(|space| SpaceUse { space: space.of.name(), size_bytes: space.bytes });
+        let segments = overview.segments.iter().map(|segment| OverviewSegment {
             segment: segment.id,
             level: segment.level,
             first_operation: segment.first_operation,
@@ -292,9 +308,9 @@ impl<'a> Answer<'a> {
             created: Time(segment.written),
             size_bytes: segment.bytes,
             shape: segment.shape.map(shape),
-            superseded: Share(segment.superseded),
+            superseded: JsonRatio(segment.superseded),
         });
-        Answer {
+        StoreOverview {
             pages: overview.pages,
             pages_in_force: overview.in_force,
             pages_gone: overview.gone,
@@ -307,12 +323,12 @@ impl<'a> Answer<'a> {
             fingerprints: overview.fingerprints,
             commonest_pages: overview.commonest_pages,
             hosts: hosts.collect(),
-            flaw: overview.flaw.as_ref().map(Flaw::from),
+            flaw: overview.flaw.as_ref().map(FileFlaw::from),
             spaces: spaces.collect(),
             catalog_bytes: catalog,
             segments: segments.collect(),
-            epochs: overview.epochs.iter().map(Epoch::from).collect(),
-            census: census.map(census::Answer::from),
+            epochs: overview.epochs.iter().map(EpochSummary::from).collect(),
+            census: census.map(census::CensusResult::from),
             saw,
         }
     }

@@ -7,16 +7,16 @@ use simkeep::inspect::{PageRecord, Trace, Version, VersionKind, versions};
 use simkeep::{Content, EpochInfo};
 use simkeep_formats::escape;
 
-use crate::common::Common;
-use crate::exit::{Exit, Failure, say};
+use crate::common::CommonArgs;
+use crate::exit::{Exit, VerbError, print_message};
 use crate::input::limit::Limit;
 use crate::input::spelling;
 use crate::output::Output;
-use crate::output::json::{Digest, EpochName, Fingerprint, Hash, Saw, Seen, Time, Verdict};
-use crate::output::table::{Table, left, right};
+use crate::output::json::{Digest, EpochName, Fingerprint, Hash, Seen, StoreState, Time, Verdict};
+use crate::output::table::{TextTable, left, right};
 use crate::output::visit;
 use crate::output::words::{count, many};
-use crate::time::Clock;
+use crate::time::TimeFormat;
 
 /// Show a page's versions and where they are stored
 ///
@@ -24,7 +24,7 @@ use crate::time::Clock;
 /// fingerprint that changed, and which bits differ (bit 0 is the lowest). `simkeep history` lists
 /// each visit.
 #[derive(Args)]
-pub(super) struct PageOf {
+pub(super) struct InspectPageArgs {
     /// URL of the page, exactly as it was observed
     url: String,
     /// Versions to print, newest first
@@ -35,27 +35,31 @@ pub(super) struct PageOf {
 /// The maximum number of bits to list one by one.
 const NAMED: usize = 8;
 
-impl PageOf {
-    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl InspectPageArgs {
+    pub(super) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let reader = common.read()?;
         let snapshot = reader.snapshot();
         let Some(trace) = Trace::of(&snapshot, &self.url)? else {
-            say(&spelling::unknown(&snapshot, &self.url, |_| true)?);
+            print_message(&spelling::unknown(&snapshot, &self.url, |_| true)?);
             return Ok(Exit::Nothing);
         };
         let versions = versions(&trace.history);
         let left_out = versions.len().saturating_sub(self.limit.count());
         let shown = versions.get(left_out..).unwrap_or_default();
         if common.json {
-            let saw = Saw::of(&reader);
-            output.object(&Answer::new(&trace, shown, left_out, snapshot.epochs(), saw)?)?;
+            let saw = StoreState::of(&reader);
+            output.object(&PageDetails::new(&trace, shown, left_out, snapshot.epochs(), saw)?)?;
             return Ok(Exit::Done);
         }
         let clock = common.clock();
         let records: Vec<String> = trace.records.iter().rev().map(record).collect();
-        let url = escape::whole(&self.url);
+        let url = escape::escape_untruncated(&self.url);
         output.line(&url)?;
-        output.line(&format!("  {} · {}", escape::whole(&trace.surt), records.join(", ")))?;
+        output.line(&format!(
+            "  {} · {}",
+            escape::escape_untruncated(&trace.surt),
+            records.join(", ")
+        ))?;
         output.line(&format!("  {}", in_force(&trace, &versions, &clock)))?;
         print(shown, snapshot.epochs(), &clock, output)?;
         if left_out > 0 {
@@ -77,7 +81,7 @@ fn record(record: &PageRecord) -> String {
 }
 
 /// The content in force now.
-fn in_force(trace: &Trace, versions: &[Version], clock: &Clock) -> String {
+fn in_force(trace: &Trace, versions: &[Version], clock: &TimeFormat) -> String {
     let page = &trace.page;
     let last = clock.show(page.last.time);
     if page.gone {
@@ -102,9 +106,9 @@ fn in_force(trace: &Trace, versions: &[Version], clock: &Clock) -> String {
 fn print(
     versions: &[Version],
     epochs: &[EpochInfo],
-    clock: &Clock,
+    clock: &TimeFormat,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<(), VerbError> {
     let times = [left(clock.heading("first seen")), left("last seen")];
     let mut columns = vec![right("#")];
     columns.extend(times);
@@ -113,7 +117,7 @@ fn print(
         columns.push(left("epoch"));
     }
     columns.push(left("what it was"));
-    let mut table = Table::new(columns);
+    let mut table = TextTable::new(columns);
     for version in versions {
         let number = match version.kind {
             VersionKind::Content(number) => count(number.into()),
@@ -137,7 +141,9 @@ fn print(
         ];
         if epochs.len() > 1 {
             let epoch = version.contents.first().map(|content| visit::epoch_of(epochs, content));
-            cells.push(epoch.transpose()?.flatten().map(escape::whole).unwrap_or_default());
+            cells.push(
+                epoch.transpose()?.flatten().map(escape::escape_untruncated).unwrap_or_default(),
+            );
         }
         cells.push(meaning_of(version));
         table.cells(cells, output)?;
@@ -183,25 +189,25 @@ fn meaning_of(version: &Version) -> String {
 
 /// The versions of a page, and the locations of its records.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct PageDetails<'a> {
     url: &'a str,
     /// The sort key of the page (SURT).
     surt: &'a str,
     hash: Hash,
     /// The locations of data about the page, the newest first.
-    records: Vec<Record>,
+    records: Vec<StoredRecord>,
     is_gone: bool,
     visits: u64,
     /// The number of older versions that are left out.
     older_versions: usize,
     /// The versions: successive visits that saw the same content, the oldest first.
-    versions: Vec<OfVersion<'a>>,
-    saw: Saw,
+    versions: Vec<PageVersion<'a>>,
+    saw: StoreState,
 }
 
 /// A record of the page in a segment or the journal.
 #[derive(Serialize, JsonSchema)]
-struct Record {
+struct StoredRecord {
     /// The number of the segment; null for the journal.
     segment: Option<u64>,
     /// The number of the page in that segment or journal, in order of pages.
@@ -215,7 +221,7 @@ struct Record {
 
 /// A version of a page.
 #[derive(Serialize, JsonSchema)]
-struct OfVersion<'a> {
+struct PageVersion<'a> {
     /// The number of the version, from 1; null if no content was seen.
     number: Option<u32>,
     seen: Seen,
@@ -237,23 +243,23 @@ struct OfVersion<'a> {
     differing_bits: Option<Vec<u32>>,
 }
 
-impl Answer<'_> {
+impl PageDetails<'_> {
     fn new<'a>(
         trace: &'a Trace,
         versions: &[Version],
         left_out: usize,
         epochs: &'a [EpochInfo],
-        saw: Saw,
-    ) -> Result<Answer<'a>, Failure> {
-        let records = trace.records.iter().map(|record| Record {
+        saw: StoreState,
+    ) -> Result<PageDetails<'a>, VerbError> {
+        let records = trace.records.iter().map(|record| StoredRecord {
             segment: record.segment,
             ordinal: record.number,
             size_bytes: record.bytes,
             entries: record.entries,
             is_first: record.is_first,
         });
-        let versions = versions.iter().map(|version| OfVersion::new(version, epochs));
-        Ok(Answer {
+        let versions = versions.iter().map(|version| PageVersion::new(version, epochs));
+        Ok(PageDetails {
             url: &trace.page.url,
             surt: &trace.surt,
             hash: Hash(trace.hash),
@@ -267,11 +273,11 @@ impl Answer<'_> {
     }
 }
 
-impl OfVersion<'_> {
-    fn new<'a>(version: &Version, epochs: &'a [EpochInfo]) -> simkeep::Result<OfVersion<'a>> {
+impl PageVersion<'_> {
+    fn new<'a>(version: &Version, epochs: &'a [EpochInfo]) -> simkeep::Result<PageVersion<'a>> {
         let content = version.visit.seen.content();
         let epoch = content.map(|content| visit::epoch_of(epochs, content)).transpose()?.flatten();
-        Ok(OfVersion {
+        Ok(PageVersion {
             number: match version.kind {
                 VersionKind::Content(number) => Some(number),
                 _ => None,

@@ -7,15 +7,15 @@ use simkeep::inspect::{Overview, SegmentView};
 use simkeep::{EpochInfo, Snapshot};
 use simkeep_formats::escape;
 
-use super::dump::{self, Dump};
-use crate::common::Common;
-use crate::exit::{Exit, Failure, say};
+use super::dump::{self, DumpArgs};
+use crate::common::CommonArgs;
+use crate::exit::{Exit, VerbError, print_message};
 use crate::output::Output;
-use crate::output::json::{EpochName, Saw, Time};
-use crate::output::table::{Table, left, right};
+use crate::output::json::{EpochName, StoreState, Time};
+use crate::output::table::{TextTable, left, right};
 use crate::output::visit;
 use crate::output::words::{bytes, count};
-use crate::time::Clock;
+use crate::time::TimeFormat;
 use crate::verbs::ask::near::explain::shape;
 
 /// Show a segment's numbers, sections and tables
@@ -24,12 +24,12 @@ use crate::verbs::ask::near::explain::shape;
 /// meaning.
 #[derive(Args)]
 #[command(after_long_help = HELP)]
-pub(super) struct SegmentOf {
+pub(super) struct InspectSegmentArgs {
     /// Number of the segment, as in its file name
     #[arg(value_name = "NUMBER")]
     id: u64,
     #[command(flatten)]
-    dump: Dump,
+    dump: DumpArgs,
 }
 
 const HELP: &str = r#"Examples:
@@ -42,23 +42,23 @@ do not fit follow below. 00*36 are 36 zero bytes. ??*4096 is a block whose check
 not match; the dump goes on where the file is readable again, and the exit code is 4.
 Without --section it dumps the whole file, with its head, table and trailer."#;
 
-impl SegmentOf {
-    pub(super) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl InspectSegmentArgs {
+    pub(super) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let reader = common.read()?;
         let snapshot = reader.snapshot();
         let Some(segment) = SegmentView::of(&snapshot, self.id)? else {
             let live = Overview::of(&snapshot)?.segments;
             let live: Vec<String> = live.iter().map(|segment| segment.id.to_string()).collect();
             let live = if live.is_empty() { "none".to_owned() } else { live.join(", ") };
-            say(&format!("there is no segment {}; the store has: {live}", self.id));
+            print_message(&format!("there is no segment {}; the store has: {live}", self.id));
             return Ok(Exit::Nothing);
         };
         if self.dump.is_asked_for() {
             return self.dump.run(&segment, &snapshot, common, output);
         }
         if common.json {
-            let saw = Saw::of(&reader);
-            output.object(&Answer::new(&segment, snapshot.epochs(), saw)?)?;
+            let saw = StoreState::of(&reader);
+            output.object(&SegmentDetails::new(&segment, snapshot.epochs(), saw)?)?;
         } else {
             print(&segment, &snapshot, &common.clock(), output)?;
         }
@@ -69,9 +69,9 @@ impl SegmentOf {
 fn print(
     segment: &SegmentView,
     snapshot: &Snapshot,
-    clock: &Clock,
+    clock: &TimeFormat,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<(), VerbError> {
     let SegmentView { first_operation, last_operation, page_delta, visit_delta, .. } = *segment;
     let (in_force, gone) = (segment.in_force_delta, segment.gone_delta);
     output.line(&format!(
@@ -114,11 +114,11 @@ fn print_sections(
     segment: &SegmentView,
     snapshot: &Snapshot,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<(), VerbError> {
     output.line("")?;
     let columns = [left("section"), right("part"), right("offset"), right("bytes")];
     let more = [right("blocks"), left("for"), left("epoch")];
-    let mut table = Table::new(columns.into_iter().chain(more));
+    let mut table = TextTable::new(columns.into_iter().chain(more));
     for section in &segment.sections {
         let epoch =
             section.epoch.map(|epoch| visit::epoch(snapshot.epochs(), epoch)).transpose()?;
@@ -130,7 +130,7 @@ fn print_sections(
                 count(section.bytes),
                 count(section.blocks),
                 section.space.name().to_owned(),
-                epoch.map(escape::whole).unwrap_or_default(),
+                epoch.map(escape::escape_untruncated).unwrap_or_default(),
             ],
             output,
         )?;
@@ -143,13 +143,13 @@ fn print_tables(
     segment: &SegmentView,
     snapshot: &Snapshot,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<(), VerbError> {
     if segment.tables.is_empty() {
         return Ok(());
     }
     output.line("")?;
     let columns = [right("fingerprints"), left("shape"), right("size"), right("bytes each")];
-    let mut table = Table::new(columns.into_iter().chain([left("epoch")]));
+    let mut table = TextTable::new(columns.into_iter().chain([left("epoch")]));
     for of in &segment.tables {
         let each = of.bytes as f64 / f64::from(of.fingerprints.max(1));
         let epoch = visit::epoch(snapshot.epochs(), of.epoch)?;
@@ -159,7 +159,7 @@ fn print_tables(
                 shape(of.shape).to_owned(),
                 bytes(of.bytes),
                 format!("{each:.1}"),
-                escape::whole(epoch),
+                escape::escape_untruncated(epoch),
             ],
             output,
         )?;
@@ -171,14 +171,14 @@ fn print_tables(
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "each is printed by itself")]
-pub(crate) enum Line<'a> {
-    Segment(Box<Answer<'a>>),
-    Bytes(dump::Line<'a>),
+pub(crate) enum SegmentLine<'a> {
+    Segment(Box<SegmentDetails<'a>>),
+    Bytes(dump::DumpedBytes<'a>),
 }
 
 /// A segment, as its file describes itself.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct SegmentDetails<'a> {
     /// The number of the segment, which is also in its file name.
     segment: u64,
     size_bytes: u64,
@@ -212,15 +212,15 @@ pub(crate) struct Answer<'a> {
     /// The number of prefixes that it records as forgotten.
     forgotten_prefixes: u64,
     /// The sections of the file, in their order in the file.
-    sections: Vec<Section<'a>>,
+    sections: Vec<SegmentSection<'a>>,
     /// The fingerprint tables, one for each epoch.
-    tables: Vec<TableOf<'a>>,
-    saw: Saw,
+    tables: Vec<SegmentTable<'a>>,
+    saw: StoreState,
 }
 
 /// A section of a segment's file.
 #[derive(Serialize, JsonSchema)]
-struct Section<'a> {
+struct SegmentSection<'a> {
     /// The name of the section in format/segment.md.
     kind: &'a str,
     /// The number of the section among those of the same kind and epoch.
@@ -237,7 +237,7 @@ struct Section<'a> {
 
 /// The fingerprint table of an epoch.
 #[derive(Serialize, JsonSchema)]
-struct TableOf<'a> {
+struct SegmentTable<'a> {
     epoch: EpochName<'a>,
     fingerprints: u32,
     /// The search structure of the fingerprints.
@@ -245,15 +245,15 @@ struct TableOf<'a> {
     size_bytes: u64,
 }
 
-impl Answer<'_> {
+impl SegmentDetails<'_> {
     fn new<'a>(
         segment: &'a SegmentView,
         epochs: &'a [EpochInfo],
-        saw: Saw,
-    ) -> simkeep::Result<Answer<'a>> {
+        saw: StoreState,
+    ) -> simkeep::Result<SegmentDetails<'a>> {
         let name = |epoch| visit::epoch(epochs, epoch).map(EpochName);
         let section = |section: &'a simkeep::inspect::SectionView| {
-            Ok(Section {
+            Ok(SegmentSection {
                 kind: section.kind,
                 part: section.part,
                 epoch: section.epoch.map(name).transpose()?,
@@ -264,14 +264,14 @@ impl Answer<'_> {
             })
         };
         let table = |of: &simkeep::inspect::TableView| {
-            Ok(TableOf {
+            Ok(SegmentTable {
                 epoch: name(of.epoch)?,
                 fingerprints: of.fingerprints,
                 shape: shape(of.shape),
                 size_bytes: of.bytes,
             })
         };
-        Ok(Answer {
+        Ok(SegmentDetails {
             segment: segment.id,
             size_bytes: segment.bytes,
             level: segment.level,

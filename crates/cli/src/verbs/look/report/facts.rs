@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 use simkeep::cluster::{Balls, Cluster, Clustering};
 use simkeep::due::Survey;
 use simkeep::inspect::{Census, Overview};
-use simkeep::mirror::{Mirroring, Mirrors};
+use simkeep::mirror::{MirrorQuery, Mirrors};
 use simkeep::{Query, Reader, Snapshot};
 
-use crate::exit::Failure;
-use crate::output::progress::{counted, watched};
+use crate::exit::VerbError;
+use crate::output::progress::{counted, with_progress_bar};
 use crate::time;
 
 /// The maximum distance of the search for a nearest page, in bits. Larger distances are slow to
@@ -24,7 +24,7 @@ const NO_LABELS: [(&str, &str); 0] = [];
 const LARGEST: usize = 20;
 
 /// The data that a report shows.
-pub(super) struct Facts {
+pub(super) struct ReportFacts {
     pub(super) name: String,
     pub(super) made: String,
     pub(super) overview: Overview,
@@ -52,13 +52,13 @@ pub(super) struct ClusterFacts {
     pub(super) largest: Vec<Cluster>,
 }
 
-impl Facts {
+impl ReportFacts {
     /// Collects the data. Reads all pages several times.
-    pub(super) fn of(store: &Path, reader: &Reader) -> Result<Facts, Failure> {
+    pub(super) fn of(store: &Path, reader: &Reader) -> Result<ReportFacts, VerbError> {
         let snapshot = reader.snapshot();
-        let census = watched(|progress| Census::of(&snapshot, progress))?;
+        let census = with_progress_bar(|progress| Census::of(&snapshot, progress))?;
         let epoch = snapshot.epochs().iter().find(|info| info.epoch == snapshot.change_epoch());
-        Ok(Facts {
+        Ok(ReportFacts {
             name: store.to_string_lossy().into_owned(),
             made: time::to_second(simkeep::Time::now()),
             overview: Overview::of(&snapshot)?,
@@ -67,18 +67,20 @@ impl Facts {
             census,
             survey: Survey::of(&snapshot)?,
             clusters: clusters(&snapshot)?,
-            balls: watched(|progress| {
+            balls: with_progress_bar(|progress| {
                 Balls::of(&snapshot, &Clustering::default(), NO_LABELS, progress)
             })?,
-            mirrors: watched(|progress| Mirroring::new().limit(LARGEST).run(&snapshot, progress))?,
+            mirrors: with_progress_bar(|progress| {
+                MirrorQuery::new().limit(LARGEST).run(&snapshot, progress)
+            })?,
             bands: epoch.map_or((0, 0), |info| (info.bands.minor, info.bands.moderate)),
         })
     }
 }
 
 /// The clusters of the pages in force.
-fn clusters(snapshot: &Snapshot) -> Result<ClusterFacts, Failure> {
-    let found = watched(|progress| Clustering::default().run(snapshot, progress))?;
+fn clusters(snapshot: &Snapshot) -> Result<ClusterFacts, VerbError> {
+    let found = with_progress_bar(|progress| Clustering::default().run(snapshot, progress))?;
     let largest = found.by_size(2)?.take(LARGEST).collect::<Result<_, _>>()?;
     Ok(ClusterFacts {
         pages: found.pages(),
@@ -90,7 +92,7 @@ fn clusters(snapshot: &Snapshot) -> Result<ClusterFacts, Failure> {
 }
 
 /// Searches the nearest other page of each sampled page, and counts the distances.
-fn nearest(snapshot: &Snapshot, census: &Census) -> Result<Vec<u64>, Failure> {
+fn nearest(snapshot: &Snapshot, census: &Census) -> Result<Vec<u64>, VerbError> {
     let mut counts = vec![0; FARTHEST as usize + 2];
     let all = census.sample.len() as u64;
     counted("pages searched", all, |done| {

@@ -10,7 +10,7 @@ const ROWS_MAX: usize = 400;
 const CELL_CHARS_MAX: usize = 120;
 
 /// A figure with its explanation.
-pub(super) struct Figure {
+pub(super) struct ReportFigure {
     pub(super) title: String,
     /// The explanation: what the drawing shows, and which signs are bad.
     pub(super) said: String,
@@ -20,7 +20,7 @@ pub(super) struct Figure {
     pub(super) rows: Vec<Vec<String>>,
 }
 
-impl Figure {
+impl ReportFigure {
     pub(super) fn html(&self) -> Markup {
         html! {
             figure {

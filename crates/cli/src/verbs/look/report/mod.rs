@@ -12,13 +12,13 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::common::{Common, read};
-use crate::exit::{Exit, Failure};
+use crate::common::{CommonArgs, read};
+use crate::exit::{Exit, VerbError};
 use crate::output::Output;
-use crate::output::json::Saw;
-use crate::output::temporary::{Beside, place_of};
+use crate::output::json::StoreState;
+use crate::output::temporary::{UnfinishedFile, place_of};
 use crate::output::words::bytes;
-use facts::Facts;
+use facts::ReportFacts;
 
 /// Write an HTML report of a store, with figures
 ///
@@ -34,7 +34,7 @@ use facts::Facts;
 
 The file is replaced only when the report is complete. `simkeep inspect --deep --json`
 prints the numbers behind the figures."#)]
-pub(crate) struct Report {
+pub(crate) struct ReportArgs {
     /// File to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -42,31 +42,35 @@ pub(crate) struct Report {
 
 /// The report that was written.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct ReportResult<'a> {
     file: &'a str,
     /// The size of the file in bytes.
     file_bytes: u64,
-    saw: Saw,
+    saw: StoreState,
 }
 
-impl Report {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl ReportArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let store = common.store()?;
         let reader = read(&store)?;
-        let cannot = |e| Failure::Other(format!("cannot write {}: {e}", self.output.display()));
+        let cannot = |e| VerbError::Other(format!("cannot write {}: {e}", self.output.display()));
         // Creates the output file before the work, so that a bad path fails early.
         let place = place_of(&self.output).map_err(cannot)?;
-        let mut file = Beside::create(&place).map_err(cannot)?;
-        let facts = Facts::of(&store, &reader)?;
+        let mut file = UnfinishedFile::create(&place).map_err(cannot)?;
+        let facts = ReportFacts::of(&store, &reader)?;
         let page = page::html(&facts);
         file.write_all(page.as_bytes()).map_err(cannot)?;
         file.put(&place).map_err(cannot)?;
         let size = page.len() as u64;
         if common.json {
             let file = self.output.to_string_lossy();
-            output.object(&Answer { file: &file, file_bytes: size, saw: Saw::of(&reader) })?;
+            output.object(&ReportResult {
+                file: &file,
+                file_bytes: size,
+                saw: StoreState::of(&reader),
+            })?;
         } else {
-            let file = simkeep_formats::escape::whole(&self.output.to_string_lossy());
+            let file = simkeep_formats::escape::escape_untruncated(&self.output.to_string_lossy());
             output.line(&format!("{file}: {}", bytes(size)))?;
         }
         Ok(Exit::Done)

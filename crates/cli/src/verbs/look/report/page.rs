@@ -3,8 +3,8 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use simkeep_formats::escape;
 
-use super::chapters::{Chapter, all};
-use super::facts::Facts;
+use super::chapters::{ReportChapter, all};
+use super::facts::ReportFacts;
 use crate::output::words::{bytes, count};
 
 /// A content security policy: the page loads nothing and runs no script, whatever it quotes. It
@@ -51,8 +51,8 @@ th, td { text-align: left; padding: 0.2rem 0.9rem 0.2rem 0; border-bottom: 1px s
 ";
 
 /// Renders the whole page.
-pub(super) fn html(facts: &Facts) -> String {
-    let name = escape::whole(&facts.name);
+pub(super) fn html(facts: &ReportFacts) -> String {
+    let name = escape::escape_untruncated(&facts.name);
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -70,7 +70,7 @@ pub(super) fn html(facts: &Facts) -> String {
                     p.pale { "As of operation " (count(facts.overview.sequence)) ", written " (facts.made) ". "
                         "Times are in UTC." }
                     (numbers(facts))
-                    @for Chapter { title, said, figures } in all(facts) {
+                    @for ReportChapter { title, said, figures } in all(facts) {
                         section {
                             h2 { (title) }
                             p { (said) }
@@ -85,7 +85,7 @@ pub(super) fn html(facts: &Facts) -> String {
 }
 
 /// The most important numbers.
-fn numbers(facts: &Facts) -> Markup {
+fn numbers(facts: &ReportFacts) -> Markup {
     let census = &facts.census;
     let segments: u64 = facts.overview.segments.iter().map(|segment| segment.bytes).sum();
     let numbers = [

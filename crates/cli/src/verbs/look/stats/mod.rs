@@ -12,11 +12,11 @@ use simkeep::due::Survey;
 use simkeep::{SegmentStats, Snapshot};
 use simkeep_formats::escape;
 
-use crate::common::{Common, read};
-use crate::exit::{Exit, Failure};
+use crate::common::{CommonArgs, read};
+use crate::exit::{Exit, VerbError};
 use crate::output::Output;
-use crate::output::json::{Epoch, Number, Saw};
-use crate::output::table::{Table, right};
+use crate::output::json::{EpochSummary, JsonNumber, StoreState};
+use crate::output::table::{TextTable, right};
 use crate::output::words;
 use crate::output::words::{bytes, count};
 
@@ -35,7 +35,7 @@ changed if one of them found more than a minor change, or an earlier version. Th
 deciles are those of the estimated change rates of compared pages.
 
 docs/metrics.md lists the gauges of --prometheus."#)]
-pub(crate) struct Stats {
+pub(crate) struct StatsArgs {
     /// Print how many pages changed, and deciles of change rates
     #[arg(long)]
     changes: bool,
@@ -47,13 +47,13 @@ pub(crate) struct Stats {
     output: Option<PathBuf>,
 }
 
-impl Stats {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl StatsArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let store = common.store()?;
         let reader = read(&store)?;
         if self.prometheus {
             if common.json {
-                return Err(Failure::Usage(
+                return Err(VerbError::Usage(
                     "--prometheus is a format of its own: leave out --json".into(),
                 ));
             }
@@ -63,8 +63,8 @@ impl Stats {
         let stats = reader.stats()?;
         let survey = self.changes.then(|| Survey::of(&reader.snapshot())).transpose()?;
         if common.json {
-            let saw = Saw::of(&reader);
-            output.object(&Answer::new(&reader.snapshot(), &stats, survey, saw))?;
+            let saw = StoreState::of(&reader);
+            output.object(&StatsResult::new(&reader.snapshot(), &stats, survey, saw))?;
             return Ok(Exit::Done);
         }
         let total = stats.segment_bytes + stats.catalog_bytes;
@@ -86,7 +86,7 @@ impl Stats {
         }
         for info in &stats.epochs {
             let ended = if info.ended { "  (ended)" } else { "" };
-            let (number, name) = (info.epoch.count(), escape::whole(&info.name));
+            let (number, name) = (info.epoch.count(), escape::escape_untruncated(&info.name));
             output.line(&format!("epoch {number:<16}  {name:>14}{ended}"))?;
         }
         if stats.epoch_due {
@@ -99,7 +99,7 @@ impl Stats {
             output.line("")?;
         }
         let headings = ["segment", "pages", "visits", "fingerprints", "size"];
-        let mut table = Table::new(headings.map(right));
+        let mut table = TextTable::new(headings.map(right));
         for segment in &stats.segments {
             let SegmentStats { id, pages, visits, fingerprints, bytes: size, .. } = *segment;
             let numbers = [pages, visits, fingerprints].map(count);
@@ -133,31 +133,31 @@ fn of_changes(survey: &Survey) -> Vec<(String, String)> {
 
 /// The size of a store.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct StatsResult<'a> {
     #[serde(flatten)]
-    counters: Counters<'a>,
+    counters: StoreCounters<'a>,
     /// All epochs, the oldest first.
-    epochs: Vec<Epoch<'a>>,
+    epochs: Vec<EpochSummary<'a>>,
     /// Whether a new epoch is advised, given the number of visits since the newest epoch began.
     epoch_due: bool,
     /// The segments, the oldest first.
-    segments: Vec<Segment>,
+    segments: Vec<SegmentSizes>,
     /// Figures of how pages change; null without --changes.
-    survey: Option<Changes>,
-    saw: Saw,
+    survey: Option<ChangeSurvey>,
+    saw: StoreState,
 }
 
 /// All counters of a store, by their names in the library.
-struct Counters<'a>(&'a simkeep::Stats);
+struct StoreCounters<'a>(&'a simkeep::Stats);
 
-impl Serialize for Counters<'_> {
+impl Serialize for StoreCounters<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let all = simkeep::Stats::COUNTERS.iter();
         serializer.collect_map(all.map(|counter| (counter.name, (counter.value)(self.0))))
     }
 }
 
-impl JsonSchema for Counters<'_> {
+impl JsonSchema for StoreCounters<'_> {
     fn schema_name() -> Cow<'static, str> {
         "Counters".into()
     }
@@ -180,7 +180,7 @@ impl JsonSchema for Counters<'_> {
 
 /// A segment.
 #[derive(Serialize, JsonSchema)]
-struct Segment {
+struct SegmentSizes {
     /// The number of the segment, which is also in its file name.
     segment: u64,
     pages: u64,
@@ -192,39 +192,39 @@ struct Segment {
 
 /// Figures of how pages change. Above a million pages, they are estimates from a sample.
 #[derive(Serialize, JsonSchema)]
-struct Changes {
-    pages: Number,
+struct ChangeSurvey {
+    pages: JsonNumber,
     /// Pages with visits that could be compared.
-    pages_compared: Number,
+    pages_compared: JsonNumber,
     /// Compared pages that were found changed, or back at an earlier version.
-    pages_changed: Number,
+    pages_changed: JsonNumber,
     /// The deciles of the estimated changes per day of compared pages; null without compared pages.
     changes_per_day_deciles: Option<[f64; 9]>,
 }
 
-impl Answer<'_> {
+impl StatsResult<'_> {
     fn new<'a>(
         snapshot: &Snapshot,
         stats: &'a simkeep::Stats,
         survey: Option<Survey>,
-        saw: Saw,
-    ) -> Answer<'a> {
-        let segments = stats.segments.iter().map(|of| Segment {
+        saw: StoreState,
+    ) -> StatsResult<'a> {
+        let segments = stats.segments.iter().map(|of| SegmentSizes {
             segment: of.id,
             pages: of.pages,
             visits: of.visits,
             fingerprints: of.fingerprints,
             size_bytes: of.bytes,
         });
-        Answer {
-            counters: Counters(stats),
-            epochs: stats.epochs.iter().map(|info| Epoch::of(snapshot, info)).collect(),
+        StatsResult {
+            counters: StoreCounters(stats),
+            epochs: stats.epochs.iter().map(|info| EpochSummary::of(snapshot, info)).collect(),
             epoch_due: stats.epoch_due,
             segments: segments.collect(),
-            survey: survey.map(|survey| Changes {
-                pages: Number(survey.pages),
-                pages_compared: Number(survey.compared),
-                pages_changed: Number(survey.changed),
+            survey: survey.map(|survey| ChangeSurvey {
+                pages: JsonNumber(survey.pages),
+                pages_compared: JsonNumber(survey.compared),
+                pages_changed: JsonNumber(survey.changed),
                 changes_per_day_deciles: survey.deciles,
             }),
             saw,

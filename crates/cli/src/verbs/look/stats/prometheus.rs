@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use simkeep::inspect::Overview;
 use simkeep::{Reader, Stats};
 
-use crate::exit::Failure;
+use crate::exit::VerbError;
 use crate::output::Output;
 use crate::output::temporary;
 
@@ -18,11 +18,11 @@ struct Gauge {
     label: &'static str,
     help: &'static str,
     /// Returns its values, each with the value of the label.
-    values: fn(&Facts<'_>) -> Vec<(String, f64)>,
+    values: fn(&GaugeFacts<'_>) -> Vec<(String, f64)>,
 }
 
 /// The data from which the gauges are computed.
-struct Facts<'a> {
+struct GaugeFacts<'a> {
     overview: &'a Overview,
     stats: &'a Stats,
     behind: u64,
@@ -155,16 +155,16 @@ pub(crate) fn run(
     reader: &Reader,
     file: Option<&PathBuf>,
     output: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<(), VerbError> {
     let (overview, stats) = (Overview::of(&reader.snapshot())?, reader.stats()?);
-    let facts = Facts { overview: &overview, stats: &stats, behind: reader.behind() };
+    let facts = GaugeFacts { overview: &overview, stats: &stats, behind: reader.behind() };
     let text = text(&store.to_string_lossy(), &facts);
     let Some(path) = file else { return Ok(output.writer().write_all(text.as_bytes())?) };
     temporary::put(path, text.as_bytes())
-        .map_err(|e| Failure::Other(format!("cannot write {}: {e}", path.display())))
+        .map_err(|e| VerbError::Other(format!("cannot write {}: {e}", path.display())))
 }
 
-fn text(store: &str, facts: &Facts<'_>) -> String {
+fn text(store: &str, facts: &GaugeFacts<'_>) -> String {
     let (store, mut text) = (escaped(store), String::new());
     for Gauge { name, label, help, values } in &GAUGES {
         // Writing to a string cannot fail.
@@ -180,7 +180,7 @@ fn text(store: &str, facts: &Facts<'_>) -> String {
 
 /// Escapes the value of a label as the format requires, and control characters for terminals.
 fn escaped(value: &str) -> String {
-    simkeep_formats::escape::whole(value).replace('\\', "\\\\").replace('"', "\\\"")
+    simkeep_formats::escape::escape_untruncated(value).replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 #[cfg(test)]

@@ -9,19 +9,19 @@ use simkeep::due::Decision;
 
 use crate::output::Output;
 use crate::output::host::host;
-use crate::output::table::{Table, left, right};
+use crate::output::table::{TextTable, left, right};
 use crate::output::words;
 use simkeep_formats::escape;
 
 /// The hosts of the listed pages, in the order in which they first occur. Memory grows with the
 /// hosts, not with the pages.
 #[derive(Default)]
-pub(super) struct Hosts {
+pub(super) struct DueHosts {
     numbers: HashMap<String, usize>,
-    all: Vec<Host>,
+    all: Vec<DueHost>,
 }
 
-struct Host {
+struct DueHost {
     name: String,
     pages: u64,
     best: f64,
@@ -31,7 +31,7 @@ struct Host {
 /// A host with listed pages.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Host")]
-pub(crate) struct Line<'a> {
+pub(crate) struct DueHostLine<'a> {
     host: &'a str,
     /// The number of its listed pages.
     pages: u64,
@@ -41,12 +41,12 @@ pub(crate) struct Line<'a> {
     value_sum: f64,
 }
 
-impl Hosts {
+impl DueHosts {
     pub(super) fn add(&mut self, page: &Decision) {
         let name = host(&page.page.url);
         let next = self.all.len();
         let number = *self.numbers.entry(name).or_insert_with_key(|name| {
-            self.all.push(Host { name: name.clone(), pages: 0, best: 0.0, sum: 0.0 });
+            self.all.push(DueHost { name: name.clone(), pages: 0, best: 0.0, sum: 0.0 });
             next
         });
         if let Some(host) = self.all.get_mut(number) {
@@ -59,14 +59,14 @@ impl Hosts {
     /// Prints a line for each host.
     pub(super) fn print(&self, json: bool, output: &mut Output) -> io::Result<()> {
         let columns = [right("pages"), right("best"), right("sum"), left("host")];
-        let mut table = Table::new(columns);
-        for Host { name, pages, best, sum } in &self.all {
+        let mut table = TextTable::new(columns);
+        for DueHost { name, pages, best, sum } in &self.all {
             if json {
                 let (pages, best_value, value_sum) = (*pages, *best, *sum);
-                let line = Line { host: name, pages, best_value, value_sum };
-                output.object(&super::Line::Host(line))?;
+                let line = DueHostLine { host: name, pages, best_value, value_sum };
+                output.object(&super::DueLine::Host(line))?;
             } else {
-                let (pages, name) = (words::count(*pages), escape::whole(name));
+                let (pages, name) = (words::count(*pages), escape::escape_untruncated(name));
                 let (best, sum) = (words::amount(*best), words::amount(*sum));
                 table.row([pages, best, sum, name], output)?;
             }

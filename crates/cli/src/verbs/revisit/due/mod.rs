@@ -2,7 +2,7 @@
 
 mod help;
 mod hosts;
-mod shown;
+mod page_line;
 
 use std::num::NonZeroUsize;
 
@@ -13,16 +13,16 @@ use simkeep::due::{Decision, Plan, Reason};
 use simkeep::{Prefix, Snapshot, Time};
 use simkeep_formats::escape;
 
-use crate::Common;
-use crate::exit::{Exit, Failure};
+use crate::CommonArgs;
+use crate::exit::{Exit, VerbError};
 use crate::input::limit::Limit;
 use crate::output::Output;
-use crate::verbs::revisit::policy::{Asked, ended};
+use crate::verbs::revisit::policy::{PolicyArgs, ended};
 use help::HELP;
-use hosts::Hosts;
-use shown::{row, table};
+use hosts::DueHosts;
+use page_line::{row, table};
 
-pub(crate) use shown::{Changes, Page};
+pub(crate) use page_line::{ChangeRateEstimate, DuePageLine};
 
 /// List the pages most worth visiting next
 ///
@@ -31,7 +31,7 @@ pub(crate) use shown::{Changes, Page};
 /// --max-interval; they come first, the most overdue on top.
 #[derive(Args)]
 #[command(after_long_help = HELP)]
-pub(crate) struct Due {
+pub(crate) struct DueArgs {
     /// Pages to list [default: 100, with --only-due all]
     #[arg(long, value_name = "COUNT|all")]
     limit: Option<Limit>,
@@ -51,15 +51,15 @@ pub(crate) struct Due {
     #[arg(long)]
     urls: bool,
     #[command(flatten)]
-    asked: Asked,
+    asked: PolicyArgs,
 }
 
 /// A page; with --by-host, a host.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum Line<'a> {
-    Page(Page<'a>),
-    Host(hosts::Line<'a>),
+pub(crate) enum DueLine<'a> {
+    Page(DuePageLine<'a>),
+    Host(hosts::DueHostLine<'a>),
 }
 
 /// The maximum number of pages to list by default.
@@ -69,7 +69,7 @@ const LISTED: usize = 100;
 const ROUNDING: f64 = 1.0 - 1e-9;
 
 /// The state of a page by a plan. Due pages come first.
-enum Stands {
+enum DueStatus {
     Due,
     /// The page is not due, but later pages may be.
     NotYet,
@@ -77,22 +77,22 @@ enum Stands {
     Last,
 }
 
-impl Stands {
-    fn of(page: &Decision, plan: &Plan, now: Time) -> Stands {
+impl DueStatus {
+    fn of(page: &Decision, plan: &Plan, now: Time) -> DueStatus {
         let is_overdue = matches!(page.reason, Reason::Overdue { .. });
         match page.due {
-            _ if !is_overdue && page.value < plan.threshold() * ROUNDING => Stands::Last,
-            Some(due) if due <= now => Stands::Due,
-            _ => Stands::NotYet,
+            _ if !is_overdue && page.value < plan.threshold() * ROUNDING => DueStatus::Last,
+            Some(due) if due <= now => DueStatus::Due,
+            _ => DueStatus::NotYet,
         }
     }
 }
 
-impl Due {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl DueArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         // Not a rule of clap: without --json, clap could not render the manual.
         if self.urls && common.json {
-            return Err(Failure::Usage(
+            return Err(VerbError::Usage(
                 "--urls prints bare URLs; leave it or --json out".to_owned(),
             ));
         }
@@ -115,14 +115,14 @@ impl Due {
         }
         let by = plan.as_ref().filter(|_| self.only_due);
         let clock = common.clock();
-        let (mut hosts, mut table) = (Hosts::default(), table(&clock));
+        let (mut hosts, mut table) = (DueHosts::default(), table(&clock));
         let mut any = false;
         for page in snapshot.due(&due) {
             let page = page?;
-            match by.map_or(Stands::Due, |plan| Stands::of(&page, plan, question.now)) {
-                Stands::Due => {}
-                Stands::NotYet => continue,
-                Stands::Last => break,
+            match by.map_or(DueStatus::Due, |plan| DueStatus::of(&page, plan, question.now)) {
+                DueStatus::Due => {}
+                DueStatus::NotYet => continue,
+                DueStatus::Last => break,
             }
             any = true;
             if self.by_host {
@@ -130,10 +130,10 @@ impl Due {
             } else if self.urls {
                 // Written unchanged, unless a terminal shows it.
                 let url = &page.page.url;
-                let escaped = output.is_terminal().then(|| escape::whole(url));
+                let escaped = output.is_terminal().then(|| escape::escape_untruncated(url));
                 output.line(escaped.as_deref().unwrap_or(url))?;
             } else if common.json {
-                output.object(&Line::Page(Page::from(&page)))?;
+                output.object(&DueLine::Page(DuePageLine::from(&page)))?;
             } else {
                 table.row(row(&page, &clock), output)?;
             }
@@ -148,7 +148,7 @@ impl Due {
     }
 
     /// Says why no page is listed.
-    fn nothing(&self, snapshot: &Snapshot, output: &mut Output) -> Result<Exit, Failure> {
+    fn nothing(&self, snapshot: &Snapshot, output: &mut Output) -> Result<Exit, VerbError> {
         let is_known = snapshot.scan(self.under.as_ref()).next().transpose()?.is_some();
         let (why, exit) = match &self.under {
             Some(prefix) if !is_known => {

@@ -6,8 +6,8 @@ use simkeep::due::{Decision, NewPage, Plan, Reason};
 use simkeep::recrawl::{Interval, Policy, Rate};
 use simkeep::{Seen, Time};
 
-use super::host::Host;
-use super::last::Last;
+use super::host::HostComparisons;
+use super::latest_change::LatestChange;
 use crate::output::words;
 use crate::time;
 use simkeep_formats::escape;
@@ -21,7 +21,7 @@ const HALVED: u32 = 64;
 const TOO_FEW: &str = "; there are too few visits for pages that may wait";
 
 /// The explanation of the decision about a page.
-pub(super) struct Explanation<'a> {
+pub(super) struct DecisionExplanation<'a> {
     pub(super) page: &'a Decision,
     /// The estimate for a page of its host without visits.
     pub(super) of_host: &'a NewPage,
@@ -31,8 +31,8 @@ pub(super) struct Explanation<'a> {
     /// The longest time between two visits.
     pub(super) longest: Interval,
     pub(super) now: Time,
-    pub(super) host: Option<Host>,
-    pub(super) last: Option<Last>,
+    pub(super) host: Option<HostComparisons>,
+    pub(super) last: Option<LatestChange>,
 }
 
 /// Formats a rate with its range.
@@ -41,11 +41,11 @@ pub(super) fn rate(Rate { per_day, low, high }: &Rate) -> String {
     format!("{per_day} changes a day ({low} to {high}, 90 %)")
 }
 
-impl Explanation<'_> {
+impl DecisionExplanation<'_> {
     /// States when the page is due, and why.
     pub(super) fn verdict(&self) -> String {
         let Decision { page, reason, due, .. } = self.page;
-        let url = escape::whole(&page.url);
+        let url = escape::escape_untruncated(&page.url);
         let when = match due {
             None => format!("{url} is never due"),
             Some(due) if *due <= self.now => {
@@ -152,7 +152,7 @@ impl Explanation<'_> {
         if returned > 0 {
             text += &format!(", {} back at an earlier version", words::count(returned.into()));
         }
-        if let Some(Last { time, distance }) = self.last {
+        if let Some(LatestChange { time, distance }) = self.last {
             text += &format!("; last on {}", self.date(time));
             if let Some((bits, band)) = distance {
                 let bits = words::many(bits.into(), "bit", "bits");
@@ -165,7 +165,7 @@ impl Explanation<'_> {
     /// The estimated change rates of the page, and of other pages of its host.
     pub(super) fn rates(&self) -> String {
         let own = rate(&self.page.rate);
-        let Some(Host { compared, is_cut }) = self.host else { return own };
+        let Some(HostComparisons { compared, is_cut }) = self.host else { return own };
         let of_host = &self.of_host.rate;
         let [per_day, low, high] = [of_host.per_day, of_host.low, of_host.high].map(words::amount);
         let more = if is_cut { "at least " } else { "" };
@@ -187,13 +187,16 @@ impl Explanation<'_> {
             reasons.push("it is gone, and counts for an eighth".to_owned());
         }
         if let Some(leader) = near {
-            let leader = escape::whole(leader);
+            let leader = escape::escape_untruncated(leader);
             reasons.push(format!(
                 "it counts for a quarter beside {leader}, which had its content first"
             ));
         }
         if let Some(rule) = rule {
-            reasons.push(format!("the rule for {} holds", escape::whole(&rule.to_string())));
+            reasons.push(format!(
+                "the rule for {} holds",
+                escape::escape_untruncated(&rule.to_string())
+            ));
         }
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }

@@ -7,18 +7,18 @@ const PAGES_MAX: usize = 10_000;
 
 /// The counts of a host's pages.
 #[derive(Clone, Copy)]
-pub(super) struct Host {
+pub(super) struct HostComparisons {
     /// The number of pages that were compared.
     pub(super) compared: usize,
     /// Whether there are pages that were not counted.
     pub(super) is_cut: bool,
 }
 
-impl Host {
+impl HostComparisons {
     /// Counts the pages of a URL's host and port; `None` if the URL has no host.
-    pub(super) fn of(snapshot: &Snapshot, url: &str) -> simkeep::Result<Option<Host>> {
+    pub(super) fn of(snapshot: &Snapshot, url: &str) -> simkeep::Result<Option<HostComparisons>> {
         let Some(prefix) = prefix(url) else { return Ok(None) };
-        let (mut host, mut pages) = (Host { compared: 0, is_cut: false }, 0);
+        let (mut host, mut pages) = (HostComparisons { compared: 0, is_cut: false }, 0);
         for page in snapshot.scan(Some(&prefix)) {
             pages += 1;
             if pages > PAGES_MAX {

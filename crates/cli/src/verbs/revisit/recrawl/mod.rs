@@ -3,7 +3,7 @@
 mod explanation;
 mod help;
 mod host;
-mod last;
+mod latest_change;
 
 use clap::Args;
 use schemars::JsonSchema;
@@ -11,18 +11,18 @@ use serde::Serialize;
 use simkeep::Reader;
 use simkeep::due::{Decision, NewPage, Plan};
 
-use crate::Common;
-use crate::exit::{Exit, Failure};
+use crate::CommonArgs;
+use crate::exit::{Exit, VerbError};
 use crate::input::spelling;
 use crate::output::Output;
-use crate::output::json::{Band, Number, Saw, Time};
+use crate::output::json::{Band, JsonNumber, StoreState, Time};
 use crate::output::words;
-use crate::verbs::revisit::due::{Changes, Page};
-use crate::verbs::revisit::policy::{Asked, Question, ended};
-use explanation::Explanation;
+use crate::verbs::revisit::due::{ChangeRateEstimate, DuePageLine};
+use crate::verbs::revisit::policy::{PolicyArgs, ScheduleQuery, ended};
+use explanation::DecisionExplanation;
 use help::HELP;
-use host::Host;
-use last::Last;
+use host::HostComparisons;
+use latest_change::LatestChange;
 
 /// Explain when a page is next due, and why
 ///
@@ -30,15 +30,15 @@ use last::Last;
 /// found, and the estimated change rates of the page and of its host.
 #[derive(Args)]
 #[command(after_long_help = HELP)]
-pub(crate) struct Recrawl {
+pub(crate) struct RecrawlArgs {
     /// URL of the page, exactly as it was observed
     url: String,
     #[command(flatten)]
-    asked: Asked,
+    asked: PolicyArgs,
 }
 
-impl Recrawl {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl RecrawlArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let reader = common.read()?;
         let snapshot = reader.snapshot();
         let question = self.asked.question(&snapshot)?;
@@ -60,31 +60,39 @@ impl Recrawl {
     fn known(
         &self,
         reader: &Reader,
-        question: &Question,
+        question: &ScheduleQuery,
         (page, of_host): (&Decision, &NewPage),
         plan: &Plan,
         json: bool,
         output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    ) -> Result<Exit, VerbError> {
         let snapshot = &reader.snapshot();
-        let host = Host::of(snapshot, &self.url)?;
-        let last = Last::of(snapshot, &page.page)?;
+        let host = HostComparisons::of(snapshot, &self.url)?;
+        let last = LatestChange::of(snapshot, &page.page)?;
         if json {
-            output.object(&Answer {
-                page: Page::from(page),
-                plan: OfPlan::of(Some(plan)),
-                last_change: last.map(Change::from),
-                host_changes_per_day: Changes::from(of_host.rate),
+            output.object(&RecrawlResult {
+                page: DuePageLine::from(page),
+                plan: PlanSummary::of(Some(plan)),
+                last_change: last.map(ChangeResult::from),
+                host_changes_per_day: ChangeRateEstimate::from(of_host.rate),
                 host_compared: host.map(|host| host.compared),
-                saw: Saw::of(reader),
+                saw: StoreState::of(reader),
             })?;
             return Ok(Exit::Done);
         }
         let rule = question.rules.of(&self.url);
         let policy = rule.policy.unwrap_or(self.asked.policy);
         let longest = rule.max.map_or(question.largest, |max| max.min(question.largest));
-        let explanation =
-            Explanation { page, of_host, plan, policy, longest, now: question.now, host, last };
+        let explanation = DecisionExplanation {
+            page,
+            of_host,
+            plan,
+            policy,
+            longest,
+            now: question.now,
+            host,
+            last,
+        };
         output.line(&explanation.verdict())?;
         output.line(&format!("  {}", explanation.comparisons()))?;
         output.line(&format!("  {}", explanation.rates()))?;
@@ -102,18 +110,18 @@ impl Recrawl {
         new: &NewPage,
         json: bool,
         output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    ) -> Result<Exit, VerbError> {
         let NewPage { value, rate, weight, every, .. } = *new;
         if json {
-            output.object(&Answer {
-                page: Page {
+            output.object(&RecrawlResult {
+                page: DuePageLine {
                     url: self.url.as_str().into(),
                     value,
                     last: None,
                     due: None,
                     every_seconds: Some(every.seconds()),
-                    changes_per_day: Changes::from(rate),
-                    weight: Number(weight),
+                    changes_per_day: ChangeRateEstimate::from(rate),
+                    weight: JsonNumber(weight),
                     comparisons: 0,
                     changes: 0,
                     returns: 0,
@@ -122,11 +130,11 @@ impl Recrawl {
                     leader: None,
                     rule: None,
                 },
-                plan: OfPlan::of(plan),
+                plan: PlanSummary::of(plan),
                 last_change: None,
-                host_changes_per_day: Changes::from(rate),
+                host_changes_per_day: ChangeRateEstimate::from(rate),
                 host_compared: None,
-                saw: Saw::of(reader),
+                saw: StoreState::of(reader),
             })?;
         }
         let others = plan
@@ -145,52 +153,52 @@ impl Recrawl {
 
 /// The due date of a page, with the figures behind it.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct RecrawlResult<'a> {
     #[serde(flatten)]
-    page: Page<'a>,
+    page: DuePageLine<'a>,
     #[serde(flatten)]
-    plan: OfPlan,
+    plan: PlanSummary,
     /// The last change or return to an earlier version; null if there was none.
-    last_change: Option<Change>,
+    last_change: Option<ChangeResult>,
     /// The estimated change rate of a new page of its host.
-    host_changes_per_day: Changes,
+    host_changes_per_day: ChangeRateEstimate,
     /// The number of compared pages of its host, which may include this page; null if the page
     /// is unknown or has no host.
     host_compared: Option<usize>,
-    saw: Saw,
+    saw: StoreState,
 }
 
 /// The parameters from which the dates follow.
 #[derive(Serialize, JsonSchema)]
-struct OfPlan {
+struct PlanSummary {
     /// The value from which pages are visited; null without pages, or if there are too few visits
     /// for pages that may wait.
     threshold: Option<f64>,
     /// The number of visits a day; null without pages.
-    visits_per_day: Option<Number>,
+    visits_per_day: Option<JsonNumber>,
 }
 
 /// A change of a page.
 #[derive(Serialize, JsonSchema)]
-struct Change {
+struct ChangeResult {
     /// The time of the visit that found it.
     t: Time,
     distance: Option<u32>,
     band: Option<Band>,
 }
 
-impl OfPlan {
-    fn of(plan: Option<&Plan>) -> OfPlan {
-        OfPlan {
+impl PlanSummary {
+    fn of(plan: Option<&Plan>) -> PlanSummary {
+        PlanSummary {
             threshold: plan.map(Plan::threshold).filter(|threshold| threshold.is_finite()),
-            visits_per_day: plan.map(|plan| Number(plan.per_day())),
+            visits_per_day: plan.map(|plan| JsonNumber(plan.per_day())),
         }
     }
 }
 
-impl From<Last> for Change {
-    fn from(Last { time, distance }: Last) -> Change {
+impl From<LatestChange> for ChangeResult {
+    fn from(LatestChange { time, distance }: LatestChange) -> ChangeResult {
         let (distance, band) = distance.unzip();
-        Change { t: Time(time), distance, band: band.map(Band) }
+        ChangeResult { t: Time(time), distance, band: band.map(Band) }
     }
 }

@@ -4,21 +4,21 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::recrawl::simulate::Span;
 
-use super::best::Best;
-use super::row::{self, Row};
-use super::setting::Setting;
+use super::best_freshness::BestFreshness;
+use super::row::{self, SimulationRow};
+use super::setting::SimulationSetting;
 
 /// A policy; with --random, also a bound on all policies.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum Line<'a> {
-    Policy(OfPolicy<'a>),
-    Optimum(Optimum),
+pub(crate) enum SimulateLine<'a> {
+    Policy(PolicyResult<'a>),
+    Optimum(OptimumResult),
 }
 
 /// The freshness of simulated crawls under a policy.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct OfPolicy<'a> {
+pub(crate) struct PolicyResult<'a> {
     policy: &'a str,
     pages: u64,
     /// The number of visits a day.
@@ -30,55 +30,55 @@ pub(crate) struct OfPolicy<'a> {
     /// The number of crawls over which the figures are averaged.
     crawls: usize,
     /// The fraction of the time in which the crawler's newest copy was current.
-    fresh: Mean,
+    fresh: MeanResult,
     /// The fraction of the time in which the crawler's newest copy was current, up to minor changes.
-    near_fresh: Mean,
+    near_fresh: MeanResult,
     /// The missed changes since the last visit, averaged over time: the first counts 1, the second
     /// 1/2, the third 1/3, and so on.
-    missed: Mean,
+    missed: MeanResult,
     /// The fraction of the 64 bits of a fingerprint in which the newest copy differed from the
     /// current version, averaged over time.
-    bits: Mean,
+    bits: MeanResult,
     /// The number of visits a day that were made in the measured time.
     measured_visits_per_day: f64,
     /// The difference of `fresh` from that of the first policy; null for the first policy.
-    fresher: Option<Mean>,
+    fresher: Option<MeanResult>,
 }
 
 /// A bound: the freshness of a crawler that knows all change rates.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Optimum {
+pub(crate) struct OptimumResult {
     /// The measure: "fixed_intervals", "random_times" or "few_misses".
     optimum: &'static str,
     /// The number of visits a day.
     visits_per_day: f64,
-    fresh: Mean,
+    fresh: MeanResult,
 }
 
 /// The mean over all crawls.
 #[derive(Serialize, JsonSchema)]
-struct Mean {
+struct MeanResult {
     mean: f64,
     /// The standard error of the mean; null for a single crawl.
     error: Option<f64>,
 }
 
-impl From<row::Mean> for Mean {
-    fn from(row::Mean { mean, error }: row::Mean) -> Mean {
-        Mean { mean, error }
+impl From<row::CrawlMean> for MeanResult {
+    fn from(row::CrawlMean { mean, error }: row::CrawlMean) -> MeanResult {
+        MeanResult { mean, error }
     }
 }
 
 /// A line for each row, and for each bound.
 pub(super) fn lines<'a>(
-    rows: &'a [Row],
-    best: Option<&Vec<Best>>,
-    setting: &Setting,
+    rows: &'a [SimulationRow],
+    best: Option<&Vec<BestFreshness>>,
+    setting: &SimulationSetting,
     (visits_per_day, span): (f64, Span),
-) -> Vec<Line<'a>> {
-    let of_row = |row: &'a Row| {
+) -> Vec<SimulateLine<'a>> {
+    let of_row = |row: &'a SimulationRow| {
         let first = rows.first().filter(|first| first.name != row.name);
-        Line::Policy(OfPolicy {
+        SimulateLine::Policy(PolicyResult {
             policy: &row.name,
             pages: setting.pages,
             visits_per_day,
@@ -94,9 +94,9 @@ pub(super) fn lines<'a>(
             fresher: first.map(|first| row.fresher_than(first).into()),
         })
     };
-    let of_best = |best: &Best| {
-        let fresh = Mean { mean: best.freshness, error: None };
-        Line::Optimum(Optimum { optimum: best.key, visits_per_day, fresh })
+    let of_best = |best: &BestFreshness| {
+        let fresh = MeanResult { mean: best.freshness, error: None };
+        SimulateLine::Optimum(OptimumResult { optimum: best.key, visits_per_day, fresh })
     };
     let best = best.into_iter().flatten().map(of_best);
     rows.iter().map(of_row).chain(best).collect()

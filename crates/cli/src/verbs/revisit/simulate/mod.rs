@@ -1,6 +1,6 @@
 //! `simulate`: compares the freshness of simulated crawls under each policy.
 
-mod best;
+mod best_freshness;
 mod help;
 mod json;
 mod plot;
@@ -14,20 +14,20 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use simkeep::Changes;
-use simkeep::recrawl::simulate::{Decider, Page, PoissonPage, Rates, Span};
+use simkeep::recrawl::simulate::{Decider, PoissonPage, Rates, SimulatedPage, Span};
 use simkeep::recrawl::{Interval, KnownPage, Policy, RecrawlError};
 
-use crate::common::Common;
-use crate::exit::{Exit, Failure, say};
+use crate::common::CommonArgs;
+use crate::exit::{Exit, VerbError, print_message};
 use crate::output::Output;
 use crate::output::words;
 use crate::time;
 use crate::verbs::revisit::policy::parse_visits;
 use help::HELP;
-pub(crate) use json::Line;
-use row::Row;
-use runs::{Crawls, run};
-use setting::Setting;
+pub(crate) use json::SimulateLine;
+use row::SimulationRow;
+use runs::{CrawlGrid, run};
+use setting::SimulationSetting;
 
 /// Compare revisit policies on a recorded or random crawl
 ///
@@ -37,10 +37,10 @@ use setting::Setting;
 /// differing bits.
 #[derive(Args)]
 #[command(after_long_help = HELP)]
-pub(crate) struct Simulate {
+pub(crate) struct SimulateArgs {
     /// Simulate random pages instead of a store
     #[arg(long, value_name = "KIND")]
-    random: Option<Kind>,
+    random: Option<RateDistribution>,
     /// Visits a day
     #[arg(long, value_name = "VISITS", conflicts_with = "every", value_parser = parse_visits)]
     per_day: Option<f64>,
@@ -78,18 +78,18 @@ pub(crate) struct Simulate {
 
 /// The distribution of the change rates of random pages.
 #[derive(Clone, Copy, ValueEnum)]
-enum Kind {
+enum RateDistribution {
     /// 500 pages; all octaves from a change in 400 days to three a day are equally likely
     Flat,
     /// Ten hosts of twelve pages, whose rates are near that of their host
     ByHost,
 }
 
-impl Kind {
+impl RateDistribution {
     fn rates(self) -> Rates {
         match self {
-            Kind::Flat => Rates::Flat { pages: 500 },
-            Kind::ByHost => {
+            RateDistribution::Flat => Rates::Flat { pages: 500 },
+            RateDistribution::ByHost => {
                 let (hosts, pages) = (10, 12);
                 Rates::ByHost { hosts, pages, median: 0.06, between: 1.4, within: 0.6 }
             }
@@ -97,8 +97,8 @@ impl Kind {
     }
 }
 
-impl Simulate {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl SimulateArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         match self.random {
             Some(kind) => self.random(kind, common, output),
             None => self.replay(common, output),
@@ -106,7 +106,12 @@ impl Simulate {
     }
 
     /// Simulates crawls of random pages.
-    fn random(&self, kind: Kind, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+    fn random(
+        &self,
+        kind: RateDistribution,
+        common: &CommonArgs,
+        output: &mut Output,
+    ) -> Result<Exit, VerbError> {
         let days = f64::from(self.days);
         let seeds = (0..u64::from(self.seeds)).map(|number| self.seed.wrapping_add(number));
         let worlds = seeds.map(|seed| kind.rates().draw(seed, days));
@@ -114,7 +119,7 @@ impl Simulate {
         let known = |pages: &Vec<PoissonPage>| pages.iter().map(PoissonPage::known).collect();
         let known =
             worlds.iter().map(known).collect::<Result<Vec<Vec<KnownPage>>, RecrawlError>>()?;
-        let setting = Setting {
+        let setting = SimulationSetting {
             pages: worlds.first().map_or(0, |pages| pages.len() as u64),
             sample: 1.0,
             days,
@@ -125,20 +130,20 @@ impl Simulate {
     }
 
     /// Simulates a crawl of the pages of a store.
-    fn replay(&self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+    fn replay(&self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let replay =
             common.read()?.snapshot().replay(None, self.max_pages as usize, self.returns)?;
         let days = (replay.last.as_ms() - replay.first.as_ms()) as f64 / 86_400_000.0;
         if replay.pages.is_empty() || days < 2.0 {
-            say("the store has too few visits, or too close together, to replay");
+            print_message("the store has too few visits, or too close together, to replay");
             return Ok(Exit::Nothing);
         }
         let sample = replay.pages.len() as f64 / replay.of as f64;
-        let setting = Setting {
+        let setting = SimulationSetting {
             pages: replay.of,
             sample,
             days,
-            note: Setting::of_replay(sample, &replay),
+            note: SimulationSetting::of_replay(sample, &replay),
             times: Some((replay.first, replay.last)),
         };
         self.compare(&[replay.pages], &[], &setting, common.json, output)
@@ -146,14 +151,14 @@ impl Simulate {
 
     /// Simulates all policies on some worlds, and prints the results. `known` are the change rates
     /// of their pages; empty if unknown.
-    fn compare<P: Page>(
+    fn compare<P: SimulatedPage>(
         &self,
         worlds: &[Vec<P>],
         known: &[Vec<KnownPage>],
-        setting: &Setting,
+        setting: &SimulationSetting,
         json: bool,
         output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    ) -> Result<Exit, VerbError> {
         let span = self.span(setting.days)?;
         let per_day = self.visits_per_day(setting);
         let factors: &[f64] =
@@ -164,15 +169,15 @@ impl Simulate {
         };
         let visits: Vec<f64> =
             factors.iter().map(|factor| per_day * setting.sample * factor).collect();
-        let rows = run(worlds, &Crawls { by: &by, visits: &visits, span })?;
-        let best = best::of(known, &visits)?;
+        let rows = run(worlds, &CrawlGrid { by: &by, visits: &visits, span })?;
+        let best = best_freshness::of(known, &visits)?;
         if let Some(file) = &self.plot {
             let svg = plot::svg(&setting.title(), &visits, setting.sample, &rows, &best);
-            let cannot = |e| Failure::Other(format!("cannot write {}: {e}", file.display()));
+            let cannot = |e| VerbError::Other(format!("cannot write {}: {e}", file.display()));
             crate::output::temporary::put(file, svg.as_bytes()).map_err(cannot)?;
         }
         let at = factors.iter().position(|factor| *factor == 1.0).unwrap_or(0);
-        let (rows, best): (Vec<Row>, _) =
+        let (rows, best): (Vec<SimulationRow>, _) =
             (rows.into_iter().map(|mut row| row.swap_remove(at)).collect(), best.get(at));
         if json {
             for line in json::lines(&rows, best, setting, (per_day, span)) {
@@ -194,13 +199,13 @@ impl Simulate {
     }
 
     /// The number of visits a day to all pages.
-    fn visits_per_day(&self, setting: &Setting) -> f64 {
+    fn visits_per_day(&self, setting: &SimulationSetting) -> f64 {
         let every = self.every.map_or(7.0, Interval::days);
         self.per_day.unwrap_or(setting.pages as f64 / every)
     }
 
     /// The days to simulate.
-    fn span(&self, days: f64) -> Result<Span, Failure> {
+    fn span(&self, days: f64) -> Result<Span, VerbError> {
         let from = self.warm_up.map_or(days / 4.0, |time| time.as_secs_f64() / 86_400.0);
         let step = self.step.map_or((days / 10_000.0).max(0.25), Interval::days);
         Ok(Span::new(step, from, days)?)

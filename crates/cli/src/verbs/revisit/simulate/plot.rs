@@ -1,18 +1,18 @@
 //! A plot of freshness by the number of visits.
 
-use super::best::Best;
-use super::row::Row;
-use crate::output::plot::{Axis, Curve, Panel, Plot};
+use super::best_freshness::BestFreshness;
+use super::row::SimulationRow;
+use crate::output::plot::{CurvePlot, PlotAxis, PlotCurve, PlotPanel};
 
 /// Draws the freshness of all rows, and the best possible one.
 pub(super) fn svg(
     title: &str,
     visits: &[f64],
     sample: f64,
-    rows: &[Vec<Row>],
-    best: &[Vec<Best>],
+    rows: &[Vec<SimulationRow>],
+    best: &[Vec<BestFreshness>],
 ) -> String {
-    let fresh = |row: &Row| row.mean(|figures| figures.freshness).mean;
+    let fresh = |row: &SimulationRow| row.mean(|figures| figures.freshness).mean;
     let mut names: Vec<&str> =
         rows.iter().map(|row| row.first().map_or("", |row| row.name.as_str())).collect();
     let mut heights: Vec<Vec<f64>> =
@@ -29,18 +29,18 @@ pub(super) fn svg(
     };
     // Each number of visits is twice the previous one, so the axis is logarithmic.
     let steps = (0..).map(f64::from);
-    let curve = |heights: &Vec<f64>| Curve {
+    let curve = |heights: &Vec<f64>| PlotCurve {
         points: steps.clone().zip(heights.iter().copied()).collect(),
-        ..Curve::default()
+        ..PlotCurve::default()
     };
-    let panel = Panel {
+    let panel = PlotPanel {
         title: "Freshness",
-        x: Axis(steps.clone().zip(visits.iter().map(per_day)).collect()),
-        y: Axis((0..=5).map(share).map(|share| (share, format!("{share:.2}"))).collect()),
+        x: PlotAxis(steps.clone().zip(visits.iter().map(per_day)).collect()),
+        y: PlotAxis((0..=5).map(share).map(|share| (share, format!("{share:.2}"))).collect()),
         below: "visits a day",
         curves: heights.iter().map(curve).collect(),
     };
-    Plot { title, size: (700.0, 380.0), panels: vec![panel], names, note: "" }.svg()
+    CurvePlot { title, size: (700.0, 380.0), panels: vec![panel], names, note: "" }.svg()
 }
 
 /// The range of the vertical axis: whole tenths around all curves.
@@ -54,19 +54,20 @@ fn bounds(curves: &[Vec<f64>]) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use simkeep::recrawl::simulate::Figures;
+    use simkeep::recrawl::simulate::SimulationResult;
 
     use super::*;
 
     #[test]
     fn curves_are_placed_correctly() {
-        let row = |freshness| Row {
+        let row = |freshness| SimulationRow {
             name: "<a>".into(),
-            figures: vec![Figures { freshness, ..Figures::default() }],
+            figures: vec![SimulationResult { freshness, ..SimulationResult::default() }],
         };
         let rows = [0.25, 0.5, 0.5, 0.5, 0.78].map(row);
         let best = [0.3, 0.6, 0.6, 0.6, 0.8];
-        let best = best.map(|freshness| vec![Best { name: "best", key: "best", freshness }]);
+        let best =
+            best.map(|freshness| vec![BestFreshness { name: "best", key: "best", freshness }]);
         let svg = svg("1 < 2", &[1.0, 2.0, 4.0, 8.0, 16.0], 0.5, &[rows.to_vec()], &best);
         assert!(svg.contains("<title>1 &lt; 2</title>") && svg.contains("&lt;a&gt;"), "{svg}");
         // The axis goes from 0.2 to 0.8, and shows twice the visits of the sample.

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder};
 
 use parking_lot::Mutex;
-use simkeep::recrawl::simulate::{Budget, Decider, Figures, Page, Span, crawl};
+use simkeep::recrawl::simulate::{Budget, Decider, SimulatedPage, SimulationResult, Span, crawl};
 
-use super::row::Row;
-use crate::exit::Failure;
+use super::row::SimulationRow;
+use crate::exit::VerbError;
 use crate::output::progress::counted;
 
 /// The crawls to simulate.
-pub(super) struct Crawls<'a> {
+pub(super) struct CrawlGrid<'a> {
     pub(super) by: &'a [Decider],
     /// The numbers of visits a day.
     pub(super) visits: &'a [f64],
@@ -20,10 +20,10 @@ pub(super) struct Crawls<'a> {
 }
 
 /// Simulates all crawls on all worlds. Returns, for each decider, a row for each number of visits.
-pub(super) fn run<P: Page>(
+pub(super) fn run<P: SimulatedPage>(
     worlds: &[Vec<P>],
-    crawls: &Crawls<'_>,
-) -> Result<Vec<Vec<Row>>, Failure> {
+    crawls: &CrawlGrid<'_>,
+) -> Result<Vec<Vec<SimulationRow>>, VerbError> {
     let jobs: Vec<(Decider, f64, &Vec<P>)> = crawls
         .by
         .iter()
@@ -32,7 +32,7 @@ pub(super) fn run<P: Page>(
         .collect();
     let steps = u64::from(crawls.span.steps());
     let figures = counted("steps", jobs.len() as u64 * steps, |done| {
-        shared_out(&jobs, |(by, visits, pages)| {
+        run_parallel(&jobs, |(by, visits, pages)| {
             let mut stepped = || {
                 done.fetch_add(1, Ordering::Relaxed);
             };
@@ -41,14 +41,17 @@ pub(super) fn run<P: Page>(
     })?;
     let mut figures = figures.chunks(worlds.len().max(1));
     let row = |by: &Decider| {
-        let of_one = |figures: &[Figures]| Row { name: by.to_string(), figures: figures.to_vec() };
+        let of_one = |figures: &[SimulationResult]| SimulationRow {
+            name: by.to_string(),
+            figures: figures.to_vec(),
+        };
         figures.by_ref().take(crawls.visits.len()).map(of_one).collect()
     };
     Ok(crawls.by.iter().map(row).collect())
 }
 
 /// Runs all jobs on all available threads. Returns the results in the order of the jobs.
-fn shared_out<J: Sync, T: Send>(
+fn run_parallel<J: Sync, T: Send>(
     jobs: &[J],
     work: impl Fn(&J) -> simkeep::Result<T> + Sync,
 ) -> simkeep::Result<Vec<T>> {

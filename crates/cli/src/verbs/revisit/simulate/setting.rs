@@ -7,7 +7,7 @@ use simkeep::recrawl::simulate::Span;
 use super::words;
 
 /// The parameters of the simulation.
-pub(super) struct Setting {
+pub(super) struct SimulationSetting {
     /// The number of pages, including pages that are not in the sample.
     pub(super) pages: u64,
     /// The fraction of the pages that are simulated.
@@ -19,7 +19,7 @@ pub(super) struct Setting {
     pub(super) times: Option<(Time, Time)>,
 }
 
-impl Setting {
+impl SimulationSetting {
     /// The lines below the table about the pages of a store.
     pub(super) fn of_replay(sample: f64, replay: &Replay) -> Vec<String> {
         let mut note = vec![

@@ -1,18 +1,18 @@
 //! The table for people.
 
-use super::best::Best;
-use super::row::{Mean, Row};
+use super::best_freshness::BestFreshness;
+use super::row::{CrawlMean, SimulationRow};
 
 /// The width of the column of names. A longer name pushes its line to the right.
 const NAME_WIDTH: usize = 30;
 
 /// Whether there are several crawls, so that differences have standard errors.
-fn has_errors(rows: &[Row]) -> bool {
+fn has_errors(rows: &[SimulationRow]) -> bool {
     rows.iter().any(|row| row.figures.len() > 1)
 }
 
 /// The header line.
-pub(super) fn heading(rows: &[Row]) -> String {
+pub(super) fn heading(rows: &[SimulationRow]) -> String {
     let against = rows.first().filter(|_| has_errors(rows));
     let against = against.map(|row| format!("   fresher than {}", row.name)).unwrap_or_default();
     let titles = ["fresh", "near", "missed", "bits"].map(|title| format!("{title:>8}")).concat();
@@ -20,7 +20,7 @@ pub(super) fn heading(rows: &[Row]) -> String {
 }
 
 /// A line for each row, and for each bound.
-pub(super) fn lines(rows: &[Row], best: Option<&Vec<Best>>) -> Vec<String> {
+pub(super) fn lines(rows: &[SimulationRow], best: Option<&Vec<BestFreshness>>) -> Vec<String> {
     let errors = has_errors(rows);
     let mut lines = Vec::new();
     for row in rows {
@@ -46,7 +46,7 @@ pub(super) fn lines(rows: &[Row], best: Option<&Vec<Best>>) -> Vec<String> {
 }
 
 /// A difference with its standard error.
-fn difference(mean: Mean) -> String {
+fn difference(mean: CrawlMean) -> String {
     match mean.error {
         None => format!("{:+.4}", mean.mean),
         Some(error) => format!("{:+.4} ± {error:.4}", mean.mean),

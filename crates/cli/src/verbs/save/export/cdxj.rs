@@ -6,28 +6,28 @@ use serde_json::{Map, Value};
 use simkeep::inspect::surt;
 use simkeep_formats::escape;
 
-use super::format::{Row, Rows};
-use super::gathered::Gathered;
-use crate::exit::Failure;
+use super::buffered_output::BufferedOutput;
+use super::format::{ExportRow, RowWriter};
+use crate::exit::VerbError;
 use crate::output::visit;
 use crate::time;
 
 /// An index that is being written.
-pub(super) struct Cdxj<'w> {
-    gathered: Gathered<'w>,
+pub(super) struct CdxjWriter<'w> {
+    gathered: BufferedOutput<'w>,
     /// The last page that was written, and its key.
     url: String,
     key: String,
 }
 
-impl<'w> Cdxj<'w> {
-    pub(super) fn begin(to: &'w mut (impl Write + Send)) -> Cdxj<'w> {
-        Cdxj { gathered: Gathered::new(to), url: String::new(), key: String::new() }
+impl<'w> CdxjWriter<'w> {
+    pub(super) fn begin(to: &'w mut (impl Write + Send)) -> CdxjWriter<'w> {
+        CdxjWriter { gathered: BufferedOutput::new(to), url: String::new(), key: String::new() }
     }
 }
 
-impl Rows for Cdxj<'_> {
-    fn row(&mut self, row: &Row<'_>) -> Result<bool, Failure> {
+impl RowWriter for CdxjWriter<'_> {
+    fn row(&mut self, row: &ExportRow<'_>) -> Result<bool, VerbError> {
         if !row.is_visit {
             return Ok(false);
         }
@@ -55,12 +55,12 @@ impl Rows for Cdxj<'_> {
         let json = Value::from(object).to_string();
         let line = format!("{} {} {}\n", self.key, time::digits(row.time), escape::json(&json));
         self.gathered.bytes.extend_from_slice(line.as_bytes());
-        self.gathered.pass()?;
+        self.gathered.flush_if_full()?;
         Ok(true)
     }
 
-    fn end(mut self: Box<Self>) -> Result<(), Failure> {
-        Ok(self.gathered.pass_all()?)
+    fn end(mut self: Box<Self>) -> Result<(), VerbError> {
+        Ok(self.gathered.flush_all()?)
     }
 }
 

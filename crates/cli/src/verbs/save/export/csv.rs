@@ -5,37 +5,39 @@ use std::io::Write;
 
 use simkeep_formats::escape;
 
-use super::format::{Row, Rows};
-use super::gathered::Gathered;
-use crate::exit::Failure;
+use super::buffered_output::BufferedOutput;
+use super::format::{ExportRow, RowWriter};
+use crate::exit::VerbError;
 use crate::output::visit;
 
 /// The header line.
 const HEADER: &str = "url,time,epoch,fingerprint,digest,status,verdict,distance,weight,class\n";
 
 /// A table that is being written.
-pub(super) struct Csv<'w> {
-    gathered: Gathered<'w>,
+pub(super) struct CsvWriter<'w> {
+    gathered: BufferedOutput<'w>,
     /// Whether a terminal shows the output, so that control characters must be escaped.
     shown: bool,
 }
 
-impl<'w> Csv<'w> {
+impl<'w> CsvWriter<'w> {
     pub(super) fn begin(
         to: &'w mut (impl Write + Send),
         (has_header, shown): (bool, bool),
-    ) -> Csv<'w> {
-        let mut gathered = Gathered::new(to);
+    ) -> CsvWriter<'w> {
+        let mut gathered = BufferedOutput::new(to);
         if has_header {
             gathered.bytes.extend_from_slice(HEADER.as_bytes());
         }
-        Csv { gathered, shown }
+        CsvWriter { gathered, shown }
     }
 }
 
-impl Rows for Csv<'_> {
-    fn row(&mut self, row: &Row<'_>) -> Result<bool, Failure> {
-        let shown = |text| if self.shown { Cow::Owned(escape::whole(text)) } else { text.into() };
+impl RowWriter for CsvWriter<'_> {
+    fn row(&mut self, row: &ExportRow<'_>) -> Result<bool, VerbError> {
+        let shown = |text| {
+            if self.shown { Cow::Owned(escape::escape_untruncated(text)) } else { text.into() }
+        };
         let out = &mut self.gathered.bytes;
         cell(out, &shown(row.url));
         out.push(b',');
@@ -55,12 +57,12 @@ impl Rows for Csv<'_> {
             out.extend_from_slice(plain.unwrap_or_default().as_bytes());
         }
         out.push(b'\n');
-        self.gathered.pass()?;
+        self.gathered.flush_if_full()?;
         Ok(true)
     }
 
-    fn end(mut self: Box<Self>) -> Result<(), Failure> {
-        Ok(self.gathered.pass_all()?)
+    fn end(mut self: Box<Self>) -> Result<(), VerbError> {
+        Ok(self.gathered.flush_all()?)
     }
 }
 

@@ -1,100 +1,103 @@
-//! What an export is written as.
+//! The formats of an export.
 
 use std::io::Write;
 use std::path::Path;
 
 use clap::ValueEnum;
 use simkeep::{Digest, EpochInfo, HistoryEntry, Property, Time, Weight};
-use simkeep_formats::escape::whole;
+use simkeep_formats::escape::escape_untruncated;
 
-use super::cdxj::Cdxj;
-use super::csv::Csv;
+use super::cdxj::CdxjWriter;
+use super::csv::CsvWriter;
 #[cfg(feature = "parquet")]
-use super::parquet::Parquet;
-use crate::exit::Failure;
+use super::parquet::ParquetExport;
+use crate::exit::VerbError;
 use crate::output::file_format::{extension, packed_parquet, refuse_others};
 use crate::output::row_file::not_built;
 use crate::output::{visit, words};
 
-/// What an export is written as.
+/// The format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-pub(super) enum Format {
-    /// Lines of JSON, the whole store, which `simkeep load` reads
+pub(super) enum ExportFormat {
+    /// JSON lines of the whole store, which `simkeep load` reads
     Jsonl,
     /// A table of comma-separated values, with a header line
     Csv,
-    /// An index of visits by SURT and time, as web archives have
+    /// An index of visits by SURT and time, as for web archives
     Cdxj,
     /// A Parquet file
     Parquet,
 }
 
-/// What writes entries in one of the formats that are tables.
-pub(super) trait Rows {
-    /// Writes an entry; false if the format has no place for it.
-    fn row(&mut self, row: &Row<'_>) -> Result<bool, Failure>;
-    /// Writes what is left.
-    fn end(self: Box<Self>) -> Result<(), Failure>;
+/// A writer of one of the formats that are tables.
+pub(super) trait RowWriter {
+    /// Writes an entry. Returns false if the format does not contain such entries.
+    fn row(&mut self, row: &ExportRow<'_>) -> Result<bool, VerbError>;
+    /// Writes buffered rows and completes the output.
+    fn end(self: Box<Self>) -> Result<(), VerbError>;
 }
 
-impl Format {
+impl ExportFormat {
     /// The format that the extension of a file names; JSON lines if it names none.
-    pub(super) fn of_file(file: &Path) -> Result<Format, Failure> {
+    pub(super) fn of_file(file: &Path) -> Result<ExportFormat, VerbError> {
         Ok(match extension(file).0.as_str() {
-            "csv" => Format::Csv,
-            "cdxj" => Format::Cdxj,
-            "parquet" => Format::Parquet,
+            "csv" => ExportFormat::Csv,
+            "cdxj" => ExportFormat::Cdxj,
+            "parquet" => ExportFormat::Parquet,
             _ => {
                 refuse_others(file, "JSON lines (.jsonl), .csv, .cdxj and .parquet")?;
-                Format::Jsonl
+                ExportFormat::Jsonl
             }
         })
     }
 
-    /// Whether it can be written there.
-    pub(super) fn check(self, file: Option<&Path>, is_terminal: bool) -> Result<(), Failure> {
-        if self != Format::Parquet {
+    /// Checks that the format can be written to this file or terminal.
+    pub(super) fn check(self, file: Option<&Path>, is_terminal: bool) -> Result<(), VerbError> {
+        if self != ExportFormat::Parquet {
             return Ok(());
         }
         if cfg!(not(feature = "parquet")) {
             return Err(not_built());
         }
         match file {
-            None if is_terminal => Err(Failure::Usage(
+            None if is_terminal => Err(VerbError::Usage(
                 "a Parquet file is nothing for a terminal: name a file with -o".to_owned(),
             )),
-            Some(file) if extension(file).1 => Err(packed_parquet(&whole(&file.to_string_lossy()))),
+            Some(file) if extension(file).1 => {
+                Err(packed_parquet(&escape_untruncated(&file.to_string_lossy())))
+            }
             _ => Ok(()),
         }
     }
 
-    /// Begins a table, with or without a header line. `shown` says that it goes to a terminal.
+    /// Begins a table, with or without a header line; `None` for JSON lines. `shown` is whether a
+    /// terminal shows the output.
     pub(super) fn rows<'w>(
         self,
         to: &'w mut (impl Write + Send),
         (has_header, shown): (bool, bool),
-    ) -> Result<Option<Box<dyn Rows + 'w>>, Failure> {
+    ) -> Result<Option<Box<dyn RowWriter + 'w>>, VerbError> {
         Ok(match self {
-            Format::Jsonl => None,
-            Format::Csv => Some(Box::new(Csv::begin(to, (has_header, shown)))),
-            Format::Cdxj => Some(Box::new(Cdxj::begin(to))),
+            ExportFormat::Jsonl => None,
+            ExportFormat::Csv => Some(Box::new(CsvWriter::begin(to, (has_header, shown)))),
+            ExportFormat::Cdxj => Some(Box::new(CdxjWriter::begin(to))),
             #[cfg(feature = "parquet")]
-            Format::Parquet => Some(Box::new(Parquet::begin(to)?)),
+            ExportFormat::Parquet => Some(Box::new(ParquetExport::begin(to)?)),
             #[cfg(not(feature = "parquet"))]
-            Format::Parquet => return Err(not_built()),
+            ExportFormat::Parquet => return Err(not_built()),
         })
     }
 }
 
-/// An entry of a page, as tables have it.
-pub(super) struct Row<'a> {
+/// An entry of a page, as a table row.
+pub(super) struct ExportRow<'a> {
     pub(super) url: &'a str,
     pub(super) time: Time,
     pub(super) epoch: Option<&'a str>,
     pub(super) fingerprint: Option<u64>,
     pub(super) digest: Option<Digest>,
     pub(super) status: Option<u16>,
-    /// What a visit meant, or what else it is.
+    /// The verdict of a visit, or the kind of another entry.
     pub(super) verdict: &'static str,
     pub(super) distance: Option<u32>,
     pub(super) weight: Option<Weight>,
@@ -102,17 +105,17 @@ pub(super) struct Row<'a> {
     pub(super) is_visit: bool,
 }
 
-impl<'a> Row<'a> {
+impl<'a> ExportRow<'a> {
     pub(super) fn new(
         url: &'a str,
         of: &HistoryEntry,
         epochs: &'a [EpochInfo],
-    ) -> simkeep::Result<Row<'a>> {
+    ) -> simkeep::Result<ExportRow<'a>> {
         let entry = of.entry();
         let content = entry.content();
         let verdict = of.visit().map(|(_, verdict)| verdict);
         let epoch = entry.epoch().map(|epoch| visit::epoch(epochs, epoch)).transpose()?;
-        Ok(Row {
+        Ok(ExportRow {
             url,
             time: entry.time(),
             epoch,

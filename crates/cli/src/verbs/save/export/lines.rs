@@ -3,24 +3,24 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::output::json::{Entry, EpochName, Hash, Role, Time};
+use crate::output::json::{EpochName, Hash, JsonEntry, Role, Time};
 
 /// With --output, the result of the export; otherwise a line of the export.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "lines are not written from here")]
-pub(crate) enum Line<'a> {
-    Written(super::Answer<'a>),
-    First(First<'a>),
-    Epoch(Epoch<'a>),
-    TablePart(TablePart<'a>),
-    Entry(Entry<'a>),
-    Last(Last<'a>),
+pub(crate) enum ExportOutput<'a> {
+    Written(super::ExportResult<'a>),
+    First(ExportHeaderLine<'a>),
+    Epoch(ExportEpochLine<'a>),
+    TablePart(ExportTableLine<'a>),
+    Entry(JsonEntry<'a>),
+    Last(ExportEndLine<'a>),
 }
 
 /// The first line of an export.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct First<'a> {
+pub(crate) struct ExportHeaderLine<'a> {
     #[schemars(extend("const" = "export"))]
     simkeep: &'a str,
     /// The version of the export format; see docs/export.md.
@@ -39,7 +39,7 @@ pub(crate) struct First<'a> {
 /// An epoch of the store.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "EpochLine")]
-pub(crate) struct Epoch<'a> {
+pub(crate) struct ExportEpochLine<'a> {
     epoch: EpochName<'a>,
     /// The purpose of the epoch's fingerprints; left out if it has both roles.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ pub(crate) struct Epoch<'a> {
 
 /// A part of a table of document frequencies.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct TablePart<'a> {
+pub(crate) struct ExportTableLine<'a> {
     /// The checksum of the table.
     table: Hash,
     /// The byte offset of the part in the table.
@@ -75,7 +75,7 @@ pub(crate) struct TablePart<'a> {
 
 /// The last line of an export.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Last<'a> {
+pub(crate) struct ExportEndLine<'a> {
     #[schemars(extend("const" = "end"))]
     simkeep: &'a str,
     /// The number of lines of the export, including this one.

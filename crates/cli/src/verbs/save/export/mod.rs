@@ -1,9 +1,9 @@
-//! `export`: a whole store as lines, for `load` or for other programs.
+//! `export`: writes a whole store in a format for `load` or for other programs.
 
+mod buffered_output;
 mod cdxj;
 mod csv;
 mod format;
-mod gathered;
 mod lines;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -17,20 +17,20 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::query::Histories;
 use simkeep::{EpochInfo, Error, Origin, Prefix, Snapshot, Time};
-use simkeep_formats::escape::whole;
-use simkeep_formats::export::{Encoder, Extent};
+use simkeep_formats::escape::escape_untruncated;
+use simkeep_formats::export::{ExportEncoder, ExportScope};
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, VerbError};
 use crate::output::Output;
-use crate::output::json::Saw;
-use crate::output::packed::PackedFile;
+use crate::output::compressed_file::CompressedFile;
+use crate::output::json::StoreState;
 use crate::output::progress::counted;
 use crate::output::words::{bytes, figure};
-use crate::{Common, time};
-use format::{Format, Row};
-use gathered::GATHERED_BYTES;
+use crate::{CommonArgs, time};
+use buffered_output::GATHERED_BYTES;
+use format::{ExportFormat, ExportRow};
 
-pub(crate) use lines::Line;
+pub(crate) use lines::ExportOutput;
 
 /// Export a store as JSON lines, CSV, CDXJ or Parquet
 ///
@@ -50,10 +50,10 @@ them. --since leaves out earlier weights and classes. --in-force keeps the visit
 saw the current content last, and the last weight and class.
 
 All keys and columns: docs/export.md"#)]
-pub(crate) struct Export {
+pub(crate) struct ExportArgs {
     /// Format to write [default: by the extension of --output, else jsonl]
     #[arg(long, value_name = "FORMAT", value_enum)]
-    format: Option<Format>,
+    format: Option<ExportFormat>,
     /// Only pages under this prefix: a domain, host or path
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
@@ -74,35 +74,36 @@ pub(crate) struct Export {
 /// The file that was written.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Written")]
-pub(crate) struct Answer<'a> {
+pub(crate) struct ExportResult<'a> {
     file: &'a str,
-    /// How many lines it has; null of a table for other programs.
+    /// The number of lines, including the first and the last; null for formats other than JSON
+    /// lines.
     lines: Option<u64>,
     pages: u64,
     entries: u64,
-    /// The size of the file.
+    /// The size of the file in bytes.
     file_bytes: u64,
-    saw: Saw,
+    saw: StoreState,
 }
 
-/// What was written.
+/// Counts of the written lines, pages and entries.
 #[derive(Default)]
-struct Written {
-    /// If it is of lines that say how many they are.
+struct ExportCounts {
+    /// The number of lines; `None` for formats other than JSON lines.
     lines: Option<u64>,
     pages: u64,
     entries: u64,
 }
 
-impl Export {
-    pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
+impl ExportArgs {
+    pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let reader = common.read()?;
         let (snapshot, pages) = (reader.snapshot(), reader.stats()?.pages);
         let format = self.format()?;
         format.check(self.output.as_deref(), output.is_terminal())?;
         let has_header = !common.no_header;
         let Some(path) = &self.output else {
-            // Drawn between the lines, it would be in the way.
+            // On a terminal, a progress bar would garble the lines.
             if output.is_terminal() {
                 self.write(&snapshot, output.writer(), (has_header, true), &AtomicU64::new(0))?;
             } else {
@@ -112,21 +113,21 @@ impl Export {
             }
             return Ok(Exit::Done);
         };
-        let shown = whole(&path.to_string_lossy());
-        let cannot = |e| Failure::Other(format!("cannot write {shown}: {e}"));
-        let mut file = PackedFile::create(path).map_err(cannot)?;
+        let shown = escape_untruncated(&path.to_string_lossy());
+        let cannot = |e| VerbError::Other(format!("cannot write {shown}: {e}"));
+        let mut file = CompressedFile::create(path).map_err(cannot)?;
         let form = (has_header, false);
         let written = counted("pages", pages, |done| self.write(&snapshot, &mut file, form, done));
         let written = written.map_err(|failure| match failure {
-            Failure::Output(e) => cannot(e),
+            VerbError::Output(e) => cannot(e),
             other => other,
         })?;
         let len = file.put().map_err(cannot)?;
-        let Written { lines, pages, entries } = written;
+        let ExportCounts { lines, pages, entries } = written;
         if common.json {
             let file = &*path.to_string_lossy();
-            let saw = Saw::of(&reader);
-            output.object(&Answer { file, lines, pages, entries, file_bytes: len, saw })?;
+            let saw = StoreState::of(&reader);
+            output.object(&ExportResult { file, lines, pages, entries, file_bytes: len, saw })?;
         } else {
             output.line(&figure("pages", pages, ""))?;
             output.line(&figure("entries", entries, ""))?;
@@ -135,33 +136,33 @@ impl Export {
         Ok(Exit::Done)
     }
 
-    /// The format that is asked for, or that the name of the file says.
-    fn format(&self) -> Result<Format, Failure> {
-        let named = self.output.as_deref().map_or(Ok(Format::Jsonl), Format::of_file);
+    /// Returns the requested format, or else the format that the name of the file implies.
+    fn format(&self) -> Result<ExportFormat, VerbError> {
+        let named = self.output.as_deref().map_or(Ok(ExportFormat::Jsonl), ExportFormat::of_file);
         self.format.map_or(named, Ok)
     }
 
-    /// Writes all that is asked for, with or without a header line, perhaps to a terminal; `done` counts
-    /// pages.
+    /// Writes everything that the user asked for, with or without a header line. `shown` is whether
+    /// a terminal shows it; `done` counts pages.
     fn write(
         &self,
         snapshot: &Snapshot,
         to: &mut (impl Write + Send),
         form: (bool, bool),
         done: &AtomicU64,
-    ) -> Result<Written, Failure> {
+    ) -> Result<ExportCounts, VerbError> {
         let Some(mut rows) = self.format()?.rows(to, form)? else {
             return self.write_lines(snapshot, to, done);
         };
         let histories = Histories::of(snapshot, self.under.as_ref());
         let histories = if self.in_force { histories.in_force() } else { histories };
-        let mut written = Written::default();
+        let mut written = ExportCounts::default();
         for page in histories {
             let (url, history) = page?;
             let mut entries = 0;
             for entry in &history {
                 if self.since.is_none_or(|since| entry.entry().time() >= since) {
-                    let row = Row::new(&url, entry, snapshot.epochs())?;
+                    let row = ExportRow::new(&url, entry, snapshot.epochs())?;
                     entries += u64::from(rows.row(&row)?);
                 }
             }
@@ -173,17 +174,18 @@ impl Export {
         Ok(written)
     }
 
-    /// Writes all lines; `done` counts pages.
+    /// Writes the export as JSON lines; `done` counts pages.
     fn write_lines(
         &self,
         snapshot: &Snapshot,
         to: &mut impl Write,
         done: &AtomicU64,
-    ) -> Result<Written, Failure> {
-        let Export { under, since, in_force, .. } = self;
+    ) -> Result<ExportCounts, VerbError> {
+        let ExportArgs { under, since, in_force, .. } = self;
         let (prefix, in_force) = (under.as_ref(), *in_force);
         let under = prefix.map(ToString::to_string);
-        let mut encoder = Encoder::new(&Extent { under, since: since.map(Time::as_ms), in_force });
+        let mut encoder =
+            ExportEncoder::new(&ExportScope { under, since: since.map(Time::as_ms), in_force });
         let mut tables: Vec<Origin> = Vec::new();
         for info in snapshot.epochs() {
             let origin = if self.no_tables { None } else { origin(snapshot, info)? };
@@ -197,7 +199,7 @@ impl Export {
         }
         let observations = snapshot.observations(prefix);
         let observations = if in_force { observations.in_force() } else { observations };
-        let mut written = Written::default();
+        let mut written = ExportCounts::default();
         let mut page = std::sync::Arc::from("");
         for observation in observations {
             let (url, entry) = observation?;
@@ -221,7 +223,8 @@ impl Export {
     }
 }
 
-/// What makes the fingerprints of an epoch, unless its table is not there, or not needed any more.
+/// The origin of an epoch's fingerprints; `None` if they are made elsewhere, if its table is missing, or
+/// if the epoch has ended.
 fn origin(snapshot: &Snapshot, info: &EpochInfo) -> simkeep::Result<Option<Origin>> {
     match Origin::of(snapshot, info.epoch) {
         Err(Error::EndedEpoch(_) | Error::NoTable { .. }) => Ok(None),

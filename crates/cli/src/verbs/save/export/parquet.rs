@@ -2,25 +2,25 @@
 
 use std::io::Write;
 
-use simkeep_parquet::Writer;
+use simkeep_parquet::VisitWriter;
 
-use super::format::{Row, Rows};
-use crate::exit::Failure;
+use super::format::{ExportRow, RowWriter};
+use crate::exit::VerbError;
 
 /// A table that is being written.
-pub(super) struct Parquet<'w> {
-    writer: Writer<&'w mut (dyn Write + Send)>,
+pub(super) struct ParquetExport<'w> {
+    writer: VisitWriter<&'w mut (dyn Write + Send)>,
 }
 
-impl<'w> Parquet<'w> {
-    pub(super) fn begin(to: &'w mut (impl Write + Send)) -> Result<Parquet<'w>, Failure> {
-        Ok(Parquet { writer: Writer::new(to as _)? })
+impl<'w> ParquetExport<'w> {
+    pub(super) fn begin(to: &'w mut (impl Write + Send)) -> Result<ParquetExport<'w>, VerbError> {
+        Ok(ParquetExport { writer: VisitWriter::new(to as _)? })
     }
 }
 
-impl Rows for Parquet<'_> {
-    fn row(&mut self, row: &Row<'_>) -> Result<bool, Failure> {
-        self.writer.row(&simkeep_parquet::Row {
+impl RowWriter for ParquetExport<'_> {
+    fn row(&mut self, row: &ExportRow<'_>) -> Result<bool, VerbError> {
+        self.writer.row(&simkeep_parquet::VisitRow {
             url: row.url,
             time: row.time.as_ms(),
             epoch: row.epoch,
@@ -35,7 +35,7 @@ impl Rows for Parquet<'_> {
         Ok(true)
     }
 
-    fn end(self: Box<Self>) -> Result<(), Failure> {
+    fn end(self: Box<Self>) -> Result<(), VerbError> {
         Ok(self.writer.end()?)
     }
 }

@@ -31,9 +31,13 @@ fn redirect_is_identified_by_its_target() {
     for status in [301, 302, 303, 307, 308] {
         for target in ["http://a/y", "/y", "y", "//a/y", "http://A:80/./y#z", " /y "] {
             let file = answer(&format!("{status} X\r\nLocation: {target}"), "<p>Moved");
-            let Item::Record(record) = only(file) else { panic!("{status} {target}") };
+            let SourceItem::Record(record) = only(file) else { panic!("{status} {target}") };
             let digest = Some(Digest::redirect("http://a/x", "http://a/y"));
-            assert_eq!((record.payload, record.digest), (Payload::Redirect, digest), "{target}");
+            assert_eq!(
+                (record.payload, record.digest),
+                (RecordPayload::Redirect, digest),
+                "{target}"
+            );
             assert_eq!(record.status, Some(status));
         }
         for head in ["X", "X\r\nLocation:", "X\r\nLocation: \t", "X\r\nContent-Location: /y"] {
@@ -61,8 +65,8 @@ fn binary_content_has_a_digest_but_no_fingerprint() {
         ("200 OK", "\0\x01"),
         ("200 OK\r\nContent-Type: font/woff2\r\nContent-Encoding: gzip", "not packed"),
     ] {
-        let Item::Record(record) = only(answer(head, body)) else { panic!("{head}") };
-        assert_eq!(record.payload, Payload::Binary, "{head}");
+        let SourceItem::Record(record) = only(answer(head, body)) else { panic!("{head}") };
+        assert_eq!(record.payload, RecordPayload::Binary, "{head}");
         assert_eq!(record.digest, Some(of(body.as_bytes())), "{head}");
     }
     let resource = page("resource", "http://a/x.png", "\r\nContent-Type: image/png", "x");
@@ -73,12 +77,12 @@ fn binary_content_has_a_digest_but_no_fingerprint() {
 fn large_file_has_the_digest_of_its_bytes() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\n\r\n";
     let body = "v".repeat(usize::try_from(RECORD_BYTES_MAX).unwrap() + 7);
-    let Item::Record(record) = only(response("http://a/", &format!("{head}{body}"))) else {
+    let SourceItem::Record(record) = only(response("http://a/", &format!("{head}{body}"))) else {
         panic!()
     };
-    assert_eq!((record.payload, record.digest), (Payload::Binary, Some(of(body.as_bytes()))));
+    assert_eq!((record.payload, record.digest), (RecordPayload::Binary, Some(of(body.as_bytes()))));
     let text = response("http://a/", &format!("HTTP/1.1 200 OK\r\n\r\n{body}"));
-    assert!(matches!(only(text), Item::Broken(_)));
+    assert!(matches!(only(text), SourceItem::Broken(_)));
 }
 
 #[test]
@@ -247,7 +251,7 @@ fn shared_identifiers_do_not_mix_exchanges() {
 
 #[test]
 fn response_does_not_wait_forever() {
-    let mut warc = Cutter::<Warc>::new(
+    let mut warc = ArchiveCutter::<Warc>::new(
         stream(
             [
                 reply(["r0", ""], "first"),
@@ -262,7 +266,7 @@ fn response_does_not_wait_forever() {
     let mut all = Vec::new();
     while let Some(cut) = warc.cut() {
         most = most.max(warc.exchanges.held());
-        Chunk::of(cut).items(|item| all.push(item));
+        SourceChunk::of(cut).items(|item| all.push(item));
     }
     assert_eq!((most, all.len()), (64, 101));
     assert_eq!(texts(&all)[0], "first");
@@ -305,7 +309,7 @@ fn records_about_pages_are_not_pages() {
     }
     let mut schemes = Schemes::default();
     schemes.add(["ftp".to_owned()]);
-    let named = Cutter::<Warc>::new(stream(about("ftp://a/")), Arc::new(schemes));
+    let named = ArchiveCutter::<Warc>::new(stream(about("ftp://a/")), Arc::new(schemes));
     assert_eq!(texts(&items(named)), ["some words"]);
 }
 

@@ -10,7 +10,7 @@ use crate::output::words::{bytes, figure, rounded, time_taken};
 
 /// Counts of documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(in super::super) struct Counts {
+pub(in super::super) struct FilterCounts {
     pub(super) files: u64,
     pub(super) documents: u64,
     pub(super) left_out: u64,
@@ -24,7 +24,7 @@ pub(in super::super) struct Counts {
 /// Counts of the documents of a filtered corpus.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Filtered")]
-pub(crate) struct Answer {
+pub(crate) struct FilterResult {
     /// The number of files that were written.
     files: u64,
     /// The number of documents that were read: rows, or lines that are not empty.
@@ -47,10 +47,18 @@ pub(crate) struct Answer {
     elapsed: Duration,
 }
 
-impl AddAssign for Counts {
-    fn add_assign(&mut self, other: Counts) {
-        let Counts { files, documents, left_out, marked, unknown, other_text, broken, file_bytes } =
-            other;
+impl AddAssign for FilterCounts {
+    fn add_assign(&mut self, other: FilterCounts) {
+        let FilterCounts {
+            files,
+            documents,
+            left_out,
+            marked,
+            unknown,
+            other_text,
+            broken,
+            file_bytes,
+        } = other;
         self.files += files;
         self.documents += documents;
         self.left_out += left_out;
@@ -62,12 +70,20 @@ impl AddAssign for Counts {
     }
 }
 
-impl Counts {
-    pub(in super::super) fn answer(self, elapsed: Duration) -> Answer {
-        let Counts { files, documents, left_out, marked, unknown, other_text, broken, file_bytes } =
-            self;
+impl FilterCounts {
+    pub(in super::super) fn answer(self, elapsed: Duration) -> FilterResult {
+        let FilterCounts {
+            files,
+            documents,
+            left_out,
+            marked,
+            unknown,
+            other_text,
+            broken,
+            file_bytes,
+        } = self;
         let elapsed_seconds = rounded(elapsed);
-        Answer {
+        FilterResult {
             files,
             documents,
             left_out,
@@ -82,7 +98,7 @@ impl Counts {
     }
 }
 
-impl Answer {
+impl FilterResult {
     /// The counts for people.
     pub(in super::super) fn lines(&self) -> Vec<String> {
         let mut lines = vec![

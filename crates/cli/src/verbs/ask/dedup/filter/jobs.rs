@@ -6,21 +6,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use simkeep_formats::ZstdWindow;
-use simkeep_formats::escape::whole;
-use simkeep_formats::raw::Corpus;
+use simkeep_formats::escape::escape_untruncated;
+use simkeep_formats::raw::CorpusFile;
 
-use super::walk::Read;
-use crate::exit::Failure;
+use super::walk::ReadCounter;
+use crate::exit::VerbError;
 use crate::output::temporary::refuse_store;
 
 /// The files of a corpus, and the folder of their copies.
-pub(super) struct Jobs {
+pub(super) struct FileJobs {
     folder: PathBuf,
-    jobs: Vec<Job>,
+    jobs: Vec<FileJob>,
 }
 
 /// A file to copy.
-pub(super) struct Job {
+pub(super) struct FileJob {
     pub(super) from: PathBuf,
     pub(super) to: PathBuf,
     pub(super) bytes: u64,
@@ -28,22 +28,26 @@ pub(super) struct Job {
     pub(super) number: usize,
 }
 
-impl Jobs {
+impl FileJobs {
     /// Creates a job for each file. The copy has the same name in `folder`.
     ///
     /// # Errors
     ///
     /// If a path is not a file, has the name of another file, or lies in `folder` itself; or if the
     /// copy exists and `force` is not set.
-    pub(super) fn new(files: &[PathBuf], folder: &Path, force: bool) -> Result<Jobs, Failure> {
-        let shown = || whole(&folder.to_string_lossy());
+    pub(super) fn new(
+        files: &[PathBuf],
+        folder: &Path,
+        force: bool,
+    ) -> Result<FileJobs, VerbError> {
+        let shown = || escape_untruncated(&folder.to_string_lossy());
         refuse_store(&folder.join("file"))
-            .map_err(|e| Failure::Other(format!("cannot write to {}: {e}", shown())))?;
+            .map_err(|e| VerbError::Other(format!("cannot write to {}: {e}", shown())))?;
         let (mut jobs, mut names) = (Vec::new(), HashSet::new());
         let target = fs::canonicalize(folder).ok();
         for from in files {
-            let shown = whole(&from.to_string_lossy());
-            let usage = |why: &str| Failure::Usage(format!("{shown} {why}"));
+            let shown = escape_untruncated(&from.to_string_lossy());
+            let usage = |why: &str| VerbError::Usage(format!("{shown} {why}"));
             let found = fs::metadata(from).map_err(|e| cannot_read(from, &e))?;
             if !found.is_file() {
                 return Err(usage("is no file: name the files of the corpus"));
@@ -68,25 +72,25 @@ impl Jobs {
                 Ok(there) if force && !there.is_dir() => {}
                 Err(e) => return Err(cannot_read(&to, &e)),
                 Ok(there) => {
-                    let shown = whole(&to.to_string_lossy());
+                    let shown = escape_untruncated(&to.to_string_lossy());
                     let how = if there.is_dir() { "and no file" } else { "--force replaces it" };
-                    return Err(Failure::Other(format!("{shown} is there already; {how}")));
+                    return Err(VerbError::Other(format!("{shown} is there already; {how}")));
                 }
             }
             let number = jobs.len();
-            jobs.push(Job { from: from.clone(), to, bytes: found.len(), number });
+            jobs.push(FileJob { from: from.clone(), to, bytes: found.len(), number });
         }
-        Ok(Jobs { folder: folder.to_owned(), jobs })
+        Ok(FileJobs { folder: folder.to_owned(), jobs })
     }
 
     /// Creates the folder, unless it exists.
-    pub(super) fn make_folder(&self) -> Result<(), Failure> {
+    pub(super) fn make_folder(&self) -> Result<(), VerbError> {
         let made = match fs::create_dir(&self.folder) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists && self.folder.is_dir() => Ok(()),
             made => made,
         };
-        let shown = whole(&self.folder.to_string_lossy());
-        made.map_err(|e| Failure::Other(format!("cannot make the folder {shown}: {e}")))
+        let shown = escape_untruncated(&self.folder.to_string_lossy());
+        made.map_err(|e| VerbError::Other(format!("cannot make the folder {shown}: {e}")))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -98,36 +102,43 @@ impl Jobs {
         self.jobs.iter().map(|job| job.bytes).sum()
     }
 
-    pub(super) fn get(&self, number: usize) -> Option<&Job> {
+    pub(super) fn get(&self, number: usize) -> Option<&FileJob> {
         self.jobs.get(number)
     }
 }
 
-impl Job {
+impl FileJob {
     /// The failure of reading damaged data, or data of another kind.
-    pub(super) fn broken(&self, why: &str) -> Failure {
-        let at = whole(&self.from.to_string_lossy());
-        Failure::Broken(format!("{at}: {}", whole(why)))
+    pub(super) fn broken(&self, why: &str) -> VerbError {
+        let at = escape_untruncated(&self.from.to_string_lossy());
+        VerbError::Broken(format!("{at}: {}", escape_untruncated(why)))
     }
 
     /// Opens the file. `read` counts the bytes read.
-    pub(super) fn open(&self, zstd_window: ZstdWindow, read: &Read<'_>) -> Result<Corpus, Failure> {
-        let corpus = Corpus::open(&self.from, zstd_window, read.counter());
+    pub(super) fn open(
+        &self,
+        zstd_window: ZstdWindow,
+        read: &ReadCounter<'_>,
+    ) -> Result<CorpusFile, VerbError> {
+        let corpus = CorpusFile::open(&self.from, zstd_window, read.counter());
         corpus.map_err(|why| self.broken(&why))
     }
 
     /// The failure of reading a Parquet file with a program built without Parquet.
     #[cfg(not(feature = "parquet"))]
-    pub(super) fn no_parquet(&self) -> Failure {
+    pub(super) fn no_parquet(&self) -> VerbError {
         self.broken("a Parquet file: build simkeep with `--features parquet` for those")
     }
 
     /// The failure of writing the copy.
-    pub(super) fn cannot_write(&self, e: &io::Error) -> Failure {
-        Failure::Other(format!("cannot write {}: {e}", whole(&self.to.to_string_lossy())))
+    pub(super) fn cannot_write(&self, e: &io::Error) -> VerbError {
+        VerbError::Other(format!(
+            "cannot write {}: {e}",
+            escape_untruncated(&self.to.to_string_lossy())
+        ))
     }
 }
 
-fn cannot_read(path: &Path, e: &io::Error) -> Failure {
-    Failure::Other(format!("cannot read {}: {e}", whole(&path.to_string_lossy())))
+fn cannot_read(path: &Path, e: &io::Error) -> VerbError {
+    VerbError::Other(format!("cannot read {}: {e}", escape_untruncated(&path.to_string_lossy())))
 }

@@ -15,34 +15,34 @@ use std::sync::atomic::AtomicBool;
 
 use parking_lot::Mutex;
 use simkeep::Classes;
-use simkeep::cluster::{Candidates, Clusters, Dropped};
-use simkeep_formats::escape::whole;
-use simkeep_formats::{Keys, ZstdWindow};
+use simkeep::cluster::{Candidates, Clusters, DroppedPages};
+use simkeep_formats::escape::escape_untruncated;
+use simkeep_formats::{DocumentKeys, ZstdWindow};
 
-use super::options::Dedup;
-use crate::exit::{Failure, say};
-use crate::input::complaints::Named;
+use super::options::DedupArgs;
+use crate::exit::{VerbError, print_message};
+use crate::input::complaints::ComplaintLog;
 use crate::output::progress::counted;
-pub(crate) use answer::Answer;
-use answer::Counts;
-use file::Files;
-use jobs::Jobs;
-use notes::Notes;
-use texts::Texts;
-use walk::Walk;
+use answer::FilterCounts;
+pub(crate) use answer::FilterResult;
+use file::FileFilter;
+use jobs::FileJobs;
+use notes::DocumentNotes;
+use texts::TextSketching;
+use walk::FileQueue;
 
 /// The copying of a corpus.
-pub(super) struct Filter {
-    jobs: Jobs,
-    how: How,
+pub(super) struct CorpusFilter {
+    jobs: FileJobs,
+    how: FilterOptions,
     threads: usize,
     /// The notes from the first pass, if there was one.
-    notes: Option<Notes>,
+    notes: Option<DocumentNotes>,
 }
 
 /// The settings of a filter: the names of documents, and the treatment of dropped documents.
-struct How {
-    keys: Keys,
+struct FilterOptions {
+    keys: DocumentKeys,
     /// Whether dropped documents are marked instead of left out.
     is_marked: bool,
     /// Whether only names decide, not texts.
@@ -52,50 +52,51 @@ struct How {
     scratch: PathBuf,
 }
 
-impl How {
+impl FilterOptions {
     /// The failure of a scratch file.
-    fn no_notes(&self, e: &io::Error) -> Failure {
-        let folder = whole(&self.scratch.to_string_lossy());
-        Failure::Other(format!("a scratch file in {folder}: {e}"))
+    fn notes_error(&self, e: &io::Error) -> VerbError {
+        let folder = escape_untruncated(&self.scratch.to_string_lossy());
+        VerbError::Other(format!("a scratch file in {folder}: {e}"))
     }
 }
 
-impl Filter {
+impl CorpusFilter {
     /// Prepares the copying that the user asked for.
     ///
     /// # Errors
     ///
     /// If a file does not exist, or a copy would replace one.
-    pub(super) fn new(asked: &Dedup, to: &Path) -> Result<Filter, Failure> {
-        let Dedup { filter, force, mark, any_text, url_key, text_key, reading, .. } = asked;
-        let mut keys = Keys::default();
+    pub(super) fn new(asked: &DedupArgs, to: &Path) -> Result<CorpusFilter, VerbError> {
+        let DedupArgs { filter, force, mark, any_text, url_key, text_key, reading, .. } = asked;
+        let mut keys = DocumentKeys::default();
         for (key, said) in [(&mut keys.url, url_key), (&mut keys.text, text_key)] {
             said.iter().for_each(|said| key.clone_from(said));
         }
-        let how = How {
+        let how = FilterOptions {
             keys,
             is_marked: *mark,
             any_text: *any_text,
             zstd_window: reading.zstd_window(),
             scratch: asked.asked.scratch(),
         };
-        let jobs = Jobs::new(filter, to, *force)?;
-        Ok(Filter { jobs, how, threads: reading.threads(), notes: None })
+        let jobs = FileJobs::new(filter, to, *force)?;
+        Ok(CorpusFilter { jobs, how, threads: reading.threads(), notes: None })
     }
 
     /// Makes sketches of the texts of candidates, and notes the lines that contain these texts.
     /// Returns the number of sketches.
-    pub(super) fn sketch(&mut self, candidates: &Candidates) -> Result<u64, Failure> {
-        let Filter { jobs, how, threads, .. } = &*self;
+    pub(super) fn sketch(&mut self, candidates: &Candidates) -> Result<u64, VerbError> {
+        let CorpusFilter { jobs, how, threads, .. } = &*self;
         // If there are few files, several threads process each of them.
         let each = (threads / jobs.len().max(1)).max(1);
-        let notes = Notes::new(&how.scratch, jobs.len()).map_err(|e| how.no_notes(&e))?;
+        let notes =
+            DocumentNotes::new(&how.scratch, jobs.len()).map_err(|e| how.notes_error(&e))?;
         let made = counted("bytes", jobs.bytes(), |done| {
-            let walk = &Walk::new(jobs, done);
+            let walk = &FileQueue::new(jobs, done);
             walk.all(*threads, |job| {
                 let failed = AtomicBool::new(false);
                 let notes = &notes;
-                Texts { walk, how, candidates, notes, job, threads: each, failed }.sketch()
+                TextSketching { walk, how, candidates, notes, job, threads: each, failed }.sketch()
             })
         })?;
         self.notes = Some(notes);
@@ -103,32 +104,36 @@ impl Filter {
     }
 
     /// Writes all copies. `open` are the classes of pages that all may see.
-    pub(super) fn run(self, clusters: &Clusters, open: &Classes) -> Result<Counts, Failure> {
-        let Filter { jobs, how, threads, notes } = self;
+    pub(super) fn run(
+        self,
+        clusters: &Clusters,
+        open: &Classes,
+    ) -> Result<FilterCounts, VerbError> {
+        let CorpusFilter { jobs, how, threads, notes } = self;
         let dropped = clusters.dropped(open)?;
         jobs.make_folder()?;
-        let broken = Mutex::new(Named::kept());
+        let broken = Mutex::new(ComplaintLog::kept());
         let counts = counted("bytes", jobs.bytes(), |done| {
-            let walk = Walk::new(&jobs, done);
-            let run = Run {
+            let walk = FileQueue::new(&jobs, done);
+            let run = FilterRun {
                 walk: &walk,
                 how: &how,
                 dropped: &dropped,
                 notes: notes.as_ref(),
                 broken: &broken,
             };
-            walk.all(threads, |job| Files { run: &run, job }.write())
+            walk.all(threads, |job| FileFilter { run: &run, job }.write())
         });
-        broken.lock().rest().iter().for_each(|message| say(message));
+        broken.lock().suppressed_message().iter().for_each(|message| print_message(message));
         counts
     }
 }
 
 /// The state that the threads of a run share.
-struct Run<'r> {
-    walk: &'r Walk<'r>,
-    how: &'r How,
-    dropped: &'r Dropped<'r>,
-    notes: Option<&'r Notes>,
-    broken: &'r Mutex<Named>,
+struct FilterRun<'r> {
+    walk: &'r FileQueue<'r>,
+    how: &'r FilterOptions,
+    dropped: &'r DroppedPages<'r>,
+    notes: Option<&'r DocumentNotes>,
+    broken: &'r Mutex<ComplaintLog>,
 }

@@ -21,7 +21,7 @@ const TOGETHER: usize = 4 << 10;
 const _: () = assert!(REGION.is_multiple_of(TOGETHER as u64));
 
 /// Notes on the lines or rows of several files, in an unnamed scratch file: 16 bytes for each.
-pub(super) struct Notes {
+pub(super) struct DocumentNotes {
     scratch: File,
     /// The number of regions in use.
     used: AtomicU64,
@@ -32,14 +32,14 @@ pub(super) struct Notes {
 /// A note on a document whose text is the compared text of a page: the location of the page, and a
 /// hash of the bytes that were read.
 #[derive(Clone, Copy)]
-pub(super) struct Note {
+pub(super) struct DocumentNote {
     hash: u64,
     place: PageLocation,
 }
 
-impl Note {
-    pub(super) fn of(read: &[u8], place: PageLocation) -> Note {
-        Note { hash: hash(read), place }
+impl DocumentNote {
+    pub(super) fn of(read: &[u8], place: PageLocation) -> DocumentNote {
+        DocumentNote { hash: hash(read), place }
     }
 
     /// The location of the page, if `read` has the bytes that the note is about.
@@ -55,10 +55,10 @@ impl Note {
         bytes
     }
 
-    fn from_bytes(bytes: &[u8]) -> Option<Note> {
+    fn from_bytes(bytes: &[u8]) -> Option<DocumentNote> {
         let (hash, place) = bytes.split_first_chunk()?;
         let (hash, place) = (u64::from_le_bytes(*hash), u64::from_le_bytes(place.try_into().ok()?));
-        (hash != 0).then_some(Note { hash, place: PageLocation::from_bits(place) })
+        (hash != 0).then_some(DocumentNote { hash, place: PageLocation::from_bits(place) })
     }
 }
 
@@ -67,21 +67,31 @@ fn hash(read: &[u8]) -> u64 {
     xxh3_64(read).max(1)
 }
 
-impl Notes {
+impl DocumentNotes {
     /// Creates empty notes for `files` files, with the scratch file in `folder`.
-    pub(super) fn new(folder: &Path, files: usize) -> io::Result<Notes> {
+    pub(super) fn new(folder: &Path, files: usize) -> io::Result<DocumentNotes> {
         let files = (0..files).map(|_| Mutex::default()).collect();
-        Ok(Notes { scratch: tempfile::tempfile_in(folder)?, used: AtomicU64::new(0), files })
+        Ok(DocumentNotes {
+            scratch: tempfile::tempfile_in(folder)?,
+            used: AtomicU64::new(0),
+            files,
+        })
     }
 
     /// Adds notes on consecutive documents of a file. `first` is the number of the first document.
-    pub(super) fn put(&self, file: usize, first: u64, notes: &[Option<Note>]) -> io::Result<()> {
+    pub(super) fn put(
+        &self,
+        file: usize,
+        first: u64,
+        notes: &[Option<DocumentNote>],
+    ) -> io::Result<()> {
         let (mut number, mut rest) = (first, notes);
         while !rest.is_empty() {
             let left = usize::try_from(REGION - number % REGION).unwrap_or(usize::MAX);
             let (these, later) = rest.split_at(left.min(rest.len()));
             if these.iter().any(Option::is_some) {
-                let bytes = these.iter().map(|note| note.map_or([0; NOTE_BYTES], Note::to_bytes));
+                let bytes =
+                    these.iter().map(|note| note.map_or([0; NOTE_BYTES], DocumentNote::to_bytes));
                 let bytes: Vec<u8> = bytes.flatten().collect();
                 self.scratch.write_all_at(&bytes, self.make_place(file, number)?)?;
             }
@@ -111,30 +121,30 @@ impl Notes {
     }
 
     /// The notes on a file, for reading in order.
-    pub(super) fn of(&self, file: usize) -> Noted<'_> {
-        Noted { notes: self, file, first: 0, bytes: Vec::new() }
+    pub(super) fn of(&self, file: usize) -> FileNotes<'_> {
+        FileNotes { notes: self, file, first: 0, bytes: Vec::new() }
     }
 }
 
 /// The notes on the documents of a file.
-pub(super) struct Noted<'n> {
-    notes: &'n Notes,
+pub(super) struct FileNotes<'n> {
+    notes: &'n DocumentNotes,
     file: usize,
     /// The number of the first note in the buffer.
     first: u64,
     bytes: Vec<u8>,
 }
 
-impl Noted<'_> {
+impl FileNotes<'_> {
     /// Returns the note on a document. Costs least if documents are requested in order.
-    pub(super) fn get(&mut self, number: u64) -> io::Result<Option<Note>> {
+    pub(super) fn get(&mut self, number: u64) -> io::Result<Option<DocumentNote>> {
         if number < self.first || number >= self.first + TOGETHER as u64 || self.bytes.is_empty() {
             self.read(number - number % TOGETHER as u64)?;
         }
         let within =
             usize::try_from(number - self.first).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let note = self.bytes.chunks_exact(NOTE_BYTES).nth(within);
-        Ok(Note::from_bytes(note.ok_or(io::ErrorKind::InvalidInput)?))
+        Ok(DocumentNote::from_bytes(note.ok_or(io::ErrorKind::InvalidInput)?))
     }
 
     /// Reads notes, beginning with that on document `first`. Bytes that were never written are
@@ -167,7 +177,7 @@ mod tests {
     #[test]
     fn notes_are_found_across_regions() {
         let folder = tempfile::tempdir().unwrap();
-        let notes = Notes::new(folder.path(), 3).unwrap();
+        let notes = DocumentNotes::new(folder.path(), 3).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         let line = |file: usize, number: u64| format!("{file} {number}").into_bytes();
         // Notes in each region and across their borders, and many lines without notes.
@@ -180,8 +190,9 @@ mod tests {
             for file in [2, 0] {
                 let run = first..count.min(first + step as u64);
                 let place = |number| PageLocation::from_bits(number << 2 | file as u64);
-                let run: Vec<Option<Note>> =
-                    run.map(|n| is_noted(n).then(|| Note::of(&line(file, n), place(n)))).collect();
+                let run: Vec<Option<DocumentNote>> = run
+                    .map(|n| is_noted(n).then(|| DocumentNote::of(&line(file, n), place(n))))
+                    .collect();
                 notes.put(file, first, &run).unwrap();
             }
         }
@@ -196,6 +207,8 @@ mod tests {
             assert!(noted.get(0).unwrap().is_none_or(|note| note.place(b"another").is_none()));
         }
         assert!(notes.of(3).get(0).is_err());
-        assert!(notes.put(3, 0, &[Some(Note::of(b"", PageLocation::from_bits(0)))]).is_err());
+        assert!(
+            notes.put(3, 0, &[Some(DocumentNote::of(b"", PageLocation::from_bits(0)))]).is_err()
+        );
     }
 }

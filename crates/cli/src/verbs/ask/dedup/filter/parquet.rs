@@ -2,21 +2,23 @@
 
 use std::fs::File;
 
-use simkeep_formats::Keys;
-use simkeep_formats::raw::{self, Packing};
-use simkeep_parquet::{Choice, CopyError, Copying, Documents, Mark, Value};
+use simkeep_formats::DocumentKeys;
+use simkeep_formats::raw::{self, FileCompression};
+use simkeep_parquet::{
+    CellValue, CopyError, DocumentRows, DuplicateMark, FilteringCopy, GroupEdit,
+};
 
-use super::answer::Counts;
-use super::file::Files;
-use super::jobs::Job;
-use super::notes::Note;
-use crate::exit::Failure;
+use super::answer::FilterCounts;
+use super::file::FileFilter;
+use super::jobs::FileJob;
+use super::notes::DocumentNote;
+use crate::exit::VerbError;
 
-impl Job {
+impl FileJob {
     /// Opens the documents with their names and texts. The third column is not used.
-    pub(super) fn documents(&self, keys: &Keys) -> Result<Documents, Failure> {
+    pub(super) fn documents(&self, keys: &DocumentKeys) -> Result<DocumentRows, VerbError> {
         let (url, text) = (keys.url.as_str(), keys.text.as_str());
-        let documents = Documents::open(self.file()?, [url, text, url]);
+        let documents = DocumentRows::open(self.file()?, [url, text, url]);
         let documents = documents.map_err(|why| self.broken(&why))?;
         if !documents.has(0) {
             let there = documents.names().join(", ");
@@ -26,23 +28,24 @@ impl Job {
         Ok(documents)
     }
 
-    fn file(&self) -> Result<File, Failure> {
+    fn file(&self) -> Result<File, VerbError> {
         File::open(&self.from).map_err(|e| self.broken(&e.to_string()))
     }
 }
 
-impl Files<'_> {
+impl FileFilter<'_> {
     /// Copies rows.
-    pub(super) fn rows(&self) -> Result<Counts, Failure> {
+    pub(super) fn rows(&self) -> Result<FilterCounts, VerbError> {
         let mut documents = self.job.documents(&self.run.how.keys)?;
         let failed = |e: CopyError| match e {
             CopyError::Read(why) => self.job.broken(&why),
             CopyError::Write(e) => self.job.cannot_write(&e),
         };
-        let mut file = self.begin(Packing::Plain)?;
+        let mut file = self.begin(FileCompression::Plain)?;
         let is_marked = self.run.how.is_marked;
-        let mut copying = Copying::begin(self.job.file()?, &mut file, is_marked).map_err(failed)?;
-        let (mut counts, mut number) = (Counts::default(), 0);
+        let mut copying =
+            FilteringCopy::begin(self.job.file()?, &mut file, is_marked).map_err(failed)?;
+        let (mut counts, mut number) = (FilterCounts::default(), 0);
         let mut notes = self.run.notes.map(|notes| notes.of(self.job.number));
         while let Some(rows) = copying.rows().map_err(failed)? {
             let (mut kept, mut marks) = (Vec::new(), Vec::new());
@@ -59,7 +62,7 @@ impl Files<'_> {
                     marks.push(mark);
                 }
             }
-            let choice = if is_marked { Choice::Mark(&marks) } else { Choice::Keep(&kept) };
+            let choice = if is_marked { GroupEdit::Mark(&marks) } else { GroupEdit::Keep(&kept) };
             copying.group(choice).map_err(failed)?;
         }
         copying.end().map_err(failed)?;
@@ -69,10 +72,10 @@ impl Files<'_> {
     /// Why a row is dropped; `None` if it is kept.
     fn row(
         &self,
-        [url, text]: [Value; 2],
-        (number, noted): (u64, Option<Note>),
-        counts: &mut Counts,
-    ) -> Result<Option<Mark>, Failure> {
+        [url, text]: [CellValue; 2],
+        (number, noted): (u64, Option<DocumentNote>),
+        counts: &mut FilterCounts,
+    ) -> Result<Option<DuplicateMark>, VerbError> {
         counts.documents += 1;
         let name = match raw::name_in_row(&self.run.how.keys, url, text) {
             Ok(name) => name,
@@ -87,11 +90,11 @@ impl Files<'_> {
         }
         let (duplicate_of, distance) = if self.run.how.is_marked {
             counts.marked += 1;
-            self.kept_for(&name)?
+            self.original_of(&name)?
         } else {
             counts.left_out += 1;
             (String::new(), 0)
         };
-        Ok(Some(Mark { duplicate_of, distance }))
+        Ok(Some(DuplicateMark { duplicate_of, distance }))
     }
 }

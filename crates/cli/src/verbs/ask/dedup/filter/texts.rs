@@ -7,13 +7,13 @@ use std::thread::{self, Builder};
 use parking_lot::Mutex;
 use simkeep::cluster::{Candidacy, Candidates, PageLocation};
 use simkeep::fingerprint::{BitSketch, BitSketcher};
-use simkeep_formats::raw::{self, Corpus, Name, RawLine, RawLines};
+use simkeep_formats::raw::{self, CorpusFile, NamedText, RawLine, RawLines};
 
-use super::How;
-use super::jobs::Job;
-use super::notes::{Note, Notes};
-use super::walk::{Read, Walk};
-use crate::exit::Failure;
+use super::FilterOptions;
+use super::jobs::FileJob;
+use super::notes::{DocumentNote, DocumentNotes};
+use super::walk::{FileQueue, ReadCounter};
+use crate::exit::VerbError;
 
 /// The size at which a chunk of lines is complete, in bytes. Longer lines are not put into chunks.
 const TOGETHER: usize = 256 << 10;
@@ -23,12 +23,12 @@ const LINES: usize = 4 << 10;
 const WAITING: usize = 2;
 
 /// A file whose texts are sketched.
-pub(super) struct Texts<'t> {
-    pub(super) walk: &'t Walk<'t>,
-    pub(super) how: &'t How,
+pub(super) struct TextSketching<'t> {
+    pub(super) walk: &'t FileQueue<'t>,
+    pub(super) how: &'t FilterOptions,
     pub(super) candidates: &'t Candidates,
-    pub(super) notes: &'t Notes,
-    pub(super) job: &'t Job,
+    pub(super) notes: &'t DocumentNotes,
+    pub(super) job: &'t FileJob,
     /// The number of threads for this file.
     pub(super) threads: usize,
     /// Whether a thread failed.
@@ -37,7 +37,7 @@ pub(super) struct Texts<'t> {
 
 /// Consecutive whole lines.
 #[derive(Default)]
-struct Chunk {
+struct LineChunk {
     bytes: Vec<u8>,
     /// The number of the first line.
     first: u64,
@@ -46,35 +46,35 @@ struct Chunk {
 }
 
 /// The state of a thread that makes sketches: how many it has made, or why it stopped.
-struct Worker<'t> {
-    texts: &'t Texts<'t>,
+struct SketchWorker<'t> {
+    texts: &'t TextSketching<'t>,
     sketcher: BitSketcher,
     /// The notes on the documents of the current chunk.
-    noted: Vec<Option<Note>>,
-    made: Result<u64, Failure>,
+    noted: Vec<Option<DocumentNote>>,
+    made: Result<u64, VerbError>,
 }
 
-impl Texts<'_> {
+impl TextSketching<'_> {
     /// Makes the sketches and returns their number. Skips broken documents, since the second pass
     /// will report them.
-    pub(super) fn sketch(&self) -> Result<u64, Failure> {
+    pub(super) fn sketch(&self) -> Result<u64, VerbError> {
         let mut read = self.walk.begin();
         match self.job.open(self.how.zstd_window, &read)? {
-            Corpus::Lines(lines) => self.lines(*lines, &mut read),
+            CorpusFile::Lines(lines) => self.lines(*lines, &mut read),
             #[cfg(feature = "parquet")]
-            Corpus::Parquet => {
+            CorpusFile::Parquet => {
                 let made = self.rows()?;
-                read.tell_of(self.job.bytes);
+                read.publish_bytes(self.job.bytes);
                 Ok(made)
             }
             #[cfg(not(feature = "parquet"))]
-            Corpus::Parquet => Err(self.job.no_parquet()),
+            CorpusFile::Parquet => Err(self.job.no_parquet()),
         }
     }
 
     /// Reads lines in this thread while other threads process them. If they do not keep up, this
     /// thread processes lines, too.
-    fn lines(&self, lines: RawLines, read: &mut Read<'_>) -> Result<u64, Failure> {
+    fn lines(&self, lines: RawLines, read: &mut ReadCounter<'_>) -> Result<u64, VerbError> {
         let all = Mutex::new(Ok(0));
         let (to, from) = sync_channel(self.threads * WAITING);
         let from = Mutex::new(from);
@@ -82,12 +82,12 @@ impl Texts<'_> {
             for _ in 1..self.threads {
                 // If no thread can be started, the reading thread does its work.
                 let _ = Builder::new().spawn_scoped(scope, || {
-                    let mut worker = Worker::new(self);
+                    let mut worker = SketchWorker::new(self);
                     worker.work_on(&from);
                     worker.end(&all);
                 });
             }
-            let mut worker = Worker::new(self);
+            let mut worker = SketchWorker::new(self);
             if let Err(failure) = self.read(lines, read, &to, &mut worker) {
                 worker.fail(failure);
             }
@@ -101,11 +101,11 @@ impl Texts<'_> {
     fn read(
         &self,
         mut lines: RawLines,
-        read: &mut Read<'_>,
-        to: &SyncSender<Chunk>,
-        worker: &mut Worker<'_>,
-    ) -> Result<(), Failure> {
-        let (mut chunk, mut number) = (Chunk::default(), 0_u64);
+        read: &mut ReadCounter<'_>,
+        to: &SyncSender<LineChunk>,
+        worker: &mut SketchWorker<'_>,
+    ) -> Result<(), VerbError> {
+        let (mut chunk, mut number) = (LineChunk::default(), 0_u64);
         while !self.failed.load(Ordering::Relaxed)
             && let Some(line) = lines.next_line().map_err(|e| self.job.broken(&e.to_string()))?
         {
@@ -121,7 +121,7 @@ impl Texts<'_> {
                 RawLine::Whole(line) => worker.lines(number, std::iter::once(line)),
                 RawLine::TooLong(_) | RawLine::GoesOn(_) => {}
             }
-            read.tell();
+            read.publish();
             self.walk.check()?;
             // A chunk has only consecutive lines, so it ends before the long line.
             if chunk.lens.is_empty() {
@@ -134,21 +134,22 @@ impl Texts<'_> {
                 }
             }
         }
-        read.tell();
+        read.publish();
         worker.lines(chunk.first, chunk.lines());
         Ok(())
     }
 
     #[cfg(feature = "parquet")]
-    fn rows(&self) -> Result<u64, Failure> {
-        let (mut worker, mut first) = (Worker::new(self), 1);
+    fn rows(&self) -> Result<u64, VerbError> {
+        let (mut worker, mut first) = (SketchWorker::new(self), 1);
         for batch in self.job.documents(&self.how.keys)? {
             worker.noted.clear();
             for [url, text, _] in batch.map_err(|why| self.job.broken(&why))? {
                 let name = raw::name_in_row(&self.how.keys, url, text).ok();
-                let place = name.as_ref().and_then(|name| worker.see(name));
-                let text = name.as_ref().and_then(Name::text);
-                let note = place.zip(text).map(|(place, text)| Note::of(text.as_bytes(), place));
+                let place = name.as_ref().and_then(|name| worker.sketch_document(name));
+                let text = name.as_ref().and_then(NamedText::text);
+                let note =
+                    place.zip(text).map(|(place, text)| DocumentNote::of(text.as_bytes(), place));
                 worker.noted.push(note);
             }
             worker.note(first);
@@ -162,7 +163,7 @@ impl Texts<'_> {
     }
 }
 
-impl Chunk {
+impl LineChunk {
     fn add(&mut self, line: &[u8], number: u64) {
         if self.lens.is_empty() {
             self.first = number;
@@ -182,13 +183,13 @@ impl Chunk {
     }
 }
 
-impl<'t> Worker<'t> {
-    fn new(texts: &'t Texts<'t>) -> Worker<'t> {
-        Worker { texts, sketcher: BitSketcher::new(), noted: Vec::new(), made: Ok(0) }
+impl<'t> SketchWorker<'t> {
+    fn new(texts: &'t TextSketching<'t>) -> SketchWorker<'t> {
+        SketchWorker { texts, sketcher: BitSketcher::new(), noted: Vec::new(), made: Ok(0) }
     }
 
     /// Processes chunks until no more arrive.
-    fn work_on(&mut self, from: &Mutex<Receiver<Chunk>>) {
+    fn work_on(&mut self, from: &Mutex<Receiver<LineChunk>>) {
         // The block releases the lock, so that other threads can wait while this one works.
         while let Ok(chunk) = { from.lock().recv() } {
             self.lines(chunk.first, chunk.lines());
@@ -203,23 +204,23 @@ impl<'t> Worker<'t> {
                 return;
             }
             let name = raw::name(line, &self.texts.how.keys).ok().flatten();
-            let place = name.and_then(|name| self.see(&name));
-            self.noted.push(place.map(|place| Note::of(line, place)));
+            let place = name.and_then(|name| self.sketch_document(&name));
+            self.noted.push(place.map(|place| DocumentNote::of(line, place)));
         }
         self.note(first);
     }
 
     /// Stores the notes on consecutive documents. `first` is the number of the first document.
     fn note(&mut self, first: u64) {
-        let Texts { notes, job, how, .. } = self.texts;
+        let TextSketching { notes, job, how, .. } = self.texts;
         if let Err(e) = notes.put(job.number, first, &self.noted) {
-            self.fail(how.no_notes(&e));
+            self.fail(how.notes_error(&e));
         }
     }
 
     /// Makes a sketch of a document's text, if the text is a candidate. Returns the location of the
     /// candidate.
-    fn see(&mut self, name: &Name<'_>) -> Option<PageLocation> {
+    fn sketch_document(&mut self, name: &NamedText<'_>) -> Option<PageLocation> {
         let made = self.made.as_mut().ok()?;
         match sketched(self.texts.candidates, name, &mut self.sketcher) {
             Ok(place) => {
@@ -234,7 +235,7 @@ impl<'t> Worker<'t> {
     }
 
     /// Records the first failure of this thread, and stops all others.
-    fn fail(&mut self, failure: Failure) {
+    fn fail(&mut self, failure: VerbError) {
         self.texts.failed.store(true, Ordering::Relaxed);
         if self.made.is_ok() {
             self.made = Err(failure);
@@ -242,7 +243,7 @@ impl<'t> Worker<'t> {
     }
 
     /// Adds the result of this thread to that of all threads.
-    fn end(self, all: &Mutex<Result<u64, Failure>>) {
+    fn end(self, all: &Mutex<Result<u64, VerbError>>) {
         let mut all = all.lock();
         match (&mut *all, self.made) {
             (Ok(all), Ok(made)) => *all += made,
@@ -255,9 +256,9 @@ impl<'t> Worker<'t> {
 /// Makes a sketch if the text is a candidate. Returns the location of the page.
 fn sketched(
     candidates: &Candidates,
-    name: &Name<'_>,
+    name: &NamedText<'_>,
     sketcher: &mut BitSketcher,
-) -> Result<Option<PageLocation>, Failure> {
+) -> Result<Option<PageLocation>, VerbError> {
     let Candidacy::Candidate { location: place, digest } = candidates.candidacy(&name.url)? else {
         return Ok(None);
     };

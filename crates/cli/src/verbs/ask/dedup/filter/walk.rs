@@ -7,12 +7,12 @@ use std::thread::{self, Builder};
 
 use parking_lot::Mutex;
 
-use super::jobs::{Job, Jobs};
-use crate::exit::Failure;
+use super::jobs::{FileJob, FileJobs};
+use crate::exit::VerbError;
 
 /// The files, and the progress of all threads.
-pub(super) struct Walk<'w> {
-    jobs: &'w Jobs,
+pub(super) struct FileQueue<'w> {
+    jobs: &'w FileJobs,
     /// The index of the next file.
     next: AtomicUsize,
     /// Whether a file failed, so that all threads should stop.
@@ -21,9 +21,9 @@ pub(super) struct Walk<'w> {
     done: &'w AtomicU64,
 }
 
-impl<'w> Walk<'w> {
-    pub(super) fn new(jobs: &'w Jobs, done: &'w AtomicU64) -> Walk<'w> {
-        Walk { jobs, next: AtomicUsize::new(0), stop: AtomicBool::new(false), done }
+impl<'w> FileQueue<'w> {
+    pub(super) fn new(jobs: &'w FileJobs, done: &'w AtomicU64) -> FileQueue<'w> {
+        FileQueue { jobs, next: AtomicUsize::new(0), stop: AtomicBool::new(false), done }
     }
 
     /// Processes all files with `one` on up to `threads` threads, or fewer if the system grants
@@ -31,10 +31,10 @@ impl<'w> Walk<'w> {
     pub(super) fn all<C: AddAssign + Default + Send>(
         &self,
         threads: usize,
-        one: impl Fn(&Job) -> Result<C, Failure> + Sync,
-    ) -> Result<C, Failure> {
+        one: impl Fn(&FileJob) -> Result<C, VerbError> + Sync,
+    ) -> Result<C, VerbError> {
         let ended = Mutex::new(Ok(C::default()));
-        let some = || self.some(&one, &ended);
+        let some = || self.process_files(&one, &ended);
         thread::scope(|scope| {
             for _ in 1..threads.min(self.jobs.len()) {
                 // If no thread can be started, the others do its work.
@@ -46,10 +46,10 @@ impl<'w> Walk<'w> {
     }
 
     /// Processes files until none is left or one failed.
-    fn some<C: AddAssign>(
+    fn process_files<C: AddAssign>(
         &self,
-        one: &impl Fn(&Job) -> Result<C, Failure>,
-        ended: &Mutex<Result<C, Failure>>,
+        one: &impl Fn(&FileJob) -> Result<C, VerbError>,
+        ended: &Mutex<Result<C, VerbError>>,
     ) {
         while !self.stop.load(Ordering::Relaxed)
             && let Some(job) = self.jobs.get(self.next.fetch_add(1, Ordering::Relaxed))
@@ -68,39 +68,39 @@ impl<'w> Walk<'w> {
     }
 
     /// Returns an error if another file failed.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    pub(super) fn check(&self) -> Result<(), VerbError> {
         match self.stop.load(Ordering::Relaxed) {
-            true => Err(Failure::Other("another file failed".to_owned())),
+            true => Err(VerbError::Other("another file failed".to_owned())),
             false => Ok(()),
         }
     }
 
     /// Begins a file.
-    pub(super) fn begin(&self) -> Read<'w> {
-        Read { all: self.done, own: Arc::default(), seen: 0 }
+    pub(super) fn begin(&self) -> ReadCounter<'w> {
+        ReadCounter { all: self.done, own: Arc::default(), seen: 0 }
     }
 }
 
 /// The number of bytes read from a file, published to the progress of all files.
-pub(super) struct Read<'w> {
+pub(super) struct ReadCounter<'w> {
     all: &'w AtomicU64,
     own: Arc<AtomicU64>,
     seen: u64,
 }
 
-impl Read<'_> {
+impl ReadCounter<'_> {
     /// The counter that the reader increments.
     pub(super) fn counter(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.own)
     }
 
     /// Publishes the bytes read so far.
-    pub(super) fn tell(&mut self) {
-        self.tell_of(self.own.load(Ordering::Relaxed));
+    pub(super) fn publish(&mut self) {
+        self.publish_bytes(self.own.load(Ordering::Relaxed));
     }
 
     /// Publishes that `now` bytes of the file were read.
-    pub(super) fn tell_of(&mut self, now: u64) {
+    pub(super) fn publish_bytes(&mut self, now: u64) {
         self.all.fetch_add(now - self.seen, Ordering::Relaxed);
         self.seen = now;
     }

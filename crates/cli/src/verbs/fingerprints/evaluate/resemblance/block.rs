@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// An inverted index from shingles to the documents of a block.
 #[derive(Debug)]
-pub(super) struct Block {
+pub(super) struct ShingleBlock {
     /// The number of the block's first document.
     first: usize,
     /// The number of distinct shingles of each document.
@@ -23,7 +23,7 @@ pub(super) struct Block {
 
 /// A block under construction.
 #[derive(Debug)]
-pub(super) struct Builder {
+pub(super) struct ShingleBlockBuilder {
     first: usize,
     sizes: Vec<u32>,
     /// A shingle, and a document that has it.
@@ -32,7 +32,7 @@ pub(super) struct Builder {
 
 /// The documents that a document resembles.
 #[derive(Debug)]
-pub(super) struct Resembling {
+pub(super) struct SimilarDocuments {
     /// The number of the document.
     pub(super) number: u32,
     /// The documents with smaller numbers that it resembles, and their resemblance.
@@ -43,7 +43,7 @@ pub(super) struct Resembling {
 
 /// Buffers that are reused by searches.
 #[derive(Clone, Debug)]
-pub(super) struct Scratch {
+pub(super) struct BlockScratch {
     /// For each document of the block, the number of shingles in common; all 0 between searches.
     common: Vec<u32>,
     /// The documents whose count is not 0.
@@ -57,7 +57,7 @@ pub(super) struct Scratch {
     reason = "documents have numbers of 32 bits, and so have the shingles of a block, since a document \
               is shorter than that"
 )]
-impl Builder {
+impl ShingleBlockBuilder {
     /// Adds the next document: its distinct shingles.
     pub(super) fn push(&mut self, shingles: &[u64]) {
         let document = self.sizes.len() as u32;
@@ -65,8 +65,8 @@ impl Builder {
         self.occurrences.extend(shingles.iter().map(|hash| (*hash, document)));
     }
 
-    pub(super) fn finish(self) -> Block {
-        let Builder { first, sizes, mut occurrences } = self;
+    pub(super) fn finish(self) -> ShingleBlock {
+        let ShingleBlockBuilder { first, sizes, mut occurrences } = self;
         occurrences.sort_unstable();
         let (mut hashes, mut starts) = (Vec::new(), Vec::new());
         let mut postings = Vec::with_capacity(occurrences.len());
@@ -87,15 +87,15 @@ impl Builder {
             directory.resize(directory.len().max(leading + 1), at as u32);
         }
         directory.resize((1 << bits) + 1, hashes.len() as u32);
-        Block { first, sizes, hashes, directory, shift, starts, postings }
+        ShingleBlock { first, sizes, hashes, directory, shift, starts, postings }
     }
 }
 
 #[expect(clippy::indexing_slicing, reason = "each index comes from the block itself")]
-impl Block {
+impl ShingleBlock {
     /// Creates a builder for a block that begins with this document.
-    pub(super) fn builder(first: usize) -> Builder {
-        Builder { first, sizes: Vec::new(), occurrences: Vec::new() }
+    pub(super) fn builder(first: usize) -> ShingleBlockBuilder {
+        ShingleBlockBuilder { first, sizes: Vec::new(), occurrences: Vec::new() }
     }
 
     /// The number of the block's first document.
@@ -103,8 +103,8 @@ impl Block {
         self.first
     }
 
-    pub(super) fn scratch(&self) -> Scratch {
-        Scratch { common: vec![0; self.sizes.len()], met: Vec::new(), lists: Vec::new() }
+    pub(super) fn scratch(&self) -> BlockScratch {
+        BlockScratch { common: vec![0; self.sizes.len()], met: Vec::new(), lists: Vec::new() }
     }
 
     /// Finds the documents before this one with a resemblance of at least `at_least`, by its
@@ -114,14 +114,15 @@ impl Block {
         number: u32,
         shingles: &[u64],
         at_least: f64,
-        scratch: &mut Scratch,
+        scratch: &mut BlockScratch,
         steps_max: u64,
-    ) -> Option<Resembling> {
-        let Scratch { common, met, lists } = scratch;
+    ) -> Option<SimilarDocuments> {
+        let BlockScratch { common, met, lists } = scratch;
         lists.clear();
         let list = |hash: &u64| self.find(*hash).map(|at| (self.list(at).len(), at));
         lists.extend(shingles.iter().filter_map(list));
-        let mut found = Resembling { number, others: Vec::new(), steps: shingles.len() as u64 };
+        let mut found =
+            SimilarDocuments { number, others: Vec::new(), steps: shingles.len() as u64 };
         let needed = needed(shingles.len(), at_least);
         let Some(rare) = lists.len().checked_sub(needed - 1).filter(|rare| *rare > 0) else {
             return Some(found);

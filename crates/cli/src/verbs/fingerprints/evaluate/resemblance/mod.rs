@@ -21,15 +21,15 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::verbs::fingerprints::evaluate::documents::Named;
+use crate::verbs::fingerprints::evaluate::documents::NamedDocument;
 use simkeep::fingerprint::{FeatureSet, Recipe};
 
-use super::slices::Slice;
-use super::truth::{Limits, Pairs, Truth};
-use crate::exit::Failure;
-use crate::input::pipeline::{self, Results};
+use super::ground_truth::{GroundTruth, NearnessLimits, TruthPairs};
+use super::slices::DocumentSlice;
+use crate::exit::VerbError;
+use crate::input::pipeline::{self, ChunkResults};
 use crate::output::progress::counted;
-use block::{Block, Resembling};
+use block::{ShingleBlock, SimilarDocuments};
 
 /// The minimum number of text bytes in a block. A block also has at least a sixteenth of all bytes,
 /// so no text is split into shingles more than 17 times. A block takes 36 bytes for each shingle
@@ -46,7 +46,7 @@ const STEPS_MAX: u64 = 1 << 40;
 
 /// A search for pairs with a resemblance of at least `at_least`, by runs of `words` words.
 #[derive(Clone, Copy, Debug)]
-struct Search {
+struct ResemblanceSearch {
     words: u32,
     at_least: f64,
     block_bytes: usize,
@@ -56,26 +56,26 @@ struct Search {
 /// Measures how near documents are by their runs of `words` words, 1 to 8.
 pub(super) fn truth(
     words: u32,
-    documents: &Arc<Vec<Named>>,
-    limits: Limits,
+    documents: &Arc<Vec<NamedDocument>>,
+    limits: NearnessLimits,
     threads: usize,
-) -> Result<Truth, Failure> {
+) -> Result<GroundTruth, VerbError> {
     let bytes: usize = documents.iter().map(|named| named.document.text().len()).sum();
     let block_bytes = (bytes / BLOCKS).clamp(BLOCK_BYTES, BLOCK_BYTES_MAX);
-    let search = Search { words, at_least: limits.lenient, block_bytes, threads };
-    let mut pairs = Pairs::new(limits);
+    let search = ResemblanceSearch { words, at_least: limits.lenient, block_bytes, threads };
+    let mut pairs = TruthPairs::new(limits);
     search.run(documents, |one, other, resemblance| pairs.add(one, other, resemblance))?;
-    let twice = |_| Failure::Other("a pair was compared twice, with two results".into());
+    let twice = |_| VerbError::Other("a pair was compared twice, with two results".into());
     pairs.finish(documents.len()).map_err(twice)
 }
 
-impl Search {
+impl ResemblanceSearch {
     /// Finds all pairs, each once.
     fn run(
         self,
-        documents: &Arc<Vec<Named>>,
+        documents: &Arc<Vec<NamedDocument>>,
         mut each: impl FnMut(u32, u32, f64) -> Result<(), String>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), VerbError> {
         let blocks = self.blocks(documents);
         let looked_up = |block: &Range<usize>| (documents.len() - block.start) as u64;
         let all = blocks.iter().map(looked_up).sum();
@@ -86,7 +86,7 @@ impl Search {
                 self.look_up(&block, documents, &steps, |found| {
                     done.fetch_add(1, Ordering::Relaxed);
                     for (other, resemblance) in found.others {
-                        each(found.number, other, resemblance).map_err(Failure::Other)?;
+                        each(found.number, other, resemblance).map_err(VerbError::Other)?;
                     }
                     Ok(())
                 })?;
@@ -96,7 +96,7 @@ impl Search {
     }
 
     /// The ranges of documents that are indexed at a time.
-    fn blocks(self, documents: &[Named]) -> Vec<Range<usize>> {
+    fn blocks(self, documents: &[NamedDocument]) -> Vec<Range<usize>> {
         let (mut blocks, mut start, mut bytes) = (Vec::new(), 0, 0);
         for (number, named) in documents.iter().enumerate() {
             let more = named.document.text().len();
@@ -114,11 +114,15 @@ impl Search {
         FeatureSet::new(&Recipe::words(self.words))
     }
 
-    fn index(self, documents: &Arc<Vec<Named>>, numbers: Range<usize>) -> Result<Block, Failure> {
+    fn index(
+        self,
+        documents: &Arc<Vec<NamedDocument>>,
+        numbers: Range<usize>,
+    ) -> Result<ShingleBlock, VerbError> {
         let shared = Arc::clone(documents);
         let work = move || {
             let (documents, mut shingles) = (Arc::clone(&shared), self.shingles());
-            move |slice: Slice, into: &mut Results<Vec<u64>>| {
+            move |slice: DocumentSlice, into: &mut ChunkResults<Vec<u64>>| {
                 for document in slice.documents(&documents) {
                     let hashes = shingles.of_text(document.text()).to_vec();
                     let bytes = size_of_val(&*hashes);
@@ -126,8 +130,8 @@ impl Search {
                 }
             }
         };
-        let mut block = Block::builder(numbers.start);
-        pipeline::run(Slice::of(numbers), self.threads, work, |hashes: Vec<u64>| {
+        let mut block = ShingleBlock::builder(numbers.start);
+        pipeline::run(DocumentSlice::of(numbers), self.threads, work, |hashes: Vec<u64>| {
             block.push(&hashes);
             Ok(())
         })?;
@@ -137,17 +141,17 @@ impl Search {
     /// Looks up each document of a block, and each document after it, in the block.
     fn look_up(
         self,
-        block: &Arc<Block>,
-        documents: &Arc<Vec<Named>>,
+        block: &Arc<ShingleBlock>,
+        documents: &Arc<Vec<NamedDocument>>,
         steps: &Arc<AtomicU64>,
-        mut each: impl FnMut(Resembling) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut each: impl FnMut(SimilarDocuments) -> Result<(), VerbError>,
+    ) -> Result<(), VerbError> {
         let numbers = block.first()..documents.len();
         let shared = (Arc::clone(block), Arc::clone(documents), Arc::clone(steps));
         let work = move || {
             let (block, documents, steps) = shared.clone();
             let (mut shingles, mut scratch) = (self.shingles(), block.scratch());
-            move |slice: Slice, into: &mut Results<Option<Resembling>>| {
+            move |slice: DocumentSlice, into: &mut ChunkResults<Option<SimilarDocuments>>| {
                 for (number, document) in slice.numbered(&documents) {
                     let left = STEPS_MAX.saturating_sub(steps.load(Ordering::Relaxed));
                     let hashes = shingles.of_text(document.text());
@@ -159,11 +163,16 @@ impl Search {
                 }
             }
         };
-        pipeline::run(Slice::of(numbers), self.threads, work, |found: Option<Resembling>| {
-            let too_many =
-                "these documents have too much in common to compare all with all: take fewer";
-            each(found.ok_or_else(|| Failure::Other(too_many.to_owned()))?)
-        })
+        pipeline::run(
+            DocumentSlice::of(numbers),
+            self.threads,
+            work,
+            |found: Option<SimilarDocuments>| {
+                let too_many =
+                    "these documents have too much in common to compare all with all: take fewer";
+                each(found.ok_or_else(|| VerbError::Other(too_many.to_owned()))?)
+            },
+        )
     }
 }
 

@@ -8,19 +8,19 @@ use proptest::prelude::*;
 use simkeep::fingerprint::{Document, Shingles};
 
 use super::*;
-use crate::verbs::fingerprints::evaluate::documents::Documents;
-use simkeep_formats::{Input, Source};
-use simkeep_testing::beside;
+use crate::verbs::fingerprints::evaluate::documents::EvaluatedDocuments;
+use simkeep_formats::{InputParts, InputSource};
+use simkeep_testing::real_data_path;
 
-fn named(texts: &[String]) -> Arc<Vec<Named>> {
-    let named = |(number, text): (usize, &String)| Named {
+fn named(texts: &[String]) -> Arc<Vec<NamedDocument>> {
+    let named = |(number, text): (usize, &String)| NamedDocument {
         id: number.to_string(),
         document: Document::new(text.clone()),
     };
     Arc::new(texts.iter().enumerate().map(named).collect())
 }
 
-fn found(search: Search, documents: &Arc<Vec<Named>>) -> Vec<(u32, u32, f64)> {
+fn found(search: ResemblanceSearch, documents: &Arc<Vec<NamedDocument>>) -> Vec<(u32, u32, f64)> {
     let mut found = Vec::new();
     let each = |one: u32, other: u32, resemblance| {
         found.push((one.min(other), one.max(other), resemblance));
@@ -83,7 +83,7 @@ proptest! {
         block_bytes in prop_oneof![Just(1usize), 20usize..500, Just(usize::MAX)],
         threads in 1usize..4,
     ) {
-        let search = Search { words, at_least, block_bytes, threads };
+        let search = ResemblanceSearch { words, at_least, block_bytes, threads };
         prop_assert_eq!(found(search, &named(&texts)), naive(&texts, words as usize, at_least));
     }
 }
@@ -92,7 +92,8 @@ proptest! {
 fn search_stops_at_the_step_limit() {
     let texts: Vec<String> = (0..50).map(|n| format!("a b c d e f {n}")).collect();
     let documents = named(&texts);
-    let search = Search { words: 1, at_least: 0.2, block_bytes: BLOCK_BYTES, threads: 1 };
+    let search =
+        ResemblanceSearch { words: 1, at_least: 0.2, block_bytes: BLOCK_BYTES, threads: 1 };
     let block = search.index(&documents, 0..50).unwrap();
     let shingles = Shingles::of_text(&texts[49], 1);
     let steps = |max| {
@@ -121,13 +122,14 @@ fn spelt(text: &str) -> String {
 /// documents are next to the project, if they are available.
 #[test]
 fn real_pairs_match_another_tool() {
-    let Some(folder) = beside("quality") else { return };
+    let Some(folder) = real_data_path("quality") else { return };
     let pairs = std::fs::File::open(folder.join("ota-pairs.tsv.gz")).unwrap();
-    let input = Input::new([Source::Path(folder.join("ota.jsonl.zst"))]);
-    let documents = Documents::read(input, false, 4).unwrap();
+    let input = InputParts::new([InputSource::Path(folder.join("ota.jsonl.zst"))]);
+    let documents = EvaluatedDocuments::read(input, false, 4).unwrap();
     let texts: Vec<String> =
         documents.compared.iter().map(|named| spelt(named.document.text())).collect();
-    let search = Search { words: 5, at_least: 0.2, block_bytes: BLOCK_BYTES, threads: 4 };
+    let search =
+        ResemblanceSearch { words: 5, at_least: 0.2, block_bytes: BLOCK_BYTES, threads: 4 };
     let mut found: HashMap<(u32, u32), f64> =
         found(search, &named(&texts)).into_iter().map(|pair| ((pair.0, pair.1), pair.2)).collect();
     let (mut given, mut equal) = (0u32, 0u32);

@@ -2,20 +2,22 @@
 
 use std::sync::Arc;
 
-use simkeep::fingerprint::{Counted, Document, Fingerprinter, Meaning, Recipe, extract};
+use simkeep::fingerprint::{
+    Document, Fingerprinter, InMemoryFrequencies, Meaning, Recipe, extract,
+};
 
 use super::super::documents::words;
-use super::edits::{Words, changed};
-use super::read::{After, Run, Runs};
-use super::tally::Tally;
-use crate::exit::Failure;
-use crate::input::pipeline::{self, Results};
+use super::edits::{WordNumbers, changed};
+use super::read::{VersionRelation, VersionRun, VersionRunReader};
+use super::tally::DistanceTally;
+use crate::exit::VerbError;
+use crate::input::pipeline::{self, ChunkResults};
 
 /// The number of pages whose first versions give the document frequencies.
 const TABLE_PAGES: u64 = 1000;
 
 /// The result of comparing two versions.
-enum Pair {
+enum VersionPair {
     /// The page returned to an earlier version.
     Return,
     /// One version has too few words for its distance to mean much.
@@ -30,7 +32,7 @@ enum Pair {
 
 /// The number of pairs with each result.
 #[derive(Default)]
-pub(super) struct Compared {
+pub(super) struct VersionPairCounts {
     pub(super) returned: u64,
     pub(super) short: u64,
     pub(super) equal: u64,
@@ -39,21 +41,22 @@ pub(super) struct Compared {
 }
 
 /// A recipe, with document frequencies if it needs them.
-pub(super) type Counting = (Recipe, Counted);
+pub(super) type RecipeFrequencies = (Recipe, InMemoryFrequencies);
 
 /// Compares all pairs by several recipes.
 pub(super) fn compare(
-    runs: Runs,
-    recipes: Vec<Counting>,
+    runs: VersionRunReader,
+    recipes: Vec<RecipeFrequencies>,
     html: bool,
     threads: usize,
-) -> Result<(Compared, Vec<Tally>), Failure> {
-    let mut tallies: Vec<Tally> = recipes.iter().map(|(recipe, _)| Tally::new(*recipe)).collect();
-    let mut compared = Compared::default();
+) -> Result<(VersionPairCounts, Vec<DistanceTally>), VerbError> {
+    let mut tallies: Vec<DistanceTally> =
+        recipes.iter().map(|(recipe, _)| DistanceTally::new(*recipe)).collect();
+    let mut compared = VersionPairCounts::default();
     let recipes = Arc::new(recipes);
     let work = move || {
         let recipes = Arc::clone(&recipes);
-        move |run: Run, into: &mut Results<Result<Pair, Failure>>| {
+        move |run: VersionRun, into: &mut ChunkResults<Result<VersionPair, VerbError>>| {
             let bytes = recipes.len() * size_of::<u32>();
             let fault = run.fault.clone();
             match pairs(run, &recipes, html) {
@@ -61,17 +64,17 @@ pub(super) fn compare(
                 Err(error) => into.push(Err(error.into()), 0),
             }
             if let Some(fault) = fault {
-                into.push(Err(Failure::Broken(fault)), 0);
+                into.push(Err(VerbError::Broken(fault)), 0);
             }
         }
     };
     pipeline::run(Box::new(runs), threads, work, |pair| {
         let count = match pair? {
-            Pair::Return => &mut compared.returned,
-            Pair::Short => &mut compared.short,
-            Pair::Equal => &mut compared.equal,
-            Pair::Long => &mut compared.long,
-            Pair::Changed(share, distances) => {
+            VersionPair::Return => &mut compared.returned,
+            VersionPair::Short => &mut compared.short,
+            VersionPair::Equal => &mut compared.equal,
+            VersionPair::Long => &mut compared.long,
+            VersionPair::Changed(share, distances) => {
                 let both = tallies.iter_mut().zip(distances);
                 both.for_each(|(tally, distance)| tally.add(distance, share));
                 &mut compared.changed
@@ -84,24 +87,28 @@ pub(super) fn compare(
 }
 
 /// The pairs of a run. Fingerprints are made only of texts in pairs that changed.
-fn pairs(run: Run, recipes: &[Counting], html: bool) -> simkeep::Result<Vec<Pair>> {
+fn pairs(
+    run: VersionRun,
+    recipes: &[RecipeFrequencies],
+    html: bool,
+) -> simkeep::Result<Vec<VersionPair>> {
     let mut fingerprinters = Vec::with_capacity(recipes.len());
     for (recipe, counted) in recipes {
         fingerprinters.push(Fingerprinter::with_frequencies(recipe, counted)?);
     }
-    let mut known_words = Words::default();
+    let mut known_words = WordNumbers::default();
     let mut pairs = Vec::new();
-    let mut before: Option<Known> = None;
+    let mut before: Option<ComparedVersion> = None;
     for version in run.versions {
         let document = document(version.text, html);
         let numbers = known_words.numbers(words(document.text()).into_iter());
-        let mut known = Known { document, words: numbers, fingerprints: None };
+        let mut known = ComparedVersion { document, words: numbers, fingerprints: None };
         match (&mut before, version.after) {
-            (Some(before), After::Change) => {
+            (Some(before), VersionRelation::Change) => {
                 pairs.push(pair(before, &mut known, &mut fingerprinters, recipes)?);
             }
-            (Some(_), After::Return) => pairs.push(Pair::Return),
-            (_, After::Nothing) | (None, _) => {}
+            (Some(_), VersionRelation::Return) => pairs.push(VersionPair::Return),
+            (_, VersionRelation::Nothing) | (None, _) => {}
         }
         before = Some(known);
     }
@@ -109,13 +116,13 @@ fn pairs(run: Run, recipes: &[Counting], html: bool) -> simkeep::Result<Vec<Pair
 }
 
 /// A version, with its fingerprints once they were needed.
-struct Known {
+struct ComparedVersion {
     document: Document,
     words: Vec<u32>,
     fingerprints: Option<Vec<u64>>,
 }
 
-impl Known {
+impl ComparedVersion {
     fn fingerprints(&mut self, by: &mut [Fingerprinter<'_>]) -> simkeep::Result<&[u64]> {
         let made = match self.fingerprints.take() {
             Some(made) => made,
@@ -126,21 +133,21 @@ impl Known {
 }
 
 fn pair(
-    before: &mut Known,
-    after: &mut Known,
+    before: &mut ComparedVersion,
+    after: &mut ComparedVersion,
     by: &mut [Fingerprinter<'_>],
-    recipes: &[Counting],
-) -> simkeep::Result<Pair> {
+    recipes: &[RecipeFrequencies],
+) -> simkeep::Result<VersionPair> {
     if before.words.len().min(after.words.len()) < Meaning::WORDS_MIN {
-        return Ok(Pair::Short);
+        return Ok(VersionPair::Short);
     }
     if before.words == after.words {
-        return Ok(Pair::Equal);
+        return Ok(VersionPair::Equal);
     }
-    let Some(share) = changed(&before.words, &after.words) else { return Ok(Pair::Long) };
+    let Some(share) = changed(&before.words, &after.words) else { return Ok(VersionPair::Long) };
     let both = before.fingerprints(by)?.iter().zip(after.fingerprints(by)?);
     let distances = both.zip(recipes).map(|((a, b), (recipe, _))| recipe.distance(*a, *b));
-    Ok(Pair::Changed(share, distances.collect()))
+    Ok(VersionPair::Changed(share, distances.collect()))
 }
 
 fn document(text: String, html: bool) -> Document {
@@ -148,22 +155,22 @@ fn document(text: String, html: bool) -> Document {
 }
 
 /// Recipes without document frequencies.
-pub(super) fn uncounted(recipes: &[Recipe]) -> Vec<Counting> {
-    recipes.iter().map(|recipe| (*recipe, Counted::new(recipe))).collect()
+pub(super) fn uncounted(recipes: &[Recipe]) -> Vec<RecipeFrequencies> {
+    recipes.iter().map(|recipe| (*recipe, InMemoryFrequencies::new(recipe))).collect()
 }
 
 /// Recipes with the document frequencies of the first versions of the first pages, where needed.
 pub(super) fn counted(
-    runs: Runs,
+    runs: VersionRunReader,
     recipes: &[Recipe],
     html: bool,
-) -> Result<Vec<Counting>, Failure> {
+) -> Result<Vec<RecipeFrequencies>, VerbError> {
     let mut all = uncounted(recipes);
     let mut pages = 0;
     for run in runs {
         let first = run.versions.into_iter().next().filter(|_| run.begins);
         if let Some(fault) = run.fault {
-            return Err(Failure::Broken(fault));
+            return Err(VerbError::Broken(fault));
         }
         let Some(first) = first else { continue };
         let document = document(first.text, html);

@@ -8,11 +8,11 @@ const STEPS_MAX: usize = 1 << 27;
 
 /// Numbers the words of texts.
 #[derive(Default)]
-pub(super) struct Words {
+pub(super) struct WordNumbers {
     numbers: HashMap<String, u32>,
 }
 
-impl Words {
+impl WordNumbers {
     /// The number of each of these words, in order.
     pub(super) fn numbers(&mut self, words: impl Iterator<Item = String>) -> Vec<u32> {
         let mut number = |word| {
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn inserted_and_deleted_words_count_alike() {
-        let mut words = Words::default();
+        let mut words = WordNumbers::default();
         let mut of = |text: &str| words.numbers(text.split(' ').map(str::to_owned));
         let (a, b) = (of("we may change these terms"), of("you may change these terms now"));
         assert_eq!(changed(&a, &b), Some(3.0 / 11.0));

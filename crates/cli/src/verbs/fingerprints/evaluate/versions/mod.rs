@@ -13,47 +13,47 @@ use serde::Serialize;
 use simkeep::fingerprint::{Bands, Recipe};
 use simkeep_formats::lines;
 
-use super::Line;
-use crate::exit::{Exit, Failure};
-use crate::input::reading::Reading;
-use crate::input::recipe::Called;
+use super::EvaluateLine;
+use crate::exit::{Exit, VerbError};
+use crate::input::reading::ReadingArgs;
+use crate::input::recipe::NamedRecipe;
 use crate::output::Output;
-use crate::output::json::Share;
+use crate::output::json::JsonRatio;
 use crate::output::words::{self, count, many};
-use compare::Compared;
-use read::{Anew, Runs};
-use tally::{Changes, Tally};
+use compare::VersionPairCounts;
+use read::{UnrelatedMarker, VersionRunReader};
+use tally::{DistanceChanges, DistanceTally};
 
 /// Options for comparing versions of pages.
 #[derive(Args)]
-pub(super) struct Versions {
+pub(super) struct VersionsArgs {
     /// With --versions, print the share of changed words by distance
     #[arg(long, requires = "versions", conflicts_with = "documents")]
     magnitude: bool,
     /// With --versions, skip a version whose key has this value; may be repeated
     #[arg(long, value_name = "KEY=VALUE", requires = "versions", conflicts_with = "documents")]
-    anew: Vec<Anew>,
+    anew: Vec<UnrelatedMarker>,
 }
 
-impl Versions {
+impl VersionsArgs {
     pub(super) fn run(
         &self,
         path: &Path,
-        called: &[Called],
-        (html, reading): (bool, Reading),
+        called: &[NamedRecipe],
+        (html, reading): (bool, ReadingArgs),
         json: bool,
         output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    ) -> Result<Exit, VerbError> {
         let open = || {
-            let lines = lines::open(path, reading.zstd_window()).map_err(Failure::Other)?;
-            Ok::<_, Failure>(Runs::new(lines, self.anew.clone()))
+            let lines = lines::open(path, reading.zstd_window()).map_err(VerbError::Other)?;
+            Ok::<_, VerbError>(VersionRunReader::new(lines, self.anew.clone()))
         };
         let recipes: Vec<Recipe> = called.iter().map(|called| called.recipe).collect();
         let counted = if recipes.iter().any(Recipe::needs_frequencies) {
             if path.as_os_str() == "-" {
                 let what =
                     "a recipe that uses document frequencies reads the versions twice: name a file";
-                return Err(Failure::Usage(what.to_owned()));
+                return Err(VerbError::Usage(what.to_owned()));
             }
             compare::counted(open()?, &recipes, html)?
         } else {
@@ -63,16 +63,16 @@ impl Versions {
         if !json {
             heading(&compared, output)?;
         }
-        for (Called { name, recipe }, tally) in called.iter().zip(&tallies) {
+        for (NamedRecipe { name, recipe }, tally) in called.iter().zip(&tallies) {
             if json {
                 let answer = self.answer(name, recipe, &compared, tally);
-                output.object(&Line::Versions(&answer))?;
+                output.object(&EvaluateLine::Versions(&answer))?;
             } else {
                 output.line(&row(name, recipe, tally))?;
             }
         }
         if self.magnitude && !json {
-            for (Called { name, recipe }, tally) in called.iter().zip(&tallies) {
+            for (NamedRecipe { name, recipe }, tally) in called.iter().zip(&tallies) {
                 table(name, recipe, tally, output)?;
             }
         }
@@ -83,13 +83,13 @@ impl Versions {
         &self,
         called: &'a str,
         recipe: &Recipe,
-        compared: &Compared,
-        tally: &Tally,
-    ) -> Answer<'a> {
+        compared: &VersionPairCounts,
+        tally: &DistanceTally,
+    ) -> VersionsResult<'a> {
         let bands = recipe.bands();
         let rightness = tally.rightness(bands);
         let distances = || {
-            tally.distances().map(|(distance, changes)| OfDistance {
+            tally.distances().map(|(distance, changes)| DistanceMeaning {
                 distance,
                 pairs: changes.pairs(),
                 quantiles: QUANTILES.map(|share| changes.quantile(share)),
@@ -97,7 +97,7 @@ impl Versions {
                 words_changed: words::changed(&recipe.meaning(distance)),
             })
         };
-        Answer {
+        VersionsResult {
             name: called,
             recipe: recipe.name(),
             changed_pairs: compared.changed,
@@ -109,8 +109,8 @@ impl Versions {
             bands: bands.into(),
             right_share: rightness.map(|rightness| rightness.right),
             off_by_two: rightness.map(|rightness| rightness.far_off),
-            most_right: tally.best(|rightness| rightness.right).map(OfBands::from),
-            best_balanced: tally.best(|rightness| rightness.balanced).map(OfBands::from),
+            most_right: tally.best(|rightness| rightness.right).map(BandLimits::from),
+            best_balanced: tally.best(|rightness| rightness.balanced).map(BandLimits::from),
             below_in_above: tally.below_in_above(),
             meanings: self.magnitude.then(|| distances().collect()),
         }
@@ -121,7 +121,7 @@ impl Versions {
 /// data.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "OfVersions")]
-pub(crate) struct Answer<'a> {
+pub(crate) struct VersionsResult<'a> {
     /// The recipe, as the user named it.
     name: &'a str,
     /// The full name of the recipe.
@@ -138,31 +138,31 @@ pub(crate) struct Answer<'a> {
     long_pairs: u64,
     /// The fraction of compared pairs with equal fingerprints.
     hidden: Option<f64>,
-    bands: OfBands,
+    bands: BandLimits,
     /// The fraction of pairs whose change is in the band that their distance predicts.
     right_share: Option<f64>,
     /// The fraction of pairs whose change is two bands off.
     off_by_two: Option<f64>,
     /// The bands that would predict the most pairs correctly.
-    most_right: Option<OfBands>,
+    most_right: Option<BandLimits>,
     /// The bands that would predict the most pairs correctly if each band had equally many pairs.
-    best_balanced: Option<OfBands>,
+    best_balanced: Option<BandLimits>,
     /// The fractions of pairs whose change is below, in, and above the predicted range.
     below_in_above: Option<[f64; 3]>,
     /// The changes of words by distance; null without --magnitude.
-    meanings: Option<Vec<OfDistance>>,
+    meanings: Option<Vec<DistanceMeaning>>,
 }
 
 /// The largest distances of a minor and of a moderate change, in bits.
 #[derive(Serialize, JsonSchema)]
-struct OfBands {
+struct BandLimits {
     minor: u32,
     moderate: u32,
 }
 
 /// The pairs with one distance.
 #[derive(Serialize, JsonSchema)]
-struct OfDistance {
+struct DistanceMeaning {
     distance: u32,
     pairs: u64,
     /// The fraction of changed words that 10 %, 25 %, 50 %, 75 % and 90 % of these pairs do not
@@ -171,20 +171,20 @@ struct OfDistance {
     /// The fractions of these pairs whose change is minor, moderate and major.
     in_bands: Option<[f64; 3]>,
     /// The predicted range of the fraction of changed words.
-    words_changed: [Share; 2],
+    words_changed: [JsonRatio; 2],
 }
 
-impl From<Bands> for OfBands {
-    fn from(Bands { minor, moderate }: Bands) -> OfBands {
-        OfBands { minor, moderate }
+impl From<Bands> for BandLimits {
+    fn from(Bands { minor, moderate }: Bands) -> BandLimits {
+        BandLimits { minor, moderate }
     }
 }
 
 /// The quantiles to show for each distance.
 const QUANTILES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
 
-fn heading(compared: &Compared, output: &mut Output) -> Result<(), Failure> {
-    let Compared { returned, short, equal, long, changed } = compared;
+fn heading(compared: &VersionPairCounts, output: &mut Output) -> Result<(), VerbError> {
+    let VersionPairCounts { returned, short, equal, long, changed } = compared;
     output.line(&format!(
         "{} changed; of other pairs {} are returns, {} have equal words, {} too few, {} too many",
         many(*changed, "pair of versions", "pairs of versions"),
@@ -209,7 +209,7 @@ fn heading(compared: &Compared, output: &mut Output) -> Result<(), Failure> {
 }
 
 /// A row of the table: how well the distances of a recipe predict changes.
-fn row(name: &str, recipe: &Recipe, tally: &Tally) -> String {
+fn row(name: &str, recipe: &Recipe, tally: &DistanceTally) -> String {
     let bands = recipe.bands();
     let (Some(rightness), Some(shares), Some(hidden)) =
         (tally.rightness(bands), tally.below_in_above(), tally.hidden())
@@ -233,7 +233,12 @@ fn row(name: &str, recipe: &Recipe, tally: &Tally) -> String {
 }
 
 /// Prints the fraction of words that changed, by distance.
-fn table(name: &str, recipe: &Recipe, tally: &Tally, output: &mut Output) -> Result<(), Failure> {
+fn table(
+    name: &str,
+    recipe: &Recipe,
+    tally: &DistanceTally,
+    output: &mut Output,
+) -> Result<(), VerbError> {
     output.line("")?;
     output.line(&format!("{name}: words changed, in percent; and pairs in each band"))?;
     output.header(
@@ -245,7 +250,7 @@ fn table(name: &str, recipe: &Recipe, tally: &Tally, output: &mut Output) -> Res
     Ok(())
 }
 
-fn distance_row(recipe: &Recipe, distance: u32, changes: &Changes) -> String {
+fn distance_row(recipe: &Recipe, distance: u32, changes: &DistanceChanges) -> String {
     let predicted = recipe.meaning(distance).changed();
     let quantiles = QUANTILES.map(|share| {
         changes.quantile(share).map_or_else(String::new, |share| format!("{:.1}", share * 100.0))

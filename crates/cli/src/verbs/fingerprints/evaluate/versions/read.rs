@@ -10,7 +10,7 @@ use simkeep_formats::escape::escape;
 use simkeep_formats::lines::LineCutter;
 use simkeep_formats::with_whole_characters;
 
-use crate::input::pipeline::Chunk;
+use crate::input::pipeline::WorkUnit;
 
 /// The bytes of texts in a run. A run has at least two texts.
 const RUN_BYTES: usize = 1 << 20;
@@ -20,30 +20,30 @@ const REMEMBERED: usize = 64;
 
 /// A key and its value that mark a record which must not be compared with the record before it.
 #[derive(Clone, Debug)]
-pub(crate) struct Anew {
+pub(crate) struct UnrelatedMarker {
     key: String,
     value: String,
 }
 
-impl FromStr for Anew {
+impl FromStr for UnrelatedMarker {
     type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Anew, Self::Err> {
+    fn from_str(text: &str) -> Result<UnrelatedMarker, Self::Err> {
         let (key, value) = text.split_once('=').ok_or("write KEY=VALUE")?;
-        Ok(Anew { key: key.to_owned(), value: value.to_owned() })
+        Ok(UnrelatedMarker { key: key.to_owned(), value: value.to_owned() })
     }
 }
 
 /// A version of a page.
 #[derive(Debug, PartialEq)]
-pub(super) struct Version {
+pub(super) struct DocumentVersion {
     pub(super) text: String,
-    pub(super) after: After,
+    pub(super) after: VersionRelation,
 }
 
 /// The relation of a version to the one before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum After {
+pub(super) enum VersionRelation {
     /// A change of the page.
     Change,
     /// A return to an earlier version. If a page alternates, it would count again and again.
@@ -54,9 +54,9 @@ pub(super) enum After {
 
 /// Consecutive versions of one page.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Run {
+pub(super) struct VersionRun {
     /// The versions. The first one may be the last one of the previous run.
-    pub(super) versions: Vec<Version>,
+    pub(super) versions: Vec<DocumentVersion>,
     /// Whether the run begins with the first version of the page.
     pub(super) begins: bool,
     /// The error in the line after the run.
@@ -65,24 +65,24 @@ pub(super) struct Run {
     bytes: usize,
 }
 
-impl Run {
-    fn push(&mut self, version: Version) {
-        self.bytes += version.text.len() + size_of::<Version>();
+impl VersionRun {
+    fn push(&mut self, version: DocumentVersion) {
+        self.bytes += version.text.len() + size_of::<DocumentVersion>();
         self.versions.push(version);
     }
 }
 
-impl Chunk for Run {
+impl WorkUnit for VersionRun {
     fn bytes(&self) -> usize {
         self.bytes
     }
 }
 
 /// Cuts lines into runs. The lines of a page are contiguous.
-pub(super) struct Runs {
+pub(super) struct VersionRunReader {
     lines: LineCutter,
-    records: VecDeque<Result<Record, String>>,
-    anew: Vec<Anew>,
+    records: VecDeque<Result<VersionRecord, String>>,
+    anew: Vec<UnrelatedMarker>,
     /// The page of the previous record.
     page: Option<String>,
     /// The last version of the previous run, if its page may continue.
@@ -92,14 +92,14 @@ pub(super) struct Runs {
 }
 
 /// A line with a text.
-struct Record {
+struct VersionRecord {
     url: String,
-    version: Version,
+    version: DocumentVersion,
 }
 
-impl Runs {
-    pub(super) fn new(lines: LineCutter, anew: Vec<Anew>) -> Runs {
-        Runs {
+impl VersionRunReader {
+    pub(super) fn new(lines: LineCutter, anew: Vec<UnrelatedMarker>) -> VersionRunReader {
+        VersionRunReader {
             lines,
             records: VecDeque::new(),
             anew,
@@ -110,7 +110,7 @@ impl Runs {
     }
 
     /// The next record, without removing it.
-    fn peek(&mut self) -> Option<&Result<Record, String>> {
+    fn peek(&mut self) -> Option<&Result<VersionRecord, String>> {
         while self.records.is_empty() {
             let lines = self.lines.next()?;
             for (number, line) in lines.each() {
@@ -123,7 +123,7 @@ impl Runs {
     }
 
     /// Moves the next record into a run, if it belongs there.
-    fn take(&mut self, run: &mut Run) -> bool {
+    fn take(&mut self, run: &mut VersionRun) -> bool {
         let is_empty = run.versions.is_empty();
         let goes_on = match self.peek() {
             None => return false,
@@ -139,11 +139,11 @@ impl Runs {
                 run.fault = Some(fault);
                 false
             }
-            Some(Ok(Record { url, mut version })) => {
+            Some(Ok(VersionRecord { url, mut version })) => {
                 let last = mem::take(&mut self.last).filter(|_| goes_on);
                 run.begins |= !goes_on;
                 if let Some(text) = last {
-                    run.push(Version { text, after: After::Nothing });
+                    run.push(DocumentVersion { text, after: VersionRelation::Nothing });
                 }
                 self.remember(&mut version, goes_on);
                 run.push(version);
@@ -154,20 +154,20 @@ impl Runs {
     }
 }
 
-impl Runs {
+impl VersionRunReader {
     /// Determines the relation of a version to the one before it, and remembers the version.
-    fn remember(&mut self, version: &mut Version, goes_on: bool) {
+    fn remember(&mut self, version: &mut DocumentVersion, goes_on: bool) {
         if !goes_on {
             self.seen.clear();
-            version.after = After::Nothing;
+            version.after = VersionRelation::Nothing;
         }
         let mut hasher = DefaultHasher::new();
         version.text.hash(&mut hasher);
         let hash = hasher.finish();
         if let Some(at) = self.seen.iter().position(|seen| *seen == hash) {
             self.seen.remove(at);
-            if version.after == After::Change {
-                version.after = After::Return;
+            if version.after == VersionRelation::Change {
+                version.after = VersionRelation::Return;
             }
         }
         self.seen.push_back(hash);
@@ -177,11 +177,11 @@ impl Runs {
     }
 }
 
-impl Iterator for Runs {
-    type Item = Run;
+impl Iterator for VersionRunReader {
+    type Item = VersionRun;
 
-    fn next(&mut self) -> Option<Run> {
-        let mut run = Run::default();
+    fn next(&mut self) -> Option<VersionRun> {
+        let mut run = VersionRun::default();
         while self.take(&mut run) {
             if run.bytes() >= RUN_BYTES && run.versions.len() > 1 {
                 self.last = run.versions.last().map(|version| version.text.clone());
@@ -193,7 +193,7 @@ impl Iterator for Runs {
 }
 
 /// The record in a line; `None` if it has no text.
-fn record(line: &[u8], anew: &[Anew]) -> Result<Option<Record>, String> {
+fn record(line: &[u8], anew: &[UnrelatedMarker]) -> Result<Option<VersionRecord>, String> {
     if line.trim_ascii().is_empty() {
         return Ok(None);
     }
@@ -204,12 +204,14 @@ fn record(line: &[u8], anew: &[Anew]) -> Result<Option<Record>, String> {
     };
     let is = |key: &str, value: &str| object.get(key).and_then(Value::as_str) == Some(value);
     let is_anew = anew.iter().any(|anew| is(&anew.key, &anew.value));
-    let after = if is_anew { After::Nothing } else { After::Change };
+    let after = if is_anew { VersionRelation::Nothing } else { VersionRelation::Change };
     let Some(Value::String(url)) = object.remove("url") else {
         return Err("\"url\" must be a string".to_owned());
     };
     match object.remove("text") {
-        Some(Value::String(text)) => Ok(Some(Record { url, version: Version { text, after } })),
+        Some(Value::String(text)) => {
+            Ok(Some(VersionRecord { url, version: DocumentVersion { text, after } }))
+        }
         None | Some(Value::Null) => Ok(None),
         Some(_) => Err("\"text\" must be a string".to_owned()),
     }
@@ -222,26 +224,26 @@ mod tests {
     use simkeep_formats::{ZstdWindow, lines};
 
     /// The runs of pages with versions of these texts.
-    fn runs(pages: &[(&str, &[String])]) -> Vec<Run> {
+    fn runs(pages: &[(&str, &[String])]) -> Vec<VersionRun> {
         let lines = pages.iter().flat_map(|(url, texts)| {
             texts.iter().map(move |text| format!("{}\n", json!({"url": url, "text": text})))
         });
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), lines.collect::<String>()).unwrap();
         let lines = lines::open(file.path(), ZstdWindow::of_mib(8)).unwrap();
-        Runs::new(lines, Vec::new()).collect()
+        VersionRunReader::new(lines, Vec::new()).collect()
     }
 
     /// The pairs of versions that are compared, each version by its first character.
-    fn pairs(run: &Run) -> Vec<String> {
-        let first = |version: &Version| version.text.chars().next().unwrap();
-        let pairs = run.versions.windows(2).filter(|pair| pair[1].after == After::Change);
+    fn pairs(run: &VersionRun) -> Vec<String> {
+        let first = |version: &DocumentVersion| version.text.chars().next().unwrap();
+        let pairs = run.versions.windows(2).filter(|pair| pair[1].after == VersionRelation::Change);
         pairs.map(|pair| [first(&pair[0]), first(&pair[1])].iter().collect()).collect()
     }
 
     #[test]
     fn oversized_versions_are_compared_with_their_predecessor() {
-        let long = |letter: &str| letter.repeat(RUN_BYTES / 3 - 2 * size_of::<Version>());
+        let long = |letter: &str| letter.repeat(RUN_BYTES / 3 - 2 * size_of::<DocumentVersion>());
         let texts: Vec<String> = ["a", "b", "c", "d", "e", "f", "g"].map(long).to_vec();
         let (one, two) = (&texts[..6], &texts[3..]);
         let runs = runs(&[("one", one), ("two", two), ("three", &texts[..1])]);
@@ -256,7 +258,8 @@ mod tests {
         let texts = ["a", "b", "a", "b", "c", "b"].map(str::to_owned);
         let runs = runs(&[("one", &texts), ("two", &texts[..2])]);
         assert_eq!(runs.iter().flat_map(pairs).collect::<Vec<_>>(), ["ab", "bc", "ab"]);
-        let returns = runs[0].versions.iter().filter(|version| version.after == After::Return);
+        let returns =
+            runs[0].versions.iter().filter(|version| version.after == VersionRelation::Return);
         assert_eq!(returns.count(), 3);
         // A return to a version that was dropped from memory counts as a change.
         let others = (0..REMEMBERED).map(|n| n.to_string());

@@ -8,10 +8,10 @@ use simkeep::fingerprint::{Band, Bands, Recipe};
 const PARTS: f32 = 10_000.0;
 
 /// The changes of texts by the distance of their fingerprints by one recipe.
-pub(super) struct Tally {
+pub(super) struct DistanceTally {
     recipe: Recipe,
     /// The changes for each distance.
-    distances: Vec<Changes>,
+    distances: Vec<DistanceChanges>,
     /// The number of pairs whose change is below the range that their distance predicts, in it, and
     /// above it.
     below_in_above: [u64; 3],
@@ -19,14 +19,14 @@ pub(super) struct Tally {
 
 /// The changes with one distance.
 #[derive(Clone, Default)]
-pub(super) struct Changes {
+pub(super) struct DistanceChanges {
     /// The number of pairs by the rounded fraction of changed words.
     parts: BTreeMap<u32, u64>,
     /// The number of pairs in each band: minor, moderate, major.
     bands: [u64; 3],
 }
 
-impl Changes {
+impl DistanceChanges {
     pub(super) fn pairs(&self) -> u64 {
         self.bands.iter().sum()
     }
@@ -69,7 +69,7 @@ fn predicted_band(bands: Bands, distance: u32) -> usize {
 
 /// The quality of bands as predictions of changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Rightness {
+pub(super) struct BandAccuracy {
     /// The fraction of pairs that are in the band that their distance predicts.
     pub(super) right: f64,
     /// The fraction of pairs that are two bands off.
@@ -79,9 +79,13 @@ pub(super) struct Rightness {
     pub(super) balanced: f64,
 }
 
-impl Tally {
-    pub(super) fn new(recipe: Recipe) -> Tally {
-        Tally { recipe, distances: vec![Changes::default(); 65], below_in_above: [0; 3] }
+impl DistanceTally {
+    pub(super) fn new(recipe: Recipe) -> DistanceTally {
+        DistanceTally {
+            recipe,
+            distances: vec![DistanceChanges::default(); 65],
+            below_in_above: [0; 3],
+        }
     }
 
     /// Counts a pair of texts that differ.
@@ -103,11 +107,11 @@ impl Tally {
     }
 
     pub(super) fn pairs(&self) -> u64 {
-        self.distances.iter().map(Changes::pairs).sum()
+        self.distances.iter().map(DistanceChanges::pairs).sum()
     }
 
     /// Each distance that occurs, with its changes.
-    pub(super) fn distances(&self) -> impl Iterator<Item = (u32, &Changes)> {
+    pub(super) fn distances(&self) -> impl Iterator<Item = (u32, &DistanceChanges)> {
         (0..).zip(&self.distances).filter(|(_, changes)| changes.pairs() > 0)
     }
 
@@ -125,7 +129,7 @@ impl Tally {
 
     /// Returns the quality of these bands as predictions of changes; `None` without pairs.
     #[expect(clippy::indexing_slicing, reason = "three bands")]
-    pub(super) fn rightness(&self, bands: Bands) -> Option<Rightness> {
+    pub(super) fn rightness(&self, bands: Bands) -> Option<BandAccuracy> {
         let (mut right, mut far_off, mut of_band) = ([0; 3], 0, [0; 3]);
         for (distance, changes) in self.distances() {
             let predicted = predicted_band(bands, distance);
@@ -138,7 +142,7 @@ impl Tally {
         let all = self.pairs() as f64;
         let shares = right.iter().zip(of_band).filter(|(_, all)| *all > 0);
         let shares: Vec<f64> = shares.map(|(right, all)| *right as f64 / all as f64).collect();
-        (all > 0.0).then(|| Rightness {
+        (all > 0.0).then(|| BandAccuracy {
             right: right.iter().sum::<u64>() as f64 / all,
             far_off: far_off as f64 / all,
             balanced: shares.iter().sum::<f64>() / shares.len() as f64,
@@ -146,7 +150,7 @@ impl Tally {
     }
 
     /// The bands that are best by a measure; of equal ones, the first.
-    pub(super) fn best(&self, by: fn(&Rightness) -> f64) -> Option<Bands> {
+    pub(super) fn best(&self, by: fn(&BandAccuracy) -> f64) -> Option<Bands> {
         let mut best: Option<(Bands, f64)> = None;
         for moderate in 1..64 {
             for minor in 0..moderate {

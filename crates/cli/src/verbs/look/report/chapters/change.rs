@@ -2,14 +2,14 @@
 
 use simkeep::inspect::Period;
 
-use super::super::facts::Facts;
-use super::super::figure::Figure;
-use super::{Chapter, headings, heights, rows};
-use crate::output::plot::Columns;
+use super::super::facts::ReportFacts;
+use super::super::figure::ReportFigure;
+use super::{ReportChapter, headings, heights, rows};
+use crate::output::plot::ColumnChart;
 use crate::output::words;
 use crate::time;
 
-pub(super) fn chapter(facts: &Facts) -> Chapter {
+pub(super) fn chapter(facts: &ReportFacts) -> ReportChapter {
     let mut figures = over_time(facts);
     figures.extend([distances(facts), by_page(facts), rates(facts)]);
     let mut said = "What visits found, and what pages are believed to do.".to_owned();
@@ -21,11 +21,11 @@ pub(super) fn chapter(facts: &Facts) -> Chapter {
              likely wrong."
         );
     }
-    Chapter { title: "How pages change", said, figures }
+    ReportChapter { title: "How pages change", said, figures }
 }
 
 /// A figure over time for each kind of verdict.
-fn over_time(facts: &Facts) -> Vec<Figure> {
+fn over_time(facts: &ReportFacts) -> Vec<ReportFigure> {
     let census = &facts.census;
     let Some(first) = census.periods.first() else { return Vec::new() };
     // Periods without visits have no entry, but still get a column.
@@ -44,7 +44,7 @@ fn over_time(facts: &Facts) -> Vec<Figure> {
         let below = ends.chain(end.filter(|(at, _)| *at > 0)).collect();
         let all: u64 = census.periods.iter().map(of).sum();
         let described = format!("{} in all, by the {length} in which they were", words::count(all));
-        let drawing = Columns {
+        let drawing = ColumnChart {
             title,
             described: &described,
             values: &values,
@@ -54,7 +54,7 @@ fn over_time(facts: &Facts) -> Vec<Figure> {
             level: None,
             is_log: false,
         };
-        Figure {
+        ReportFigure {
             title: title.to_owned(),
             said: said.to_owned(),
             drawing: drawing.html(),
@@ -94,7 +94,7 @@ fn over_time(facts: &Facts) -> Vec<Figure> {
     ]
 }
 
-fn distances(facts: &Facts) -> Figure {
+fn distances(facts: &ReportFacts) -> ReportFigure {
     let distances = &facts.census.distances;
     // There are almost no distances beyond half of the bits.
     let last = distances.iter().rposition(|count| *count > 0).unwrap_or(0).max(16);
@@ -104,7 +104,7 @@ fn distances(facts: &Facts) -> Figure {
     let described = "The number of visits by their distance in bits to the version before";
     let below = (0..=last).step_by(8).map(|bits| (bits, bits.to_string())).collect();
     let marks = [(1, "minor"), (minor + 1, "moderate"), (moderate + 1, "major")];
-    let drawing = Columns {
+    let drawing = ColumnChart {
         title,
         described,
         values: &heights(shown),
@@ -114,7 +114,7 @@ fn distances(facts: &Facts) -> Figure {
         level: None,
         is_log: false,
     };
-    Figure {
+    ReportFigure {
         title: title.to_owned(),
         said: "Changes and returns, by how many bits of the fingerprint they are. Most are small on sites \
                that edit their pages. A hump about 32 is of pages that became something else."
@@ -125,7 +125,7 @@ fn distances(facts: &Facts) -> Figure {
     }
 }
 
-fn by_page(facts: &Facts) -> Figure {
+fn by_page(facts: &ReportFacts) -> ReportFigure {
     let changing = &facts.census.changing;
     let name = |tenth: usize| match tenth {
         0 => "none".to_owned(),
@@ -133,7 +133,7 @@ fn by_page(facts: &Facts) -> Figure {
     };
     let names: Vec<String> = (0..changing.len()).map(name).collect();
     let title = "How often a visit finds a page changed";
-    let drawing = Columns {
+    let drawing = ColumnChart {
         title,
         described: "How many pages changed at none, up to a tenth, up to two tenths and so on of the visits \
                     that could tell",
@@ -144,7 +144,7 @@ fn by_page(facts: &Facts) -> Figure {
         level: None,
         is_log: false,
     };
-    Figure {
+    ReportFigure {
         title: title.to_owned(),
         said: "Pages at the left are visited more often than they change; pages at the right change at every \
                visit, and what happens between visits is lost."
@@ -156,10 +156,10 @@ fn by_page(facts: &Facts) -> Figure {
 }
 
 /// The figure of estimated change rates, which the schedule of visits uses.
-fn rates(facts: &Facts) -> Figure {
+fn rates(facts: &ReportFacts) -> ReportFigure {
     let deciles = facts.survey.deciles.unwrap_or_default();
     let title = "How often pages change";
-    let drawing = Columns {
+    let drawing = ColumnChart {
         title,
         described: "The changes a day that one, two and up to nine tenths of the pages have at most",
         values: &deciles,
@@ -171,7 +171,7 @@ fn rates(facts: &Facts) -> Figure {
     };
     let names = (1..=9).map(|tenth| format!("{tenth}0 %"));
     let rates = deciles.iter().map(|rate| words::amount(*rate));
-    Figure {
+    ReportFigure {
         title: title.to_owned(),
         said: "What is believed of the pages that were compared, in changes a day. When each is visited \
                again follows from that: see simkeep due."

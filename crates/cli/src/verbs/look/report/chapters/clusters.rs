@@ -4,14 +4,14 @@ use simkeep::cluster::{Balls, Cluster};
 use simkeep::mirror::Mirror;
 use simkeep_formats::escape;
 
-use super::super::facts::Facts;
-use super::super::figure::Figure;
+use super::super::facts::ReportFacts;
+use super::super::figure::ReportFigure;
 use super::near::from;
-use super::{Chapter, headings, heights, rows};
-use crate::output::plot::{Columns, bars};
+use super::{ReportChapter, headings, heights, rows};
+use crate::output::plot::{ColumnChart, bars};
 use crate::output::words::{count, many};
 
-pub(super) fn chapter(facts: &Facts) -> Chapter {
+pub(super) fn chapter(facts: &ReportFacts) -> ReportChapter {
     let clusters = &facts.clusters;
     let others = clusters.pages - clusters.clusters;
     let said = format!(
@@ -22,14 +22,14 @@ pub(super) fn chapter(facts: &Facts) -> Chapter {
         count(others),
         count(facts.mirrors.mirrors),
     );
-    Chapter {
+    ReportChapter {
         title: "What could be left out",
         said,
         figures: vec![sizes(facts), largest(facts), balls(facts), mirrors(facts)],
     }
 }
 
-fn sizes(facts: &Facts) -> Figure {
+fn sizes(facts: &ReportFacts) -> ReportFigure {
     let sizes = &facts.clusters.sizes;
     let title = "Pages in a cluster";
     let last = sizes.len().saturating_sub(1);
@@ -37,7 +37,7 @@ fn sizes(facts: &Facts) -> Figure {
     if last > 0 {
         below.push((last, from(last)));
     }
-    let drawing = Columns {
+    let drawing = ColumnChart {
         title,
         described: "How many clusters have 1 page, 2 or 3, 4 to 7 and so on",
         values: &heights(sizes),
@@ -47,7 +47,7 @@ fn sizes(facts: &Facts) -> Figure {
         level: None,
         is_log: true,
     };
-    Figure {
+    ReportFigure {
         title: title.to_owned(),
         said: "Clusters by their pages, both by powers. Each has a page that leads it: the first that was \
                seen with its text."
@@ -58,17 +58,21 @@ fn sizes(facts: &Facts) -> Figure {
     }
 }
 
-fn largest(facts: &Facts) -> Figure {
+fn largest(facts: &ReportFacts) -> ReportFigure {
     let title = "The largest clusters";
     let shown = |cluster: &Cluster| {
-        (escape::whole(&cluster.leader), cluster.pages as f64, count(cluster.pages))
+        (escape::escape_untruncated(&cluster.leader), cluster.pages as f64, count(cluster.pages))
     };
     let row = |cluster: &Cluster| {
-        vec![escape::whole(&cluster.leader), count(cluster.pages), cluster.max_distance.to_string()]
+        vec![
+            escape::escape_untruncated(&cluster.leader),
+            count(cluster.pages),
+            cluster.max_distance.to_string(),
+        ]
     };
     let largest = &facts.clusters.largest;
     let bars_of: Vec<_> = largest.iter().map(shown).collect();
-    Figure {
+    ReportFigure {
         title: title.to_owned(),
         said: "By the pages that lead them. One of very many pages is a parked domain, an error page or a \
                licence."
@@ -79,11 +83,11 @@ fn largest(facts: &Facts) -> Figure {
     }
 }
 
-fn balls(facts: &Facts) -> Figure {
+fn balls(facts: &ReportFacts) -> ReportFigure {
     let title = "Pages around a page";
     // A store without pages has no averages to draw.
     let averages: Vec<f64> = facts.balls.iter().filter_map(Balls::average).collect();
-    let drawing = Columns {
+    let drawing = ColumnChart {
         title,
         described: "The average number of pages within each distance in bits of a page, itself included",
         values: &averages,
@@ -101,7 +105,7 @@ fn balls(facts: &Facts) -> Figure {
             shared.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0));
         vec![of.k.to_string(), average, count(of.largest), shared]
     };
-    Figure {
+    ReportFigure {
         title: title.to_owned(),
         said: "The average number of pages within each distance of a page, itself included. \
                The line is at 1, a page alone. A steep rise is a template or a licence with few words of its \
@@ -113,10 +117,11 @@ fn balls(facts: &Facts) -> Figure {
     }
 }
 
-fn mirrors(facts: &Facts) -> Figure {
+fn mirrors(facts: &ReportFacts) -> ReportFigure {
     let title = "Mirrors";
     let names = |mirror: &Mirror| {
-        [&mirror.leader, &mirror.follower].map(|site| escape::whole(&site.site.to_string()))
+        [&mirror.leader, &mirror.follower]
+            .map(|site| escape::escape_untruncated(&site.site.to_string()))
     };
     let shown = |mirror: &Mirror| {
         let [leader, follower] = names(mirror);
@@ -130,7 +135,7 @@ fn mirrors(facts: &Facts) -> Figure {
     let found: Vec<&Mirror> =
         facts.mirrors.pairs.iter().filter(|mirror| mirror.is_mirror).collect();
     let bars_of: Vec<_> = found.iter().map(|mirror| shown(mirror)).collect();
-    Figure {
+    ReportFigure {
         title: title.to_owned(),
         said: "Sites, or folders of sites, whose pages at the same paths are near each other, by the number of \
                such pages. The second is the one that was seen first."

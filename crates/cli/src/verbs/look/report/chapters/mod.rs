@@ -6,18 +6,18 @@ mod near;
 mod space;
 mod spread;
 
-use super::facts::Facts;
-use super::figure::Figure;
+use super::facts::ReportFacts;
+use super::figure::ReportFigure;
 
 /// A chapter: figures on one subject.
-pub(super) struct Chapter {
+pub(super) struct ReportChapter {
     pub(super) title: &'static str,
     pub(super) said: String,
-    pub(super) figures: Vec<Figure>,
+    pub(super) figures: Vec<ReportFigure>,
 }
 
 /// All chapters, in order.
-pub(super) fn all(facts: &Facts) -> Vec<Chapter> {
+pub(super) fn all(facts: &ReportFacts) -> Vec<ReportChapter> {
     vec![
         change::chapter(facts),
         spread::chapter(facts),

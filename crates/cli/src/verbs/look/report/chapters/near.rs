@@ -2,13 +2,13 @@
 
 use simkeep_formats::escape;
 
-use super::super::facts::{FARTHEST, Facts};
-use super::super::figure::Figure;
-use super::{Chapter, headings, heights, rows};
-use crate::output::plot::{Columns, bars};
+use super::super::facts::{FARTHEST, ReportFacts};
+use super::super::figure::ReportFigure;
+use super::{ReportChapter, headings, heights, rows};
+use crate::output::plot::{ColumnChart, bars};
 use crate::output::{visit, words};
 
-pub(super) fn chapter(facts: &Facts) -> Chapter {
+pub(super) fn chapter(facts: &ReportFacts) -> ReportChapter {
     let fingerprints = &facts.census.fingerprints;
     let most = fingerprints.commonest.map(|(fingerprint, pages)| {
         let pages = words::many(pages, "page", "pages");
@@ -27,7 +27,7 @@ pub(super) fn chapter(facts: &Facts) -> Chapter {
         words::many(fingerprints.different(), "different fingerprint", "different fingerprints");
     let said = format!("{about}{all}.{}{sampled}", most.unwrap_or_default());
     let figures = vec![shared(facts), nearest(facts), hosts(facts)];
-    Chapter { title: "What pages have in common", said, figures }
+    ReportChapter { title: "What pages have in common", said, figures }
 }
 
 /// The range of page counts in this class of powers of two.
@@ -41,7 +41,7 @@ pub(super) fn from(power: usize) -> String {
     }
 }
 
-fn shared(facts: &Facts) -> Figure {
+fn shared(facts: &ReportFacts) -> ReportFigure {
     let shared = &facts.census.fingerprints.shared;
     let title = "Pages with one fingerprint";
     let last = shared.len().saturating_sub(1);
@@ -49,7 +49,7 @@ fn shared(facts: &Facts) -> Figure {
     if last > 0 {
         below.push((last, from(last)));
     }
-    let drawing = Columns {
+    let drawing = ColumnChart {
         title,
         described: "How many fingerprints are on 1 page, on 2 or 3, on 4 to 7 and so on",
         values: &heights(shared),
@@ -59,7 +59,7 @@ fn shared(facts: &Facts) -> Figure {
         level: None,
         is_log: true,
     };
-    Figure {
+    ReportFigure {
         title: title.to_owned(),
         said: "Fingerprints by how many pages have them, both by powers. A straight fall is usual. A column \
                far at the right is an error page, a login, or a template without text."
@@ -70,14 +70,14 @@ fn shared(facts: &Facts) -> Figure {
     }
 }
 
-fn nearest(facts: &Facts) -> Figure {
+fn nearest(facts: &ReportFacts) -> ReportFigure {
     let sampled = facts.census.sample.len() as u64;
     let title = "Distance to the nearest other page";
     let name = |bits: usize| match bits {
         bits if bits > FARTHEST as usize => format!(">{FARTHEST}"),
         bits => bits.to_string(),
     };
-    let drawing = Columns {
+    let drawing = ColumnChart {
         title,
         described: "The number of sampled pages by the distance in bits to their nearest other page",
         values: &heights(&facts.nearest),
@@ -87,7 +87,7 @@ fn nearest(facts: &Facts) -> Figure {
         level: None,
         is_log: false,
     };
-    Figure {
+    ReportFigure {
         title: title.to_owned(),
         said: format!(
             "Of {}, drawn by the hash of their URL. At 0 are pages with the very same text elsewhere; many \
@@ -100,19 +100,21 @@ fn nearest(facts: &Facts) -> Figure {
     }
 }
 
-fn hosts(facts: &Facts) -> Figure {
+fn hosts(facts: &ReportFacts) -> ReportFigure {
     let hosts = &facts.census.largest_hosts;
     let title = "The largest hosts";
     let shown: Vec<(String, f64, String)> = hosts
         .iter()
-        .map(|host| (escape::whole(&host.host), host.pages as f64, words::count(host.pages)))
+        .map(|host| {
+            (escape::escape_untruncated(&host.host), host.pages as f64, words::count(host.pages))
+        })
         .collect();
     let row = |host: &simkeep::inspect::HostCensus| {
         let found = &host.verdicts;
         let numbers = [host.pages, host.visits, found.changed, found.reverted].map(words::count);
-        [escape::whole(&host.host)].into_iter().chain(numbers).collect()
+        [escape::escape_untruncated(&host.host)].into_iter().chain(numbers).collect()
     };
-    Figure {
+    ReportFigure {
         title: title.to_owned(),
         said: "By pages. One that has far more than the site is known to have may be a trap: a calendar, a \
                search, sessions in the URL."

@@ -2,14 +2,14 @@
 
 use simkeep_formats::escape;
 
-use super::super::facts::Facts;
-use super::super::figure::Figure;
-use super::{Chapter, headings};
-use crate::output::json::Epoch;
+use super::super::facts::ReportFacts;
+use super::super::figure::ReportFigure;
+use super::{ReportChapter, headings};
+use crate::output::json::EpochSummary;
 use crate::output::plot::{bars, spans};
 use crate::output::words::{bytes, count};
 
-pub(super) fn chapter(facts: &Facts) -> Chapter {
+pub(super) fn chapter(facts: &ReportFacts) -> ReportChapter {
     let overview = &facts.overview;
     let segments: u64 = overview.segments.iter().map(|segment| segment.bytes).sum();
     let all = segments + facts.catalog_bytes;
@@ -20,10 +20,10 @@ pub(super) fn chapter(facts: &Facts) -> Chapter {
         figures.extend([sizes(facts), operations(facts)]);
     }
     figures.push(epochs(facts));
-    Chapter { title: "Where the space goes", said, figures }
+    ReportChapter { title: "Where the space goes", said, figures }
 }
 
-fn kinds(facts: &Facts, all: u64) -> Figure {
+fn kinds(facts: &ReportFacts, all: u64) -> ReportFigure {
     let kinds = facts.overview.space.iter().map(|space| (space.of.name(), space.bytes));
     let kinds = kinds.chain([("catalog and journal", facts.catalog_bytes)]);
     let mut kinds: Vec<(&str, u64)> = kinds.filter(|(_, bytes)| *bytes > 0).collect();
@@ -32,7 +32,7 @@ fn kinds(facts: &Facts, all: u64) -> Figure {
     let shown: Vec<(String, f64, String)> =
         kinds.iter().map(|(name, part)| ((*name).to_owned(), *part as f64, bytes(*part))).collect();
     let share = |part: u64| format!("{:.1} %", part as f64 / all.max(1) as f64 * 100.0);
-    Figure {
+    ReportFigure {
         title: title.to_owned(),
         said: "Histories should be the most where pages are visited often; tables are what makes searches \
                fast."
@@ -43,14 +43,14 @@ fn kinds(facts: &Facts, all: u64) -> Figure {
     }
 }
 
-fn sizes(facts: &Facts) -> Figure {
+fn sizes(facts: &ReportFacts) -> ReportFigure {
     let segments = &facts.overview.segments;
     let title = "By segment";
     let shown: Vec<(String, f64, String)> = segments
         .iter()
         .map(|s| (format!("segment {}", s.id), s.bytes as f64, bytes(s.bytes)))
         .collect();
-    Figure {
+    ReportFigure {
         title: title.to_owned(),
         said: "A few large segments and some small ones are right: each is several times as large as the \
                next. Many small ones mean that merges fail or do not keep up."
@@ -67,7 +67,7 @@ fn sizes(facts: &Facts) -> Figure {
     }
 }
 
-fn operations(facts: &Facts) -> Figure {
+fn operations(facts: &ReportFacts) -> ReportFigure {
     let (segments, all) = (&facts.overview.segments, facts.overview.sequence.max(1) as f64);
     let title = "By operations";
     let shown: Vec<(String, f64, f64, String)> = segments
@@ -78,7 +78,7 @@ fn operations(facts: &Facts) -> Figure {
             (format!("segment {}", s.id), from, s.last_operation as f64 / all, said)
         })
         .collect();
-    Figure {
+    ReportFigure {
         title: title.to_owned(),
         said: "Which operations each segment has, of all that there were. What is at the right of the last one \
                is in the journal."
@@ -96,17 +96,17 @@ fn operations(facts: &Facts) -> Figure {
     }
 }
 
-fn epochs(facts: &Facts) -> Figure {
+fn epochs(facts: &ReportFacts) -> ReportFigure {
     let epochs = &facts.overview.epochs;
     let title = "Epochs";
     let shown: Vec<(String, f64, String)> = epochs
         .iter()
         .map(|e| {
-            let name = escape::whole(&e.info.name);
+            let name = escape::escape_untruncated(&e.info.name);
             (name, e.fingerprints as f64, count(e.fingerprints))
         })
         .collect();
-    Figure {
+    ReportFigure {
         title: title.to_owned(),
         said: format!(
             "Fingerprints of each. {} pages have content without one of the epoch that near-duplicates are \
@@ -119,8 +119,8 @@ fn epochs(facts: &Facts) -> Figure {
             .iter()
             .map(|e| {
                 vec![
-                    escape::whole(&e.info.name),
-                    Epoch::from(e).state().name().to_owned(),
+                    escape::escape_untruncated(&e.info.name),
+                    EpochSummary::from(e).state().name().to_owned(),
                     e.info.role.to_string(),
                     count(e.fingerprints),
                     count(e.info.begun),

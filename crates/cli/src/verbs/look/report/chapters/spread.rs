@@ -1,12 +1,12 @@
 //! The chapter on the distribution of fingerprints over all values.
 
-use super::super::facts::Facts;
-use super::super::figure::Figure;
-use super::{Chapter, headings, heights, rows};
-use crate::output::plot::Columns;
+use super::super::facts::ReportFacts;
+use super::super::figure::ReportFigure;
+use super::{ReportChapter, headings, heights, rows};
+use crate::output::plot::ColumnChart;
 use crate::output::words;
 
-pub(super) fn chapter(facts: &Facts) -> Chapter {
+pub(super) fn chapter(facts: &ReportFacts) -> ReportChapter {
     let fingerprints = &facts.census.fingerprints;
     let said = format!(
         "The fingerprints by which near-duplicates are sought: {} pages have one now, {} have content \
@@ -32,13 +32,13 @@ pub(super) fn chapter(facts: &Facts) -> Chapter {
             fingerprints.distinct,
         ),
     ];
-    Chapter { title: "How fingerprints are spread", said, figures }
+    ReportChapter { title: "How fingerprints are spread", said, figures }
 }
 
-fn popcounts(facts: &Facts) -> Figure {
+fn popcounts(facts: &ReportFacts) -> ReportFigure {
     let popcounts = &facts.census.fingerprints.popcounts;
     let title = "Bits that are 1";
-    let drawing = Columns {
+    let drawing = ColumnChart {
         title,
         described: "The number of pages by the number of ones in their fingerprints, from 0 to 64",
         values: &heights(popcounts),
@@ -48,7 +48,7 @@ fn popcounts(facts: &Facts) -> Figure {
         level: None,
         is_log: false,
     };
-    Figure {
+    ReportFigure {
         title: title.to_owned(),
         said: "Pages by the ones in their fingerprint. A bell about 32 is right. Spikes are fingerprints that \
                very many pages have; a shifted bell is a bias."
@@ -59,10 +59,10 @@ fn popcounts(facts: &Facts) -> Figure {
     }
 }
 
-fn values(facts: &Facts) -> Figure {
+fn values(facts: &ReportFacts) -> ReportFigure {
     let values = &facts.census.fingerprints.values;
     let title = "Values";
-    let drawing = Columns {
+    let drawing = ColumnChart {
         title,
         described: "How many pages have a fingerprint that begins with each of the 256 bytes",
         values: &heights(values),
@@ -72,7 +72,7 @@ fn values(facts: &Facts) -> Figure {
         level: Some(facts.census.fingerprints.pages as f64 / 256.0),
         is_log: false,
     };
-    Figure {
+    ReportFigure {
         title: title.to_owned(),
         said: "Pages by where their fingerprint lies among all that there are; the dashed line is an even \
                spread. High columns are crowds that make searches slower."
@@ -83,10 +83,10 @@ fn values(facts: &Facts) -> Figure {
     }
 }
 
-fn bits(title: &str, said: &str, ones: &[u64], all: u64) -> Figure {
+fn bits(title: &str, said: &str, ones: &[u64], all: u64) -> ReportFigure {
     let share = |ones: &u64| *ones as f64 / all.max(1) as f64;
     let shares: Vec<f64> = ones.iter().map(share).collect();
-    let drawing = Columns {
+    let drawing = ColumnChart {
         title,
         described: "What share has a 1 in each of the 64 bits, the lowest at the left",
         values: &shares,
@@ -96,7 +96,7 @@ fn bits(title: &str, said: &str, ones: &[u64], all: u64) -> Figure {
         level: Some(0.5),
         is_log: false,
     };
-    Figure {
+    ReportFigure {
         title: title.to_owned(),
         said: said.to_owned(),
         drawing: drawing.html(),

@@ -1,0 +1,88 @@
+//! The results of a search for mirrors.
+
+use crate::page::Prefix;
+
+/// The sites that mirror each other; from [`MirrorQuery::run`](crate::mirror::MirrorQuery::run).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Mirrors {
+    /// The pairs: mirrors come first. Mirrors, and then other pairs, are in descending order of
+    /// near pages.
+    pub pairs: Vec<Mirror>,
+    /// The number of mirror pairs, including pairs beyond the limit.
+    pub mirrors: u64,
+    /// The number of pairs that are no mirrors but have at least a quarter of the required share.
+    /// These pairs are listed, too.
+    pub partial: u64,
+    /// The number of paths.
+    pub paths: u64,
+    /// The number of pages with content but without a fingerprint of the epoch. Such pages count
+    /// for no path.
+    pub without_fingerprint: u64,
+    /// The number of sites with the required number of paths.
+    pub sites: u64,
+    /// The number of pairs of sites whose samples had enough in common to compare them.
+    pub compared: u64,
+}
+
+/// Two sites with near pages at many paths.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Mirror {
+    /// The leading site, which had the common version first on more paths than the other site.
+    /// Paths on which both sites are known to have changed decide; after a tie all near paths
+    /// decide, and then SURT order.
+    pub leader: MirrorSite,
+    /// The following site.
+    pub follower: MirrorSite,
+    /// Whether the share of near paths reaches the required share.
+    pub is_mirror: bool,
+    /// The number of paths that both sites have.
+    pub common: u64,
+    /// The number of common paths with near pages. The pages of a path are near if the version in
+    /// force on one site is near a version on the other site, in force or earlier.
+    pub near: u64,
+    /// The share of near paths among all paths of either site, from 0 to 1.
+    pub share: f64,
+    /// The lag of the follower, in milliseconds. The lag is the median time by which the follower
+    /// saw the common version later, over up to 1,000 paths on which both sites were seen to change
+    /// to the common version. `None` without such a path.
+    pub lag: Option<i64>,
+    /// A random sample of up to ten common paths.
+    pub examples: Vec<MirrorExample>,
+}
+
+impl Mirror {
+    /// The number of common paths whose pages are not near each other.
+    #[must_use]
+    pub fn differing(&self) -> u64 {
+        // `CommonPaths::add_path` counts each near path as a common path, so this cannot underflow.
+        self.common - self.near
+    }
+}
+
+/// A site: a host, or a folder of a host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MirrorSite {
+    /// The prefix of the site's pages, which ends with `/`.
+    pub site: Prefix,
+    /// The number of paths of the site.
+    pub paths: u64,
+    /// The number of near paths on which the site is outdated: its version in force is an earlier
+    /// version of the other site.
+    pub outdated: u64,
+}
+
+/// The two pages of a path that both sites have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MirrorExample {
+    /// The page on the leading site.
+    pub leader: String,
+    /// The page on the following site.
+    pub follower: String,
+    /// The number of differing bits between the version in force on one site and the nearest
+    /// version on the other site.
+    pub distance: u32,
+}
