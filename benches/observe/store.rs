@@ -68,7 +68,12 @@ impl MeteredStore {
         self.near.map_or(one, |near| one.also(observe.fingerprint.rotate_left(21), near))
     }
 
-    fn observe_batch(&self, batch: &ObserveBatch, calls: &mut CallTimes, found: &mut VerdictTally) {
+    fn observe_batch(
+        &self,
+        batch: &ObserveBatch,
+        calls: &mut CallTimes,
+        found: &mut BenchVerdictCounts,
+    ) {
         let observations: Vec<Observation<'_>> =
             batch.iter().map(|(url, observe)| self.observation(url, observe)).collect();
         let outcomes = calls.time(batch.len(), || self.store.observe_batch(&observations).unwrap());
@@ -99,12 +104,12 @@ fn observation<'a>(url: &'a str, observe: &LoadVisit, epoch: Epoch) -> Observati
 
 /// Counts from the results. They show that the store answers.
 #[derive(Default)]
-struct VerdictTally {
+struct BenchVerdictCounts {
     new: u64,
     near: u64,
 }
 
-impl VerdictTally {
+impl BenchVerdictCounts {
     fn add(&mut self, outcome: &Outcome) {
         self.new += u64::from(outcome.verdict == Verdict::New);
         self.near += outcome.near.len() as u64;
@@ -163,7 +168,7 @@ fn observe_all(
     batch: usize,
 ) -> f64 {
     let batches = ObserveLoad::new(seed, urls).batches(batch);
-    let (mut calls, mut found) = (CallTimes::default(), VerdictTally::default());
+    let (mut calls, mut found) = (CallTimes::default(), BenchVerdictCounts::default());
     let start = Instant::now();
     for observes in &batches {
         metered.observe_batch(observes, &mut calls, &mut found);
@@ -263,7 +268,7 @@ fn grow_watched(
     let metered = MeteredStore::create(&dir);
     let mut load = ObserveLoad::new(seed, pages);
     let (mut observes, mut calls, mut found) =
-        (ObserveBatch::default(), CallTimes::default(), VerdictTally::default());
+        (ObserveBatch::default(), CallTimes::default(), BenchVerdictCounts::default());
     let mut highest = None;
     let start = Instant::now();
     while load.pages() < pages {

@@ -61,10 +61,10 @@ fn found((nodes, texts): NodesAndSketches<'_>, k: u32, memory_bytes: usize) -> V
 }
 
 fn check(nodes: &[u64], k: u32, memory_bytes: usize) {
-    check_given((nodes, None), k, memory_bytes);
+    check_nodes((nodes, None), k, memory_bytes);
 }
 
-fn check_given(given: NodesAndSketches<'_>, k: u32, memory_bytes: usize) {
+fn check_nodes(given: NodesAndSketches<'_>, k: u32, memory_bytes: usize) {
     let (found, truth) = (found(given, k, memory_bytes), naive(given, k));
     let wrong = found.iter().zip(&truth).position(|(found, truth)| found != truth);
     assert_eq!(
@@ -152,7 +152,7 @@ proptest! {
         let nodes = crowded(n, centres.0, bits.0, seed);
         let nodes: Vec<u64> = nodes.into_iter().map(|node| node & mask).collect();
         let sketches = sketches(n, centres.1, bits.1, seed);
-        check_given((&nodes, Some(&sketches)), k, 1 << 20);
+        check_nodes((&nodes, Some(&sketches)), k, 1 << 20);
     }
 }
 
@@ -161,7 +161,7 @@ fn many_text_batches_match_one_batch() {
     let nodes = up_to(30_000).max(6_000);
     let (nodes, sketches) = (crowded(nodes, nodes / 10, 6, 7), sketches(nodes, 2, 70, 7));
     for (k, memory_bytes) in [(8, 64 << 20), (8, 1 << 20), (0, 1 << 20)] {
-        check_given((&nodes, Some(&sketches)), k, memory_bytes);
+        check_nodes((&nodes, Some(&sketches)), k, memory_bytes);
     }
 }
 

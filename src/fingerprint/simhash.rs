@@ -76,15 +76,15 @@ impl Simhash {
     pub fn add(&mut self, hash: u64, weight: u64) {
         match self.lanes.first() {
             Some(lane) if lane.weight == weight => self.add_to_lane(0, hash),
-            _ => self.add_weighed(hash, weight.min(FEATURE_WEIGHT_MAX)),
+            _ => self.add_weighted(hash, weight.min(FEATURE_WEIGHT_MAX)),
         }
     }
 
     #[inline]
-    fn add_weighed(&mut self, hash: u64, weight: u64) {
+    fn add_weighted(&mut self, hash: u64, weight: u64) {
         self.weighed.push((hash, weight));
         if self.weighed.len() >= WEIGHED_MAX {
-            self.settle_weighed();
+            self.settle_weighted();
         }
     }
 
@@ -125,7 +125,7 @@ impl Simhash {
         lane.hashes.clear();
     }
 
-    fn settle_weighed(&mut self) {
+    fn settle_weighted(&mut self) {
         let mut sums = [0; 64];
         self.kernel.weigh(&self.weighed, &mut sums);
         for (vote, sum) in self.votes.iter_mut().zip(sums) {
@@ -147,7 +147,7 @@ impl Simhash {
             }
         }
         if !self.weighed.is_empty() {
-            self.settle_weighed();
+            self.settle_weighted();
         }
     }
 

@@ -154,7 +154,7 @@ pub fn without_held_locks<T>(run: impl FnOnce() -> T) -> T {
 #[cfg(any(test, shuttle, debug_assertions))]
 use checked::HeldRank;
 #[cfg(not(any(test, shuttle, debug_assertions)))]
-use unchecked::Held;
+use unchecked::HeldRank;
 
 #[cfg(any(test, shuttle, debug_assertions))]
 mod checked {
@@ -213,7 +213,7 @@ mod unchecked {
 
     /// No tracking without assertions.
     #[derive(Debug)]
-    pub(super) struct Held;
+    pub(super) struct HeldRank;
 
     impl HeldRank {
         #[inline]

@@ -42,7 +42,7 @@ pub(super) fn quickest(times: usize, mut run: impl FnMut()) -> Duration {
 }
 
 /// With and without optimisation, and on a busy machine.
-fn patience(time: Duration) -> Duration {
+fn time_limit(time: Duration) -> Duration {
     time * if cfg!(debug_assertions) { 60 } else { 6 }
 }
 
@@ -125,20 +125,20 @@ fn a_million_versions_do_not_slow_the_next_visit() {
         let as_of =
             quickest(3, || assert_eq!(store.as_of(PAGE, ms(n * 1000 + 1)).unwrap(), expected));
         eprintln!("as of visit {n}: {as_of:?}");
-        assert!(as_of < patience(Duration::from_millis(5)), "{as_of:?} for visit {n}");
+        assert!(as_of < time_limit(Duration::from_millis(5)), "{as_of:?} for visit {n}");
     }
     assert_eq!(store.as_of(PAGE, ms(-1)).unwrap(), None);
     let latest = quickest(3, || {
         let page = store.snapshot().latest(PAGE).unwrap().unwrap();
         assert_eq!((page.visits, page.last), (all.cast_unsigned(), version(all - 1).visit));
     });
-    assert!(latest < patience(Duration::from_millis(1)), "{latest:?}");
+    assert!(latest < time_limit(Duration::from_millis(1)), "{latest:?}");
 
     // Late visits are checked against the whole history, and nothing else.
     let mut late = version(all / 2);
     let (outcome, cost) = measured("a visit that is known", || store.observe(late).unwrap());
     assert_eq!(outcome.verdict, Verdict::Known);
-    assert!(cost.time < patience(Duration::from_millis(200)));
+    assert!(cost.time < time_limit(Duration::from_millis(200)));
     late.visit.time = late.visit.time + Duration::from_millis(1);
     assert_eq!(store.observe(late).unwrap().verdict, Verdict::OutOfOrder);
     assert_eq!(store.observe(version(all)).unwrap().verdict, changed(all));
@@ -146,7 +146,7 @@ fn a_million_versions_do_not_slow_the_next_visit() {
 
     let path = dir.path().join("store");
     let (store, cost) = measured("opening", || Store::open(path, options).unwrap());
-    assert!(cost.time < patience(Duration::from_secs(1)) && cost.bytes < 100 * MIB);
+    assert!(cost.time < time_limit(Duration::from_secs(1)) && cost.bytes < 100 * MIB);
     assert_eq!(store.stats().unwrap().visits, all.cast_unsigned() + 2);
     let forgotten = store.forget(Scope::Url(PAGE)).unwrap();
     assert_eq!((forgotten.pages, forgotten.visits), (1, all.cast_unsigned() + 2));
@@ -178,7 +178,7 @@ fn search_among_copies(store: &Store, fingerprint: u64, there: i64) {
             let urls: BTreeSet<&str> = found.near.iter().map(|near| near.url.as_str()).collect();
             assert_eq!(urls.len(), 100);
             assert!(found.near.iter().all(|n| (n.distance, n.fingerprint) == (0, fingerprint)));
-            assert!(cost.time < patience(Duration::from_millis(100)), "{what}: {:?}", cost.time);
+            assert!(cost.time < time_limit(Duration::from_millis(100)), "{what}: {:?}", cost.time);
             assert!(cost.bytes < 64 * MIB, "{what}: {}", cost.bytes);
         }
     }
@@ -195,7 +195,7 @@ fn search_among_copies(store: &Store, fingerprint: u64, there: i64) {
     );
     let (outcome, cost) =
         measured("a page like them", || store.observe(new.digest(digest(1))).unwrap());
-    assert!(cost.time < patience(Duration::from_millis(100)) && cost.bytes < 64 * MIB);
+    assert!(cost.time < time_limit(Duration::from_millis(100)) && cost.bytes < 64 * MIB);
     assert_eq!(outcome.copies.len(), Options::default().near_limit);
     for copy in &outcome.copies {
         let n: i64 = copy.url.rsplit('/').next().unwrap().parse().unwrap();
@@ -353,7 +353,7 @@ fn pages_whose_hashes_collide_stay_distinct() {
         store.seal().unwrap();
         store.merge(&Progress::default()).unwrap();
     });
-    assert!(cost.time < patience(Duration::from_secs(10)), "{:?}", cost.time);
+    assert!(cost.time < time_limit(Duration::from_secs(10)), "{:?}", cost.time);
     assert_eq!(store.stats().unwrap().pages, pages.cast_unsigned());
     for n in 0..pages {
         let prints: Vec<_> = store.history(&url(n)).unwrap();

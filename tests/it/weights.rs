@@ -14,7 +14,7 @@ fn content(time: i64) -> Observation<'static> {
     Observation::content(URL, ms(time), 7, Epoch::from_number(0))
 }
 
-fn weighed(time: i64, weight: f64) -> Operation<'static> {
+fn with_weight(time: i64, weight: f64) -> Operation<'static> {
     PropertyUpdate::weight(URL, ms(time), weight).into()
 }
 
@@ -26,11 +26,11 @@ fn weight(store: &Store) -> Weight {
 fn latest_weight_is_in_force_in_any_arrival_order() {
     let requests: [Operation<'_>; 6] = [
         content(100).into(),
-        weighed(50, 9.0),
+        with_weight(50, 9.0),
         content(200).weight(2.0).into(),
-        weighed(300, 0.5),
+        with_weight(300, 0.5),
         // At one time, the greatest weight wins.
-        weighed(300, 0.25),
+        with_weight(300, 0.25),
         content(400).into(),
     ];
     for turned in 0..requests.len() {
@@ -84,7 +84,7 @@ fn weight_is_not_a_visit_and_needs_one() {
 
 #[test]
 fn weight_before_the_first_visit_is_in_force() {
-    let requests = [content(100).into(), weighed(50, 3.0)];
+    let requests = [content(100).into(), with_weight(50, 3.0)];
     let observed = create(&SimDisk::new(), small());
     observed.write_batch(&requests).unwrap();
     observed.seal().unwrap();
@@ -102,7 +102,7 @@ fn weight_sent_with_a_known_visit_is_kept() {
     store.observe(content(10)).unwrap();
     let again = store.observe(content(10).weight(3.0)).unwrap();
     assert_eq!((again.verdict, weight(&store)), (Verdict::Known, Weight::from(3.0)));
-    let answers = store.write_batch(&[weighed(10, 3.0), weighed(10, 2.0)]).unwrap();
+    let answers = store.write_batch(&[with_weight(10, 3.0), with_weight(10, 2.0)]).unwrap();
     let expected =
         [PropertyOutcome::Known, PropertyOutcome::Stored].map(OperationResult::PropertySet);
     assert_eq!(answers, expected);

@@ -107,7 +107,7 @@ pub(crate) fn check(reader: &Reader) {
 
 /// Figures of several openings.
 #[derive(Debug, Default)]
-struct OpeningTally {
+struct OpeningCounts {
     openings: u64,
     fell_back: u64,
     /// How many openings took 1, 2, 3 ... passes; the last counts all that took more.
@@ -131,7 +131,7 @@ fn open(path: &Path, passes: &Arc<AtomicU64>) -> Reader {
     Reader::open(Arc::new(disk) as Arc<dyn simkeep::disk::Disk>).unwrap()
 }
 
-impl OpeningTally {
+impl OpeningCounts {
     fn add(&mut self, reader: &Reader, before: u64, passes: u64, time: Duration) {
         assert!(reader.written().is_some(), "the crawler is gone");
         let seen = reader.snapshot().sequence();
@@ -159,7 +159,7 @@ fn readers_of_a_busy_process_see_all_acknowledged_operations() {
         create(&path);
         let mut crawler = ChildProcess::start("observe", &[&path.display(), &batch]);
         crawler.expect("observing");
-        let mut tallies = [OpeningTally::default(), OpeningTally::default()];
+        let mut tallies = [OpeningCounts::default(), OpeningCounts::default()];
         let passes = Arc::new(AtomicU64::new(0));
         let (mut kept, since) = (None, Instant::now());
         for n in 0..deep(openings) {

@@ -15,12 +15,12 @@ use simkeep_testing::{choice, observation, open, small};
 
 /// One thread's changes of the store, and the state after each.
 struct Story {
-    changes: Vec<Change>,
+    changes: Vec<StoryChange>,
     /// By sequence number.
     states: Vec<Model>,
 }
 
-enum Change {
+enum StoryChange {
     Observe(Observation<'static>),
     Forget(Scope<'static>),
 }
@@ -35,19 +35,19 @@ impl Story {
                 0 => {
                     let url = URLS[usize::try_from(choice(4)).unwrap()];
                     model.forget(|other| other == url);
-                    Change::Forget(Scope::Url(url))
+                    StoryChange::Forget(Scope::Url(url))
                 }
                 1 => {
                     let under = &PREFIXES[usize::try_from(choice(4)).unwrap()];
                     model.forget(|url| under.covers(url));
-                    Change::Forget(Scope::Prefix(under.prefix()))
+                    StoryChange::Forget(Scope::Prefix(under.prefix()))
                 }
                 _ => {
                     let mut seen = observation(&mut choice, 4, i64::try_from(time).unwrap());
                     // Each change is one operation, so that the number of an operation tells the state.
                     (seen.also, seen.weight, seen.class) = (None, None, None);
                     model.observe(&seen, 0);
-                    Change::Observe(seen)
+                    StoryChange::Observe(seen)
                 }
             };
             if model != *story.states.last().unwrap() {
@@ -72,11 +72,11 @@ fn write(store: &Store, story: &Story, progress: &StoryProgress) {
         let mut model = before.clone();
         progress.begun.fetch_add(1, SeqCst);
         match change {
-            Change::Observe(seen) => {
+            StoryChange::Observe(seen) => {
                 let outcome = store.observe(*seen).unwrap();
                 check_outcome(&outcome, &model.observe(seen, 3), small().near_limit);
             }
-            Change::Forget(scope) => {
+            StoryChange::Forget(scope) => {
                 let forgotten = store.forget(scope.clone()).unwrap();
                 let covers = |url: &str| match scope {
                     Scope::Url(forgotten) => url == *forgotten,

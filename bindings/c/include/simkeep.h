@@ -207,20 +207,21 @@ struct ArrowArray {
 #define SIMKEEP_OK 0
 
 /**
- * No error: there is no more, or no such thing. Output arguments are unchanged.
+ * No error: there are no more results, or the requested object does not exist. Output arguments
+ * are unchanged.
  */
 #define SIMKEEP_NONE 1
 
 /**
- * A bug of simkeep: a panic was caught, or an invariant does not hold. Nothing is wrong with the
- * call. If it happened in a store, the store accepts and reads nothing more until it is opened
- * again. Please report it.
+ * A bug of simkeep: a panic was caught, or an invariant does not hold. The call itself is valid.
+ * After a bug in a store, the store rejects reads and writes until it is opened again. Please
+ * report the bug.
  */
 #define SIMKEEP_INTERNAL 2
 
 /**
  * An argument is invalid: NULL, an impossible length, not UTF-8, a structure of another size, an
- * undefined number. The message names it. Nothing was done.
+ * undefined number. The message names the argument. The call had no effect.
  */
 #define SIMKEEP_MALFORMED_ARGUMENT 3
 
@@ -246,7 +247,7 @@ struct ArrowArray {
 #define SIMKEEP_NOT_A_TABLE 7
 
 /**
- * The repair or load that makes this store was interrupted, or is running still.
+ * The repair or load that creates this store was interrupted, or is still running.
  */
 #define SIMKEEP_UNFINISHED 8
 
@@ -256,7 +257,7 @@ struct ArrowArray {
 #define SIMKEEP_ALREADY_EXISTS 9
 
 /**
- * The store to be created exists already.
+ * The store to be created already exists.
  */
 #define SIMKEEP_STORE_EXISTS 10
 
@@ -286,7 +287,7 @@ struct ArrowArray {
 #define SIMKEEP_REPLACED 15
 
 /**
- * The store was opened by the process that this one was forked from.
+ * The store was opened by another process, from which this process was forked.
  */
 #define SIMKEEP_FORKED 16
 
@@ -331,7 +332,7 @@ struct ArrowArray {
 #define SIMKEEP_NO_TABLE 24
 
 /**
- * An epoch cannot end yet: pages have their content in force in it alone.
+ * An epoch cannot end yet: pages have their content in force only in this epoch.
  */
 #define SIMKEEP_EPOCH_IN_USE 25
 
@@ -386,12 +387,14 @@ struct ArrowArray {
 #define SIMKEEP_NO_DISTANCE 255
 
 /**
- * The version of this header. A program may compare it with that of the library at run time.
+ * The version of this header. A program may compare this version with the version of the library
+ * at run time.
  */
 #define SIMKEEP_ABI_VERSION 1
 
 /**
- * `has`: the fingerprint. Content without one is a text too short to be distinguished.
+ * `has`: the fingerprint. Content without a fingerprint is a text that is too short to be
+ * distinguished.
  */
 #define SIMKEEP_HAS_FINGERPRINT 1
 
@@ -421,32 +424,32 @@ struct ArrowArray {
 #define SIMKEEP_HAS_CLASS 32
 
 /**
- * `has`: the content was fingerprinted in another epoch, too.
+ * `has`: the content was also fingerprinted in another epoch.
  */
 #define SIMKEEP_HAS_ALSO 64
 
 /**
- * `has`: the fingerprint in that other epoch.
+ * `has`: the fingerprint in the other epoch.
  */
 #define SIMKEEP_HAS_ALSO_FINGERPRINT 128
 
 /**
- * `has`: content, and its epoch.
+ * `has`: content, and the epoch of the content.
  */
 #define SIMKEEP_HAS_CONTENT 256
 
 /**
- * `has`: a distance, its epoch, and its meaning.
+ * `has`: a distance, with its epoch and its meaning.
  */
 #define SIMKEEP_HAS_DISTANCE 512
 
 /**
- * `has`: accept the time as it is, even if it looks like seconds since 1970.
+ * `has`: accept the time unchanged, even if it looks like seconds since 1970.
  */
 #define SIMKEEP_HAS_EARLY_TIME 1024
 
 /**
- * `has`: it is a segment with a number.
+ * `has`: the component is a segment, with a number.
  */
 #define SIMKEEP_COMPONENT_HAS_SEGMENT 1
 
@@ -476,17 +479,18 @@ struct ArrowArray {
 #define SIMKEEP_LOSS_HAS_BYTES 1
 
 /**
- * `has`: the first operation that a loss was among.
+ * `has`: the first of the operations that include the loss.
  */
 #define SIMKEEP_LOSS_HAS_FIRST 2
 
 /**
- * `has`: the last operation that a loss was among.
+ * `has`: the last of the operations that include the loss.
  */
 #define SIMKEEP_LOSS_HAS_LAST 4
 
 /**
- * `has`: the number of lost records of pages; otherwise a whole file or operations are lost.
+ * `has`: the number of lost records of pages. Without the number of records, a whole file or
+ * operations are lost.
  */
 #define SIMKEEP_LOSS_HAS_PAGES 8
 
@@ -512,7 +516,7 @@ enum simkeep_stage
      */
     SIMKEEP_STAGE_GATHERING = 1,
     /**
-     * A load merges many sorted runs into fewer, or segments are merged. Writes to the store
+     * A load merges many sorted runs into fewer runs, or segments are merged. Writes to the store
      * continue.
      */
     SIMKEEP_STAGE_MERGING = 2,
@@ -525,7 +529,7 @@ enum simkeep_stage
      */
     SIMKEEP_STAGE_CHECKING = 4,
     /**
-     * Fingerprints are read or joined with each other, or samples of sites are.
+     * Fingerprints are read or joined with each other, or samples of sites are joined.
      */
     SIMKEEP_STAGE_JOINING = 5,
     /**
@@ -570,7 +574,7 @@ enum simkeep_verdict
      */
     SIMKEEP_VERDICT_NOTHING = 0,
     /**
-     * The first content of this page.
+     * The first content of the page.
      */
     SIMKEEP_VERDICT_NEW = 1,
     /**
@@ -578,7 +582,7 @@ enum simkeep_verdict
      */
     SIMKEEP_VERDICT_SAME = 2,
     /**
-     * Content that is not among the last versions known of this page.
+     * Content that is not among the last known versions of the page.
      */
     SIMKEEP_VERDICT_CHANGED = 3,
     /**
@@ -594,15 +598,16 @@ enum simkeep_verdict
      */
     SIMKEEP_VERDICT_FAILED = 6,
     /**
-     * Reported as not modified, but the store never saw any content of this page.
+     * Reported as not modified, but the store never saw any content of the page.
      */
     SIMKEEP_VERDICT_UNSEEN = 7,
     /**
-     * The visit is not later than the last one. It is stored in order in the history.
+     * The visit is not later than the last visit. The store inserts the visit in order into the
+     * history.
      */
     SIMKEEP_VERDICT_OUT_OF_ORDER = 8,
     /**
-     * The store had exactly this visit already; nothing changed.
+     * The store already had exactly this visit; nothing changed.
      */
     SIMKEEP_VERDICT_KNOWN = 9,
     /**
@@ -619,7 +624,7 @@ typedef int32_t simkeep_verdict;
 #endif // __cplusplus
 
 /**
- * How a page is known to be the same.
+ * The reason why a page is known to be the same.
  */
 enum simkeep_same
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -627,7 +632,7 @@ enum simkeep_same
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * It is not the same.
+     * The page is not the same.
      */
     SIMKEEP_SAME_NOTHING = 0,
     /**
@@ -635,12 +640,12 @@ enum simkeep_same
      */
     SIMKEEP_SAME_DIGEST = 1,
     /**
-     * The fingerprints are equal, in every epoch in which both contents have one (and the digests
-     * differ, or are unknown).
+     * The fingerprints are equal in every epoch in which both contents have a fingerprint, and the
+     * digests differ or are unknown.
      */
     SIMKEEP_SAME_FINGERPRINT = 2,
     /**
-     * The server, or the archive, said so.
+     * The server or the archive reported that the content is unchanged.
      */
     SIMKEEP_SAME_NOT_MODIFIED = 3,
     /**
@@ -695,7 +700,7 @@ typedef int32_t simkeep_band;
 #endif // __cplusplus
 
 /**
- * How the content of two pages is known to be nearly the same.
+ * The reason why the contents of two pages are known to be nearly the same.
  */
 enum simkeep_original
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -703,19 +708,19 @@ enum simkeep_original
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * No page ranks before this one.
+     * No other page ranks before this page.
      */
     SIMKEEP_ORIGINAL_NOTHING = 0,
     /**
-     * They have equal digests.
+     * The two pages have equal digests.
      */
     SIMKEEP_ORIGINAL_DIGEST = 1,
     /**
-     * They have equal fingerprints, but different or unknown digests.
+     * The two pages have equal fingerprints, but different or unknown digests.
      */
     SIMKEEP_ORIGINAL_FINGERPRINT = 2,
     /**
-     * Their fingerprints are near each other.
+     * The fingerprints of the two pages are near each other.
      */
     SIMKEEP_ORIGINAL_NEAR = 3,
     /**
@@ -740,12 +745,12 @@ enum simkeep_fate
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * The store does not know the page.
+     * The page is not in the store.
      */
     SIMKEEP_FATE_UNKNOWN = 0,
     /**
-     * The page stays. It leads its cluster, is in no cluster, or has another class than its
-     * leader, whose class is not open to all.
+     * The page stays. It leads its cluster, is in no cluster, or has a leader of another class
+     * that is not open to all.
      */
     SIMKEEP_FATE_KEPT = 1,
     /**
@@ -766,7 +771,7 @@ typedef int32_t simkeep_fate;
 #endif // __cplusplus
 
 /**
- * Which versions of pages a search considers.
+ * The versions of pages that a search considers.
  */
 enum simkeep_versions
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -786,7 +791,7 @@ enum simkeep_versions
      */
     SIMKEEP_VERSIONS_SEEN = 2,
     /**
-     * Every version ever seen.
+     * Every version that any visit saw.
      */
     SIMKEEP_VERSIONS_EVER = 3,
 };
@@ -823,7 +828,7 @@ enum simkeep_seen
      */
     SIMKEEP_SEEN_GONE = 3,
     /**
-     * The visit failed. It confirms nothing and changes nothing.
+     * The visit failed. A failed visit neither confirms nor changes the content.
      */
     SIMKEEP_SEEN_FAILED = 4,
     /**
@@ -840,7 +845,7 @@ typedef int32_t simkeep_seen;
 #endif // __cplusplus
 
 /**
- * When an observation is durable.
+ * The time when an observation becomes durable.
  */
 enum simkeep_durability
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -852,7 +857,7 @@ enum simkeep_durability
      */
     SIMKEEP_DURABILITY_EACH = 0,
     /**
-     * When the call returns; a commit waits up to `group_ms` for others to join it.
+     * When the call returns; a commit waits up to `group_ms` for concurrent calls to join it.
      */
     SIMKEEP_DURABILITY_GROUPED = 1,
     /**
@@ -881,7 +886,7 @@ enum simkeep_entry_kind
      */
     SIMKEEP_ENTRY_KIND_VISIT = 1,
     /**
-     * A fingerprint in another epoch for the content of the visit before it.
+     * A fingerprint in another epoch for the content of the previous visit.
      */
     SIMKEEP_ENTRY_KIND_RESTATED = 2,
     /**
@@ -910,7 +915,7 @@ enum simkeep_role
      */
     SIMKEEP_ROLE_BOTH = 0,
     /**
-     * Verdicts, and the distances in them.
+     * Verdicts and their distances.
      */
     SIMKEEP_ROLE_CHANGE = 1,
     /**
@@ -927,7 +932,7 @@ typedef int32_t simkeep_role;
 #endif // __cplusplus
 
 /**
- * The reason when a page is visited.
+ * The reason for the time of a visit to a page.
  */
 enum simkeep_reason
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -935,11 +940,11 @@ enum simkeep_reason
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * The value of a visit now, or the time since the last one, depending on the policy.
+     * The value of a visit now, or the time since the last visit, depending on the policy.
      */
     SIMKEEP_REASON_WORTH = 1,
     /**
-     * A hint reports a change since the last visit; `reason_time_ms` is its time.
+     * A hint reports a change since the last visit; `reason_time_ms` is the time of the change.
      */
     SIMKEEP_REASON_HINTED = 2,
     /**
@@ -947,15 +952,17 @@ enum simkeep_reason
      */
     SIMKEEP_REASON_OVERDUE = 3,
     /**
-     * Its rule forbids a visit before a time after the last visit; `reason_s` is that time.
+     * The page's rule forbids a visit so soon after the last visit; `reason_s` is the minimum
+     * interval.
      */
     SIMKEEP_REASON_NOT_YET = 4,
     /**
-     * Its last visits failed, and the page waits; `reason_time_ms` is the end of the wait.
+     * The last visits of the page failed, and the page waits; `reason_time_ms` is the end of the
+     * wait.
      */
     SIMKEEP_REASON_LEFT_ALONE = 5,
     /**
-     * Its last visit lies in the future, so the time since it is unknown.
+     * The last visit of the page lies in the future, so the time since that visit is unknown.
      */
     SIMKEEP_REASON_AHEAD = 6,
     /**
@@ -980,11 +987,11 @@ enum simkeep_shape
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * Not a segment: a memtable.
+     * No index, for a memtable.
      */
     SIMKEEP_SHAPE_NOTHING = 0,
     /**
-     * No tables: the shards of its column are scanned.
+     * No tables: searches scan the shards of the column.
      */
     SIMKEEP_SHAPE_COLUMN = 1,
     /**
@@ -1009,7 +1016,7 @@ typedef int32_t simkeep_shape;
 #endif // __cplusplus
 
 /**
- * The way of a search in a segment or a memtable.
+ * The method of a search in a segment or a memtable.
  */
 enum simkeep_way
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -1017,15 +1024,15 @@ enum simkeep_way
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * It probes buckets of the rotations.
+     * The search probes buckets of the rotations.
      */
     SIMKEEP_WAY_ROTATIONS = 1,
     /**
-     * It probes cells.
+     * The search probes cells.
      */
     SIMKEEP_WAY_CELLS = 2,
     /**
-     * It scans.
+     * The search scans.
      */
     SIMKEEP_WAY_SCAN = 3,
     /**
@@ -1046,77 +1053,79 @@ typedef int32_t simkeep_way;
  * ================================================================================================ */
 
 /**
- * A list of clusters. Use it from one thread at a time, in the process that made it. It keeps its
- * clusters; free it separately.
+ * A list of clusters. Use the list from one thread at a time, in the process that made it. The
+ * list keeps its clusters. Free the list and the clusters separately.
  */
 typedef struct simkeep_cluster_list simkeep_cluster_list;
 
 /**
- * Pages in their clusters. Use it from one thread at a time, in the process that made it. It keeps
- * the clusters that it lists; free it separately.
+ * Pages in their clusters. Use the handle from one thread at a time, in the process that made it.
+ * The handle keeps the listed clusters. Free the handle and the clusters separately.
  */
 typedef struct simkeep_clustered_pages simkeep_clustered_pages;
 
 /**
- * The clusters of a store. Threads may use it concurrently, in the process that made it. It keeps
- * its snapshot and scratch files; free it separately. Objects made from it stay valid.
+ * The clusters of a store. Threads may use the handle concurrently, in the process that made it.
+ * The handle keeps its snapshot and scratch files. Free the snapshot separately. Objects made from
+ * the clusters stay valid.
  */
 typedef struct simkeep_clusters simkeep_clusters;
 
 /**
- * Decisions about pages. Use it from one thread at a time. It keeps its snapshot; free it
- * separately.
+ * Decisions about pages. Use the handle from one thread at a time. The handle keeps its snapshot.
+ * Free the handle and the snapshot separately.
  */
 typedef struct simkeep_decisions simkeep_decisions;
 
 /**
- * The pages that are dropped in favour of their leaders. Threads may use it concurrently, in the
- * process that made it. It keeps its clusters; free it separately.
+ * The pages that are dropped in favour of their leaders. Threads may use the handle concurrently,
+ * in the process that made it. The handle keeps its clusters. Free the handle and the clusters
+ * separately.
  */
 typedef struct simkeep_dropped simkeep_dropped;
 
 /**
- * The entries of a page's history, in order of time. Immutable: any thread may read it.
+ * The entries of a page's history, in order of time. Immutable, so any thread may read them.
  */
 typedef struct simkeep_entries simkeep_entries;
 
 /**
- * The epochs of a store, by number. Immutable: any thread may read it.
+ * The epochs of a store, by number. Immutable, so any thread may read them.
  */
 typedef struct simkeep_epochs simkeep_epochs;
 
 /**
- * The plan of a search, its cost and its result. Immutable: any thread may read it.
+ * The plan of a search, its cost and its result. Immutable, so any thread may read it.
  */
 typedef struct simkeep_explanation simkeep_explanation;
 
 /**
- * The error of a call. The caller owns it; it is bound to no thread.
+ * The error of a call. The caller owns the error, and may use it in any thread.
  */
 typedef struct simkeep_error simkeep_error;
 
 /**
  * The fates of pages, in the order of the request.
  *
- * All columns are valid as long as this, and nothing changes them: any thread may read them.
- * The functions cost nothing, and return NULL for NULL.
+ * All columns are valid as long as the fates, and never change, so any thread may read them.
+ * The functions that return columns cost nothing, and return NULL for NULL.
  */
 typedef struct simkeep_fates simkeep_fates;
 
 /**
- * Computes the fingerprints of an epoch. Threads may use it concurrently. It does not depend on
- * its store any more.
+ * Computes the fingerprints of an epoch. Threads may use a fingerprinter concurrently. A
+ * fingerprinter stays valid when its store is closed or freed.
  */
 typedef struct simkeep_fingerprinter simkeep_fingerprinter;
 
 /**
- * Times when pages changed. Immutable: any thread may use it.
+ * Times when pages changed. Immutable, so any thread may use them.
  */
 typedef struct simkeep_hints simkeep_hints;
 
 /**
- * A load that receives visits from its caller. Use it from one thread at a time, in the process
- * that began it. Its store stays open until this is freed.
+ * A load that receives visits from its caller. Use the load from one thread at a time, in the
+ * process that began it. The store of the load stays open until the load is freed.
  */
 typedef struct simkeep_loading simkeep_loading;
 
@@ -1124,8 +1133,8 @@ typedef struct simkeep_loading simkeep_loading;
  * The results of searches, in order. The pages of search `i` are the rows from `offsets[i]` to
  * `offsets[i + 1]`, nearest first, then in SURT order.
  *
- * All columns are valid as long as this, and nothing changes them: any thread may read them.
- * The functions cost nothing, and return NULL for NULL.
+ * All columns are valid as long as the matches, and never change, so any thread may read them.
+ * The functions that return columns cost nothing, and return NULL for NULL.
  */
 typedef struct simkeep_matches simkeep_matches;
 
@@ -1133,69 +1142,75 @@ typedef struct simkeep_matches simkeep_matches;
  * The outcomes of observations, in order. Row `i` of each column is for observation `i`; the
  * copies and near pages of observation `i` are the rows from `offsets[i]` to `offsets[i + 1]`.
  *
- * All columns are valid as long as this, and nothing changes them: any thread may read them.
- * The functions cost nothing, and return NULL for NULL.
+ * All columns are valid as long as the outcomes, and never change, so any thread may read
+ * them. The functions that return columns cost nothing, and return NULL for NULL.
  */
 typedef struct simkeep_outcomes simkeep_outcomes;
 
 /**
- * A running join that returns pairs of pages in chunks. Use it from one thread at a time, in the
- * process that began it. It keeps its snapshot; free it separately.
+ * A running join that returns pairs of pages in chunks. Use the join from one thread at a time, in
+ * the process that began it. The join keeps its snapshot. Free the join and the snapshot
+ * separately.
  */
 typedef struct simkeep_page_pairs simkeep_page_pairs;
 
 /**
- * An iterator over pages, in SURT order. Use it from one thread at a time. It keeps its snapshot;
- * free it separately.
+ * An iterator over pages, in SURT order. Use the iterator from one thread at a time. The iterator
+ * keeps its snapshot. Free the iterator and the snapshot separately.
  */
 typedef struct simkeep_pages simkeep_pages;
 
 /**
- * A running join that returns pairs in chunks. Use it from one thread at a time, in the process
- * that began it. It keeps its snapshot; free it separately.
+ * A running join that returns pairs in chunks. Use the join from one thread at a time, in the
+ * process that began it. The join keeps its snapshot. Free the join and the snapshot separately.
  */
 typedef struct simkeep_pairs simkeep_pairs;
 
 /**
- * A plan. Immutable: any thread may use it.
+ * A plan. Immutable, so any thread may use it.
  */
 typedef struct simkeep_plan simkeep_plan;
 
 /**
- * The progress of a long call. Pass it to the call, and read or cancel it from other threads.
+ * The progress of a long call. Pass the progress to the call, and read or cancel it from other
+ * threads.
  */
 typedef struct simkeep_progress simkeep_progress;
 
 /**
- * A read-only view of a store, which another process may have open for writing. Threads may use it
- * concurrently; they wait for one another, but not for objects made from it. It works in a forked
- * child, too, unless another thread was using it at the fork: then calls in the child return
- * `SIMKEEP_FORKED`, and it must open another reader.
+ * A read-only view of a store, which another process may have open for writing. Threads may use
+ * the reader concurrently; calls on a reader wait for one another, but not for calls on objects
+ * made from the reader. A reader also works in a forked child, unless another thread was using it
+ * at the fork. After such a fork, calls in the child return `SIMKEEP_FORKED`, and the child must
+ * open another reader.
  */
 typedef struct simkeep_reader simkeep_reader;
 
 /**
- * The result of a repair. Immutable: any thread may read it.
+ * The result of a repair. Immutable, so any thread may read it.
  */
 typedef struct simkeep_repaired simkeep_repaired;
 
 /**
- * A consistent view of a store: everything that was acknowledged before it was taken, and nothing
- * after it. Threads may use it concurrently. It stays valid when its store is closed or its reader
- * refreshed, and keeps its files until it is freed. In a forked child, a snapshot of a store
- * returns `SIMKEEP_FORKED`, and one of a reader works.
+ * A consistent view of a store: all operations that were acknowledged before the snapshot was
+ * taken, and no later operations. Threads may use a snapshot concurrently. A snapshot stays valid
+ * when its
+ * store is closed or its reader is refreshed, and keeps its files until it is freed. In a
+ * forked
+ * child, calls on a snapshot of a store return `SIMKEEP_FORKED`, and a snapshot of a reader
+ * works.
  */
 typedef struct simkeep_snapshot simkeep_snapshot;
 
 /**
- * A store that is open for writing. Threads may use it concurrently; only `simkeep_store_free`
- * must be the last call on it. It belongs to the process that opened it: in a forked child every
- * call on it returns `SIMKEEP_FORKED`, except that it can be freed.
+ * A store that is open for writing. Threads may use the store concurrently, but
+ * `simkeep_store_free` must be the last call on it. A store belongs to the process that opened it:
+ * in a forked child every call on the store returns `SIMKEEP_FORKED`, except that it can be freed.
  */
 typedef struct simkeep_store simkeep_store;
 
 /**
- * The result of a check. Immutable: any thread may read it.
+ * The result of a check. Immutable, so any thread may read it.
  */
 typedef struct simkeep_verified simkeep_verified;
 
@@ -1204,7 +1219,7 @@ typedef struct simkeep_verified simkeep_verified;
  * ================================================================================================ */
 
 /**
- * Options of a store. Fill it in with `simkeep_options_init`, and then change fields.
+ * Options of a store. Fill in the structure with `simkeep_options_init`, and then change fields.
  */
 typedef struct simkeep_options {
     /**
@@ -1212,8 +1227,8 @@ typedef struct simkeep_options {
      */
     size_t size;
     /**
-     * When an observation is durable, a `simkeep_durability`. Default: each, when the call
-     * returns.
+     * The time when an observation becomes durable, a `simkeep_durability`. Default:
+     * `SIMKEEP_DURABILITY_EACH`.
      */
     int32_t durability;
     /**
@@ -1222,7 +1237,7 @@ typedef struct simkeep_options {
      */
     int32_t near_distance;
     /**
-     * How long a grouped commit waits, in milliseconds. Default: 5.
+     * The time that a grouped commit waits, in milliseconds. Default: 5.
      */
     uint64_t group_ms;
     /**
@@ -1230,36 +1245,39 @@ typedef struct simkeep_options {
      */
     uint64_t memtable_observations;
     /**
-     * The most bytes that these may take. Default: 80 MiB.
+     * The maximum number of bytes of the observations in memory. Default: 80 MiB.
      */
     uint64_t memtable_bytes;
     /**
-     * The longest time before they are sealed, in milliseconds. Default: 5 minutes.
+     * The maximum time before the observations in memory are sealed, in milliseconds. Default: 5
+     * minutes.
      */
     uint64_t seal_after_ms;
     /**
-     * The number of adjacent segments of similar size that are merged into one. Default: 8.
+     * The number of adjacent segments of similar size that are merged into one segment.
+     * Default:
+     * 8.
      */
     uint64_t merge_fanout;
     /**
-     * The most near-duplicates, and the most copies, that an outcome lists. Default: 16.
+     * The maximum number of near-duplicates, and of copies, in an outcome. Default: 16.
      */
     uint64_t near_limit;
     /**
-     * The number of visits in an epoch after which a new one is recommended. Default: 1000000.
+     * The number of visits in an epoch after which a new epoch is recommended. Default: 1000000.
      */
     uint64_t epoch_visits;
     /**
-     * The most pages that may be leased at a time. Default: 1000000.
+     * The maximum number of pages that may be leased at a time. Default: 1000000.
      */
     uint64_t leases_max;
     /**
-     * The memory for sealing and merging. Default: 256 MiB.
+     * The memory for sealing and merging, in bytes. Default: 256 MiB.
      */
     uint64_t background_memory_bytes;
     /**
-     * How long replaced files are kept for readers in other processes, in milliseconds. Default:
-     * 10 s.
+     * The time for which replaced files are kept for readers in other processes, in milliseconds.
+     * Default: 10 s.
      */
     uint64_t reader_grace_ms;
     /**
@@ -1271,16 +1289,16 @@ typedef struct simkeep_options {
      */
     uint32_t file_mode;
     /**
-     * The most bytes of the tables for each fingerprint. Default: 48.
+     * The maximum number of bytes of the tables for each fingerprint. Default: 48.
      */
     uint32_t fingerprint_bytes;
     /**
-     * The most fingerprints that are compared in a dense region. Default: 4096.
+     * The maximum number of fingerprints that are compared in a dense region. Default: 4096.
      */
     uint32_t near_fingerprints;
     /**
-     * Whether segments are read whole into memory instead of being mapped, 1 or 0. Then no
-     * truncated file and no failing medium can end the process by a signal. Default: 0.
+     * Whether segments are read whole into memory instead of being mapped, 1 or 0. With 1, a
+     * truncated file or a failing medium cannot end the process by a signal. Default: 0.
      */
     uint32_t plain_reads;
     /**
@@ -1289,7 +1307,8 @@ typedef struct simkeep_options {
      */
     int32_t epoch_minor;
     /**
-     * The largest distance of a moderate change; -1 if `epoch_minor` is -1. Default: -1.
+     * The largest distance of a moderate change in the first epoch of a new store; -1 if
+     * `epoch_minor` is -1. Default: -1.
      */
     int32_t epoch_moderate;
     /**
@@ -1297,47 +1316,49 @@ typedef struct simkeep_options {
      */
     uint32_t reserved;
     /**
-     * The name of the first epoch of a new store; NULL for this version's own recipe. Default:
-     * NULL. Read only during a call.
+     * The name of the first epoch of a new store; NULL for the default recipe of this version.
+     * Default: NULL. Read only during a call.
      */
     const char *epoch;
     /**
-     * Its length in bytes.
+     * The length of `epoch` in bytes.
      */
     size_t epoch_len;
     /**
-     * Which of several pages with nearly the same content is the original: a comma-separated list
-     * of `first-seen`, `newest`, `shortest-url`, `https` and `weight`; each rule resolves the ties
-     * of those before it. NULL for `first-seen`. Default: NULL. Read only during a call.
+     * The rule that selects the original among several pages with nearly the same content: a
+     * comma-separated list of `first-seen`, `newest`, `shortest-url`, `https` and `weight`. Each
+     * rule in the list resolves the ties of the rules before it. NULL for `first-seen`. Default:
+     * NULL. Read only during a call.
      */
     const char *rule;
     /**
-     * Its length in bytes.
+     * The length of `rule` in bytes.
      */
     size_t rule_len;
     /**
-     * How far a visit may be ahead of this machine's clock, in milliseconds. A later one is
-     * rejected with `SIMKEEP_TIME`, unless the store has such a visit already. -1 for visits at
-     * any time. Default: -1.
+     * The maximum time by which a visit may be ahead of this machine's clock, in milliseconds. A
+     * later visit is rejected with `SIMKEEP_TIME`, unless the store already has a visit that is so
+     * late. -1 for visits at any time. Default: -1.
      */
     int64_t clock_tolerance_ms;
 } simkeep_options;
 
 /**
- * One visit to one page. Set all fields to 0, then the wanted ones, with their bits in `has`.
+ * A visit to a page. Set all fields to 0, then set the required fields, with their bits in `has`.
  */
 typedef struct simkeep_visit {
     /**
-     * The URL of the page: UTF-8; these bytes are its identity. Read only during a call.
+     * The URL of the page in UTF-8. The bytes of the URL identify the page. Read only during a
+     * call.
      */
     const char *url;
     /**
-     * Its length in bytes: at most 8192.
+     * The length of `url` in bytes: at most 8192.
      */
     size_t url_len;
     /**
-     * The time, in milliseconds since 1970. A number that is before 1990 as milliseconds, and
-     * after 1990 as seconds, is rejected without `SIMKEEP_HAS_EARLY_TIME`.
+     * The time, in milliseconds since 1970. Without `SIMKEEP_HAS_EARLY_TIME`, a number is rejected
+     * if it is before 1990 as milliseconds, and after 1990 as seconds.
      */
     int64_t time_ms;
     /**
@@ -1345,7 +1366,7 @@ typedef struct simkeep_visit {
      */
     int32_t seen;
     /**
-     * Which of the following fields are set: `SIMKEEP_HAS_...`.
+     * The optional fields that are set: `SIMKEEP_HAS_...`.
      */
     uint32_t has;
     /**
@@ -1353,8 +1374,8 @@ typedef struct simkeep_visit {
      */
     uint64_t fingerprint;
     /**
-     * The epoch of the content. It is used for content only, and mandatory there: see
-     * `simkeep_change_epoch`.
+     * The epoch of the content. Mandatory for visits with content, and ignored for other visits.
+     * See `simkeep_change_epoch`.
      */
     uint32_t epoch;
     /**
@@ -1400,19 +1421,19 @@ typedef struct simkeep_loaded {
      */
     uint64_t visits;
     /**
-     * Stored fingerprints in other epochs.
+     * The number of stored fingerprints in other epochs.
      */
     uint64_t restated;
     /**
-     * Stored weights.
+     * The number of stored weights.
      */
     uint64_t weights;
     /**
-     * Stored classes.
+     * The number of stored classes.
      */
     uint64_t classes;
     /**
-     * Pages with stored data.
+     * The number of pages with stored data.
      */
     uint64_t pages;
     /**
@@ -1424,14 +1445,14 @@ typedef struct simkeep_loaded {
      */
     uint64_t segments;
     /**
-     * Bytes of these segments.
+     * The total size of the new segments in bytes.
      */
     uint64_t bytes;
 } simkeep_loaded;
 
 /**
  * A column of texts. Text `i` has the bytes from `bytes + offsets[i]` to `bytes + offsets[i + 1]`,
- * not NUL-terminated. Valid as long as its source.
+ * not NUL-terminated. The column is valid as long as its source.
  */
 typedef struct simkeep_texts {
     /**
@@ -1439,7 +1460,7 @@ typedef struct simkeep_texts {
      */
     const char *bytes;
     /**
-     * Where each text begins, and at the end the total length: one more than there are texts.
+     * The start of each text, and then the total length. There is one offset more than texts.
      */
     const uint64_t *offsets;
     /**
@@ -1449,8 +1470,8 @@ typedef struct simkeep_texts {
 } simkeep_texts;
 
 /**
- * Properties of a page from a time on. Set all fields to 0, then the wanted ones, with their bits
- * in `has`.
+ * Properties of a page from a time on. Set all fields to 0, then set the required fields, with
+ * their bits in `has`.
  */
 typedef struct simkeep_property_update {
     /**
@@ -1458,11 +1479,11 @@ typedef struct simkeep_property_update {
      */
     const char *url;
     /**
-     * Its length in bytes.
+     * The length of `url` in bytes.
      */
     size_t url_len;
     /**
-     * The time from which on they apply, in milliseconds since 1970.
+     * The time from which on the properties apply, in milliseconds since 1970.
      */
     int64_t time_ms;
     /**
@@ -1470,7 +1491,7 @@ typedef struct simkeep_property_update {
      */
     double weight;
     /**
-     * Which of the two are set: `SIMKEEP_HAS_WEIGHT`, `SIMKEEP_HAS_CLASS`, or both.
+     * The properties that are set: `SIMKEEP_HAS_WEIGHT`, `SIMKEEP_HAS_CLASS`, or both.
      */
     uint32_t has;
     /**
@@ -1480,8 +1501,8 @@ typedef struct simkeep_property_update {
 } simkeep_property_update;
 
 /**
- * A search for fingerprints. Fill it in with `simkeep_query_init`, and then change fields. Its
- * pointers are read only during a call.
+ * A search for fingerprints. Fill in the structure with `simkeep_query_init`, and then change
+ * fields. The pointers are read only during a call.
  */
 typedef struct simkeep_query {
     /**
@@ -1497,43 +1518,45 @@ typedef struct simkeep_query {
      */
     uint32_t k;
     /**
-     * Which versions of pages, a `simkeep_versions`. Default: the current ones.
+     * The versions of pages to search, a `simkeep_versions`. Default: `SIMKEEP_VERSIONS_IN_FORCE`.
      */
     int32_t versions;
     /**
-     * The most pages to return; `UINT64_MAX` for all, at any cost. Default: 16.
+     * The maximum number of pages to return; `UINT64_MAX` for all pages, at any cost. Default: 16.
      */
     uint64_t limit;
     /**
-     * For `versions`, in milliseconds since 1970.
+     * The time, or the start of the time range, for `versions`, in milliseconds since 1970.
      */
     int64_t from_ms;
     /**
-     * For `versions`, in milliseconds since 1970.
+     * The end of the time range for `versions`, in milliseconds since 1970.
      */
     int64_t to_ms;
     /**
-     * The time limit of the search in nanoseconds; 0 for none. Default: 0.
+     * The time limit of the search in nanoseconds; 0 for no limit. Default: 0.
      */
     uint64_t budget_ns;
     /**
-     * Only pages under this prefix, such as `example.org/news/`; NULL for all. Default: NULL.
+     * Only pages under this prefix, for example `example.org/news/`; NULL for all pages. Default:
+     * NULL.
      */
     const char *under;
     /**
-     * Its length in bytes.
+     * The length of `under` in bytes.
      */
     size_t under_len;
     /**
-     * A page to exclude; NULL for none. Default: NULL.
+     * A page to exclude; NULL for no page. Default: NULL.
      */
     const char *exclude;
     /**
-     * Its length in bytes.
+     * The length of `exclude` in bytes.
      */
     size_t exclude_len;
     /**
-     * Only pages of these classes; NULL for pages of any class and of none. Default: NULL.
+     * Only pages of these classes; NULL for pages of any class and pages without a class. Default:
+     * NULL.
      */
     const uint32_t *classes;
     /**
@@ -1542,7 +1565,7 @@ typedef struct simkeep_query {
     size_t classes_len;
     /**
      * Whether to include pages without a class in addition to `classes`, 1 or 0. If `classes` is
-     * NULL and this is 1, only pages without a class. Default: 0.
+     * NULL and `unclassed` is 1, only pages without a class. Default: 0.
      */
     uint32_t unclassed;
     /**
@@ -1555,13 +1578,13 @@ typedef struct simkeep_query {
      */
     uint32_t epoch;
     /**
-     * The most fingerprints that are compared in a dense region. Default: 4096.
+     * The maximum number of fingerprints that are compared in a dense region. Default: 4096.
      */
     uint32_t fingerprints;
 } simkeep_query;
 
 /**
- * The search in one segment or memtable.
+ * The search in a single segment or memtable.
  */
 typedef struct simkeep_component {
     /**
@@ -1577,7 +1600,7 @@ typedef struct simkeep_component {
      */
     int32_t shape;
     /**
-     * The way of the search, a `simkeep_way`.
+     * The method of the search, a `simkeep_way`.
      */
     int32_t way;
     /**
@@ -1636,7 +1659,7 @@ typedef struct simkeep_component {
 
 /**
  * An entry of a page's history. `has` consists of `SIMKEEP_HAS_...` for the optional fields that
- * are set; the others are 0.
+ * are set; the other optional fields are 0.
  */
 typedef struct simkeep_entry {
     /**
@@ -1652,7 +1675,7 @@ typedef struct simkeep_entry {
      */
     int32_t seen;
     /**
-     * The verdict after all earlier visits, a `simkeep_verdict`.
+     * The verdict, which takes all earlier visits into account, a `simkeep_verdict`.
      */
     int32_t verdict;
     /**
@@ -1660,23 +1683,24 @@ typedef struct simkeep_entry {
      */
     uint32_t has;
     /**
-     * How the page is known to be the same, a `simkeep_same`.
+     * The reason why the page is known to be the same, a `simkeep_same`.
      */
     int32_t same_by;
     /**
-     * The distance of the content from the version before, in bits.
+     * The distance of the content from the previous version, in bits.
      */
     uint32_t distance;
     /**
-     * The epoch of that distance.
+     * The epoch of `distance`.
      */
     uint32_t distance_epoch;
     /**
-     * The meaning of that distance, a `simkeep_band`.
+     * The meaning of `distance`, a `simkeep_band`.
      */
     int32_t band;
     /**
-     * When the version that the page reverted to was last seen; 0 if it did not revert.
+     * The time when the version that the page reverted to was last seen; 0 if the page did not
+     * revert.
      */
     int64_t to_ms;
     /**
@@ -1714,8 +1738,8 @@ typedef struct simkeep_entry {
 } simkeep_entry;
 
 /**
- * Which pairs of pages to find. Fill it in with `simkeep_page_pair_query_init`, and then change
- * fields. Its pointers are read only during a call.
+ * The query for pairs of pages. Fill in the structure with `simkeep_page_pair_query_init`, and
+ * then change fields. The pointers are read only during a call.
  */
 typedef struct simkeep_page_pair_query {
     /**
@@ -1727,12 +1751,12 @@ typedef struct simkeep_page_pair_query {
      */
     uint32_t k;
     /**
-     * Whether pages with equal fingerprints are paired, too, 1 or 0. Default: 0.
+     * Whether pages with equal fingerprints are also paired, 1 or 0. Default: 0.
      */
     uint32_t equal;
     /**
-     * The most pages of each fingerprint to pair, the first in SURT order; `UINT64_MAX` for all,
-     * which makes quadratically many pairs. Default: 1.
+     * The maximum number of pages of each fingerprint to pair, the first in SURT order;
+     * `UINT64_MAX` for all pages, which makes quadratically many pairs. Default: 1.
      */
     uint64_t pages_per_fingerprint;
     /**
@@ -1740,11 +1764,12 @@ typedef struct simkeep_page_pair_query {
      */
     const char *under;
     /**
-     * Its length in bytes.
+     * The length of `under` in bytes.
      */
     size_t under_len;
     /**
-     * Only pages of these classes; NULL for pages of any class and of none. Default: NULL.
+     * Only pages of these classes; NULL for pages of any class and pages without a class. Default:
+     * NULL.
      */
     const uint32_t *classes;
     /**
@@ -1753,7 +1778,7 @@ typedef struct simkeep_page_pair_query {
     size_t classes_len;
     /**
      * Whether to include pages without a class in addition to `classes`, 1 or 0. If `classes` is
-     * NULL and this is 1, only pages without a class. Default: 0.
+     * NULL and `unclassed` is 1, only pages without a class. Default: 0.
      */
     uint32_t unclassed;
     /**
@@ -1780,12 +1805,12 @@ typedef struct simkeep_page_pair_chunk {
      */
     size_t count;
     /**
-     * The page with the smaller fingerprint; of equal fingerprints, the first page in SURT
-     * order.
+     * The URL of the left page of each pair: the page with the smaller fingerprint; if the
+     * fingerprints are equal, the first page in SURT order.
      */
     const struct simkeep_texts *left_urls;
     /**
-     * The other page.
+     * The URL of the right page of each pair.
      */
     const struct simkeep_texts *right_urls;
     /**
@@ -1797,22 +1822,23 @@ typedef struct simkeep_page_pair_chunk {
      */
     const uint64_t *right;
     /**
-     * Their distance in bits.
+     * The distance of the two pages in bits.
      */
     const uint8_t *distances;
 } simkeep_page_pair_chunk;
 
 /**
  * The current state of a page. `has` consists of `SIMKEEP_HAS_...` for the optional fields
- * that are set; the others are 0.
+ * that are set; the other optional fields are 0.
  */
 typedef struct simkeep_page {
     /**
-     * The URL, not NUL-terminated. The call that returned this defines how long it is valid.
+     * The URL, not NUL-terminated. The documentation of each call that returns a page states
+     * how long the URL is valid.
      */
     const char *url;
     /**
-     * Its length in bytes.
+     * The length of `url` in bytes.
      */
     size_t url_len;
     /**
@@ -1824,7 +1850,7 @@ typedef struct simkeep_page {
      */
     int64_t first_ms;
     /**
-     * The time of the latest visit.
+     * The time of the latest visit, in milliseconds since 1970.
      */
     int64_t last_ms;
     /**
@@ -1832,16 +1858,17 @@ typedef struct simkeep_page {
      */
     int32_t last_seen;
     /**
-     * The optional fields that are set. Without `SIMKEEP_HAS_CONTENT` the page is gone, or
-     * content was never seen.
+     * The optional fields that are set. Without `SIMKEEP_HAS_CONTENT` the page is gone, or no
+     * visit has seen content.
      */
     uint32_t has;
     /**
-     * The fingerprint of the current content, in the newest epoch of verdicts that has one.
+     * The fingerprint of the current content, in the newest epoch of verdicts in which the
+     * content has a fingerprint.
      */
     uint64_t fingerprint;
     /**
-     * Its epoch.
+     * The epoch of `fingerprint`.
      */
     uint32_t epoch;
     /**
@@ -1853,16 +1880,16 @@ typedef struct simkeep_page {
      */
     uint8_t digest[16];
     /**
-     * When the current content was last seen.
+     * The time when the current content was last seen.
      */
     int64_t content_seen_ms;
     /**
-     * When the content last seen was last modified, by the server's report: the value for
-     * `If-Modified-Since`.
+     * The time when the last seen content was last modified, by the server's report. Use this
+     * time for `If-Modified-Since`.
      */
     int64_t modified_ms;
     /**
-     * The current weight, 1 if none was set.
+     * The current weight; 1 if no weight was set.
      */
     double weight;
     /**
@@ -1878,7 +1905,7 @@ typedef struct simkeep_page {
      */
     uint32_t comparisons;
     /**
-     * How many of these found a change.
+     * The number of `comparisons` that found a change.
      */
     uint32_t changes;
 } simkeep_page;
@@ -1896,11 +1923,11 @@ typedef struct simkeep_pair_chunk {
      */
     const uint64_t *left;
     /**
-     * The larger fingerprint.
+     * The larger fingerprint of each pair.
      */
     const uint64_t *right;
     /**
-     * Their distance in bits: 1 to 64.
+     * The distance of the two fingerprints in bits: 1 to 64.
      */
     const uint8_t *distances;
 } simkeep_pair_chunk;
@@ -1931,12 +1958,13 @@ typedef struct simkeep_clustered_chunk {
      */
     const uint8_t *distances;
     /**
-     * How each page is known to be nearly the same as its leader, a `simkeep_original` each;
-     * `SIMKEEP_ORIGINAL_NOTHING` for the leader, and from `simkeep_snapshot_cluster_of`.
+     * The reason why each page is known to be nearly equal to its leader, a
+     * `simkeep_original`; `SIMKEEP_ORIGINAL_NOTHING` for the leader, and from
+     * `simkeep_snapshot_cluster_of`.
      */
     const simkeep_original *by;
     /**
-     * The number of pages in the cluster.
+     * The number of pages in each page's cluster.
      */
     const uint64_t *cluster_pages;
     /**
@@ -1944,15 +1972,15 @@ typedef struct simkeep_clustered_chunk {
      */
     const uint32_t *classes;
     /**
-     * Whether it has a class, 1 or 0.
+     * Whether each page has a class, 1 or 0.
      */
     const uint8_t *has_class;
 } simkeep_clustered_chunk;
 
 /**
- * Options for clustering: which pages, within which distance, and which page leads. Fill it in
- * with `simkeep_clustering_init`, and then change fields. Its pointers are read only during a
- * call.
+ * Options for clustering: the pages, the distance, and the choice of leaders. Fill in the
+ * structure with `simkeep_clustering_init`, and then change fields. The pointers are read only
+ * during a call.
  */
 typedef struct simkeep_clustering {
     /**
@@ -1973,12 +2001,12 @@ typedef struct simkeep_clustering {
      */
     int64_t at_ms;
     /**
-     * Which of several pages leads, in the form of `rule` in `simkeep_options`; NULL for
-     * `first-seen`. Default: NULL.
+     * The rule that selects the leader among several pages, in the form of `rule` in
+     * `simkeep_options`; NULL for `first-seen`. Default: NULL.
      */
     const char *rule;
     /**
-     * Its length in bytes.
+     * The length of `rule` in bytes.
      */
     size_t rule_len;
     /**
@@ -1986,12 +2014,12 @@ typedef struct simkeep_clustering {
      */
     const char *under;
     /**
-     * Its length in bytes.
+     * The length of `under` in bytes.
      */
     size_t under_len;
     /**
-     * Only pages that currently have one of these classes; NULL for pages of any class and of
-     * none. Default: NULL.
+     * Only pages that currently have one of these classes; NULL for pages of any class and pages
+     * without a class. Default: NULL.
      */
     const uint32_t *classes;
     /**
@@ -2000,7 +2028,7 @@ typedef struct simkeep_clustering {
     size_t classes_len;
     /**
      * Whether to include pages without a class in addition to `classes`, 1 or 0. If `classes` is
-     * NULL and this is 1, only pages without a class. Default: 0.
+     * NULL and `unclassed` is 1, only pages without a class. Default: 0.
      */
     uint32_t unclassed;
     /**
@@ -2017,8 +2045,8 @@ typedef struct simkeep_clustering {
      */
     uint32_t reserved;
     /**
-     * The memory in bytes; data that does not fit goes to scratch files. 0 for 512 MiB. Default:
-     * 0.
+     * The memory in bytes; data that does not fit goes to scratch files. 0 for 512 MiB.
+     * Default: 0.
      */
     uint64_t memory_bytes;
     /**
@@ -2027,7 +2055,7 @@ typedef struct simkeep_clustering {
      */
     const char *scratch;
     /**
-     * Its length in bytes.
+     * The length of `scratch` in bytes.
      */
     size_t scratch_len;
 } simkeep_clustering;
@@ -2065,7 +2093,8 @@ typedef struct simkeep_clusters_numbers {
      */
     uint64_t k;
     /**
-     * Other pages that have content, but no fingerprint of the epoch: they are in no cluster.
+     * The number of pages with content, but without a fingerprint of the epoch, which are in
+     * no cluster.
      */
     uint64_t without_fingerprint;
 } simkeep_clusters_numbers;
@@ -2079,23 +2108,24 @@ typedef struct simkeep_cluster_chunk {
      */
     size_t count;
     /**
-     * The leader of each cluster.
+     * The URL of the leader of each cluster.
      */
     const struct simkeep_texts *leaders;
     /**
-     * The fingerprint of the leader.
+     * The fingerprint of each leader.
      */
     const uint64_t *fingerprints;
     /**
-     * When the leader was first seen with the content compared, in milliseconds since 1970.
+     * The time when each leader was first seen with the compared content, in milliseconds
+     * since 1970.
      */
     const int64_t *first_seen_ms;
     /**
-     * The number of pages, including the leader.
+     * The number of pages of each cluster, including the leader.
      */
     const uint64_t *pages;
     /**
-     * The largest distance of a page from the leader.
+     * The largest distance of a page of each cluster from the leader.
      */
     const uint8_t *max_distance;
 } simkeep_cluster_chunk;
@@ -2105,7 +2135,7 @@ typedef struct simkeep_cluster_chunk {
  */
 typedef struct simkeep_text {
     /**
-     * Its bytes, UTF-8.
+     * The bytes of the text, UTF-8.
      */
     const char *bytes;
     /**
@@ -2115,7 +2145,7 @@ typedef struct simkeep_text {
 } simkeep_text;
 
 /**
- * A decision about a page. Its texts are not NUL-terminated, and are valid until the next call
+ * A decision about a page. The texts are not NUL-terminated, and are valid until the next call
  * on their source.
  */
 typedef struct simkeep_decision {
@@ -2128,11 +2158,11 @@ typedef struct simkeep_decision {
      */
     double per_day;
     /**
-     * The change rate is below this with a probability of 5 %.
+     * The bound below which the change rate lies with a probability of 5 %.
      */
     double per_day_low;
     /**
-     * The change rate is above this with a probability of 5 %.
+     * The bound above which the change rate lies with a probability of 5 %.
      */
     double per_day_high;
     /**
@@ -2144,7 +2174,7 @@ typedef struct simkeep_decision {
      */
     int64_t due_ms;
     /**
-     * The seconds from its last visit to the due time.
+     * The seconds from the page's last visit to the due time.
      */
     uint64_t every_s;
     /**
@@ -2160,7 +2190,7 @@ typedef struct simkeep_decision {
      */
     int32_t reason;
     /**
-     * Which of `due_ms` and `every_s` are set: `SIMKEEP_DECISION_HAS_...`.
+     * The bits for `due_ms` and `every_s`, if set: `SIMKEEP_DECISION_HAS_...`.
      */
     uint32_t has;
     /**
@@ -2168,30 +2198,31 @@ typedef struct simkeep_decision {
      */
     const char *url;
     /**
-     * Its length in bytes.
+     * The length of `url` in bytes.
      */
     size_t url_len;
     /**
-     * The near page that leads it, so that its weight counts a quarter; NULL if none does.
+     * The near page that is the leader of this page; NULL without a leader. With a leader, the
+     * weight of this page is reduced to a quarter.
      */
     const char *near;
     /**
-     * Its length in bytes.
+     * The length of `near` in bytes.
      */
     size_t near_len;
     /**
-     * The prefix of its rule; NULL without a rule for a prefix.
+     * The prefix of the page's rule; NULL without a rule for a prefix.
      */
     const char *rule;
     /**
-     * Its length in bytes.
+     * The length of `rule` in bytes.
      */
     size_t rule_len;
 } simkeep_decision;
 
 /**
- * A rule for the pages under a prefix. Set all fields to 0, then the wanted ones. Only the rule
- * with the longest prefix applies to a page.
+ * A rule for the pages under a prefix. Set all fields to 0, then set the required fields. Only the
+ * rule with the longest prefix applies to a page.
  */
 typedef struct simkeep_due_rule {
     /**
@@ -2199,15 +2230,15 @@ typedef struct simkeep_due_rule {
      */
     const char *under;
     /**
-     * Its length in bytes.
+     * The length of `under` in bytes.
      */
     size_t under_len;
     /**
-     * The least seconds between two visits; 0 for none.
+     * The minimum seconds between two visits; 0 for no minimum.
      */
     uint64_t min_s;
     /**
-     * The seconds after the last visit from which on a page comes first; 0 for none.
+     * The maximum seconds between two visits, after which a page comes first; 0 for no maximum.
      */
     uint64_t max_s;
     /**
@@ -2219,18 +2250,18 @@ typedef struct simkeep_due_rule {
      */
     uint64_t per_host;
     /**
-     * The policy, as in `simkeep_due_query`; NULL for that of the query.
+     * The policy, as in `simkeep_due_query`; NULL for the policy of the query.
      */
     const char *policy;
     /**
-     * Its length in bytes.
+     * The length of `policy` in bytes.
      */
     size_t policy_len;
 } simkeep_due_rule;
 
 /**
- * Which pages to visit next. Fill it in with `simkeep_due_query_init`, and then change fields. Its
- * pointers are read only during a call.
+ * The query for the pages to visit next. Fill in the structure with `simkeep_due_query_init`, and
+ * then change fields. The pointers are read only during a call.
  */
 typedef struct simkeep_due_query {
     /**
@@ -2250,12 +2281,12 @@ typedef struct simkeep_due_query {
      */
     uint64_t per_host;
     /**
-     * The seconds after which an unvisited page comes first, whatever its value. Default: those of
-     * 365 days.
+     * The seconds after which an unvisited page comes first, regardless of its value. Default: the
+     * seconds of 365 days.
      */
     uint64_t largest_interval_s;
     /**
-     * The memory for selected pages. Default: 64 MiB.
+     * The memory for selected pages, in bytes. Default: 64 MiB.
      */
     uint64_t memory_bytes;
     /**
@@ -2263,16 +2294,16 @@ typedef struct simkeep_due_query {
      */
     const char *under;
     /**
-     * Its length in bytes.
+     * The length of `under` in bytes.
      */
     size_t under_len;
     /**
-     * The policy that orders pages: `value`, `harmonic`, `uniform`, `fixed:7d`, `thesis`, `nutch`
-     * or `stormcrawler`. NULL for `value`. Default: NULL.
+     * The policy for the order of pages: `value`, `harmonic`, `uniform`, `fixed:7d`, `thesis`,
+     * `nutch` or `stormcrawler`. NULL for `value`. Default: NULL.
      */
     const char *policy;
     /**
-     * Its length in bytes.
+     * The length of `policy` in bytes.
      */
     size_t policy_len;
     /**
@@ -2288,11 +2319,11 @@ typedef struct simkeep_due_query {
      */
     size_t rule_size;
     /**
-     * A plan, which adds due times to decisions; NULL for none. Default: NULL.
+     * A plan, which adds due times to decisions; NULL for no plan. Default: NULL.
      */
     const struct simkeep_plan *plan;
     /**
-     * Hints about changes; NULL for none. Default: NULL.
+     * Hints about changes; NULL for no hints. Default: NULL.
      */
     const struct simkeep_hints *hints;
 } simkeep_due_query;
@@ -2306,11 +2337,11 @@ typedef struct simkeep_change {
      */
     const char *url;
     /**
-     * Its length in bytes.
+     * The length of `url` in bytes.
      */
     size_t url_len;
     /**
-     * The time, in milliseconds since 1970.
+     * The time of the change, in milliseconds since 1970.
      */
     int64_t time_ms;
 } simkeep_change;
@@ -2320,7 +2351,7 @@ typedef struct simkeep_change {
  */
 typedef struct simkeep_plan_numbers {
     /**
-     * The visits a day that the plan was made for.
+     * The visits a day for which the plan was made.
      */
     double per_day;
     /**
@@ -2328,16 +2359,17 @@ typedef struct simkeep_plan_numbers {
      */
     double visits_per_day;
     /**
-     * The value of a visit at which a page is due. It is infinite if there are too few visits.
+     * The value of a visit at which a page is due. The threshold is infinite if there are too
+     * few visits.
      */
     double threshold;
     /**
-     * The expected fraction of time that a page is unchanged since its last visit, from 0 to
-     * 1.
+     * The expected fraction of time for which a page is unchanged since its last visit, from 0
+     * to 1.
      */
     double freshness;
     /**
-     * The number of pages; estimated above a million.
+     * The number of pages. Above a million, the number is an estimate.
      */
     double pages;
     /**
@@ -2351,7 +2383,7 @@ typedef struct simkeep_plan_numbers {
  */
 typedef struct simkeep_new_page {
     /**
-     * The value of a visit, comparable with those of decisions.
+     * The value of a visit, comparable with the values of decisions.
      */
     double value;
     /**
@@ -2359,15 +2391,15 @@ typedef struct simkeep_new_page {
      */
     double per_day;
     /**
-     * The change rate is below this with a probability of 5 %.
+     * The bound below which the change rate lies with a probability of 5 %.
      */
     double per_day_low;
     /**
-     * The change rate is above this with a probability of 5 %.
+     * The bound above which the change rate lies with a probability of 5 %.
      */
     double per_day_high;
     /**
-     * The weight that its rule sets.
+     * The weight that the page's rule sets.
      */
     double weight;
     /**
@@ -2385,15 +2417,15 @@ typedef struct simkeep_backed_up {
      */
     uint64_t sequence;
     /**
-     * The number of its pages, all of which were checked.
+     * The number of pages in the backup, all of which were checked.
      */
     uint64_t pages;
     /**
-     * The number of its visits.
+     * The number of visits in the backup.
      */
     uint64_t visits;
     /**
-     * Whether there was an earlier backup, which this one replaced, 1 or 0.
+     * Whether the backup replaced an earlier backup, 1 or 0.
      */
     uint64_t has_earlier;
     /**
@@ -2401,31 +2433,32 @@ typedef struct simkeep_backed_up {
      */
     uint64_t earlier;
     /**
-     * Files that were hard-linked to those of the store.
+     * The number of files that were hard-linked to files of the store.
      */
     uint64_t linked_files;
     /**
-     * Their bytes.
+     * The bytes of the linked files.
      */
     uint64_t linked_bytes;
     /**
-     * Files that were copied, including those that could not be linked.
+     * The number of files that were copied, including files that could not be linked.
      */
     uint64_t copied_files;
     /**
-     * Their bytes.
+     * The bytes of the copied files.
      */
     uint64_t copied_bytes;
     /**
-     * Files that the earlier backup already had.
+     * The number of files that the earlier backup already had.
      */
     uint64_t kept_files;
     /**
-     * Their bytes.
+     * The bytes of the files that the earlier backup already had.
      */
     uint64_t kept_bytes;
     /**
-     * Files of the earlier backup that were removed, because the store no longer has them.
+     * The number of files of the earlier backup that were removed, because the store no longer
+     * has them.
      */
     uint64_t removed_files;
     /**
@@ -2439,23 +2472,23 @@ typedef struct simkeep_backed_up {
  */
 typedef struct simkeep_epoch {
     /**
-     * Its number.
+     * The number of the epoch.
      */
     uint32_t number;
     /**
-     * Its role, a `simkeep_role`.
+     * The role of the epoch, a `simkeep_role`.
      */
     int32_t role;
     /**
-     * Its name, not NUL-terminated. Valid as long as its source.
+     * The name of the epoch, not NUL-terminated. Valid as long as its source.
      */
     const char *name;
     /**
-     * Its length in bytes.
+     * The length of `name` in bytes.
      */
     size_t name_len;
     /**
-     * The number of visits in the store when it began.
+     * The number of visits in the store when the epoch began.
      */
     uint64_t begun;
     /**
@@ -2467,7 +2500,7 @@ typedef struct simkeep_epoch {
      */
     uint32_t moderate;
     /**
-     * Whether it has ended, 1 or 0.
+     * Whether the epoch has ended, 1 or 0.
      */
     uint32_t ended;
     /**
@@ -2481,15 +2514,15 @@ typedef struct simkeep_epoch {
  */
 typedef struct simkeep_repaired_numbers {
     /**
-     * Pages in the new store.
+     * The number of pages in the new store.
      */
     uint64_t pages;
     /**
-     * Visits in the new store.
+     * The number of visits in the new store.
      */
     uint64_t visits;
     /**
-     * Whether everything was saved, and no forgotten page was restored, 1 or 0.
+     * Whether all data was saved, and no forgotten page was restored, 1 or 0.
      */
     uint64_t whole;
     /**
@@ -2497,38 +2530,40 @@ typedef struct simkeep_repaired_numbers {
      */
     uint64_t lost;
     /**
-     * Lost page records, as far as they could be counted.
+     * The number of lost page records, as far as they could be counted.
      */
     uint64_t lost_pages;
     /**
-     * Lost visits, as far as they could be counted.
+     * The number of lost visits, as far as they could be counted.
      */
     uint64_t lost_visits;
     /**
-     * Frames of the journal with wrong checksums. Their operations are among the lost ones.
+     * The number of journal frames with wrong checksums. The operations of these frames are
+     * lost.
      */
     uint64_t damaged_frames;
     /**
-     * Pages with entries that were left out, because a lost operation may have forgotten them.
+     * The number of pages with entries that were left out, because a lost operation may have
+     * forgotten them.
      */
     uint64_t withheld_pages;
     /**
-     * The number of flaws found, whether or not they lost anything.
+     * The number of flaws, including flaws without a loss.
      */
     uint64_t flaws;
 } simkeep_repaired_numbers;
 
 /**
- * Data that could not be saved. Its texts are not NUL-terminated, and are valid as long as
+ * Data that could not be saved. The texts are not NUL-terminated, and are valid as long as
  * their source.
  */
 typedef struct simkeep_loss {
     /**
-     * The file that contained it, by its path within the store's directory.
+     * The path of the file that contained the data, relative to the store's directory.
      */
     const char *file;
     /**
-     * Its length in bytes.
+     * The length of `file` in bytes.
      */
     size_t file_len;
     /**
@@ -2536,23 +2571,24 @@ typedef struct simkeep_loss {
      */
     const char *why;
     /**
-     * Its length in bytes.
+     * The length of `why` in bytes.
      */
     size_t why_len;
     /**
-     * The start of the loss in the file. Nothing outside of these bytes is lost.
+     * The start of the loss in the file. Data outside of this range is not lost.
      */
     uint64_t bytes_from;
     /**
-     * The end of the loss.
+     * The end of the loss in the file.
      */
     uint64_t bytes_to;
     /**
-     * The first operation that it was among. If no pages are counted, all of them are lost.
+     * The first of the operations that include the loss. If `pages` is not set, all these
+     * operations are lost.
      */
     uint64_t first;
     /**
-     * The last operation.
+     * The last of the operations that include the loss.
      */
     uint64_t last;
     /**
@@ -2560,19 +2596,19 @@ typedef struct simkeep_loss {
      */
     uint64_t pages;
     /**
-     * The page before the lost ones in SURT order; NULL if unknown.
+     * The page before the lost pages in SURT order; NULL if unknown.
      */
     const char *after;
     /**
-     * Its length in bytes.
+     * The length of `after` in bytes.
      */
     size_t after_len;
     /**
-     * The page after the lost ones; NULL if unknown.
+     * The page after the lost pages in SURT order; NULL if unknown.
      */
     const char *before;
     /**
-     * Its length in bytes.
+     * The length of `before` in bytes.
      */
     size_t before_len;
     /**
@@ -2602,7 +2638,7 @@ typedef struct simkeep_stats {
      */
     uint64_t unsealed_visits;
     /**
-     * Live segments.
+     * The number of live segments.
      */
     uint64_t segments;
     /**
@@ -2636,7 +2672,7 @@ typedef struct simkeep_verified_numbers {
      */
     uint64_t files;
     /**
-     * Bytes of these files.
+     * The total size of the files in bytes.
      */
     uint64_t bytes;
     /**
@@ -2648,11 +2684,12 @@ typedef struct simkeep_verified_numbers {
      */
     uint64_t visits;
     /**
-     * The number of flaws, including those that are not listed. 0 means a sound store.
+     * The number of flaws, including flaws that are not listed. 0 means a sound store.
      */
     uint64_t flaws;
     /**
-     * Whether the catalog was read, 1 or 0: not if another process has it open for writing.
+     * Whether the catalog was read, 1 or 0. The catalog is not read if another process has the
+     * store open for writing.
      */
     uint64_t catalog;
 } simkeep_verified_numbers;
@@ -2666,12 +2703,12 @@ typedef struct simkeep_flaw {
      */
     uint64_t offset;
     /**
-     * The file, by its path within the store's directory, not NUL-terminated. Valid as long as
-     * its source.
+     * The path of the file, relative to the store's directory, not NUL-terminated. Valid as
+     * long as its source.
      */
     const char *file;
     /**
-     * Its length in bytes.
+     * The length of `file` in bytes.
      */
     size_t file_len;
     /**
@@ -2680,7 +2717,7 @@ typedef struct simkeep_flaw {
      */
     const char *what;
     /**
-     * Its length in bytes.
+     * The length of `what` in bytes.
      */
     size_t what_len;
 } simkeep_flaw;
@@ -2700,27 +2737,28 @@ extern "C" {
 int32_t simkeep_error_code(const struct simkeep_error *error);
 
 /**
- * Returns a message for people: what went wrong, where, and what to do. UTF-8 that ends with a
- * NUL, valid as long as the error. NULL for NULL. Any thread; costs nothing.
+ * Returns a message for people, with the problem, its place, and the remedy. The message is
+ * UTF-8 that ends with a NUL, and is valid as long as the error. NULL for NULL. Any thread;
+ * costs nothing.
  */
 const char *simkeep_error_message(const struct simkeep_error *error);
 
 /**
- * Returns the file or the directory that an error is about, or NULL. A file of a store has its
- * path within the store's directory. It ends with a NUL, and is valid as long as the error.
- * Any thread; costs nothing.
+ * Returns the file or the directory to which an error refers, or NULL. For a file of a store,
+ * the path is relative to the store's directory. The path ends with a NUL, and is valid as
+ * long as the error. Any thread; costs nothing.
  */
 const char *simkeep_error_file(const struct simkeep_error *error);
 
 /**
- * Returns the offset of the error in its file, in bytes; -1 without one. Any thread; costs
- * nothing.
+ * Returns the offset of the error in its file, in bytes; -1 without an offset. Any thread;
+ * costs nothing.
  */
 int64_t simkeep_error_offset(const struct simkeep_error *error);
 
 /**
- * Returns the index of the argument element that an error is about, from 0; -1 without one.
- * Any thread; costs nothing.
+ * Returns the index, from 0, of the array element to which an error refers; -1 without an
+ * index. Any thread; costs nothing.
  */
 int64_t simkeep_error_row(const struct simkeep_error *error);
 
@@ -2731,24 +2769,26 @@ int64_t simkeep_error_row(const struct simkeep_error *error);
 uint32_t simkeep_error_pid(const struct simkeep_error *error);
 
 /**
- * Returns the `errno` of the operating system; 0 without one. Any thread; costs nothing.
+ * Returns the `errno` of the operating system; 0 without an `errno`. Any thread; costs
+ * nothing.
  */
 int32_t simkeep_error_errno(const struct simkeep_error *error);
 
 /**
- * Frees an error, and the texts from it. Does nothing for NULL.
+ * Frees an error and its texts. Does nothing for NULL.
  */
 void simkeep_error_free(struct simkeep_error *error);
 
 /**
- * Creates a progress, for one call at a time. Free it with `simkeep_progress_free`, even while its
- * call still runs. Any thread; costs nothing.
+ * Creates a progress for one call at a time. Free the progress with `simkeep_progress_free`, even
+ * while its call still runs. Any thread; costs nothing.
  */
 struct simkeep_progress *simkeep_progress_new(struct simkeep_error **error);
 
 /**
- * Cancels the call, usually within some milliseconds; it ends with `SIMKEEP_CANCELLED`. A progress
- * stays cancelled, and no further call with it begins. Any thread, at any time; costs nothing.
+ * Cancels the call, which usually ends within some milliseconds, with `SIMKEEP_CANCELLED`. A
+ * progress stays cancelled, and no further call with it begins. Any thread, at any time; costs
+ * nothing.
  */
 int32_t simkeep_progress_cancel(const struct simkeep_progress *progress,
                                 struct simkeep_error **error);
@@ -2760,9 +2800,9 @@ int32_t simkeep_progress_cancel(const struct simkeep_progress *progress,
 simkeep_stage simkeep_progress_stage(const struct simkeep_progress *progress);
 
 /**
- * Returns how much of this stage is done: observations of a load, pages and fingerprints of a
- * merge, bytes of a check, fingerprints of a join. 0 for NULL. Any thread, at any time; costs
- * nothing.
+ * Returns the amount of work done in this stage: observations of a load, pages and
+ * fingerprints of a merge, bytes of a check, fingerprints of a join. 0 for NULL. Any thread,
+ * at any time; costs nothing.
  */
 uint64_t simkeep_progress_done(const struct simkeep_progress *progress);
 
@@ -2784,15 +2824,16 @@ uint64_t simkeep_progress_found(const struct simkeep_progress *progress);
 void simkeep_progress_free(struct simkeep_progress *progress);
 
 /**
- * Returns the version of the library's interface. It grows when something is added; nothing is
- * removed or changed as long as the library's file keeps its name. A program runs with any library
- * of the version it was built with, or a later one. Any thread; costs nothing.
+ * Returns the version of the library's interface. The version grows when functions, fields or
+ * values are added. Existing functions, fields and values are never removed or changed as long as
+ * the library's file keeps its name. A program runs with a library of the version with which the
+ * program was built, or with a later version. Any thread; costs nothing.
  */
 uint32_t simkeep_abi_version(void);
 
 /**
- * Returns the version of simkeep, such as `0.1.0`, NUL-terminated and valid for ever. Any thread;
- * costs nothing.
+ * Returns the version of simkeep, for example `0.1.0`. The text is NUL-terminated, and always
+ * valid. Any thread; costs nothing.
  */
 const char *simkeep_version(void);
 
@@ -2809,8 +2850,8 @@ int32_t simkeep_options_init(struct simkeep_options *options,
                              struct simkeep_error **error);
 
 /**
- * Opens a store for reading; or the newest complete generation of a published store. `plain_reads`
- * is 0, or 1 to read segments whole into memory instead of mapping them. Free the result with
+ * Opens a store for reading, or the newest complete generation of a published store. `plain_reads`
+ * is 1 to read segments whole into memory, or 0 to map them. Free the result with
  * `simkeep_reader_free`. Any thread. Costs mapping the segments, and reading the journal: less
  * than a second.
  */
@@ -2819,7 +2860,7 @@ struct simkeep_reader *simkeep_reader_open(const char *path,
                                            struct simkeep_error **error);
 
 /**
- * Advances to the newest state. `changed` becomes 1 if anything changed, otherwise 0; it may be
+ * Advances to the newest state. `changed` becomes 1 if the state changed, otherwise 0, and may be
  * NULL. After an error the reader keeps its state. Existing snapshots do not change. Any thread.
  * Costs reading the new part of the journal, and mapping new segments.
  */
@@ -2836,10 +2877,12 @@ int32_t simkeep_reader_behind(const struct simkeep_reader *reader,
                               struct simkeep_error **error);
 
 /**
- * Returns the generation of a published store that the reader has: `generation` becomes its
- * number, or 0 if the reader has a store. `incomplete` becomes the number of the newest generation
- * if that is incomplete and was skipped, or 0. Both are as of the last open or refresh. Any
- * thread. Costs nothing, unless another thread refreshes.
+ * Returns the generation of a published store that the reader has open: `generation` becomes its
+ * number, or 0 if the reader has a store that is not published. `incomplete` becomes the number of
+ * the newest generation if this generation is incomplete and was skipped, or 0. The numbers
+ * `generation` and `incomplete` numbers are
+ * as of the last open or refresh. Any thread. Costs nothing,
+ * unless another thread refreshes.
  */
 int32_t simkeep_reader_generation(const struct simkeep_reader *reader,
                                   uint64_t *generation,
@@ -2847,28 +2890,29 @@ int32_t simkeep_reader_generation(const struct simkeep_reader *reader,
                                   struct simkeep_error **error);
 
 /**
- * Takes a snapshot of the reader's current view. It does not change when the reader is refreshed.
- * Free it with `simkeep_snapshot_free`. Any thread; costs nothing, unless another thread
- * refreshes.
+ * Takes a snapshot of the reader's current view. The snapshot does not change when the reader is
+ * refreshed. Free the snapshot with `simkeep_snapshot_free`. Any thread; costs nothing, unless
+ * another thread refreshes.
  */
 struct simkeep_snapshot *simkeep_reader_snapshot(const struct simkeep_reader *reader,
                                                  struct simkeep_error **error);
 
 /**
- * Frees a reader, after all other calls on it have returned. Its snapshots stay. Does nothing for NULL.
+ * Frees a reader, after all other calls on it have returned. The snapshots of the reader stay
+ * valid. Does nothing for NULL.
  */
 void simkeep_reader_free(struct simkeep_reader *reader);
 
 /**
- * Takes a snapshot of a store. Free it with `simkeep_snapshot_free`. Any thread. Costs two short
- * locks, which are never held during file access.
+ * Takes a snapshot of a store. Free the snapshot with `simkeep_snapshot_free`. Any thread. Costs
+ * two short locks, which no thread holds during file access.
  */
 struct simkeep_snapshot *simkeep_store_snapshot(struct simkeep_store *store,
                                                 struct simkeep_error **error);
 
 /**
- * Frees a snapshot, after all other calls on it have returned. Objects made from it stay valid.
- * Does nothing for NULL.
+ * Frees a snapshot, after all other calls on it have returned. Objects made from the snapshot stay
+ * valid. Does nothing for NULL.
  */
 void simkeep_snapshot_free(struct simkeep_snapshot *snapshot);
 
@@ -2881,9 +2925,9 @@ int32_t simkeep_snapshot_sequence(const struct simkeep_snapshot *snapshot,
 
 /**
  * Opens the store in a directory for writing. `options` may be NULL, for the defaults. Returns
- * NULL and an error if that fails: `SIMKEEP_LOCKED` if another process still has it open after 5
- * seconds. Free the result with `simkeep_store_free`. Any thread. Costs the time to read the
- * journal, at most a second, whatever the size of the store.
+ * NULL and an error on failure: `SIMKEEP_LOCKED` if another process still has the store open after
+ * 5 seconds. Free the result with `simkeep_store_free`. Any thread. Costs the time to read the
+ * journal, at most a second, for any size of the store.
  */
 struct simkeep_store *simkeep_store_open(const char *path,
                                          const struct simkeep_options *options,
@@ -2891,7 +2935,7 @@ struct simkeep_store *simkeep_store_open(const char *path,
 
 /**
  * Creates a store in a new or empty directory, completely or not at all, and opens it. `options`
- * may be NULL. `SIMKEEP_STORE_EXISTS` if there is a store already. Free the result with
+ * may be NULL. `SIMKEEP_STORE_EXISTS` if there is already a store. Free the result with
  * `simkeep_store_free`. Any thread. Costs a few syncs.
  */
 struct simkeep_store *simkeep_store_create(const char *path,
@@ -2899,48 +2943,50 @@ struct simkeep_store *simkeep_store_create(const char *path,
                                            struct simkeep_error **error);
 
 /**
- * Opens the store in a directory, or creates it if there is none. `options` may be NULL. Free the
- * result with `simkeep_store_free`. Any thread. Costs as much as opening or creating.
+ * Opens the store in a directory, or creates a store if the directory has none. `options` may be
+ * NULL. Free the result with `simkeep_store_free`. Any thread. Costs as much as opening or
+ * creating.
  */
 struct simkeep_store *simkeep_store_open_or_create(const char *path,
                                                    const struct simkeep_options *options,
                                                    struct simkeep_error **error);
 
 /**
- * Makes everything durable, stops the background work and unlocks the store for other writers.
- * Later calls on the store return `SIMKEEP_CLOSED`; closing it again does nothing. Objects made
- * from the store stay valid, and are freed separately; so is the store. Any thread. Costs a
- * commit, and waits for background work to stop.
+ * Makes all acknowledged operations durable, stops the background work and unlocks the store for
+ * other writers. Later calls on the store return `SIMKEEP_CLOSED`; closing it again does nothing.
+ * Objects made from the store stay valid. The store and objects made from the store must be freed
+ * separately. Any thread. Costs a commit, and waits for background work to stop.
  */
 int32_t simkeep_store_close(struct simkeep_store *store, struct simkeep_error **error);
 
 /**
  * Frees a store, after all other calls on it have returned. An open store is closed, but errors
- * are lost: close it before. Does nothing for NULL. In a forked child it frees only memory, and
- * leaves the store to its process.
+ * are lost, so close the store first. Does nothing for NULL. In a forked child the call frees only
+ * memory, and does not close the store.
  */
 void simkeep_store_free(struct simkeep_store *store);
 
 /**
- * Makes everything observed so far durable. Any thread. Costs at most one commit.
+ * Makes all observations so far durable. Any thread. Costs at most one commit.
  */
 int32_t simkeep_flush(struct simkeep_store *store, struct simkeep_error **error);
 
 /**
- * Seals everything in memory into segments, however little. Any thread. Costs writing them.
+ * Seals all observations in memory into segments, even if there are few. Any thread. Costs writing
+ * the segments.
  */
 int32_t simkeep_seal(struct simkeep_store *store, struct simkeep_error **error);
 
 /**
- * Waits until no seal and no merge is due. Without background work, it runs them itself. Any
- * thread.
+ * Waits until no seal and no merge is due. Without background work, the call itself runs seals and
+ * merges. Any thread.
  */
 int32_t simkeep_wait_idle(struct simkeep_store *store, struct simkeep_error **error);
 
 /**
- * Merges all segments into one. `progress` may be NULL. After `SIMKEEP_CANCELLED` completed merges
- * are kept, which changes no result. Any thread. Costs reading and writing all segments once, or
- * twice if there are more than 128.
+ * Merges all segments into a single segment. `progress` may be NULL. After `SIMKEEP_CANCELLED`,
+ * completed merges are kept, which does not change any result. Any thread. Costs reading and
+ * writing all segments once, or twice if there are more than 128.
  */
 int32_t simkeep_merge(struct simkeep_store *store,
                       const struct simkeep_progress *progress,
@@ -2951,10 +2997,10 @@ int32_t simkeep_merge(struct simkeep_store *store,
  * ================================================================================================ */
 
 /**
- * Writes the fingerprint of a text by the default recipe to where `fingerprint` points. It is of
- * the epoch that a new store begins with. `SIMKEEP_NONE` for a text of fewer than eight words,
- * which is too short to be distinguished: observe such content without a fingerprint. Any thread.
- * Costs time linear in the text.
+ * Writes the fingerprint of a text by the default recipe to where `fingerprint` points. The
+ * fingerprint belongs to the first epoch of a new store. `SIMKEEP_NONE` for a text of fewer than
+ * eight words, which is too short to be distinguished. Observe such content without a fingerprint.
+ * Any thread. Costs time linear in the text.
  */
 int32_t simkeep_fingerprint_text(const char *text,
                                  size_t text_len,
@@ -2962,10 +3008,10 @@ int32_t simkeep_fingerprint_text(const char *text,
                                  struct simkeep_error **error);
 
 /**
- * Creates a fingerprinter with the recipe of an epoch of a store, or with the default recipe if
- * `store` is NULL; then `epoch` is ignored. `SIMKEEP_INVALID_ARGUMENT` for an epoch of external
- * fingerprints. Free the result with `simkeep_fingerprinter_free`. Any thread. Costs reading the
- * table of the epoch, if it has one.
+ * Creates a fingerprinter with the recipe of an epoch of a store. If `store` is NULL, the recipe
+ * is the default recipe, and `epoch` is ignored. `SIMKEEP_INVALID_ARGUMENT` for an epoch of
+ * external fingerprints. Free the result with `simkeep_fingerprinter_free`. Any thread. Costs
+ * reading the table of the epoch, if the epoch has one.
  */
 struct simkeep_fingerprinter *simkeep_fingerprinter_new(const struct simkeep_store *store,
                                                         uint32_t epoch,
@@ -2973,7 +3019,7 @@ struct simkeep_fingerprinter *simkeep_fingerprinter_new(const struct simkeep_sto
 
 /**
  * Writes the fingerprint of a text to where `fingerprint` points. `SIMKEEP_NONE` for a text of
- * fewer than eight words, which is too short to be distinguished: observe such content without a
+ * fewer than eight words, which is too short to be distinguished. Observe such content without a
  * fingerprint. Any thread. Costs time linear in the text.
  */
 int32_t simkeep_fingerprinter_text(const struct simkeep_fingerprinter *fingerprinter,
@@ -2984,11 +3030,11 @@ int32_t simkeep_fingerprinter_text(const struct simkeep_fingerprinter *fingerpri
 
 /**
  * Writes the fingerprint of the visible text of an HTML page to where `fingerprint` points.
- * `encoding` is the encoding that the server reports: a label, such as `gb18030`, or the value of
- * its `Content-Type`, several joined by commas. It may be NULL. The page is decoded as in browsers:
- * by a byte order mark, by `encoding`, by the page's declaration, as UTF-8 if it is valid UTF-8,
- * otherwise by a guess. `SIMKEEP_NONE` for a text of fewer than eight words. Any thread. Costs time
- * linear in the page.
+ * `encoding` is the encoding that the server reports: a label, for example `gb18030`, or the value
+ * of its `Content-Type`, several values joined by commas. `encoding` may be NULL. The page is
+ * decoded as in browsers: by a byte order mark, by `encoding`, by the page's declaration, as UTF-8
+ * if it is valid UTF-8, otherwise by a guess. `SIMKEEP_NONE` for a text of fewer than eight words.
+ * Any thread. Costs time linear in the page.
  */
 int32_t simkeep_fingerprinter_html(const struct simkeep_fingerprinter *fingerprinter,
                                    const char *html,
@@ -3004,12 +3050,13 @@ int32_t simkeep_fingerprinter_html(const struct simkeep_fingerprinter *fingerpri
 void simkeep_fingerprinter_free(struct simkeep_fingerprinter *fingerprinter);
 
 /**
- * Loads visits in any order, without searches and without the journal: all of them, or none. It is
- * some four times as fast as `simkeep_observe_batch`, but returns no verdicts;
- * `simkeep_snapshot_history` has them afterwards. `size` is `sizeof *visits`. `memory_bytes`
- * limits the memory in addition to the visits, 0 for 512 MiB. `progress` may be NULL, and so may
- * `loaded`, which receives figures; `loaded_size` is `sizeof(simkeep_loaded)`. Any thread; one
- * load at a time. For more visits than memory holds, use `simkeep_loading_begin`.
+ * Loads visits in any order, without searches and without the journal. Either all visits are
+ * stored, or none. A load is some four times as fast as `simkeep_observe_batch`, but returns no
+ * verdicts; afterwards `simkeep_snapshot_history` returns the verdicts. `size` is `sizeof
+ * *visits`. `memory_bytes` limits the memory in addition to the visits, 0 for 512 MiB. `progress`
+ * may be NULL. `loaded` receives figures, and may be NULL; `loaded_size` is
+ * `sizeof(simkeep_loaded)`. Any thread; one load at a time. If the visits do not fit into memory,
+ * use `simkeep_loading_begin`.
  */
 int32_t simkeep_load(struct simkeep_store *store,
                      const struct simkeep_visit *visits,
@@ -3022,11 +3069,11 @@ int32_t simkeep_load(struct simkeep_store *store,
                      struct simkeep_error **error);
 
 /**
- * Loads everything in a snapshot of another store, as `simkeep_load` loads visits. Epochs with the
- * same name are identified; other epochs are created, with their tables. `memory_bytes` limits the
- * memory, 0 for 512 MiB. `progress` may be NULL, and so may `loaded`, which receives figures;
- * `loaded_size` is `sizeof(simkeep_loaded)`. Any thread; one load at a time. Costs reading all of
- * the other store, and a load.
+ * Loads all entries in a snapshot of another store, like `simkeep_load`. Epochs with the same name
+ * are identified; other epochs are created, with their tables. `memory_bytes` limits the memory, 0
+ * for 512 MiB. `progress` may be NULL. `loaded` receives figures, and may be NULL; `loaded_size`
+ * is `sizeof(simkeep_loaded)`. Any thread; one load at a time. Costs reading the whole other
+ * store, and a load.
  */
 int32_t simkeep_copy_from(struct simkeep_store *store,
                           const struct simkeep_snapshot *snapshot,
@@ -3037,11 +3084,12 @@ int32_t simkeep_copy_from(struct simkeep_store *store,
                           struct simkeep_error **error);
 
 /**
- * Begins to load visits from `simkeep_loading_push`, as `simkeep_load` loads an array: so a corpus
- * may be larger than memory. `memory_bytes` limits the memory of the load, 0 for 512 MiB; waiting
- * visits, at most two batches, come on top. `progress` may be NULL. End it with
+ * Begins to load visits from `simkeep_loading_push`, like `simkeep_load` for an array. So a corpus
+ * may be larger than memory. `memory_bytes` limits the memory of the load, 0 for 512 MiB. Waiting
+ * visits, at most two batches, take additional memory. `progress` may be NULL. End the load with
  * `simkeep_loading_finish`, and free it with `simkeep_loading_free`. Any thread. A store has one
- * load at a time: until it has ended, other loads are rejected with `SIMKEEP_INVALID_ARGUMENT`.
+ * load at a time: until this load has ended, other loads are rejected with
+ * `SIMKEEP_INVALID_ARGUMENT`.
  */
 struct simkeep_loading *simkeep_loading_begin(struct simkeep_store *store,
                                               uint64_t memory_bytes,
@@ -3049,13 +3097,14 @@ struct simkeep_loading *simkeep_loading_begin(struct simkeep_store *store,
                                               struct simkeep_error **error);
 
 /**
- * Passes more visits to a load. They are copied. Waits until the load accepts them, while it sorts
- * or writes earlier ones. `size` is `sizeof *visits`.
+ * Passes more visits to a load. The visits are copied. Waits until the load accepts them, while it
+ * sorts or writes earlier visits. `size` is `sizeof *visits`.
  *
- * An invalid argument is `SIMKEEP_MALFORMED_ARGUMENT` with `simkeep_error_row` within these
- * visits; none of them was accepted, and the load may continue. Any other error ends the load
- * without storing anything; it may concern earlier visits, and `simkeep_error_row` counts from the
- * first of all. One thread at a time.
+ * An invalid argument is `SIMKEEP_MALFORMED_ARGUMENT`, with `simkeep_error_row` as an index into
+ * these visits. After an invalid argument, none of the visits was accepted, and the load may
+ * continue. Any other error ends the load, and stores no visit. An error that ends the load may
+ * refer to an earlier visit; then `simkeep_error_row` is the index among all visits of the load.
+ * One thread at a time.
  */
 int32_t simkeep_loading_push(struct simkeep_loading *loading,
                              const struct simkeep_visit *visits,
@@ -3064,8 +3113,8 @@ int32_t simkeep_loading_push(struct simkeep_loading *loading,
                              struct simkeep_error **error);
 
 /**
- * Passes the visits of an Arrow table, with the columns of `simkeep_observe_arrow`, as
- * `simkeep_loading_push` passes an array.
+ * Passes the visits of an Arrow table, with the columns of `simkeep_observe_arrow`, like
+ * `simkeep_loading_push` for an array.
  */
 int32_t simkeep_loading_push_arrow(struct simkeep_loading *loading,
                                    const struct ArrowSchema *schema,
@@ -3073,9 +3122,9 @@ int32_t simkeep_loading_push_arrow(struct simkeep_loading *loading,
                                    struct simkeep_error **error);
 
 /**
- * Ends a load: all of its visits are stored when this returns, or none after an error. `loaded`
- * receives the figures; it may be NULL. `size` is `sizeof(simkeep_loaded)`. Afterwards the load
- * can only be freed. One thread at a time. Costs writing all loaded visits.
+ * Ends a load. When the call returns, all visits of the load are stored; after an error, no visit
+ * is stored. `loaded` receives the figures, and may be NULL. `size` is `sizeof(simkeep_loaded)`.
+ * Afterwards the load can only be freed. One thread at a time. Costs writing all loaded visits.
  */
 int32_t simkeep_loading_finish(struct simkeep_loading *loading,
                                struct simkeep_loaded *loaded,
@@ -3083,20 +3132,20 @@ int32_t simkeep_loading_finish(struct simkeep_loading *loading,
                                struct simkeep_error **error);
 
 /**
- * Frees a load. Before its end the load is stopped, its progress is cancelled, and nothing is
+ * Frees a load. A load that has not ended is stopped: its progress is cancelled, and no visit is
  * stored. Does nothing for NULL.
  */
 void simkeep_loading_free(struct simkeep_loading *loading);
 
 /**
- * Observes many visits, and returns outcomes column by column. Each verdict takes the visits
- * before it into account. If one visit is invalid none is stored, and `simkeep_error_row` is its
+ * Observes many visits, and returns outcomes column by column. Each verdict takes the earlier
+ * visits into account. If one visit is invalid, no visit is stored, and `simkeep_error_row` is its
  * index. `size` is `sizeof *visits`. Free the result with `simkeep_outcomes_free`. Any thread;
  * concurrent calls share commits.
  *
- * Durable when this returns, unless the options defer it. Costs a lookup and a search in every
- * segment for each visit, some microseconds, and one or a few commits: much less than single
- * calls.
+ * The visits are durable when the call returns, unless the options of the store defer durability.
+ * Costs a lookup and a search in every segment for each visit, some microseconds, and one or a few
+ * commits: much less than single calls.
  */
 struct simkeep_outcomes *simkeep_observe_batch(struct simkeep_store *store,
                                                const struct simkeep_visit *visits,
@@ -3121,8 +3170,8 @@ struct simkeep_outcomes *simkeep_observe(struct simkeep_store *store,
                                          struct simkeep_error **error);
 
 /**
- * Observes a visit that saw this HTML page: its fingerprint and its epoch are those of the
- * fingerprinter, which must be made for an epoch of this store. `encoding` may be NULL; see
+ * Observes a visit that saw this HTML page. The fingerprinter determines the fingerprint and its
+ * epoch, and must be made for an epoch of this store. `encoding` may be NULL; see
  * `simkeep_fingerprinter_html`. `digest` points to 16 bytes, or is NULL; `status` is the HTTP
  * status, or 0. A text of fewer than eight words is observed without a fingerprint. Free the
  * result with `simkeep_outcomes_free`. Any thread. Costs as much as `simkeep_fingerprinter_html`
@@ -3153,7 +3202,7 @@ struct simkeep_outcomes *simkeep_not_modified(struct simkeep_store *store,
                                               struct simkeep_error **error);
 
 /**
- * Observes a redirect of the page to `to`, which may be relative to it. `status` is the HTTP
+ * Observes a redirect of the page to `to`, which may be relative to the page. `status` is the HTTP
  * status, or 0. Free the result with `simkeep_outcomes_free`. Any thread. Costs as much as
  * `simkeep_observe`.
  */
@@ -3167,8 +3216,9 @@ struct simkeep_outcomes *simkeep_redirect(struct simkeep_store *store,
                                           struct simkeep_error **error);
 
 /**
- * Writes the digest of a redirect from a page to `to`, which may be relative to it, into 16 bytes:
- * for visits of `SIMKEEP_SEEN_REDIRECT`. Returns 0, or a `simkeep_error_code`. Any thread.
+ * Writes the digest of a redirect from a page to `to`, which may be relative to the page, into 16
+ * bytes. The digest is for visits with `SIMKEEP_SEEN_REDIRECT`. Returns 0, or a
+ * `simkeep_error_code`. Any thread.
  */
 int32_t simkeep_redirect_digest(const char *url,
                                 size_t url_len,
@@ -3179,11 +3229,11 @@ int32_t simkeep_redirect_digest(const char *url,
 
 /**
  * Returns the meaning of an HTTP response to a GET for its page, a `simkeep_seen`;
- * `SIMKEEP_SEEN_NOTHING` if it is not a final response (below 200). `location` and `content_range`
+ * `SIMKEEP_SEEN_NOTHING` if the response is not final (below 200). `location` and `content_range`
  * are the values of these headers, or NULL; `length` is the Content-Length if no Transfer-Encoding
- * delimits the body, `received` the received bytes of the body, and either is -1 if unknown;
- * `is_encoded` is 1 if there is a Content-Encoding, `is_cut` 1 if the body is known to be
- * truncated. Any thread.
+ * delimits the body, `received` is the number of received bytes of the body. `length` and
+ * `received` are -1 if unknown. `is_encoded` is 1 if there is a Content-Encoding. `is_cut` is 1 if
+ * the body is known to be truncated. Any thread.
  */
 int32_t simkeep_response_meaning(uint32_t status_code,
                                  const char *location,
@@ -3225,24 +3275,24 @@ struct simkeep_outcomes *simkeep_failed(struct simkeep_store *store,
 const simkeep_verdict *simkeep_outcomes_verdicts(const struct simkeep_outcomes *outcomes);
 
 /**
- * How each page is known to be the same.
+ * The reason why each page is known to be the same.
  */
 const simkeep_same *simkeep_outcomes_same_by(const struct simkeep_outcomes *outcomes);
 
 /**
- * The distance of each page from its version before, in bits; `SIMKEEP_NO_DISTANCE` if it
- * is unknown, or if the page neither changed nor reverted.
+ * The distance of each page from its previous version, in bits; `SIMKEEP_NO_DISTANCE` if
+ * the distance is unknown, or if the page neither changed nor reverted.
  */
 const uint8_t *simkeep_outcomes_distances(const struct simkeep_outcomes *outcomes);
 
 /**
- * The meaning of these distances.
+ * The meaning of each page's distance from its previous version.
  */
 const simkeep_band *simkeep_outcomes_bands(const struct simkeep_outcomes *outcomes);
 
 /**
- * When the version that each page reverted to was last seen, in milliseconds since 1970; 0
- * for other verdicts.
+ * The time when the version that each page reverted to was last seen, in milliseconds
+ * since 1970; 0 for other verdicts.
  */
 const int64_t *simkeep_outcomes_to(const struct simkeep_outcomes *outcomes);
 
@@ -3252,55 +3302,58 @@ const int64_t *simkeep_outcomes_to(const struct simkeep_outcomes *outcomes);
 const uint8_t *simkeep_outcomes_novel(const struct simkeep_outcomes *outcomes);
 
 /**
- * How much the content of each visit is worth further processing: from 0 to the page's
+ * The priority of the content of each visit for further processing: from 0 to the page's
  * weight.
  */
 const double *simkeep_outcomes_priorities(const struct simkeep_outcomes *outcomes);
 
 /**
- * Whether the fingerprint in another epoch was stored, 1 or 0.
+ * Whether each visit's fingerprint in another epoch was stored, 1 or 0.
  */
 const uint8_t *simkeep_outcomes_also(const struct simkeep_outcomes *outcomes);
 
 /**
- * Whether copies and near pages are complete, 1 or 0.
+ * Whether each visit's copies and near pages are complete, 1 or 0.
  */
 const uint8_t *simkeep_outcomes_complete(const struct simkeep_outcomes *outcomes);
 
 /**
- * Of the copies and near pages of each page the one that ranks before all others; empty if
- * the page itself ranks first.
+ * The original of each page: the first-ranked of its copies and near pages; empty if the
+ * page itself ranks first.
  */
 const struct simkeep_texts *simkeep_outcomes_originals(const struct simkeep_outcomes *outcomes);
 
 /**
- * The distance of that page in bits; `SIMKEEP_NO_DISTANCE` if there is none.
+ * The distance of each page from its original, in bits; `SIMKEEP_NO_DISTANCE` without an
+ * original.
  */
 const uint8_t *simkeep_outcomes_original_distances(const struct simkeep_outcomes *outcomes);
 
 /**
- * How that page is known to be nearly the same.
+ * The reason why each page is known to be nearly equal to its original.
  */
 const simkeep_original *simkeep_outcomes_original_by(const struct simkeep_outcomes *outcomes);
 
 /**
- * Where the copies of each begin: one more than there are observations.
+ * The index of the first copy of each observation. There is one offset more than
+ * observations.
  */
 const uint64_t *simkeep_outcomes_copy_offsets(const struct simkeep_outcomes *outcomes);
 
 /**
- * Other pages whose current version has the same digest, ordered by when they were first
- * seen with it.
+ * Other pages whose current version has the same digest, ordered by the time when each
+ * page was first seen with this digest.
  */
 const struct simkeep_texts *simkeep_outcomes_copy_urls(const struct simkeep_outcomes *outcomes);
 
 /**
- * When these were first seen with it, in milliseconds since 1970.
+ * The time when each copy was first seen with this digest, in milliseconds since 1970.
  */
 const int64_t *simkeep_outcomes_copy_firsts(const struct simkeep_outcomes *outcomes);
 
 /**
- * Where the near pages of each begin: one more than there are observations.
+ * The index of the first near page of each observation. There is one offset more than
+ * observations.
  */
 const uint64_t *simkeep_outcomes_near_offsets(const struct simkeep_outcomes *outcomes);
 
@@ -3311,17 +3364,18 @@ const uint64_t *simkeep_outcomes_near_offsets(const struct simkeep_outcomes *out
 const struct simkeep_texts *simkeep_outcomes_near_urls(const struct simkeep_outcomes *outcomes);
 
 /**
- * Their distances in bits.
+ * The distance of each near page in bits.
  */
 const uint8_t *simkeep_outcomes_near_distances(const struct simkeep_outcomes *outcomes);
 
 /**
- * Their fingerprints.
+ * The fingerprint of each near page.
  */
 const uint64_t *simkeep_outcomes_near_fingerprints(const struct simkeep_outcomes *outcomes);
 
 /**
- * When these were first seen with their current content, in milliseconds since 1970.
+ * The time when each near page was first seen with its current content, in milliseconds
+ * since 1970.
  */
 const int64_t *simkeep_outcomes_near_firsts(const struct simkeep_outcomes *outcomes);
 
@@ -3336,10 +3390,11 @@ size_t simkeep_outcomes_count(const struct simkeep_outcomes *outcomes);
 void simkeep_outcomes_free(struct simkeep_outcomes *outcomes);
 
 /**
- * Sets weights or classes of many pages, without a visit; this is not a change of a page. If one
- * of them is invalid none is stored, and `simkeep_error_row` is its index. `size` is the `sizeof`
- * of an element. `missing` receives the number of elements for unknown pages, for which nothing is
- * stored; it may be NULL. Any thread. Costs as much as `simkeep_observe_batch`, without searches.
+ * Sets weights or classes of many pages, without a visit. Properties do not change a page. If one
+ * element is invalid, no property is stored, and `simkeep_error_row` is its index. `size` is the
+ * `sizeof` of an element. `missing` receives the number of elements for unknown pages, for which
+ * nothing is stored, and may be NULL. Any thread. Costs as much as `simkeep_observe_batch`,
+ * without searches.
  */
 int32_t simkeep_set_property_batch(struct simkeep_store *store,
                                    const struct simkeep_property_update *updates,
@@ -3349,9 +3404,10 @@ int32_t simkeep_set_property_batch(struct simkeep_store *store,
                                    struct simkeep_error **error);
 
 /**
- * Sets the weight of a page from a time on, in milliseconds since 1970; finite and positive. This
- * is neither a visit nor a change. `SIMKEEP_NONE` if the page is not known, and nothing was
- * stored. Any thread. Costs as much as `simkeep_observe`, without a search.
+ * Sets the weight of a page from a time on, in milliseconds since 1970; finite and positive.
+ * Setting a weight is neither a visit nor a change of the page. `SIMKEEP_NONE` if the page is
+ * unknown; then no weight was stored. Any thread. Costs as much as `simkeep_observe`, without a
+ * search.
  */
 int32_t simkeep_set_weight(struct simkeep_store *store,
                            const char *url,
@@ -3361,8 +3417,8 @@ int32_t simkeep_set_weight(struct simkeep_store *store,
                            struct simkeep_error **error);
 
 /**
- * Sets the class of a page from a time on, in milliseconds since 1970, as `simkeep_set_weight`
- * sets a weight. The meaning of a class is up to the caller.
+ * Sets the class of a page from a time on, in milliseconds since 1970, like `simkeep_set_weight`.
+ * The caller defines the meaning of a class.
  */
 int32_t simkeep_set_class(struct simkeep_store *store,
                           const char *url,
@@ -3372,19 +3428,22 @@ int32_t simkeep_set_class(struct simkeep_store *store,
                           struct simkeep_error **error);
 
 /**
- * Observes the visits of an Arrow table in order, and returns outcomes as `simkeep_observe_batch`
- * does. Its columns, by name:
+ * Observes the visits of an Arrow table in order, and returns the outcomes like
+ * `simkeep_observe_batch`. The columns of the table, by name:
  *
- * - `url`: text. `time`: a timestamp, or milliseconds since 1970. Both must be there.
- * - `seen`: text, `content`, `not-modified`, `gone` or `failed`. Without it, all is content.
- * - `fingerprint`: 64 bits, signed or not. Null for content without one.
- * - `digest`: 16 bytes. `status`, `class`: integers. `modified`: as `time`. `weight`: a number.
- * - `epoch`: an integer. Without it, or where it is null, that of `simkeep_change_epoch`.
- * - `also_fingerprint` and `also_epoch`, for content that was looked at in another epoch, too.
+ * - `url`: text. `time`: a timestamp, or milliseconds since 1970. The columns `url` and `time` are
+ *   mandatory.
+ * - `seen`: text, `content`, `not-modified`, `gone` or `failed`. Without the column `seen`, all
+ *   visits have the result `content`.
+ * - `fingerprint`: 64 bits, signed or not. Null for content without a fingerprint.
+ * - `digest`: 16 bytes. `status`, `class`: integers. `modified`: a time in the form of `time`.
+ *   `weight`: a number.
+ * - `epoch`: an integer. Null, or a missing column, means the epoch of `simkeep_change_epoch`.
+ * - `also_fingerprint` and `also_epoch`, for content that also has a fingerprint in another epoch.
  *
  * All columns except the first two may be missing, or null in a row. Texts and bytes may have any
- * layout, including dictionaries. The structures are read until this returns, and are not
- * released. An error about a row has `simkeep_error_row`, and then nothing is stored. Free the
+ * layout, including dictionaries. The structures are read until the call returns, and are not
+ * released. For an invalid row, `simkeep_error_row` is its index, and no visit is stored. Free the
  * result with `simkeep_outcomes_free`. Any thread. Costs as much as `simkeep_observe_batch`.
  */
 struct simkeep_outcomes *simkeep_observe_arrow(struct simkeep_store *store,
@@ -3393,8 +3452,8 @@ struct simkeep_outcomes *simkeep_observe_arrow(struct simkeep_store *store,
                                                struct simkeep_error **error);
 
 /**
- * Loads the visits of an Arrow table, with the columns of `simkeep_observe_arrow`, as
- * `simkeep_load` loads an array.
+ * Loads the visits of an Arrow table, with the columns of `simkeep_observe_arrow`, like
+ * `simkeep_load` for an array.
  */
 int32_t simkeep_load_arrow(struct simkeep_store *store,
                            const struct ArrowSchema *schema,
@@ -3410,8 +3469,8 @@ int32_t simkeep_load_arrow(struct simkeep_store *store,
  * ================================================================================================ */
 
 /**
- * Exports outcomes as an Arrow table, a row for each observation in order: `verdict`, `same_by`,
- * `distance`, `band`, `to`, `novel`, `priority`, `also`, `complete`, `original`,
+ * Exports outcomes as an Arrow table with a row for each observation, in order: `verdict`,
+ * `same_by`, `distance`, `band`, `to`, `novel`, `priority`, `also`, `complete`, `original`,
  * `original_distance`, `original_by`. Codes are dictionaries of their names. The structures may be
  * uninitialised; the caller releases them, as the interface specifies. The table is independent of
  * the outcomes. Any thread. Costs a copy.
@@ -3423,7 +3482,7 @@ int32_t simkeep_outcomes_arrow(const struct simkeep_outcomes *outcomes,
 
 /**
  * Exports the copies of outcomes as an Arrow table: `observation`, from 0, `url`, `first`.
- * Otherwise as `simkeep_outcomes_arrow`.
+ * `simkeep_outcomes_arrow` explains the arguments.
  */
 int32_t simkeep_outcomes_copies_arrow(const struct simkeep_outcomes *outcomes,
                                       struct ArrowSchema *schema,
@@ -3432,7 +3491,7 @@ int32_t simkeep_outcomes_copies_arrow(const struct simkeep_outcomes *outcomes,
 
 /**
  * Exports the near pages of outcomes as an Arrow table: `observation`, from 0, `url`, `distance`,
- * `fingerprint`, `first`. Otherwise as `simkeep_outcomes_arrow`.
+ * `fingerprint`, `first`. `simkeep_outcomes_arrow` explains the arguments.
  */
 int32_t simkeep_outcomes_near_arrow(const struct simkeep_outcomes *outcomes,
                                     struct ArrowSchema *schema,
@@ -3450,8 +3509,8 @@ int32_t simkeep_matches_arrow(const struct simkeep_matches *matches,
                               struct simkeep_error **error);
 
 /**
- * Searches as `simkeep_snapshot_search` does, and reports the plan and the cost. Free the result
- * with `simkeep_explanation_free`. Any thread. Costs a search, in one segment after another.
+ * Searches like `simkeep_snapshot_search`, and reports the plan and the cost. Free the result with
+ * `simkeep_explanation_free`. Any thread. Costs a search, in one segment after another.
  */
 struct simkeep_explanation *simkeep_snapshot_explain(const struct simkeep_snapshot *snapshot,
                                                      const struct simkeep_query *query,
@@ -3474,8 +3533,8 @@ int32_t simkeep_explanation_get(const struct simkeep_explanation *explanation,
                                 struct simkeep_error **error);
 
 /**
- * Returns the result of the search. It belongs to the explanation, and is valid as long; NULL
- * for NULL. Any thread; costs nothing.
+ * Returns the result of the search. The result belongs to the explanation, and is valid as
+ * long as the explanation; NULL for NULL. Any thread; costs nothing.
  */
 const struct simkeep_matches *simkeep_explanation_matches(const struct simkeep_explanation *explanation);
 
@@ -3497,9 +3556,10 @@ const char *simkeep_explanation_instruction_set(const struct simkeep_explanation
 void simkeep_explanation_free(struct simkeep_explanation *explanation);
 
 /**
- * Reads all visits of a page in order, each with its verdict after those before it. It has no
- * entries for an unknown page. Free the result with `simkeep_entries_free`. Any thread. Costs
- * reading the page's record in each segment that has it.
+ * Reads all visits of a page in order, each with its verdict, which takes the earlier visits into
+ * account. The result has no entries for an unknown page. Free the result with
+ * `simkeep_entries_free`. Any thread. Costs reading the page's record in each segment that has
+ * one.
  */
 struct simkeep_entries *simkeep_snapshot_history(const struct simkeep_snapshot *snapshot,
                                                  const char *url,
@@ -3508,9 +3568,9 @@ struct simkeep_entries *simkeep_snapshot_history(const struct simkeep_snapshot *
 
 /**
  * Copies the visit whose content was current at a time, in milliseconds since 1970, to where
- * `entry` points; it has no verdict. `SIMKEEP_NONE` if the page was unknown then, or gone. `size`
- * is `sizeof(simkeep_entry)`. Any thread. Costs reading the page's record in each segment that has
- * it.
+ * `entry` points. The visit has no verdict. `SIMKEEP_NONE` if the page was unknown or gone at that
+ * time. `size` is `sizeof(simkeep_entry)`. Any thread. Costs reading the page's record in each
+ * segment that has one.
  */
 int32_t simkeep_snapshot_as_of(const struct simkeep_snapshot *snapshot,
                                const char *url,
@@ -3542,12 +3602,12 @@ int32_t simkeep_entries_get(const struct simkeep_entries *entries,
 void simkeep_entries_free(struct simkeep_entries *entries);
 
 /**
- * Where the pages of each search begin: one more than there are searches.
+ * The index of the first page of each search. There is one offset more than searches.
  */
 const uint64_t *simkeep_matches_offsets(const struct simkeep_matches *matches);
 
 /**
- * The pages.
+ * The URL of each page.
  */
 const struct simkeep_texts *simkeep_matches_urls(const struct simkeep_matches *matches);
 
@@ -3563,13 +3623,13 @@ const uint64_t *simkeep_matches_fingerprints(const struct simkeep_matches *match
 
 /**
  * Whether each search found all pages, 1 or 0. If not, the budget, the limit or a dense
- * region of fingerprints cut it short.
+ * region of fingerprints cut the search short.
  */
 const uint8_t *simkeep_matches_complete(const struct simkeep_matches *matches);
 
 /**
- * For each search the distance up to which no page is missing; `SIMKEEP_NO_DISTANCE` if
- * pages with the same fingerprint may be missing, too.
+ * For each search, the distance up to which no page is missing; `SIMKEEP_NO_DISTANCE` if
+ * even pages with the same fingerprint may be missing.
  */
 const uint8_t *simkeep_matches_within(const struct simkeep_matches *matches);
 
@@ -3593,12 +3653,12 @@ int32_t simkeep_page_pair_query_init(struct simkeep_page_pair_query *query,
                                      struct simkeep_error **error);
 
 /**
- * Finds all pairs of near pages that match a query, each once, in no particular order. Get them by
- * `simkeep_page_pairs_next`. `progress` may be NULL. Free the result with
+ * Finds all pairs of near pages that match a query, each once, in no particular order. Get the
+ * pairs by `simkeep_page_pairs_next`. `progress` may be NULL. Free the result with
  * `simkeep_page_pairs_free`. Any thread.
  *
- * The join begins now, costs as much as that of `simkeep_snapshot_all_pairs`, and up to a
- * microsecond for each page in the result.
+ * The join begins at once. The join costs as much as the join of `simkeep_snapshot_all_pairs`, and
+ * up to a microsecond for each page in the result.
  */
 struct simkeep_page_pairs *simkeep_snapshot_page_pairs(const struct simkeep_snapshot *snapshot,
                                                        const struct simkeep_page_pair_query *query,
@@ -3606,9 +3666,10 @@ struct simkeep_page_pairs *simkeep_snapshot_page_pairs(const struct simkeep_snap
                                                        struct simkeep_error **error);
 
 /**
- * Copies the next pairs to where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no
- * more. They are valid until the next call on `page_pairs`. Pairs before an error are correct but
- * incomplete. `size` is `sizeof(simkeep_page_pair_chunk)`. One thread at a time. Waits for pairs.
+ * Copies the next pairs to where `chunk` points: at least one pair, or `SIMKEEP_NONE` if there are
+ * no more pairs. The pairs are valid until the next call on `page_pairs`. Pairs before an error
+ * are correct but incomplete. `size` is `sizeof(simkeep_page_pair_chunk)`. One thread at a time.
+ * Waits for pairs.
  */
 int32_t simkeep_page_pairs_next(struct simkeep_page_pairs *page_pairs,
                                 struct simkeep_page_pair_chunk *chunk,
@@ -3616,14 +3677,15 @@ int32_t simkeep_page_pairs_next(struct simkeep_page_pairs *page_pairs,
                                 struct simkeep_error **error);
 
 /**
- * Frees pairs of pages at any time, as `simkeep_pairs_free` frees pairs. Does nothing for NULL.
+ * Frees pairs of pages, at any time. Before the end, stops the join like `simkeep_pairs_free`.
+ * Does nothing for NULL.
  */
 void simkeep_page_pairs_free(struct simkeep_page_pairs *page_pairs);
 
 /**
- * Iterates over all pages, or those under a prefix, such as `example.com`; NULL for all. It sees
- * the state of the snapshot. Free the result with `simkeep_pages_free`. Any thread. Costs some
- * microseconds for each page, and memory for one block of each segment.
+ * Iterates over the pages of a snapshot under a prefix, for example `example.com`; NULL for all
+ * pages. Free the result with `simkeep_pages_free`. Any thread. Costs some microseconds for each
+ * page, and memory for one block of each segment.
  */
 struct simkeep_pages *simkeep_snapshot_scan(const struct simkeep_snapshot *snapshot,
                                             const char *prefix,
@@ -3631,8 +3693,8 @@ struct simkeep_pages *simkeep_snapshot_scan(const struct simkeep_snapshot *snaps
                                             struct simkeep_error **error);
 
 /**
- * Copies the next page to where `page` points; `SIMKEEP_NONE` after the last one. Its URL is valid
- * until the next call on `pages`. After an error there are no more pages. `size` is
+ * Copies the next page to where `page` points; `SIMKEEP_NONE` after the last page. The URL of the
+ * page is valid until the next call on `pages`. After an error there are no more pages. `size` is
  * `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds.
  */
 int32_t simkeep_pages_next(struct simkeep_pages *pages,
@@ -3646,9 +3708,9 @@ int32_t simkeep_pages_next(struct simkeep_pages *pages,
 void simkeep_pages_free(struct simkeep_pages *pages);
 
 /**
- * Copies the current state of a page to where `page` points; its URL pointer is the argument.
- * `SIMKEEP_NONE` for an unknown page. `size` is `sizeof(simkeep_page)`. Any thread. Costs reading
- * one record in the newest segment that knows the page.
+ * Copies the current state of a page to where `page` points. The pointer to the URL is the
+ * argument. `SIMKEEP_NONE` for an unknown page. `size` is `sizeof(simkeep_page)`. Any thread.
+ * Costs reading one record in the newest segment that has the page.
  */
 int32_t simkeep_snapshot_latest(const struct simkeep_snapshot *snapshot,
                                 const char *url,
@@ -3658,13 +3720,13 @@ int32_t simkeep_snapshot_latest(const struct simkeep_snapshot *snapshot,
                                 struct simkeep_error **error);
 
 /**
- * Finds all pairs of different fingerprints within the distance `k` of `like`, with its epoch,
- * versions, prefix and classes, each once, in no particular order. Get them by
- * `simkeep_pairs_next`. `progress` may be NULL. Free the result with `simkeep_pairs_free`. Any
- * thread.
+ * Finds all pairs of different fingerprints within a distance, each once, in no particular order.
+ * The distance, the epoch, the versions, the prefix and the classes come from `like`. Get the
+ * pairs by `simkeep_pairs_next`. `progress` may be NULL. Free the result with
+ * `simkeep_pairs_free`. Any thread.
  *
- * The join begins now, in its own threads on all cores, and pauses while its caller requests no
- * pairs. Costs some 0.1 microseconds for each fingerprint, and 256 MiB of memory.
+ * The join begins at once, in its own threads on all cores, and pauses while its caller requests
+ * no pairs. Costs some 0.1 microseconds for each fingerprint, and 256 MiB of memory.
  */
 struct simkeep_pairs *simkeep_snapshot_all_pairs(const struct simkeep_snapshot *snapshot,
                                                  const struct simkeep_query *like,
@@ -3672,9 +3734,10 @@ struct simkeep_pairs *simkeep_snapshot_all_pairs(const struct simkeep_snapshot *
                                                  struct simkeep_error **error);
 
 /**
- * Copies the next pairs to where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no
- * more. They are valid until the next call on `pairs`. Pairs before an error are correct but
- * incomplete. `size` is `sizeof(simkeep_pair_chunk)`. One thread at a time. Waits for pairs.
+ * Copies the next pairs to where `chunk` points: at least one pair, or `SIMKEEP_NONE` if there are
+ * no more pairs. The pairs are valid until the next call on `pairs`. Pairs before an error are
+ * correct but incomplete. `size` is `sizeof(simkeep_pair_chunk)`. One thread at a time. Waits for
+ * pairs.
  */
 int32_t simkeep_pairs_next(struct simkeep_pairs *pairs,
                            struct simkeep_pair_chunk *chunk,
@@ -3682,14 +3745,15 @@ int32_t simkeep_pairs_next(struct simkeep_pairs *pairs,
                            struct simkeep_error **error);
 
 /**
- * Frees pairs, at any time. Before the end, this stops the join, cancels its progress, and waits
- * until its threads have ended, usually some milliseconds. Does nothing for NULL.
+ * Frees pairs, at any time. Before the end, the call stops the join, cancels its progress, and
+ * waits until the threads of the join have ended, usually some milliseconds. Does nothing for
+ * NULL.
  */
 void simkeep_pairs_free(struct simkeep_pairs *pairs);
 
 /**
  * Fills in the size, a fingerprint, a distance, and defaults for all other fields. `size` is
- * `sizeof(simkeep_query)`. A distance of 64 with a limit searches the nearest pages at any
+ * `sizeof(simkeep_query)`. A query with distance 64 and a limit finds the nearest pages at any
  * distance. Any thread; costs nothing.
  */
 int32_t simkeep_query_init(struct simkeep_query *query,
@@ -3709,8 +3773,8 @@ struct simkeep_matches *simkeep_snapshot_near(const struct simkeep_snapshot *sna
 
 /**
  * Finds the `count` nearest pages at any distance. Free the result with `simkeep_matches_free`.
- * Any thread. Costs up to three times a search within the distance of the farthest, and memory for
- * a few times `count` pages.
+ * Any thread. Costs up to three times a search within the distance of the farthest page, and
+ * memory for a few times `count` pages.
  */
 struct simkeep_matches *simkeep_snapshot_nearest(const struct simkeep_snapshot *snapshot,
                                                  uint64_t fingerprint,
@@ -3726,10 +3790,10 @@ struct simkeep_matches *simkeep_snapshot_search(const struct simkeep_snapshot *s
                                                 struct simkeep_error **error);
 
 /**
- * Searches for each of many fingerprints, with the options of `like`, whose own fingerprint is
+ * Searches for each of many fingerprints, with the options of `like`. The fingerprint of `like` is
  * ignored. Results are in the order of the fingerprints, which are copied first. Free the result
- * with `simkeep_matches_free`. Any thread; it uses all cores. Each search costs a half to a
- * quarter of a single one.
+ * with `simkeep_matches_free`. Any thread; the call uses all cores. Each search costs a half to a
+ * quarter of a single search.
  */
 struct simkeep_matches *simkeep_snapshot_search_batch(const struct simkeep_snapshot *snapshot,
                                                       const uint64_t *fingerprints,
@@ -3742,10 +3806,10 @@ struct simkeep_matches *simkeep_snapshot_search_batch(const struct simkeep_snaps
  * ================================================================================================ */
 
 /**
- * Copies the next pages, up to 1,024, to where `chunk` points; `SIMKEEP_NONE` if there are no
- * more. They are valid until the next call on `clustered_pages`. After an error there are no more.
- * `size` is `sizeof(simkeep_clustered_chunk)`. One thread at a time. Costs reading the URL of
- * each.
+ * Copies the next pages, up to 1,024, to where `chunk` points; `SIMKEEP_NONE` if there are no more
+ * pages. The pages are valid until the next call on `clustered_pages`. After an error there are no
+ * more pages. `size` is `sizeof(simkeep_clustered_chunk)`. One thread at a time. Costs reading the
+ * URL of each page.
  */
 int32_t simkeep_clustered_pages_next(struct simkeep_clustered_pages *clustered_pages,
                                      struct simkeep_clustered_chunk *chunk,
@@ -3758,8 +3822,8 @@ int32_t simkeep_clustered_pages_next(struct simkeep_clustered_pages *clustered_p
 void simkeep_clustered_pages_free(struct simkeep_clustered_pages *clustered_pages);
 
 /**
- * Fills in the size, a distance, or -1 for that of the epoch, and defaults for all other fields.
- * `size` is `sizeof(simkeep_clustering)`. Any thread; costs nothing.
+ * Fills in the size, a distance (-1 for the near distance of the epoch), and defaults for all
+ * other fields. `size` is `sizeof(simkeep_clustering)`. Any thread; costs nothing.
  */
 int32_t simkeep_clustering_init(struct simkeep_clustering *clustering,
                                 size_t size,
@@ -3767,10 +3831,11 @@ int32_t simkeep_clustering_init(struct simkeep_clustering *clustering,
                                 struct simkeep_error **error);
 
 /**
- * Divides all pages into clusters, each with a leader within a distance of all others. The same
- * pages make the same clusters, in whichever order they came. `progress` may be NULL. Free the
- * result with `simkeep_clusters_free`. Any thread. Costs reading all pages once, and some joins;
- * takes the memory of `clustering`, and scratch files of some 150 bytes a page.
+ * Divides all pages into clusters, each with a leader within a distance of all other pages in the
+ * cluster. The same pages make the same clusters, regardless of the order of their visits.
+ * `progress` may be NULL. Free the result with `simkeep_clusters_free`. Any thread. Costs reading
+ * all pages once, and some joins; takes the memory of `clustering`, and scratch files of some 150
+ * bytes a page.
  */
 struct simkeep_clusters *simkeep_snapshot_clusters(const struct simkeep_snapshot *snapshot,
                                                    const struct simkeep_clustering *clustering,
@@ -3806,20 +3871,21 @@ struct simkeep_clustered_pages *simkeep_clusters_by_page(const struct simkeep_cl
                                                          struct simkeep_error **error);
 
 /**
- * Lists the pages of clusters with at least this many pages, the largest cluster first: the
- * leader, then the others by their distance from it. Otherwise as `simkeep_clusters_by_page`.
+ * Lists the pages of clusters with at least this many pages, the largest cluster first. In each
+ * cluster the leader comes first, then the other pages by their distance from it. See also
+ * `simkeep_clusters_by_page`.
  */
 struct simkeep_clustered_pages *simkeep_clusters_by_cluster(const struct simkeep_clusters *clusters,
                                                             uint64_t pages_min,
                                                             struct simkeep_error **error);
 
 /**
- * Finds the cluster of a page, as `simkeep_snapshot_clusters` would, by searches around it. The
- * result has the pages of the cluster, the leader first; none, if the page is excluded by the
- * options. `complete` becomes 1, or 0 if the searches were cut short, so that another page may
- * lead it, or pages may be missing; it may be NULL. Free the result with
- * `simkeep_clustered_pages_free`. Any thread. Usually costs a few searches, in dense regions
- * thousands.
+ * Finds the cluster of a page by searches around the page. The result equals the cluster of the
+ * page in `simkeep_snapshot_clusters`. The result has the pages of the cluster, the leader first,
+ * or no pages if the options exclude the page. `complete` becomes 1, or 0 if the searches were cut
+ * short, so that the leader may be wrong, or pages may be missing. `complete` may be NULL. Free
+ * the result with `simkeep_clustered_pages_free`. Any thread. Usually costs a few searches, in
+ * dense regions thousands.
  */
 struct simkeep_clustered_pages *simkeep_snapshot_cluster_of(const struct simkeep_snapshot *snapshot,
                                                             const char *url,
@@ -3838,9 +3904,9 @@ struct simkeep_cluster_list *simkeep_clusters_by_size(const struct simkeep_clust
 
 /**
  * Copies the next clusters, up to 1,024, to where `chunk` points; `SIMKEEP_NONE` if there are no
- * more. They are valid until the next call on `cluster_list`. After an error there are no more.
- * `size` is `sizeof(simkeep_cluster_chunk)`. One thread at a time. Costs reading the leader of
- * each.
+ * more clusters. The clusters are valid until the next call on `cluster_list`. After an error
+ * there are no more clusters. `size` is `sizeof(simkeep_cluster_chunk)`. One thread at a time.
+ * Costs reading the leader of each cluster.
  */
 int32_t simkeep_cluster_list_next(struct simkeep_cluster_list *cluster_list,
                                   struct simkeep_cluster_chunk *chunk,
@@ -3858,23 +3924,24 @@ void simkeep_cluster_list_free(struct simkeep_cluster_list *cluster_list);
 const simkeep_fate *simkeep_fates_kinds(const struct simkeep_fates *fates);
 
 /**
- * For each dropped page the digest of the content that was compared, 16 bytes each. Other
- * content of the page may have no kept near-duplicate.
+ * For each dropped page, the digest of the content that was compared, 16 bytes each. Other
+ * content of a dropped page may have no kept near-duplicate.
  */
 const uint8_t *simkeep_fates_digests(const struct simkeep_fates *fates);
 
 /**
- * Whether there is such a digest, 1 or 0.
+ * Whether each page is dropped and its digest is known, 1 or 0.
  */
 const uint8_t *simkeep_fates_has_digest(const struct simkeep_fates *fates);
 
 /**
- * For each dropped page the page that is kept instead; empty for others.
+ * For each dropped page, the URL of the page that is kept instead; empty for other pages.
  */
 const struct simkeep_texts *simkeep_fates_kept(const struct simkeep_fates *fates);
 
 /**
- * The distance of the two pages in bits; `SIMKEEP_NO_DISTANCE` for others.
+ * The distance of each dropped page from the kept page in bits; `SIMKEEP_NO_DISTANCE` for
+ * other pages.
  */
 const uint8_t *simkeep_fates_distances(const struct simkeep_fates *fates);
 
@@ -3897,9 +3964,10 @@ struct simkeep_dropped *simkeep_clusters_dropped(const struct simkeep_clusters *
 uint64_t simkeep_dropped_count(const struct simkeep_dropped *dropped);
 
 /**
- * Returns the fates of many pages, and for which page each is dropped. `size` is `sizeof *urls`.
- * For an invalid URL, `simkeep_error_row` is its index. Free the result with `simkeep_fates_free`.
- * Any thread. Costs a lookup for each page, and for a dropped one reading it and the kept page.
+ * Returns the fates of many pages, and for each dropped page the page that is kept instead. `size`
+ * is `sizeof *urls`. For an invalid URL, `simkeep_error_row` is its index. Free the result with
+ * `simkeep_fates_free`. Any thread. Costs a lookup for each page, and for a dropped page a read of
+ * this page and of the kept page.
  */
 struct simkeep_fates *simkeep_dropped_fates(const struct simkeep_dropped *dropped,
                                             const struct simkeep_text *urls,
@@ -3927,10 +3995,10 @@ void simkeep_fates_free(struct simkeep_fates *fates);
  * ================================================================================================ */
 
 /**
- * Copies the next decision to where `decision` points, and its page to where `page` points, which
- * may be NULL; `SIMKEEP_NONE` after the last one. Texts are valid until the next call on
- * `decisions`. After an error there are no more. `size` is `sizeof(simkeep_decision)`, and
- * `page_size` `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds; the first
+ * Copies the next decision to where `decision` points, and its page to where `page` points; `page`
+ * may be NULL. `SIMKEEP_NONE` after the last decision. Texts are valid until the next call on
+ * `decisions`. After an error there are no more decisions. `size` is `sizeof(simkeep_decision)`,
+ * and `page_size` `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds; the first
  * call after `simkeep_snapshot_due` costs the whole query.
  */
 int32_t simkeep_decisions_next(struct simkeep_decisions *decisions,
@@ -3946,9 +4014,10 @@ int32_t simkeep_decisions_next(struct simkeep_decisions *decisions,
 void simkeep_decisions_free(struct simkeep_decisions *decisions);
 
 /**
- * Finds the most valuable pages to visit, the best first. Get them by `simkeep_decisions_next`.
- * Free the result with `simkeep_decisions_free`. Any thread. The first page costs reading 28 bytes
- * for each page of the store; each further one costs some microseconds.
+ * Finds the most valuable pages to visit, the best first. Get the pages by
+ * `simkeep_decisions_next`. Free the result with `simkeep_decisions_free`. Any thread. The first
+ * page costs reading 28 bytes for each page of the store; each further page costs some
+ * microseconds.
  */
 struct simkeep_decisions *simkeep_snapshot_due(const struct simkeep_snapshot *snapshot,
                                                const struct simkeep_due_query *due_query,
@@ -3956,10 +4025,10 @@ struct simkeep_decisions *simkeep_snapshot_due(const struct simkeep_snapshot *sn
 
 /**
  * Leases the pages that `simkeep_snapshot_due` finds, except pages already leased and pages with
- * no value. A lease ends when the page is observed or released, or `lease_s` seconds after
- * `now_ms`, as of the time of a later call. Leases are in memory only: after a reopen no page is
- * leased. Free the result with `simkeep_decisions_free`. Any thread; each gets different pages.
- * Costs as much as `simkeep_snapshot_due`.
+ * no value. A lease ends when the page is observed or released, or when the `now_ms` of a later
+ * call is more than `lease_s` seconds after the `now_ms` of this call. Leases are in memory only:
+ * after a reopen no page is leased. Free the result with `simkeep_decisions_free`. Any thread;
+ * concurrent calls get different pages. Costs as much as `simkeep_snapshot_due`.
  */
 struct simkeep_decisions *simkeep_lease_due(struct simkeep_store *store,
                                             const struct simkeep_due_query *due_query,
@@ -3976,9 +4045,10 @@ int32_t simkeep_release(struct simkeep_store *store,
                         struct simkeep_error **error);
 
 /**
- * Returns the recent number of visits a day, as input for a plan: of pages under the prefix of
- * `due_query`, in the 28 days up to the latest visit, or since the first visit of all. Any thread.
- * Costs reading 28 bytes for each page, twice, and the histories of up to 131,072 pages.
+ * Returns the recent number of visits a day, as input for a plan. Counts visits to pages under the
+ * prefix of `due_query`, in the 28 days up to the latest visit, or since the first visit in the
+ * store. Any thread. Costs reading 28 bytes for each page, twice, and the histories of up to
+ * 131,072 pages.
  */
 int32_t simkeep_snapshot_pace(const struct simkeep_snapshot *snapshot,
                               const struct simkeep_due_query *due_query,
@@ -3986,10 +4056,10 @@ int32_t simkeep_snapshot_pace(const struct simkeep_snapshot *snapshot,
                               struct simkeep_error **error);
 
 /**
- * Plans how to spend a number of visits a day in the long run, with the policy, prefix and rules
- * of `due_query`; its budget and hints do not apply. The plan reflects what is known now: make a
- * new one once a day, for example. Free the result with `simkeep_plan_free`. Any thread. Costs
- * reading 28 bytes for each page, up to a second for a million.
+ * Plans the use of a number of visits a day in the long run, with the policy, prefix and rules of
+ * `due_query`; the budget and the hints are ignored. The plan uses the visits known now, so make a
+ * new plan regularly, for example once a day. Free the result with `simkeep_plan_free`. Any
+ * thread. Costs reading 28 bytes for each page, up to a second for a million pages.
  */
 struct simkeep_plan *simkeep_snapshot_plan(const struct simkeep_snapshot *snapshot,
                                            const struct simkeep_due_query *due_query,
@@ -4009,8 +4079,8 @@ int32_t simkeep_due_query_init(struct simkeep_due_query *due_query,
 /**
  * Collects changes from sitemaps or feeds, for queries on this store. `trust` is the probability
  * that a hint is true, from 0 to 1; -1 for 0.8. `size` is `sizeof *changes`. Free the result with
- * `simkeep_hints_free`. Any thread. Costs 16 bytes for each change, and three times that while it
- * is built.
+ * `simkeep_hints_free`. Any thread. Costs 16 bytes for each change, and 48 bytes for each change
+ * while the hints are built.
  */
 struct simkeep_hints *simkeep_snapshot_hints(const struct simkeep_snapshot *snapshot,
                                              const struct simkeep_change *changes,
@@ -4035,7 +4105,7 @@ int32_t simkeep_plan_get(const struct simkeep_plan *plan,
 
 /**
  * Copies the values of a page without visits to where `new_page` points. `size` is
- * `sizeof(simkeep_new_page)`. Any thread. Reads nothing of the store.
+ * `sizeof(simkeep_new_page)`. Any thread. Reads no data of the store.
  */
 int32_t simkeep_plan_of_new(const struct simkeep_plan *plan,
                             const char *url,
@@ -4045,9 +4115,10 @@ int32_t simkeep_plan_of_new(const struct simkeep_plan *plan,
                             struct simkeep_error **error);
 
 /**
- * Decides about one page by a plan, as `simkeep_snapshot_due` with that plan would. The result has
- * one decision, or none for an unknown page. Free the result with `simkeep_decisions_free`. Any
- * thread. Costs reading one record, and a search.
+ * Decides about a single page by a plan. The decision equals the decision of
+ * `simkeep_snapshot_due` with this plan. The result has one decision, or no decision for an
+ * unknown page. Free the result with `simkeep_decisions_free`. Any thread. Costs reading one
+ * record, and a search.
  */
 struct simkeep_decisions *simkeep_snapshot_decide(const struct simkeep_snapshot *snapshot,
                                                   const char *url,
@@ -4065,11 +4136,11 @@ void simkeep_plan_free(struct simkeep_plan *plan);
  * ================================================================================================ */
 
 /**
- * Makes or updates a backup: a second directory with the same store, while it is in use. `copy` is
- * 0 to hard-link files, which takes no space, or 1 to copy them, so that damage to one on the disk
- * does not affect the other. `progress` may be NULL, and so may `backed_up`, which receives the
- * result; `size` is `sizeof(simkeep_backed_up)`. After an error an earlier backup is unchanged.
- * Any thread. Costs reading and checking all of the backup, and the copies.
+ * Makes or updates a backup: a second directory with the same store. The store may be in use.
+ * `copy` is 0 to hard-link files, which takes no space, or 1 to copy files, so that disk damage to
+ * a file does not affect its copy. `progress` may be NULL. `backed_up` receives the result, and
+ * may be NULL; `size` is `sizeof(simkeep_backed_up)`. After an error an earlier backup is
+ * unchanged. Any thread. Costs reading and checking the whole backup, and writing the copies.
  */
 int32_t simkeep_backup(const struct simkeep_store *store,
                        const char *to_path,
@@ -4080,8 +4151,8 @@ int32_t simkeep_backup(const struct simkeep_store *store,
                        struct simkeep_error **error);
 
 /**
- * Backs up the store in a directory, as `simkeep_backup` does for an open one. Another process may
- * have it open for writing.
+ * Backs up the store in a directory, like `simkeep_backup` for an open store. Another process may
+ * have the store open for writing.
  */
 int32_t simkeep_backup_path(const char *path,
                             const char *to_path,
@@ -4092,9 +4163,9 @@ int32_t simkeep_backup_path(const char *path,
                             struct simkeep_error **error);
 
 /**
- * Lists the epochs in a snapshot, by number. Verdicts use the last one that has not ended and
+ * Lists the epochs in a snapshot, by number. Verdicts use the last epoch that has not ended and
  * whose role is not `SIMKEEP_ROLE_NEAR`. Free the result with `simkeep_epochs_free`. Any thread;
- * costs copying it.
+ * costs a copy of the list.
  */
 struct simkeep_epochs *simkeep_snapshot_epochs(const struct simkeep_snapshot *snapshot,
                                                struct simkeep_error **error);
@@ -4115,13 +4186,13 @@ int32_t simkeep_epochs_get(const struct simkeep_epochs *epochs,
                            struct simkeep_error **error);
 
 /**
- * Frees a list of epochs, and its names. Does nothing for NULL. Any thread.
+ * Frees a list of epochs, and the names in the list. Does nothing for NULL. Any thread.
  */
 void simkeep_epochs_free(struct simkeep_epochs *epochs);
 
 /**
- * Returns the epoch of verdicts: observed fingerprints are of this epoch by default. Any thread;
- * costs nothing.
+ * Returns the epoch of verdicts. Observed fingerprints belong to this epoch by default. Any
+ * thread; costs nothing.
  */
 int32_t simkeep_change_epoch(const struct simkeep_store *store,
                              uint32_t *epoch,
@@ -4135,10 +4206,10 @@ int32_t simkeep_snapshot_near_epoch(const struct simkeep_snapshot *snapshot,
                                     struct simkeep_error **error);
 
 /**
- * Registers an epoch of external fingerprints by its name, or finds it, and writes its number to
- * where `epoch` points. `role` is a `simkeep_role`; `minor` and `moderate` are the largest
- * distances of such changes, or both -1. A new name becomes the newest epoch of its role. Any
- * thread. Costs one commit, and nothing for a known name.
+ * Registers an epoch of external fingerprints by its name, or finds the epoch with this name, and
+ * writes its number to where `epoch` points. `role` is a `simkeep_role`; `minor` and `moderate`
+ * are the largest distances of minor and moderate changes, or both are -1. A new name becomes the
+ * newest epoch of its role. Any thread. Costs one commit, and nothing for a known name.
  */
 int32_t simkeep_register_epoch(struct simkeep_store *store,
                                const char *name,
@@ -4150,12 +4221,12 @@ int32_t simkeep_register_epoch(struct simkeep_store *store,
                                struct simkeep_error **error);
 
 /**
- * Begins an epoch of one of simkeep's own recipes, such as `default` or `near`, and writes its
- * number to where `epoch` points. `extractor` names the software that extracts the texts; NULL is
- * for simkeep's own, which a new store, the tool and the Python package use, too. `table` may be
- * NULL, or is the path of a table of document frequencies, which is copied into the store.
- * Otherwise as `simkeep_register_epoch`. Any thread. Costs one commit, and two more syncs for a
- * table.
+ * Begins an epoch of one of simkeep's own recipes, for example `default` or `near`, and writes the
+ * number of the epoch to where `epoch` points. `extractor` names the software that extracts the
+ * texts; NULL means simkeep's own extractor, which new stores, the tool and the Python package
+ * use. `table` is NULL, or the path of a table of document frequencies, which is copied into the
+ * store. `simkeep_register_epoch` explains the other arguments. Any thread. Costs one commit, and
+ * two more syncs for a table.
  */
 int32_t simkeep_begin_epoch(struct simkeep_store *store,
                             const char *recipe,
@@ -4171,7 +4242,7 @@ int32_t simkeep_begin_epoch(struct simkeep_store *store,
 
 /**
  * Ends an epoch permanently. `SIMKEEP_EPOCH_IN_USE` if more than `left` pages have a fingerprint
- * of their current content in this epoch alone. Any thread. Costs a commit, and a scan unless
+ * of their current content only in this epoch. Any thread. Costs a commit, and a scan unless
  * `left` is `UINT64_MAX`.
  */
 int32_t simkeep_end_epoch(struct simkeep_store *store,
@@ -4180,11 +4251,11 @@ int32_t simkeep_end_epoch(struct simkeep_store *store,
                           struct simkeep_error **error);
 
 /**
- * Restates the content that a page had at a time: stores a fingerprint in another epoch, which is
- * neither a visit nor a change. `has_fingerprint` is 1, or 0 if the content has none in that
- * epoch; `digest` points to the 16 bytes of the content's digest, or is NULL. `SIMKEEP_NONE` if
- * the page had no such content, and nothing was stored. Any thread. Costs as much as
- * `simkeep_observe`.
+ * Restates the content that a page had at a time by storing a fingerprint in another epoch. A
+ * restatement is neither a visit nor a change. `has_fingerprint` is 1, or 0 if the content has no
+ * fingerprint in that epoch; `digest` points to the 16 bytes of the content's digest, or is NULL.
+ * `SIMKEEP_NONE` if the page had no content at that time; then nothing was stored. Any thread.
+ * Costs as much as `simkeep_observe`.
  */
 int32_t simkeep_restate(struct simkeep_store *store,
                         const char *url,
@@ -4197,9 +4268,9 @@ int32_t simkeep_restate(struct simkeep_store *store,
                         struct simkeep_error **error);
 
 /**
- * Forgets everything observed so far about a page. It is hidden from every result at once, and its
- * bytes leave the files as these are merged. Later observations start a new history. `pages`
- * receives the number of forgotten pages, 0 or 1; it may be NULL. Any thread. Costs a commit.
+ * Forgets all observations of a page so far. The page is hidden from every result at once, and its
+ * bytes leave the files when the files are merged. Later observations start a new history. `pages`
+ * receives the number of forgotten pages, 0 or 1, and may be NULL. Any thread. Costs a commit.
  */
 int32_t simkeep_forget(struct simkeep_store *store,
                        const char *url,
@@ -4208,10 +4279,10 @@ int32_t simkeep_forget(struct simkeep_store *store,
                        struct simkeep_error **error);
 
 /**
- * Forgets all pages under a prefix, such as `example.org/private/`, as `simkeep_forget` forgets
- * one. A prefix with a host or a path also covers pages that match it apart from the user in their
- * URL. `pages` receives their number; it may be NULL. Any thread. Costs a commit, and a scan of
- * these pages, during which writers wait.
+ * Forgets all pages under a prefix, for example `example.org/private/`, like `simkeep_forget` for
+ * each page. A prefix with a host or a path also covers pages that match it except for the user in
+ * their URL. `pages` receives the number of forgotten pages, and may be NULL. Any thread. Costs a
+ * commit, and a scan of these pages, during which writers wait.
  */
 int32_t simkeep_forget_under(struct simkeep_store *store,
                              const char *prefix,
@@ -4220,11 +4291,11 @@ int32_t simkeep_forget_under(struct simkeep_store *store,
                              struct simkeep_error **error);
 
 /**
- * Forgets a page as `simkeep_forget` does, and rewrites every file with bytes of it. Afterwards no
- * file of the store contains its URL, except files that a snapshot holds open, which are removed
- * with the snapshot. `progress` may be NULL. After an error the page may be forgotten while files
- * still contain bytes of it: purge again. Any thread. Costs a rewrite of each segment with such
- * bytes.
+ * Forgets a page like `simkeep_forget`, and rewrites every file with bytes of the page. Afterwards
+ * no file of the store contains the URL, except files that a snapshot keeps open, which are
+ * removed with the snapshot. `progress` may be NULL. After an error the page may be forgotten
+ * while files still contain its bytes; purge it again. Any thread. Costs a rewrite of each segment
+ * with bytes of the page.
  */
 int32_t simkeep_purge(struct simkeep_store *store,
                       const char *url,
@@ -4234,8 +4305,8 @@ int32_t simkeep_purge(struct simkeep_store *store,
                       struct simkeep_error **error);
 
 /**
- * Forgets all pages under a prefix as `simkeep_forget_under` does, and rewrites files as
- * `simkeep_purge` does.
+ * Forgets all pages under a prefix like `simkeep_forget_under`, and rewrites files like
+ * `simkeep_purge`.
  */
 int32_t simkeep_purge_under(struct simkeep_store *store,
                             const char *prefix,
@@ -4245,12 +4316,12 @@ int32_t simkeep_purge_under(struct simkeep_store *store,
                             struct simkeep_error **error);
 
 /**
- * Makes a new store, in a new or empty directory, from the sound parts of the one at `path`, and
- * reports losses. `keep_forgotten` is 1 to keep pages that a lost operation may have forgotten;
- * with 0 the result is `SIMKEEP_AMBIGUOUS_REPAIR` if there may be such pages. `memory_bytes`
- * limits the memory, 0 for 512 MiB. `progress` may be NULL. After an error there is no new store.
- * Free the result with `simkeep_repaired_free`. Any thread. Costs reading all files twice, and
- * writing a store.
+ * Makes a new store, in a new or empty directory, from the sound parts of the store at `path`, and
+ * reports losses. `keep_forgotten` is 1 to keep pages that a lost operation may have forgotten.
+ * With 0, the result is `SIMKEEP_AMBIGUOUS_REPAIR` if a lost operation may have forgotten pages.
+ * `memory_bytes` limits the memory, 0 for 512 MiB. `progress` may be NULL. After an error there is
+ * no new store. Free the result with `simkeep_repaired_free`. Any thread. Costs reading all files
+ * twice, and writing a store.
  */
 struct simkeep_repaired *simkeep_repair(const char *path,
                                         const char *to_path,
@@ -4279,15 +4350,15 @@ int32_t simkeep_repaired_loss(const struct simkeep_repaired *repaired,
                               struct simkeep_error **error);
 
 /**
- * Returns why forgotten pages may have been restored: the lost operations that may have
- * forgotten them, only with `keep_forgotten`. Valid as long as `repaired`; NULL for NULL. Any
- * thread; costs nothing.
+ * Returns the reasons why forgotten pages may have been restored: the lost operations that may
+ * have forgotten pages. Only repairs with `keep_forgotten` have reasons. Valid as long as
+ * `repaired`; NULL for NULL. Any thread; costs nothing.
  */
 const struct simkeep_texts *simkeep_repaired_ambiguities(const struct simkeep_repaired *repaired);
 
 /**
- * Returns epochs with unreadable names, by their new names. Valid as long as `repaired`; NULL
- * for NULL. Any thread; costs nothing.
+ * Returns the new names of epochs whose names are unreadable. Valid as long as `repaired`;
+ * NULL for NULL. Any thread; costs nothing.
  */
 const struct simkeep_texts *simkeep_repaired_unnamed_epochs(const struct simkeep_repaired *repaired);
 
@@ -4298,7 +4369,7 @@ void simkeep_repaired_free(struct simkeep_repaired *repaired);
 
 /**
  * Copies the sizes of a store to where `stats` points. `size` is `sizeof(simkeep_stats)`. Any
- * thread. Reads memory only, and no table.
+ * thread. Reads only memory, and no fingerprint tables.
  */
 int32_t simkeep_store_stats(const struct simkeep_store *store,
                             struct simkeep_stats *stats,
@@ -4315,16 +4386,16 @@ int32_t simkeep_reader_stats(const struct simkeep_reader *reader,
                              struct simkeep_error **error);
 
 /**
- * Checks that the last background merge succeeded. `SIMKEEP_NONE` if it did; otherwise
- * `SIMKEEP_OTHER` and an error with the reason, such as a full disk. The store retries by itself.
- * Any thread. Costs as much as `simkeep_store_stats`.
+ * Checks that the last background merge succeeded. `SIMKEEP_NONE` if the merge succeeded;
+ * otherwise `SIMKEEP_OTHER` and an error with the reason, for example a full disk. The store
+ * retries the merge by itself. Any thread. Costs as much as `simkeep_store_stats`.
  */
 int32_t simkeep_store_merge_error(const struct simkeep_store *store, struct simkeep_error **error);
 
 /**
- * Checks a store while it is in use: reads all of it, and reports every flaw. `rate` is the
- * maximum number of bytes to read per second, 0 for no limit. `progress` may be NULL. Damage is
- * not an error: `simkeep_verified_get` returns the number of flaws. Free the result with
+ * Checks a store, which may be in use: reads the whole store, and reports every flaw. `rate` is
+ * the maximum number of bytes to read per second, 0 for no limit. `progress` may be NULL. Damage
+ * is not an error: `simkeep_verified_get` returns the number of flaws. Free the result with
  * `simkeep_verified_free`. Any thread. Costs reading all files.
  */
 struct simkeep_verified *simkeep_verify(const struct simkeep_store *store,
@@ -4333,8 +4404,8 @@ struct simkeep_verified *simkeep_verify(const struct simkeep_store *store,
                                         struct simkeep_error **error);
 
 /**
- * Checks the store in a directory, as `simkeep_verify` does for an open one. The store may fail to
- * open, or another process may have it open for writing.
+ * Checks the store in a directory, like `simkeep_verify` for an open store. The check also works
+ * if the store cannot be opened, or if another process has it open for writing.
  */
 struct simkeep_verified *simkeep_verify_path(const char *path,
                                              uint64_t rate,
@@ -4351,7 +4422,7 @@ int32_t simkeep_verified_get(const struct simkeep_verified *verified,
                              struct simkeep_error **error);
 
 /**
- * Copies flaw `nth`, from 0, to where `flaw` points; at most 1000 are listed. `size` is
+ * Copies flaw `nth`, from 0, to where `flaw` points. At most 1000 flaws are listed. `size` is
  * `sizeof(simkeep_flaw)`. Any thread; costs nothing.
  */
 int32_t simkeep_verified_flaw(const struct simkeep_verified *verified,

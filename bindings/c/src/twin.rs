@@ -4,7 +4,7 @@
 #![expect(clippy::cast_possible_truncation, reason = "the numbers of a test are small")]
 
 mod asks;
-mod tells;
+mod writes;
 
 use std::ffi::{CString, c_char};
 use std::ptr;
@@ -85,7 +85,7 @@ fn done(call: impl FnOnce(*mut *mut Failure) -> i32) -> i32 {
 }
 
 /// Converts a text for C.
-fn given(text: &str) -> (*const c_char, usize) {
+fn c_text(text: &str) -> (*const c_char, usize) {
     (text.as_ptr().cast(), text.len())
 }
 
@@ -145,7 +145,7 @@ impl TwinStores {
                 _ => Observation::content(url, Time::from_ms_unchecked(time), print, self.epoch),
             };
             let mut visit = Visit::at_epoch(self.epoch.number());
-            (visit.url, visit.url_len) = given(url);
+            (visit.url, visit.url_len) = c_text(url);
             visit.time_ms = time;
             visit.seen = crate::write::visit::seen_code(&observation.visit.seen) as i32;
             if observation.visit.seen.content().is_some_and(|seen| seen.fingerprint.is_some()) {
@@ -192,11 +192,11 @@ impl TwinStores {
         like = like.limit(query.limit as usize);
         let (under, exclude) = ("example.com", dice.url());
         if dice.roll(2) == 0 {
-            (query.under, query.under_len) = given(under);
+            (query.under, query.under_len) = c_text(under);
             like = like.under(Prefix::parse(under).unwrap());
         }
         if dice.roll(2) == 0 {
-            (query.exclude, query.exclude_len) = given(&exclude);
+            (query.exclude, query.exclude_len) = c_text(&exclude);
             like = like.exclude(&exclude);
         }
         (query.from_ms, query.to_ms) = (dice.time(), 1000);
@@ -242,7 +242,7 @@ impl TwinStores {
     /// Queries the state of a page.
     fn ask(&self, dice: &mut TwinRandom) {
         let url = dice.url();
-        let (text, len) = given(&url);
+        let (text, len) = c_text(&url);
         let view = self.view();
         let at = &raw const *view;
         let of_c = made(|error| history::simkeep_snapshot_history(at, text, len, error));

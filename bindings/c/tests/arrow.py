@@ -90,7 +90,7 @@ lib.simkeep_snapshot_free(c.c_void_p(now))
 assert batch.column("url")[1].as_py() == "https://example.org/ä"
 
 
-def given(function, table, *more, of=None):
+def call_with_table(function, table, *more, of=None):
     """Passes a table to a function of the store, or of `of`. Returns its result, or the error message."""
     schema, array, error = Schema(), Array(), c.c_void_p()
     table._export_to_c(c.addressof(array), c.addressof(schema))
@@ -118,7 +118,7 @@ whole = batch(
     weight=pa.array([None, 2.5, None], pa.float64()),
     seen=pa.array(["content", None, "gone"]),
 )
-answers = table("simkeep_outcomes_arrow", given("simkeep_observe_arrow", whole))
+answers = table("simkeep_outcomes_arrow", call_with_table("simkeep_observe_arrow", whole))
 assert answers.column("verdict").to_pylist() == ["new", "new", "gone"], answers.to_pydict()
 
 # The same visits in any other layout are known.
@@ -133,7 +133,7 @@ layouts = {
     "seen": [pa.dictionary(pa.int32(), pa.string())],
 }
 whole = whole.set_column(4, "status", pa.array([100, None, 101], pa.int8()))
-given("simkeep_observe_arrow", whole)
+call_with_table("simkeep_observe_arrow", whole)
 for name, types in layouts.items():
     for type in types:
         at = whole.schema.get_field_index(name)
@@ -143,15 +143,15 @@ for name, types in layouts.items():
         else:
             column = column.cast(type)
         changed = whole.set_column(at, name, column)
-        answers = table("simkeep_outcomes_arrow", given("simkeep_observe_arrow", changed))
+        answers = table("simkeep_outcomes_arrow", call_with_table("simkeep_observe_arrow", changed))
         assert answers.column("verdict").to_pylist() == ["known"] * 3, (name, type, answers.to_pydict())
 signed = whole.set_column(2, "fingerprint", pa.array([-1, None, 1], pa.int64()))
-answers = table("simkeep_outcomes_arrow", given("simkeep_observe_arrow", signed))
+answers = table("simkeep_outcomes_arrow", call_with_table("simkeep_observe_arrow", signed))
 assert answers.column("verdict").to_pylist() == ["known"] * 3
 for start in range(3):
-    answers = table("simkeep_outcomes_arrow", given("simkeep_observe_arrow", whole.slice(start, 3 - start)))
+    answers = table("simkeep_outcomes_arrow", call_with_table("simkeep_observe_arrow", whole.slice(start, 3 - start)))
     assert answers.column("verdict").to_pylist() == ["known"] * (3 - start), start
-assert table("simkeep_outcomes_arrow", given("simkeep_observe_arrow", whole.slice(0, 0))).num_rows == 0
+assert table("simkeep_outcomes_arrow", call_with_table("simkeep_observe_arrow", whole.slice(0, 0))).num_rows == 0
 
 # Errors name the column and the row.
 url, time = ["https://x.example/"], [1]
@@ -169,10 +169,10 @@ for bad, said in (
     (batch(url=url, time=time, epoch=[-1]), "column \"epoch\""),
     (batch(url=url, time=time, fingerprint=pa.array([[1]])), "Arrow format"),
 ):
-    answer = given("simkeep_observe_arrow", bad)
+    answer = call_with_table("simkeep_observe_arrow", bad)
     assert isinstance(answer, str) and said in answer, (said, answer)
 
-code = given("simkeep_load_arrow", batch(url=["https://load.example/"], time=[5], seen=["failed"]),
+code = call_with_table("simkeep_load_arrow", batch(url=["https://load.example/"], time=[5], seen=["failed"]),
              c.c_uint64(0), None, None, c.c_size_t(0))
 assert code == 0, code
 
@@ -182,7 +182,7 @@ failure = c.c_void_p()
 loading = lib.simkeep_loading_begin(c.c_void_p(store), c.c_uint64(0), None, c.byref(failure))
 for part in range(3):
     part = batch(url=[f"https://load.example/{part}"], time=[5], seen=["failed"])
-    code = given("simkeep_loading_push_arrow", part, of=loading)
+    code = call_with_table("simkeep_loading_push_arrow", part, of=loading)
     assert code == 0, code
 loaded = (c.c_uint64 * 9)()
 code = lib.simkeep_loading_finish(c.c_void_p(loading), loaded, c.c_size_t(c.sizeof(loaded)), c.byref(failure))

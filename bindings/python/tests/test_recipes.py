@@ -318,7 +318,7 @@ def test_warc_archives(folder: Path) -> None:
     archive.unmodified(terms, AT + 3 * DAY)
     archive.unmodified(terms, AT + 4 * DAY, "304 Not Modified")
     archive.revisit(terms, AT + 5 * DAY, (terms, AT), status=None)
-    archive.response(rules, AT + 5 * DAY, "404 Not Found", b"<p>gone")
+    archive.response(rules, AT + 5 * DAY, "404 Not FoundRows", b"<p>gone")
     archive.response(prices, AT + 5 * DAY, "503 Service Unavailable", b"<p>sorry")
     # Their originals are missing, or have other content.
     archive.revisit(old, AT + 6 * DAY, ("https://example.com/lost", AT))
@@ -357,7 +357,7 @@ def test_warc_archives(folder: Path) -> None:
         assert {outcome.verdict for _, outcome in again} == {"known"} and len(again) == len(kept)
 
 
-class Found:
+class FoundRows:
     """Pages of some hosts in a store, and their near pages, found by comparing each with each."""
 
     def __init__(self) -> None:
@@ -395,7 +395,7 @@ def unordered(pairs: Any) -> Counter[tuple[frozenset[str], int]]:
 
 
 def test_polars() -> None:
-    found = Found()
+    found = FoundRows()
     names = run(recipe("polars"))
     named = names["named"].select("url", "url_right", "distance").rows()
     assert unordered(named) == unordered(pair for pair in found.pairs if pair[2] > 0)
@@ -407,7 +407,7 @@ def test_polars() -> None:
 
 
 def test_pandas() -> None:
-    found = Found()
+    found = FoundRows()
     elsewhere = run(recipe("pandas"))["elsewhere"]
     named = list(zip(elsewhere["left_url"], elsewhere["right_url"], elsewhere["distance"], strict=True))
     expected = [pair for pair in found.pairs if pair[2] > 0 and host_of(pair[0]) != host_of(pair[1])]
@@ -417,7 +417,7 @@ def test_pandas() -> None:
 
 
 def test_duckdb() -> None:
-    found = Found()
+    found = FoundRows()
     hosts = run(recipe("DuckDB"))["hosts"]
     both = (sorted([host_of(one), host_of(other)]) for one, other, _ in found.pairs)
     shared = Counter((one, other) for one, other in both if one != other)
@@ -428,7 +428,7 @@ def test_duckdb() -> None:
 
 @pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
 def test_multiprocessing(method: str) -> None:
-    found = Found()
+    found = FoundRows()
     expected: dict[str, set[str]] = {}
     for one, other, _ in found.pairs:
         if host_of(one) != host_of(other):

@@ -108,7 +108,7 @@ impl Model {
             _ => verdict_with_restatement(&before, &visit, also.as_slice(), &self.roles),
         };
         self.insert(url, visit.into());
-        self.insert_given(observation);
+        self.insert_property(observation);
         let is_last = !matches!(verdict, Verdict::Known | Verdict::OutOfOrder);
         let novel = is_last && is_novel(&before, &visit, also.as_slice(), &self.roles);
         let share = match verdict {
@@ -151,7 +151,7 @@ impl Model {
     }
 
     /// Adds the properties that come with a visit.
-    fn insert_given(&mut self, observation: &Observation<'_>) {
+    fn insert_property(&mut self, observation: &Observation<'_>) {
         let Observation { url, visit, weight, class, .. } = *observation;
         let weight = weight.map(Property::Weight);
         for property in weight.into_iter().chain(class.map(Property::Class)) {
@@ -186,7 +186,7 @@ impl Model {
             Operation::Observe(observation) => {
                 let Observation { url, visit, also, .. } = observation;
                 self.insert(url, visit.into());
-                self.insert_given(&observation);
+                self.insert_property(&observation);
                 if let Some((content, (fingerprint, epoch))) = visit.seen.content().zip(also) {
                     let (time, digest) = (visit.time, content.digest);
                     self.insert(url, Restated { time, fingerprint, digest, epoch }.into());

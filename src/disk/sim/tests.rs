@@ -335,7 +335,7 @@ fn log_is_recorded_on_request_and_operations_always_counted() {
 }
 
 #[test]
-fn misuse_is_refused_as_on_a_real_disk() {
+fn invalid_calls_are_refused_as_on_a_real_disk() {
     let disk = with_file(b"data");
     let handle = disk.open(A, Access::Read).unwrap();
     handle.write_at(0, b"x").unwrap_err();

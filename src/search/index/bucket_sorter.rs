@@ -89,7 +89,7 @@ impl BucketSorter {
             let end = done + at_once.min((entries - done) as usize) as u32;
             // Passes divide entries, not buckets, so a single bucket may be larger than the memory.
             let pass = SortPass::new(starts, done..end);
-            pass.deal(column, &aim, &mut self.dealt)?;
+            pass.distribute(column, &aim, &mut self.dealt)?;
             pass.each_group(column, &mut self.dealt, &mut self.sorted, &mut visit)?;
             done = end;
         }
@@ -139,7 +139,7 @@ impl<'s> SortPass<'s> {
 
     /// Distributes entries to their groups.
     #[expect(clippy::indexing_slicing, reason = "there is a place to go on at for each group")]
-    fn deal<E>(
+    fn distribute<E>(
         &self,
         column: &SourceColumn<'_, E>,
         aim: &impl Fn(u64) -> (u32, u32),

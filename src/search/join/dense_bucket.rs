@@ -62,7 +62,7 @@ impl DenseBucket {
     }
 
     /// Counts a piece of the bucket.
-    pub(super) fn tally(&self, entries: &[JoinEntry]) -> EntryHistogram {
+    pub(super) fn count(&self, entries: &[JoinEntry]) -> EntryHistogram {
         let mut counts: Vec<BucketSizes> =
             self.parts.iter().map(|(part, _)| BucketSizes::new(part.width)).collect();
         let (mut some, mut all) = (0, u64::MAX);

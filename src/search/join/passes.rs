@@ -373,7 +373,7 @@ impl<'p> PassRunner<'p> {
         let crowd = DenseBucket::new(all.clone().flatten(), entries, cut)?;
         let all: Vec<&[JoinEntry]> = all.collect();
         let Ok(tallies) =
-            in_threads(all.into_iter(), |piece| Ok::<_, Infallible>(crowd.tally(piece)));
+            in_threads(all.into_iter(), |piece| Ok::<_, Infallible>(crowd.count(piece)));
         let tally = tallies.into_iter().reduce(EntryHistogram::and).expect("a crowd has entries");
         // If all entries agree in a part in which pairs must differ, an earlier pass found all
         // pairs.

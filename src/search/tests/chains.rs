@@ -32,8 +32,8 @@ fn filled(fingerprints: &[u64]) -> Chains {
 fn nearest_are_found_and_counted_in_a_dense_bucket() {
     let bounds = Bounds { hits: 20, hits_of_crowd: 20, fingerprints: 100, until: None };
     for (fingerprints, has_crowd) in [
-        (crowd(18, 30_000, 26), true),
-        (crowd(64, 30_000, 26), true),
+        (dense_fingerprints(18, 30_000, 26), true),
+        (dense_fingerprints(64, 30_000, 26), true),
         (fingerprints(Distribution::Even, 30_000, 26), false),
     ] {
         let mut chains = Chains::new();

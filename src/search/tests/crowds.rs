@@ -72,7 +72,7 @@ fn dense_bucket_is_searched_within_bounds_singly_and_batched() {
         .flat_map(|low_bits| {
             [rotations(11), buckets(9, 4), cells(3000)].map(|shape| (low_bits, shape))
         })
-        .map(|(low_bits, shape)| (canonical(crowd(low_bits, n, 71)), shape))
+        .map(|(low_bits, shape)| (canonical(dense_fingerprints(low_bits, n, 71)), shape))
     {
         let tables = tables(&crowd, shape);
         let queries = queries(&crowd, 40, 72);
@@ -107,7 +107,7 @@ fn dense_bucket_is_searched_within_bounds_singly_and_batched() {
 
 #[test]
 fn dense_bucket_within_the_limit_is_searched_exactly() {
-    let crowd = canonical(crowd(64, 20_000, 73));
+    let crowd = canonical(dense_fingerprints(64, 20_000, 73));
     let bounds = Bounds { fingerprints: 20_000, ..SOME };
     for shape in [rotations(10), cells(1500)] {
         let tables = tables(&crowd, shape);

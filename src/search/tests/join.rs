@@ -178,9 +178,9 @@ fn many_equal_fingerprints_are_paired_completely() {
 fn dense_cluster_is_joined_exactly_in_any_memory() {
     let many = up_to(9_000).max(3_000);
     for low_bits in [14, 20, 64] {
-        let mut fingerprints = crowd(low_bits, many, 57);
+        let mut fingerprints = dense_fingerprints(low_bits, many, 57);
         // Adds a second dense set, copies, and unrelated fingerprints.
-        fingerprints.extend(crowd(13, 3_000, 58).iter().map(|f| f.rotate_left(31)));
+        fingerprints.extend(dense_fingerprints(13, 3_000, 58).iter().map(|f| f.rotate_left(31)));
         fingerprints.extend_from_within(..500);
         fingerprints.extend(self::fingerprints(Distribution::Even, 500, 59));
         for k in [1, 2, 3] {
@@ -209,7 +209,7 @@ fn dense_cluster_takes_little_more_time_than_random_fingerprints() {
         times.min().unwrap()
     };
     let (strangers, _) = time(&fingerprints(Distribution::Even, 200_000, 60));
-    let crowd = crowd(20, 200_000, 60);
+    let crowd = dense_fingerprints(20, 200_000, 60);
     let (took, pairs) = time(&crowd);
     // Each fingerprint has twenty possible neighbours; the sum counts the neighbours that exist.
     let known: std::collections::HashSet<u64> = crowd.iter().copied().collect();

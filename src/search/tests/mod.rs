@@ -145,7 +145,7 @@ fn queries(fingerprints: &[u64], count: usize, seed: u64) -> Vec<u64> {
 
 /// Returns a dense set of fingerprints. The fingerprints are equal except for `low_bits` low bits;
 /// with 64, they are within 4 bits of one fingerprint.
-fn crowd(low_bits: u32, n: usize, seed: u64) -> Vec<u64> {
+fn dense_fingerprints(low_bits: u32, n: usize, seed: u64) -> Vec<u64> {
     let mut random = SplitMixRng(seed);
     let center = 0x0123_4567_89ab_cdef;
     let mut all: Vec<u64> = Vec::new();

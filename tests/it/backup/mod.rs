@@ -31,7 +31,7 @@ fn back_up(from: &SimDisk, to: &SimDisk) -> Result<BackedUp> {
 }
 
 /// An origin with its own table.
-pub(crate) fn weighed() -> Origin {
+pub(crate) fn with_weight() -> Origin {
     let recipe: Recipe = "words-idf".parse().unwrap();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("words.df");
@@ -58,7 +58,7 @@ pub(crate) fn source() -> (SimDisk, Store) {
     store.wait_idle().unwrap();
     crawl(&store, 4, 30);
     let ended = store.register_epoch("ended", Role::Both).unwrap();
-    store.begin_epoch(&weighed(), Role::Both).unwrap();
+    store.begin_epoch(&with_weight(), Role::Both).unwrap();
     store.observe(Observation::content(URLS[0], ms(900), 5, ended)).unwrap();
     store.end_epoch(ended, u64::MAX).unwrap();
     store.forget(Scope::Url(URLS[1])).unwrap();

@@ -16,7 +16,7 @@ fn content(time: i64) -> Observation<'static> {
     Observation::content(URL, ms(time), 7, Epoch::from_number(0))
 }
 
-fn classed(time: i64, class: u32) -> Operation<'static> {
+fn with_class(time: i64, class: u32) -> Operation<'static> {
     PropertyUpdate::class(URL, ms(time), class).into()
 }
 
@@ -28,11 +28,11 @@ fn class(store: &Store) -> Option<u32> {
 fn latest_class_is_in_force_in_any_arrival_order() {
     let requests: [Operation<'_>; 7] = [
         content(100).into(),
-        classed(50, 9),
+        with_class(50, 9),
         content(200).class(u32::MAX).weight(2.0).into(),
-        classed(300, 1),
+        with_class(300, 1),
         // At one time the greatest wins.
-        classed(300, 0),
+        with_class(300, 0),
         PropertyUpdate::weight(URL, ms(400), 3.0).into(),
         content(400).into(),
     ];
@@ -90,7 +90,7 @@ fn page_has_no_class_until_set_and_0_is_valid() {
 
 #[test]
 fn class_before_the_first_visit_is_in_force() {
-    let requests = [content(100).into(), classed(50, 3)];
+    let requests = [content(100).into(), with_class(50, 3)];
     let observed = create(&SimDisk::new(), small());
     observed.write_batch(&requests).unwrap();
     observed.seal().unwrap();
@@ -108,7 +108,7 @@ fn class_sent_with_a_known_visit_is_kept() {
     store.observe(content(10)).unwrap();
     let again = store.observe(content(10).class(3)).unwrap();
     assert_eq!((again.verdict, class(&store)), (Verdict::Known, Some(3)));
-    let answers = store.write_batch(&[classed(10, 3), classed(10, 2)]).unwrap();
+    let answers = store.write_batch(&[with_class(10, 3), with_class(10, 2)]).unwrap();
     assert_eq!(
         answers,
         [PropertyOutcome::Known, PropertyOutcome::Stored].map(OperationResult::PropertySet)

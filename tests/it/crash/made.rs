@@ -35,7 +35,7 @@ fn tables(disk: &SimDisk) -> Vec<FileName> {
 }
 
 /// An origin with its own table.
-fn weighed() -> Origin {
+fn with_weight() -> Origin {
     let recipe: Recipe = "words-idf".parse().unwrap();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("words.df");
@@ -79,7 +79,7 @@ fn loads(store: &Store, other: &Store) -> [Result<Loaded>; 2] {
 
 #[test]
 fn crash_of_a_load_keeps_its_epochs_with_its_pages() {
-    let origin = weighed();
+    let origin = with_weight();
     let other = source(&origin);
     let begin = || {
         let disk = SimDisk::new();
@@ -177,7 +177,7 @@ fn made(make: impl Fn(&SimDisk) -> Result<()>) {
 
 #[test]
 fn crash_of_a_repair_leaves_no_store_or_all() {
-    let origin = weighed();
+    let origin = with_weight();
     let from = SimDisk::new();
     {
         let store = create(&from, small());
@@ -192,7 +192,7 @@ fn crash_of_a_repair_leaves_no_store_or_all() {
 
 #[test]
 fn crash_of_a_creating_load_leaves_no_store_or_all() {
-    let other = source(&weighed()).snapshot();
+    let other = source(&with_weight()).snapshot();
     made(|disk| {
         let epochs = LoadEpochs::default();
         let observations = other.observations(None).renumbered(epochs.of(&other)?);

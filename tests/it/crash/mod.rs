@@ -5,6 +5,7 @@
 //! are compared with the states that the contract allows: the acknowledged operations, or one step more.
 
 mod begin;
+mod crash_counts;
 mod failed;
 mod few_calls;
 mod made;
@@ -12,5 +13,4 @@ mod many_calls;
 mod moments;
 mod script;
 mod states;
-mod tally;
 mod under;

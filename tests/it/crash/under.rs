@@ -9,8 +9,8 @@ use simkeep::disk::{CrashUnit, Disk, DiskFault, OpKind, SimDisk};
 use simkeep::{Options, Reader, Store};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::crash_counts::{CrashCounts, image};
 use super::states;
-use super::tally::{CrashTally, image};
 use simkeep_testing::compare::{check_counts, check_store, dump};
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::model::Model;
@@ -23,9 +23,9 @@ const DEEPLY: u64 = 32;
 /// The work of all workloads of a test, and their failures.
 pub(crate) struct CrashTrial {
     /// States after crashes of workloads.
-    pub(crate) crashes: CrashTally,
+    pub(crate) crashes: CrashCounts,
     /// States after crashes of recoveries.
-    pub(crate) recoveries: CrashTally,
+    pub(crate) recoveries: CrashCounts,
     /// One in this many recovered stores is also searched, scanned and verified.
     deeply: u64,
     /// One in this many recoveries is interrupted at each of its changes.
@@ -37,8 +37,8 @@ impl CrashTrial {
     /// Begins the trial of all workloads of a test, or of `one` that is repeated with everything tried.
     pub(crate) fn new(cut_every: u64, one: bool) -> Arc<CrashTrial> {
         Arc::new(CrashTrial {
-            crashes: CrashTally::default(),
-            recoveries: CrashTally::default(),
+            crashes: CrashCounts::default(),
+            recoveries: CrashCounts::default(),
             deeply: if one { 1 } else { DEEPLY },
             cut_every: if one { 1 } else { cut_every },
             failures: Mutex::default(),

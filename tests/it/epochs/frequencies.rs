@@ -10,7 +10,7 @@ use simkeep::{
 };
 use simkeep_testing::{ms, on, open, small, sound};
 
-use super::{URL, create, plain, some, tables, weighed};
+use super::{URL, create, plain, some, tables, with_weight};
 
 #[test]
 fn table_lives_as_long_as_its_epoch() {
@@ -85,7 +85,7 @@ fn ended_epoch_is_not_given_another_stores_table() {
 fn lost_table_is_reported_and_can_be_supplied_again() {
     let disk = SimDisk::new();
     let store = create(&disk);
-    let (one, other) = (some(), weighed(&["a boat", "the boat"]));
+    let (one, other) = (some(), with_weight(&["a boat", "the boat"]));
     let epoch = store.begin_epoch(&one, Role::Both).unwrap();
     disk.remove(FileName::Df(1)).unwrap();
     sound(&store).unwrap();

@@ -6,7 +6,7 @@ use simkeep::disk::{FileName, OpKind, SimDisk};
 use simkeep::load::{LoadEpochs, LoadOptions};
 use simkeep::{Epoch, Error, Observation, Progress, Reader, Role, Store};
 
-use super::{URL, create, some, tables, weighed};
+use super::{URL, create, some, tables, with_weight};
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::{ms, names, on, small, sound};
 
@@ -21,7 +21,7 @@ fn epochs_of_a_failed_load_are_not_registered() {
     let failing = |fails_at: i64| {
         let epochs = LoadEpochs::default();
         let renumbered = epochs.of(&other.snapshot()).unwrap()[1];
-        let made = epochs.origin(&weighed(&["a boat", "the boat"]), Role::Both).unwrap();
+        let made = epochs.origin(&with_weight(&["a boat", "the boat"]), Role::Both).unwrap();
         let observations = (0..=fails_at).map(|time| match time {
             _ if time == fails_at => Err(Error::input("the cable was pulled")),
             time if time % 2 == 0 => Ok(Observation::content(URL, ms(time), 7, renumbered)),

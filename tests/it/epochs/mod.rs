@@ -23,7 +23,7 @@ fn create(disk: &SimDisk) -> Store {
 }
 
 /// An origin with a table of these texts.
-fn weighed(texts: &[&str]) -> Origin {
+fn with_weight(texts: &[&str]) -> Origin {
     let recipe: Recipe = "words-idf".parse().unwrap();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("words.df");
@@ -34,7 +34,7 @@ fn weighed(texts: &[&str]) -> Origin {
 }
 
 fn some() -> Origin {
-    weighed(&["the red house", "the green house", "the blue car"])
+    with_weight(&["the red house", "the green house", "the blue car"])
 }
 
 fn plain(recipe: &str) -> Origin {

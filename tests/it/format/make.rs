@@ -39,7 +39,7 @@ const START: i64 = 1_767_225_600_000;
 const DAY: i64 = 86_400_000;
 
 fn visit(time: i64, seen: DecodedSeen, status: impl Into<Option<u16>>) -> DecodedEntry {
-    DecodedEntry { seen, status: status.into(), weight: None, ..DecodedEntry::weighed(time, 0) }
+    DecodedEntry { seen, status: status.into(), weight: None, ..DecodedEntry::with_weight(time, 0) }
 }
 
 fn content(time: i64, fingerprint: impl Into<Option<u64>>, epoch: u32) -> DecodedEntry {
@@ -51,8 +51,8 @@ fn with_digest(visit: DecodedEntry, seed: u64) -> DecodedEntry {
     DecodedEntry { digest: Some(digest(seed)), ..visit }
 }
 
-fn weighed(time: i64, weight: f32) -> DecodedEntry {
-    DecodedEntry::weighed(time, weight.to_bits())
+fn with_weight(time: i64, weight: f32) -> DecodedEntry {
+    DecodedEntry::with_weight(time, weight.to_bits())
 }
 
 fn modified(visit: DecodedEntry, time: i64) -> DecodedEntry {
@@ -325,14 +325,14 @@ fn oldest_segment(maker: &mut GoldenMaker) {
     maker.observe(&long_history(0, 90, 0));
     // Before its first visit, at a visit, and between two; the greatest value.
     maker.observe(&[
-        (home, weighed(START - DAY, 0.5)),
-        (home, weighed(START + 7 * DAY, 2.0)),
-        (LONG, weighed(START + 40 * DAY, 0.1)),
-        (far, weighed(simkeep_testing::TIME_MAX, f32::MAX)),
-        (home, DecodedEntry::classed(START - DAY, 1)),
-        (home, DecodedEntry::classed(START + 7 * DAY, 300)),
-        (LONG, DecodedEntry::classed(START + 40 * DAY, 0)),
-        (far, DecodedEntry::classed(simkeep_testing::TIME_MAX, u32::MAX)),
+        (home, with_weight(START - DAY, 0.5)),
+        (home, with_weight(START + 7 * DAY, 2.0)),
+        (LONG, with_weight(START + 40 * DAY, 0.1)),
+        (far, with_weight(simkeep_testing::TIME_MAX, f32::MAX)),
+        (home, DecodedEntry::with_class(START - DAY, 1)),
+        (home, DecodedEntry::with_class(START + 7 * DAY, 300)),
+        (LONG, DecodedEntry::with_class(START + 40 * DAY, 0)),
+        (far, DecodedEntry::with_class(simkeep_testing::TIME_MAX, u32::MAX)),
     ]);
     maker.store.seal().unwrap();
     let epoch = maker.store.register_epoch("golden-2", Role::Both).unwrap().number();
@@ -380,8 +380,8 @@ fn middle_segment(maker: &mut GoldenMaker) {
         // A restatement in the epoch of the visit.
         (far, restated(content(simkeep_testing::TIME_MAX, 1, 0), 0, 0)),
         // Without a visit.
-        ("https://site1.example/page/0", weighed(START + 31 * DAY, 3.0)),
-        ("https://site2.example/page/0", DecodedEntry::classed(START + 31 * DAY, 7)),
+        ("https://site1.example/page/0", with_weight(START + 31 * DAY, 3.0)),
+        ("https://site2.example/page/0", DecodedEntry::with_class(START + 31 * DAY, 7)),
     ]);
     let reserved =
         maker.store.register_epoch("words2-sqrt-reserved8/2", Role::Both).unwrap().number();
@@ -421,8 +421,8 @@ fn newest_segment(maker: &mut GoldenMaker) {
         ),
         ("https://example.com/new", with_digest(content(START + 60 * DAY, SHARED ^ 6, 1), 16)),
         ("https://example.com/new", with_digest(content(START + 60 * DAY + 1_500, SHARED, 1), 18)),
-        ("https://example.com/new", weighed(START + 60 * DAY, 0.3)),
-        ("https://example.com/new", DecodedEntry::classed(START + 60 * DAY, 300)),
+        ("https://example.com/new", with_weight(START + 60 * DAY, 0.3)),
+        ("https://example.com/new", DecodedEntry::with_class(START + 60 * DAY, 300)),
     ]);
     let two = with_digest(content(START + 61 * DAY, RESERVING, RESERVED), 19);
     maker.observe_in_two(&[("https://example.com/two", two, Some((SHARED ^ 0x20, 1)))]);
@@ -459,10 +459,10 @@ fn journal(maker: &mut GoldenMaker) {
         ("https://site0.example/page/0", visit(START + 92 * DAY, DecodedSeen::NotModified, 304)),
         ("https://far.example/", restated(content(simkeep_testing::TIME_MAX, 1, 0), None, WEIGHED)),
         // Late properties of a page with a weight and a class, and the first ones of a page without.
-        ("https://example.com/", weighed(START, 1.0)),
-        ("https://example.net/", weighed(START + 90 * DAY, 1.5)),
-        ("https://example.com/", DecodedEntry::classed(START, 2)),
-        ("https://example.net/", DecodedEntry::classed(START + 90 * DAY, 2)),
+        ("https://example.com/", with_weight(START, 1.0)),
+        ("https://example.net/", with_weight(START + 90 * DAY, 1.5)),
+        ("https://example.com/", DecodedEntry::with_class(START, 2)),
+        ("https://example.net/", DecodedEntry::with_class(START + 90 * DAY, 2)),
     ]);
 }
 

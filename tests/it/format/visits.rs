@@ -45,7 +45,7 @@ pub(crate) fn mask(epoch: u32) -> u64 {
 }
 
 impl DecodedEntry {
-    pub(crate) fn weighed(time: i64, bits: u32) -> DecodedEntry {
+    pub(crate) fn with_weight(time: i64, bits: u32) -> DecodedEntry {
         let (digest, restated, fingerprint, epoch) = (None, None, None, None);
         let (weight, seen, status, modified) = (Some(bits), DecodedSeen::Failed, None, None);
         let class = None;
@@ -63,8 +63,8 @@ impl DecodedEntry {
         }
     }
 
-    pub(crate) fn classed(time: i64, class: u32) -> DecodedEntry {
-        DecodedEntry { class: Some(class), weight: None, ..DecodedEntry::weighed(time, 0) }
+    pub(crate) fn with_class(time: i64, class: u32) -> DecodedEntry {
+        DecodedEntry { class: Some(class), weight: None, ..DecodedEntry::with_weight(time, 0) }
     }
 
     pub(crate) fn content(&self) -> Option<VersionKey> {

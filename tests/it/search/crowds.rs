@@ -12,7 +12,7 @@ use simkeep_testing::{ms, on};
 use super::{create, distances, fill, found, random};
 
 /// 60,000 different fingerprints that no table distinguishes: within 4 bits of one, or equal in 44 bits.
-fn crowd(ball: bool) -> Vec<u64> {
+fn dense_fingerprints(ball: bool) -> Vec<u64> {
     let mut random = random(40);
     let center = 0x0123_4567_89ab_cdef;
     let mut all = std::collections::BTreeSet::new();
@@ -35,7 +35,7 @@ fn check_within(fingerprints: &[u64], fingerprint: u64, matches: &Matches) {
 }
 
 /// Checks that an incomplete search reports this, and that its matches are right.
-fn check_crowd(fingerprints: &[u64], query: &Query, found: &Matches) {
+fn check_dense(fingerprints: &[u64], query: &Query, found: &Matches) {
     let truth = distances(fingerprints, query.fingerprint);
     let near = truth.iter().filter(|distance| **distance <= query.k).count();
     assert!(found.near.len() <= query.limit);
@@ -59,7 +59,7 @@ fn check_crowd(fingerprints: &[u64], query: &Query, found: &Matches) {
 #[test]
 fn search_in_a_dense_bucket_is_partial_and_says_so() {
     for (ball, bytes) in [(true, 48), (false, 48), (true, 36), (false, 36)] {
-        let fingerprints = crowd(ball);
+        let fingerprints = dense_fingerprints(ball);
         let store = create(Options::default().fingerprint_bytes(bytes));
         fill(&store, &fingerprints);
         for place in ["memory", "sealed"] {
@@ -78,7 +78,7 @@ fn search_in_a_dense_bucket_is_partial_and_says_so() {
                 let mut cut = 0;
                 for (&fingerprint, matches) in queries.iter().zip(&many) {
                     let query = like.clone().fingerprint(fingerprint);
-                    check_crowd(&fingerprints, &query, matches);
+                    check_dense(&fingerprints, &query, matches);
                     assert_eq!(
                         store.snapshot().search(&query).unwrap(),
                         *matches,
@@ -114,7 +114,7 @@ fn search_in_a_dense_bucket_is_partial_and_says_so() {
 
 #[test]
 fn observation_in_a_dense_bucket_names_copies_first() {
-    let fingerprints = crowd(true);
+    let fingerprints = dense_fingerprints(true);
     let options = Options::default().background(false).near_fingerprints(2000);
     let store = Store::create(on(&SimDisk::new()), options).unwrap();
     fill(&store, &fingerprints);
@@ -139,7 +139,7 @@ fn observation_in_a_dense_bucket_names_copies_first() {
 
 #[test]
 fn pairs_in_a_dense_bucket_are_exact() {
-    let fingerprints = crowd(false);
+    let fingerprints = dense_fingerprints(false);
     let store = create(Options::default());
     fill(&store, &fingerprints);
     let known: std::collections::BTreeSet<u64> = fingerprints.iter().copied().collect();

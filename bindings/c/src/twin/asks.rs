@@ -10,7 +10,7 @@ use simkeep::due::{Decision as Decided, Plan};
 use simkeep::query::PairQuery;
 use simkeep::{Classes, Progress, Time};
 
-use super::{TwinRandom, TwinStores, done, given, made, page, same_page, texts};
+use super::{TwinRandom, TwinStores, c_text, done, made, page, same_page, texts};
 use crate::abi::{column, zeroed};
 use crate::cluster::clustered::{
     ClusteredChunk, ClusteredPages, simkeep_clustered_pages_free, simkeep_clustered_pages_next,
@@ -48,7 +48,7 @@ fn asked(dice: &mut TwinRandom) -> (DueQuery, simkeep::due::Due) {
     done(|error| simkeep_due_query_init(&raw mut query, size, now, 10_000, error));
     let due = simkeep::due::Due::new(Time::from_ms_unchecked(now), 10_000);
     let policy = ["value", "harmonic", "uniform", "fixed:7d"][dice.roll(4) as usize];
-    (query.policy, query.policy_len) = given(policy);
+    (query.policy, query.policy_len) = c_text(policy);
     (query, due.policy(policy.parse().unwrap()))
 }
 
@@ -127,7 +127,7 @@ fn clustering(dice: &mut TwinRandom) -> (Clustering, simkeep::cluster::Clusterin
         RankingRule::ShortestUrl,
         RankingRule::Weight,
     ][dice.roll(4) as usize];
-    (of_c.rule, of_c.rule_len) = given(rule.name());
+    (of_c.rule, of_c.rule_len) = c_text(rule.name());
     (of_c, of_rust.rule(rule))
 }
 
@@ -155,7 +155,7 @@ impl TwinStores {
         let lease = "60s".parse().unwrap();
         let of_rust = self.rust.lease_due(&due.plan(&of_rust), lease).unwrap();
         for url in same_decisions(taken, of_rust) {
-            let (text, len) = given(&url);
+            let (text, len) = c_text(&url);
             let code = done(|error| simkeep_release(self.c(), text, len, error));
             assert_eq!((code, self.rust.release(&url).unwrap()), (SIMKEEP_OK, true));
             let code = done(|error| simkeep_release(self.c(), text, len, error));
@@ -189,7 +189,7 @@ impl TwinStores {
         let names: Vec<Text> = urls
             .iter()
             .map(|url| {
-                let (bytes, len) = given(url);
+                let (bytes, len) = c_text(url);
                 Text { bytes, len }
             })
             .collect();
@@ -219,7 +219,7 @@ impl TwinStores {
     pub(super) fn cluster_of(&self, dice: &mut TwinRandom) {
         let (asked, like) = clustering(dice);
         let (view, url, mut complete) = (self.view(), dice.url(), 7);
-        let (text, len) = given(&url);
+        let (text, len) = c_text(&url);
         let of_c = made(|error| {
             let (at, whole) = (&raw const asked, &raw mut complete);
             clusters::simkeep_snapshot_cluster_of(&raw const *view, text, len, at, whole, error)

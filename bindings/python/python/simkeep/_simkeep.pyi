@@ -273,10 +273,12 @@ def _error_classes() -> dict[str, str | None]:
     """Returns the names of all kinds of errors, each with its class. For the tests."""
 
 def _forked() -> None:
-    """Notes that this process is a child."""
+    """Records that this process is a child."""
 
 def _tool(words: list[str]) -> int:
-    """Runs the tool with these arguments, of which the first is its name, and returns its exit code."""
+    """Runs the tool with these arguments, and returns its exit code. The first argument is the name of
+    the tool.
+    """
 
 def _words() -> dict[str, list[str]]:
     """Returns all enumerations by name, each with its values. For the tests."""
@@ -291,20 +293,21 @@ def backup(
     """Makes a backup of the store in a directory, which may be open for writing.
 
     Updates an earlier backup incrementally. `copy=True` copies files instead of linking them.
-    Ctrl-C ends it.
+    Ctrl-C ends the call.
     """
 
 def check_generation(
     path: str | PathLike[str], generation: int, *, file: str | None = None, progress: Progress | None = None
 ) -> None:
-    """Reads all files of a generation, or the one with this name.
+    """Reads and checks all files of a generation, or only the file with this name.
 
-    Raises `CorruptError` for the first damaged file, `IoError` for a missing one. Ctrl-C ends it.
+    Raises `CorruptError` for the first damaged file, and `IoError` for a missing file. Ctrl-C ends
+    the call.
     """
 
 def compare(first: Table, second: Table) -> TableComparison:
-    """Compares two tables of document frequencies, to explain why fingerprints by them differ. Reads
-    both once.
+    """Compares two tables of document frequencies, to explain why fingerprints by these tables differ.
+    Reads both tables once.
     """
 
 def crawl(
@@ -317,45 +320,46 @@ def crawl(
     visits_per_day: float | None = None,
     every: float | None = None,
 ) -> Figures:
-    """Simulates a crawl, and measures how fresh the pages are.
+    """Simulates a crawl, and measures the freshness of the pages.
 
     `by` is a `Decider`, or the name of a policy (`"value"`). From day 0 to the day `end`, in steps
     of `step_days`, the crawler visits as many pages as the budget allows, in the order of the
-    decider, and knows only the results of its visits. Measurement starts on the day `start`. The
-    budget is either `visits_per_day`, or an average of one visit per `every` days for each known
-    page.
+    decider. The crawler uses only the results of its visits. Measurement starts on the day `start`.
+    The budget is either `visits_per_day`, or an average of one visit per `every` days for each
+    known page.
 
     Takes 1 to 3 KiB for each page; a step takes some 50 nanoseconds for each page, and some 10
-    microseconds for each visit. Other threads run meanwhile, and Ctrl-C abandons it. Raises
-    `InvalidOptionError` if there are no pages before the end, or if unknown rates are needed.
+    microseconds for each visit. Other threads run meanwhile, and Ctrl-C abandons the simulation.
+    Raises `InvalidOptionError` if there are no pages before the end, or if the decider needs rates
+    that are unknown.
     """
 
 def decode(body: bytes | bytearray, content_type: str | None = None) -> str:
     """Decodes a document by its `content_type`, by its own declaration, or by a guess.
 
-    `content_type` is the Content-Type of the response, several joined by commas, or the label of an
-    encoding; without one the document is HTML. The encoding is found as in browsers: a byte order
-    mark, the Content-Type, a `<meta>` or an XML declaration, UTF-8 if the bytes are valid,
-    otherwise the most likely one. Linear in the document.
+    `content_type` is the Content-Type of the response, several values joined by commas, or the
+    label of an encoding. Without a Content-Type the document is HTML. The encoding is found as in
+    browsers: a byte order mark, the Content-Type, a `<meta>` or an XML declaration, UTF-8 if the
+    bytes are valid, otherwise the most likely encoding. Linear in the document.
     """
 
 def distance(left: SupportsIndex, right: SupportsIndex) -> int:
     """The distance of two fingerprints in bits."""
 
 def few_misses(pages: Iterable[tuple[float, float]], visits_per_day: float) -> Optimum:
-    """Minimizes the penalty for missed changes, where each further change counts less than the one
-    before.
+    """Minimizes the penalty for missed changes, where each further missed change has a smaller penalty
+    than the previous one.
 
-    Visits are at random times, and every page gets some. Each page is a pair of its rate, in
-    changes a day, and its weight. Takes 64 square roots for each page; Ctrl-C abandons it. Raises
-    `InvalidOptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
+    Visits are at random times, and every page gets some visits. Each page is a pair of its rate, in
+    changes a day, and its weight. Takes 64 square roots for each page; Ctrl-C abandons the call.
+    Raises `InvalidOptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
     """
 
 def fingerprint(text: str, *, recipe: str | None = None) -> int | None:
     """The fingerprint of a text by the default recipe.
 
-    `None` if it has fewer than eight words, too short to be distinguished. Linear in the text.
-    Another `recipe` may be given if it needs no table.
+    `None` if the text has fewer than eight words, and is too short to be distinguished. Linear in
+    the text. `recipe` may be any recipe that needs no table.
     """
 
 def fingerprint_batch(
@@ -364,32 +368,32 @@ def fingerprint_batch(
     recipe: str | None = None,
     table: Table | None = None,
 ) -> Fingerprints:
-    """The fingerprints of many texts, in order, as `Fingerprinter.of_page` makes them.
+    """The fingerprints of many texts by `Fingerprinter.of_page`, in order.
 
     The texts may come from an iterable of `str`, or from a column of strings with
-    `__arrow_c_stream__`; they are copied. Runs on all cores. Ctrl-C ends it.
+    `__arrow_c_stream__`. The texts are copied. Runs on all cores. Ctrl-C ends the call.
     """
 
 def fixed_intervals(pages: Iterable[tuple[float, float]], visits_per_day: float) -> Optimum:
     """Maximizes freshness for a number of visits a day at fixed intervals.
 
     No policy with known rates does better. Each page is a pair of its rate, in changes a day, and
-    its weight. Takes some 4,000 exponentials for each page; Ctrl-C abandons it. Raises
+    its weight. Takes some 4,000 exponentials for each page; Ctrl-C abandons the call. Raises
     `InvalidOptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
     """
 
 def generation_files(path: str | PathLike[str], generation: int) -> tuple[PublishedFile, ...]:
     """The files of a generation: segments, then tables of document frequencies.
 
-    Needs only the generation, not these files. Costs a small read.
+    Needs only the generation's own file, not the listed files. Costs a small read.
     """
 
 def generation_fingerprints(path: str | PathLike[str], generation: int, epoch: int) -> int:
-    """The number of distinct fingerprints of an epoch in a generation; each counts once for each
-    segment that has it.
+    """The number of distinct fingerprints of an epoch in a generation. A fingerprint counts once for
+    each segment that has it.
 
-    Reads the beginning of each segment, and some bytes for each MiB at its end: the bytes in
-    between may still be missing, as long as the files have their lengths.
+    Reads the beginning of each segment, and some bytes for each MiB at its end. The bytes in
+    between may still be missing, as long as the files have their final lengths.
     """
 
 def generations(path: str | PathLike[str]) -> tuple[GenerationInfo, ...]:
@@ -400,49 +404,50 @@ def generations_with(
 ) -> tuple[int, ...]:
     """The generations in a directory that still contain bytes of a page, or of pages under a `prefix`.
 
-    Returns their numbers, for example after a purge of the store. Costs a search in each of their
-    segments.
+    Returns the numbers of the generations. Call this function, for example, after a purge of the
+    store. Costs a search in each segment of each generation.
     """
 
 def harmonic(weight: float, per_day: float, days: float) -> float:
     """The harmonic index of a visit, in days.
 
-    It is for a page with this weight and rate, in changes a day, this many days after its last
-    visit, if each further missed change counts less. Every page gets visits. Raises
+    The index is for a page with this weight and rate, in changes a day, this many days after its
+    last visit. Each further missed change has a smaller penalty. Every page gets visits. Raises
     `InvalidOptionError` if the weight or the rate is not positive and finite.
     """
 
 def hinted(trust: float, weight: float, after_days: float, otherwise: float) -> float:
-    """The value of a visit, in days, to a page with a reported change, as from a sitemap.
+    """The value of a visit, in days, to a page with a reported change, for example from a sitemap.
 
-    `trust` is the probability that the report is true, `after_days` the time from the last visit to
-    the change, and `otherwise` the value without the hint. Raises `InvalidOptionError` if the trust
-    is not from 0 to 1, the weight is not positive and finite, or `otherwise` is negative or
+    `trust` is the probability that the report is true, `after_days` is the time from the last visit
+    to the change, and `otherwise` is the value without the hint. Raises `InvalidOptionError` if the
+    trust is not from 0 to 1, the weight is not positive and finite, or `otherwise` is negative or
     infinite.
     """
 
 def interval(weight: float, per_day: float, threshold: float, index: _Index | None = None) -> float | None:
-    """The days after a visit at which the next one reaches a threshold.
+    """The days after a visit at which the next visit reaches a threshold.
 
-    It is for a page with this weight and rate, in changes a day, by the index `"value"` (the
-    default) or `"harmonic"`; `None` if it never does, or not within 4,000,000 days. Raises
-    `InvalidOptionError` if a number is not positive and finite.
+    The interval is for a page with this weight and rate, in changes a day. The value of a visit is
+    measured by the index `"value"` (the default) or `"harmonic"`. `None` if the value never reaches
+    the threshold, or not within 4,000,000 days. Raises `InvalidOptionError` if a number is not
+    positive and finite.
     """
 
 def irregular(comparisons: Iterable[Comparison], halves: _Halves | None = None) -> float:
     """Changes a day, from comparisons at any intervals: the maximum-likelihood rate.
 
     `halves` adds half comparisons of the mean interval: `"none"`, `"unchanged"` (the default) or
-    `"both"`. Takes 64 steps, each linear in the comparisons. With `"none"` the rate of a page that
-    never changed is 0, and of one that always changed without a date it is infinite. Raises
-    `InvalidOptionError` if there is no comparison.
+    `"both"`. Takes 64 steps, each linear in the comparisons. With `"none"`, the rate of a page that
+    never changed is 0, and the rate of a page that always changed without a date is infinite.
+    Raises `InvalidOptionError` if there is no comparison.
     """
 
 def is_published(path: str | PathLike[str]) -> bool:
-    """Whether a directory has a published store, or is receiving one.
+    """Whether a directory has a published store, or is receiving a published store.
 
-    `Reader` reads such a directory like a store, and only `publish` writes to it. Costs listing the
-    directory.
+    `Reader` reads a published directory like a store, and only `publish` writes to it. Costs
+    listing the directory.
     """
 
 def join(
@@ -458,33 +463,35 @@ def join(
     """All pairs within k bits of each other among fingerprints that are in no store, in no particular
     order.
 
-    Two equal ones are a pair of distance 0. They may come in a buffer of `uint64` or `int64`, such
-    as an array of numpy, in such a column of Arrow, from an iterable of `int`s, or from
-    `fingerprint_batch`, and are copied; fewer than 2**32. A null or `None` is in no pair. With
-    `across`, those before this position are joined with the others, and neither with themselves.
-    With `part`, one of `join_parts`, only pairs that agree in this part, and in none before it, are
-    found. `memory_bytes` (256 MiB) limits the memory in addition to the copy, and `threads` is the
-    number of threads (as many as there are cores).
+    Two equal fingerprints are a pair of distance 0. The fingerprints may be a buffer of `uint64` or
+    `int64`, for example an array of numpy, a column of Arrow with one of these types, an iterable
+    of `int`s, or the result of `fingerprint_batch`. There must be fewer than 2**32 fingerprints;
+    they are copied. A null or `None` is in no pair. With `across`, the fingerprints before this
+    position are joined with the later fingerprints, and neither group with itself. With `part`, one
+    of `join_parts`, only pairs that agree in this part, and in no earlier part, are found.
+    `memory_bytes` (256 MiB) limits the memory in addition to the copy, and `threads` is the number
+    of threads (as many as there are cores).
 
-    Runs in the background, and waits for the reader of the pairs. It ends when the stream is
-    closed. As Arrow data it has the columns `left`, `right`, `distance`, `left_fingerprint` and
-    `right_fingerprint`.
+    Runs in the background, and waits for the reader of the pairs. The join ends when the stream is
+    closed. As Arrow data, the stream has the columns `left`, `right`, `distance`,
+    `left_fingerprint` and `right_fingerprint`.
 
     Time, for uniformly distributed fingerprints and k = 3: some 0.15 microseconds of one core for
-    each. Within a wide distance all pairs are compared, at 0.4 nanoseconds each.
+    each fingerprint. For a wide distance all pairs are compared, at 0.4 nanoseconds for each pair.
     """
 
 def join_parts(k: int) -> list[tuple[int, int]]:
-    """The parts into which a join within `k` bits splits fingerprints, so that each can be joined by
-    itself.
+    """The parts into which a join within `k` bits splits fingerprints, so that each part can be joined
+    separately.
 
-    Pairs of a part's lowest bit, counted from 0, and its number of bits. The value of a fingerprint
-    in a part is `fingerprint >> lowest & (1 << bits) - 1`. Among all fingerprints with some values
-    there, `join(..., part=)` finds the pairs of the part, wherever the others are.
+    Returns pairs: the position of a part's lowest bit, counted from 0, and its number of bits. The
+    value of a fingerprint in a part is `fingerprint >> lowest & (1 << bits) - 1`. Let one machine
+    have all fingerprints with certain values in a part. Then `join(..., part=)` on this machine
+    finds the pairs of the part with these values, and needs no other fingerprints.
     """
 
 def last_modified(comparisons: Iterable[Comparison]) -> float:
-    """Changes a day, if the time of the last change before each visit is known, as from
+    """Changes a day, if the time of the last change before each visit is known, for example from
     `Last-Modified`.
 
     Raises `InvalidOptionError` if there is no comparison, and `InvalidArgumentError` if a change
@@ -492,7 +499,7 @@ def last_modified(comparisons: Iterable[Comparison]) -> float:
     """
 
 def merge(tables: list[str | PathLike[str]], path: str | PathLike[str], least: int = 1) -> Table:
-    """Adds up the tables in some files, and writes the sum to another.
+    """Adds up the tables in some files, and writes the sum to another file.
 
     Leaves out features of fewer than `least` documents.
     """
@@ -500,14 +507,15 @@ def merge(tables: list[str | PathLike[str]], path: str | PathLike[str], least: i
 def naive(changes: int, days: float) -> float:
     """Changes a day: observed changes over observed days.
 
-    This is too low if a page can change more than once between visits. Raises `InvalidOptionError`
-    if the days are not from a millisecond to 4,000,000.
+    The estimate is too low if a page can change more than once between visits. Raises
+    `InvalidOptionError` if the days are not from a millisecond to 4,000,000.
     """
 
 def normalised(url: str, rules: Iterable[AliasRule]) -> str:
-    """The URL after all of some rules, one after another.
+    """The URL after applying rules one after another.
 
-    Pass them in the order of an `AliasSite`; they are valid for its pages only.
+    Pass the rules in the order of an `AliasSite`. The rules are valid only for the pages of this
+    site.
     """
 
 def publish(
@@ -522,20 +530,21 @@ def publish(
 ) -> Publication:
     """Publishes the sealed part of the store in a directory as a generation in another directory.
 
-    `Reader.published` opens it. A process may have the store open for writing. Segments and tables
-    are linked or copied (`copy=True` links none), unless an earlier generation has them, and never
-    change. The newest `keep` generations are kept (3), and others for a `grace` after they were
-    superseded (a day). Costs a read of the new segments, and of a small part of the others: each is
-    read once in 30 days, and all of them with `check_kept=True`. A damaged one is replaced by that
-    of the store. Ctrl-C ends it.
+    `Reader.published` opens the generation. A process may have the store open for writing. Segments
+    and tables are linked or copied (`copy=True` links none), unless an earlier generation already
+    has them. Linked and copied files never change. The newest `keep` generations are kept (3).
+    Older generations are kept for a `grace` period after they were superseded (a day). Costs a read
+    of the new segments, and of a small part of the old segments: each old segment is read once in
+    30 days, or in every call with `check_kept=True`. A damaged segment is replaced by the segment
+    of the store. Ctrl-C ends the call.
     """
 
 def random_times(pages: Iterable[tuple[float, float]], visits_per_day: float) -> Optimum:
     """Maximizes freshness for a number of visits a day at random times.
 
     Each page is a pair of its rate, in changes a day, and its weight. Sorts the pages; Ctrl-C
-    abandons it. Raises `InvalidOptionError` if there are no pages, or a number is not from 1e-100
-    to 1e100.
+    abandons the call. Raises `InvalidOptionError` if there are no pages, or a number is not from
+    1e-100 to 1e100.
     """
 
 def recipes() -> tuple[Preset, ...]:
@@ -544,10 +553,10 @@ def recipes() -> tuple[Preset, ...]:
 def regular(comparisons: int, changes: int, halves: _Halves | None = None) -> float:
     """The changes per interval of a page that changed in some of equal intervals.
 
-    Divide by the interval in days for changes a day. `halves` is added so that the result is
-    neither zero nor infinite: `"none"`, `"unchanged"` for half an unchanged comparison (the
-    default), or `"both"` for half a changed one as well. Raises `InvalidOptionError` if there are
-    no comparisons, or more changes than comparisons.
+    Divide the result by the interval in days to get changes a day. `halves` adds half comparisons,
+    so that the result is neither zero nor infinite: `"none"`, `"unchanged"` for half an unchanged
+    comparison (the default), or `"both"` for half a changed comparison as well. Raises
+    `InvalidOptionError` if there are no comparisons, or more changes than comparisons.
     """
 
 def repair(
@@ -558,11 +567,11 @@ def repair(
     memory_bytes: int | None = None,
     progress: Progress | None = None,
 ) -> Repaired:
-    """Makes a new store from the sound parts of another, and reports what is lost.
+    """Makes a new store from the sound parts of another store, and reports the losses.
 
     The old store is unchanged. Costs two reads of all files, and a load of the saved data. Raises
-    `AmbiguousRepairError` if it is unknown what was forgotten, unless `keep_forgotten`. Ctrl-C ends
-    it, and leaves no new store.
+    `AmbiguousRepairError` if lost operations may have forgotten pages and it is unknown which
+    pages, unless `keep_forgotten` is true. Ctrl-C ends the call, and leaves no new store.
     """
 
 def response_meaning(
@@ -579,21 +588,22 @@ def response_meaning(
     200: not a visit.
 
     `location` and `content_range` are the headers; `length` is the Content-Length, if no
-    Transfer-Encoding delimits the body, and `received` the number of received bytes; `is_encoded`
-    means that there is a Content-Encoding, `is_cut` that the body is known to be truncated.
+    Transfer-Encoding delimits the body, and `received` is the number of received bytes.
+    `is_encoded` means that there is a Content-Encoding. `is_cut` means that the body is known to be
+    truncated.
     """
 
 def route(url: str, stores: int) -> int:
     """The store of a page, counted from 0, if a crawl is distributed over `stores` stores.
 
-    All pages of a host are in the same one. The result never changes; with more stores, a page
-    keeps its store or moves to a new one.
+    All pages of a host are in the same store. The result never changes. With more stores, a page
+    stays in its store or moves to a new store.
     """
 
 def site_of(url: str) -> str | None:
-    """The site of a URL, as an `AliasSite` names it; `None` without a valid host.
+    """The site of a URL, as in `AliasSite`; `None` without a valid host.
 
-    It is the host in lower case, without `www.`.
+    The site is the host in lower case, without `www.`.
     """
 
 def surt(url: str) -> str:
@@ -603,16 +613,17 @@ def surt(url: str) -> str:
     """
 
 def surt_key(url: str) -> bytes:
-    """Bytes that compare in the order of pages, also across stores: the source of `surt`.
+    """Bytes that compare in the order of pages, also across stores. `surt` is derived from these
+    bytes.
 
-    URLs with equal bytes are ordered by themselves.
+    URLs with equal bytes are in the order of the URLs themselves.
     """
 
 def value(weight: float, per_day: float, days: float) -> float:
     """The crawl value of a visit, in days.
 
-    It is for a page with this weight and rate, in changes a day, this many days after its last
-    visit. Visiting the pages with the highest value keeps the most pages fresh. Raises
+    The value is for a page with this weight and rate, in changes a day, this many days after its
+    last visit. Visiting the pages with the highest value keeps the most pages fresh. Raises
     `InvalidOptionError` if the weight or the rate is not positive and finite.
     """
 
@@ -623,25 +634,25 @@ def verify(
     flaws_max: int | None = None,
     progress: Progress | None = None,
 ) -> Verified:
-    """Checks the store in a directory: reads all of it, and lists every flaw.
+    """Checks the store in a directory: reads the whole store, and lists every flaw.
 
     `rate` is the maximum number of bytes to read per second. Damage is part of the result, and
-    raises nothing. Ctrl-C ends it.
+    raises no exception. Ctrl-C ends the call.
     """
 
 def versions(history: Iterable[VisitEntry | Restated | PropertyEntry]) -> list[Version]:
-    """The versions of a page, from its history, as `View.history` or `View.histories` returns it.
+    """The versions of a page, from its history, as returned by `View.history` or `View.histories`.
 
     Visits that saw the same content, reported it unmodified, or saw it again after failures are one
-    version; content that returns later is another. Consecutive failures with the same status are
-    one version, and so are visits that find the page gone. Weights and classes are ignored. Linear
-    in the history.
+    version. Content that returns later is another version. Consecutive failures with the same
+    status are one version, and so are visits that find the page gone. Weights and classes are
+    ignored. Linear in the history.
     """
 
 def visible_text(html: _types.Html, encoding: str | None = None) -> str:
     """The visible text of an HTML page.
 
-    The page is `str`, or bytes with the `encoding` from the server, or its Content-Type.
+    The page is `str`, or bytes with the `encoding` or the Content-Type from the server.
     """
 
 @final
@@ -671,23 +682,23 @@ class AliasCount:
     ) -> Self: ...
     @property
     def rule(self) -> AliasRule:
-        """The rule. If it has a direction, it is towards the form of more pages in the site."""
+        """The rule. A rule with a direction maps to the spelling that more pages of the site have."""
 
     @property
     def holds(self) -> bool:
-        """Whether it holds, by `share` and `pairs`."""
+        """Whether the rule holds, by `share` and `pairs`."""
 
     @property
     def pairs(self) -> int:
-        """The number of redundant pages. The rule maps each of them to the URL of an earlier page in SURT
-        order (the first of its group; pages without `www.` come before those with it), and removes
-        different text from both. If there are too few, it includes the pairs of this rule with one other
-        rule.
+        """The number of redundant pages. The rule maps each redundant page to the URL of an earlier page in
+        SURT order (the first page of its group; pages without `www.` come before pages with `www.`), and
+        removes different text from both pages. If there are too few such pages, the number includes the
+        pairs of this rule with one other rule.
         """
 
     @property
     def near(self) -> int:
-        """The number of those near the earlier page."""
+        """The number of redundant pages that are near the earlier page."""
 
     @property
     def share(self) -> float:
@@ -695,17 +706,17 @@ class AliasCount:
 
     @property
     def visits(self) -> int:
-        """Visits to the redundant pages of these pairs: visits that the rule would have saved."""
+        """Visits to the redundant pages: visits that the rule would have saved."""
 
     @property
     def examples(self) -> tuple[AliasPair, ...]:
-        """Near pairs, each of another group, sampled by hash. Only for the 128 rules of a site with the most
+        """Near pairs from different groups, sampled by hash. Only for the 128 rules of a site with the most
         pairs.
         """
 
     @property
     def exceptions(self) -> tuple[AliasPair, ...]:
-        """Pairs that are not near, sampled likewise."""
+        """Pairs that are not near, sampled in the same way."""
 
 @final
 class AliasPair:
@@ -745,18 +756,18 @@ class AliasRule:
 
     @property
     def value(self) -> str | None:
-        """The value of the rule; `None` if its kind has only one."""
+        """The value of the rule; `None` if the kind has a single rule."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def apply(self, url: str) -> str | None:
-        """The URL that the rule makes of a URL; `None` if it does not change it, as for any without a
-        host.
+        """The URL to which the rule maps a URL; `None` if the rule does not change the URL. URLs
+        without a host are never changed.
         """
 
 @final
 class AliasSite:
-    """A site with the rules found for it."""
+    """A site with its alias rules."""
 
     __match_args__: tuple[
         Literal["site"],
@@ -774,12 +785,12 @@ class AliasSite:
 
     @property
     def pages(self) -> int:
-        """The number of its pages that were compared."""
+        """The number of the site's pages that were compared."""
 
     @property
     def sampled(self) -> float:
         """The sampled share of the URLs that rules make: 1, unless the site exceeded the memory. All counts of
-        its rules refer to the sample.
+        the site's rules refer to the sample.
         """
 
     @property
@@ -795,19 +806,21 @@ class AliasSite:
 
 @final
 class AliasSites(Stream[AliasSite]):
-    """The sites with a rule to report, in SURT order: found while they are read.
+    """The sites with a rule to report, in SURT order. The search runs while the sites are read.
 
-    As Arrow data it has a row for each rule: `site`, `kind`, `value`, `holds`, `pairs`, `near` and
-    `visits`.
+    As Arrow data, the stream has a row for each rule: `site`, `kind`, `value`, `holds`, `pairs`,
+    `near` and `visits`.
     """
 
     @property
     def summary(self) -> Aliases | None:
-        """The totals of the search; `None` while it continues, and if the stream was closed early."""
+        """The totals of the search; `None` while the search continues, and if the stream was closed
+        early.
+        """
 
 @final
 class Aliases:
-    """Totals of a search for aliases."""
+    """The totals of a search for aliases."""
 
     __match_args__: tuple[
         Literal["sites"],
@@ -834,46 +847,47 @@ class Aliases:
     ) -> Self: ...
     @property
     def sites(self) -> int:
-        """Sites with a compared page."""
+        """The number of sites with a compared page."""
 
     @property
     def sites_with_rules(self) -> int:
-        """Sites with a rule that holds."""
+        """The number of sites with a rule that holds."""
 
     @property
     def sampled(self) -> int:
-        """Sites that were sampled."""
+        """The number of sites that were sampled."""
 
     @property
     def pages(self) -> int:
-        """Compared pages: among pages whose URLs have equal SURT order, one."""
+        """The number of compared pages. Of pages whose URLs have equal SURT order, one is compared."""
 
     @property
     def without_fingerprint(self) -> int:
-        """Pages with content but without a fingerprint in the epoch, which were not compared."""
+        """The number of pages with content but without a fingerprint in the epoch, which were not compared.
+        """
 
     @property
     def skipped(self) -> int:
-        """Pages with skipped parameters, in all sites."""
+        """The number of pages with skipped parameters, in all sites."""
 
     @property
     def rules(self) -> int:
-        """Rules that hold, in all sites."""
+        """The number of rules that hold, in all sites."""
 
     @property
     def pairs(self) -> int:
-        """Pairs of these rules."""
+        """The number of pairs of the rules that hold."""
 
     @property
     def visits(self) -> int:
-        """Visits of these rules."""
+        """The number of visits that the rules that hold would have saved."""
 
 @final
 class Answers:
     """The results of many searches: a sequence of `Matches`, in the order of the queries.
 
-    As Arrow data it is a table with a row for each page found: `query`, `url`, `distance` and
-    `fingerprint`.
+    As Arrow data, the result is a table with a row for each page found: `query`, `url`, `distance`
+    and `fingerprint`.
     """
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
@@ -892,7 +906,9 @@ class Answers:
         """
 
     def queries(self) -> Batches:
-        """A row for each search: whether its result is `complete`, and `within` which distance."""
+        """A row for each search: whether its result is `complete`, and the distance `within` which no
+        page is missing.
+        """
 
 @final
 class BackedUp:
@@ -929,15 +945,15 @@ class BackedUp:
 
     @property
     def pages(self) -> int:
-        """The number of its pages, all of which were checked."""
+        """The number of pages in the backup, all of which were checked."""
 
     @property
     def visits(self) -> int:
-        """The number of its visits."""
+        """The number of visits in the backup."""
 
     @property
     def earlier(self) -> int | None:
-        """The last operation in the earlier backup that this one replaced; `None` if there was none."""
+        """The last operation in the earlier backup that this backup replaced; `None` if there was none."""
 
     @property
     def linked(self) -> FileCount:
@@ -966,11 +982,12 @@ class BackedUp:
 
 @final
 class Balls:
-    """The balls of one distance. The ball of a page consists of all pages within that distance, itself
-    included.
+    """The balls of one distance. The ball of a page consists of all pages within that distance, including
+    the page itself.
 
-    Unlike clusters, balls overlap. Their number by size is figure 6-2 and their average size table 6.2
-    of S. Seshasai, *Efficient near duplicate document detection for specialized corpora*, MIT 2009.
+    Unlike clusters, balls overlap. The number of balls by size is figure 6-2, and the average size
+    table 6.2, of S. Seshasai, *Efficient near duplicate document detection for specialized corpora*,
+    MIT 2009.
     """
 
     __match_args__: tuple[
@@ -1030,7 +1047,7 @@ class Balls:
 
     @property
     def equal_pairs(self) -> int:
-        """The number of those pairs with equal labels."""
+        """The number of labelled pairs with equal labels."""
 
     @property
     def average(self) -> float | None:
@@ -1063,7 +1080,7 @@ class Batches:
     """A table in Arrow format, for pyarrow, polars, pandas, DuckDB.
 
     A table that reads a store can be read once, batch by batch and lazily, by the first consumer
-    that requests a row. Requesting its columns reads nothing.
+    that requests a row. Requesting the columns of a table reads no data.
     """
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
@@ -1073,8 +1090,8 @@ class Batches:
 class Belief:
     """The probability of each of 64 rates: a prior times the likelihood of the comparisons.
 
-    Few visits determine a rate only roughly, and each change that was seen means "one or more". The
-    best estimate of a visit's value is its expectation over a belief.
+    Few visits determine a rate only roughly, and each observed change means "one or more changes".
+    The best estimate of a visit's value is the expectation of the value over a belief.
     """
 
     def __new__(cls, prior: Prior, likelihood: Likelihood) -> Self: ...
@@ -1084,18 +1101,19 @@ class Belief:
 
     def __eq__(self, other: object, /) -> bool: ...
     def interval(self, weight: float, threshold: float, index: _Index | None = None) -> float | None:
-        """The days after a visit at which the next one reaches a threshold.
+        """The days after a visit at which the next visit reaches a threshold.
 
-        By the index `"value"` (the default) or `"harmonic"`; `None` if it never does, or not within
-        4,000,000 days. Takes 65 times as long as `worth`. Raises `InvalidOptionError` if the weight
-        or the threshold is not positive and finite.
+        The value of a visit is measured by the index `"value"` (the default) or `"harmonic"`.
+        `None` if the value never reaches the threshold, or not within 4,000,000 days. Takes 65
+        times as long as `worth`. Raises `InvalidOptionError` if the weight or the threshold is not
+        positive and finite.
         """
 
     def worth(self, weight: float, days: float, index: _Index | None = None) -> float:
-        """The value of a visit this many days after the last one, in days.
+        """The value of a visit this many days after the last visit, in days.
 
-        It is the expectation of the index, `"value"` (the default) or `"harmonic"`, for a page of
-        this weight. Takes about a microsecond. Negative days count as zero. Raises
+        The value is the expectation of the index, `"value"` (the default) or `"harmonic"`, for a
+        page of this weight. Takes about a microsecond. Negative days count as zero. Raises
         `InvalidOptionError` if the weight is not positive and finite.
         """
 
@@ -1103,8 +1121,9 @@ class Belief:
 class BitSketch:
     """A sketch of a text in 64 bytes, which estimates the resemblance of two texts.
 
-    The resemblance is that of their runs of five words. `Candidates` store such a sketch of each
-    text. `bytes` has its bytes, from which it can be restored.
+    The resemblance is computed from the texts' runs of five words. `Candidates` store a sketch of
+    each text. `bytes` returns the bytes of a sketch, and `BitSketch` restores a sketch from its
+    bytes.
     """
 
     def __new__(cls, bytes: bytes | bytearray) -> Self: ...
@@ -1112,7 +1131,7 @@ class BitSketch:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def distance(self, other: BitSketch) -> int:
-        """The number of their 512 bits in which two sketches differ."""
+        """The number of the 512 bits in which two sketches differ."""
 
     @staticmethod
     def of_text(text: str) -> BitSketch:
@@ -1121,8 +1140,8 @@ class BitSketch:
     def resemblance(self, other: BitSketch) -> float:
         """The estimated resemblance of the two texts.
 
-        It is 1 for equal texts, and about 0, possibly negative, for texts without a common run. The
-        standard error is 0.027 at a resemblance of 0.8.
+        The resemblance is 1 for equal texts, and about 0, possibly negative, for texts without a
+        common run. The standard error is 0.027 at a resemblance of 0.8.
         """
 
 @final
@@ -1137,31 +1156,30 @@ class Candidate:
 
     @property
     def location(self) -> int | None:
-        """The position of the page, for `add`, if it is one."""
+        """The location of the page, for `add`, if the page is a candidate."""
 
     @property
     def digest(self) -> bytes | None:
-        """The digest of the compared content, if there is one. Do not add another text of the
-        page, such as an older version.
+        """The digest of the compared content, if known. Do not add another text of the page, for
+        example an older version.
         """
 
 @final
 class Candidates:
-    """Pages with others within k bits of them: their texts are worth comparing.
+    """Pages with other pages within k bits. The texts of these pages are worth comparing.
 
     The store has no texts. Ask for each page whether its text is needed (`candidacy`), add the
-    needed texts (`add`), and get the clusters of similar ones (`clusters`). Takes two bits of
+    needed texts (`add`), and get the clusters of similar texts (`clusters`). Takes two bits of
     memory for each page of the store, and in scratch files 68 bytes for each added text. Threads
-    may share it. It belongs to the process that made it.
+    may share the candidates. Candidates belong to the process that made them.
     """
 
     def __len__(self) -> int: ...
     def add(self, location: int, text: str) -> None:
         """Adds the text of the page at a `location`; repeated calls are allowed.
 
-        A page with several different texts is not compared, since it is unknown which of them is
-        current. Linear in the text. Raises `InvalidArgumentError` if there is no candidate at the
-        place.
+        A page with several different texts is not compared, since the current text is unknown.
+        Linear in the text. Raises `InvalidArgumentError` if there is no candidate at the location.
         """
 
     def candidacy(self, url: str) -> Candidate:
@@ -1172,12 +1190,13 @@ class Candidates:
         """
 
     def clusters(self, resemblance: float, *, progress: Progress | None = None) -> Clusters:
-        """Clusters all pages as `View.clusters` does, but by the similarity of texts.
+        """Clusters all pages like `View.clusters`, but by the similarity of texts.
 
-        The leader of a page is within k bits, and their texts have at least this resemblance, from
-        0 to 1; of several leaders, the most similar one counts. Pages without a text lead clusters
-        of their own. The candidates cannot be used afterwards. Costs some joins; many near
-        fingerprints with dissimilar texts cost quadratic time. Ctrl-C ends it.
+        The leader of a page is within k bits, and the texts of both have at least this resemblance,
+        from 0 to 1. If there are several such leaders, the page belongs to the most similar leader.
+        A page without a text is the only page of its cluster. The candidates cannot be used
+        afterwards. Costs some joins; many near fingerprints with dissimilar texts cost quadratic
+        time. Ctrl-C ends the call.
 
         Raises `InvalidArgumentError` on a second call, or while another thread adds texts.
         """
@@ -1245,19 +1264,19 @@ class Census:
 
     @property
     def first(self) -> datetime | None:
-        """When the earliest visit was; `None` without visits."""
+        """The time of the earliest visit; `None` without visits."""
 
     @property
     def last(self) -> datetime | None:
-        """When the latest visit was; `None` without visits."""
+        """The time of the latest visit; `None` without visits."""
 
     @property
     def hosts(self) -> int:
-        """Hosts that have pages; URLs without a host count as one host for each scheme."""
+        """The number of hosts with pages; URLs without a host count as one host for each scheme."""
 
     @property
     def largest_hosts(self) -> tuple[HostCensus, ...]:
-        """The twenty hosts with the most pages, the largest first."""
+        """The twenty hosts with the most pages, in descending order of pages."""
 
     @property
     def fingerprints(self) -> FingerprintCensus:
@@ -1265,18 +1284,18 @@ class Census:
 
     @property
     def sample(self) -> tuple[SampledPage, ...]:
-        """A sample of the pages that have such a fingerprint now: the ten thousand with the least hashes of
-        their URLs, or all.
+        """A sample of the pages that have a fingerprint of the epoch for near-duplicates now: the ten thousand
+        pages whose URLs have the smallest hashes, or all pages.
         """
 
     @property
     def distances(self) -> tuple[int, ...]:
-        """The number of visits by their distance to the previous version, from 0 to 64 bits."""
+        """The number of visits by Hamming distance to the previous version, from 0 to 64 bits."""
 
     @property
     def changing(self) -> tuple[int, ...]:
-        """The number of pages by the share of their comparable visits that found a change: none, up to a
-        tenth, up to two tenths and so on, in eleven numbers.
+        """The number of pages by share of changes among their comparable visits: no change, up to a tenth, up
+        to two tenths and so on, in eleven numbers.
         """
 
     @property
@@ -1290,12 +1309,13 @@ class Census:
     @property
     def outside(self) -> VerdictCounts:
         """The results of visits outside of all periods. Outliers are left out if most periods would otherwise
-        be empty: up to one visit in a thousand at either end, or one of at least twenty.
+        be empty. Outliers are at most one visit in a thousand at either end, or one visit if there are at
+        least twenty.
         """
 
 @final
 class Changes:
-    """How a page changes, from its visits."""
+    """The changes of a page, from its visits."""
 
     __match_args__: tuple[
         Literal["comparisons"],
@@ -1320,11 +1340,11 @@ class Changes:
 
     @property
     def changes(self) -> int:
-        """The number of these with other content in the later visit."""
+        """The number of comparisons with other content in the later visit."""
 
     @property
     def returns(self) -> int:
-        """The number of these in which that content had been seen before."""
+        """The number of changes in which the content of the later visit had been seen before."""
 
     @property
     def dated(self) -> int:
@@ -1332,11 +1352,11 @@ class Changes:
 
     @property
     def unchanged_ms(self) -> int:
-        """How long the page was observed without a change, in milliseconds."""
+        """The time for which the page was observed without a change, in milliseconds."""
 
     @property
     def last_change(self) -> LastChange | None:
-        """The last change, if there was one."""
+        """The last change; `None` without a change."""
 
 @final
 class Cluster:
@@ -1354,15 +1374,15 @@ class Cluster:
     ) -> Self: ...
     @property
     def leader(self) -> str:
-        """The page that leads."""
+        """The page that leads the cluster."""
 
     @property
     def fingerprint(self) -> int:
-        """Its fingerprint, with reserved bits set to 0."""
+        """The fingerprint of the leader, with reserved bits set to 0."""
 
     @property
     def first_seen(self) -> datetime:
-        """When its content was first seen."""
+        """The time when the leader's content was first seen."""
 
     @property
     def pages(self) -> int:
@@ -1392,26 +1412,30 @@ class ClusterChange:
 
     @property
     def before(self) -> str | None:
-        """The page that led it, perhaps itself; `None` if it was in no cluster."""
+        """The leader of the page at the earlier time, perhaps the page itself; `None` if the page was in no
+        cluster.
+        """
 
     @property
     def after(self) -> str | None:
-        """The page that leads it now; `None` if it is in no cluster."""
+        """The leader of the page at the later time; `None` if the page is in no cluster."""
 
     @property
     def reason(self) -> LeaderChangeReason:
-        """The reason."""
+        """The reason for the change."""
 
     @property
     def bits(self) -> int | None:
-        """The distance in bits by which the page or its leader changed, if that is the reason."""
+        """The distance in bits by which the page or its leader changed, if the reason is such a
+        change.
+        """
 
 @final
 class ClusterChanges:
     """The clusters at two times: an iterable over the pages whose leader changed, in SURT order.
 
-    It can be iterated several times; each iteration reads both clusterings, in a thread that ends
-    when the stream is closed. It belongs to the process that made it.
+    The changes can be iterated several times. Each iteration reads both clusterings, in a thread
+    that ends when the stream is closed. The object belongs to the process that made it.
     """
 
     @property
@@ -1457,15 +1481,15 @@ class ClusteredPage:
 
     @property
     def fingerprint(self) -> int:
-        """Its fingerprint, with reserved bits set to 0."""
+        """The fingerprint of the page, with reserved bits set to 0."""
 
     @property
     def class_(self) -> int | None:
-        """The current class, whatever the time of the clusters; `None` for a page without one."""
+        """The current class, for any time of the clusters; `None` for a page without a class."""
 
     @property
     def leader(self) -> str:
-        """The leader of its cluster, perhaps itself."""
+        """The leader of the page's cluster, perhaps the page itself."""
 
     @property
     def leader_class(self) -> int | None:
@@ -1473,12 +1497,12 @@ class ClusteredPage:
 
     @property
     def distance(self) -> int:
-        """The number of bits in which the two fingerprints differ."""
+        """The number of bits in which the fingerprints of the page and its leader differ."""
 
     @property
     def resemblance(self) -> float | None:
-        """The resemblance of the two texts, by their sketches; `None` for the leader, and if texts were not
-        compared.
+        """The resemblance of the texts of the page and its leader, by their sketches; `None` for the leader,
+        and if texts were not compared.
         """
 
     @property
@@ -1487,21 +1511,21 @@ class ClusteredPage:
 
     @property
     def by(self) -> OriginalBy | None:
-        """How it is known to be nearly the same as its leader; `None` for the leader, and in
-        results of `cluster_of`.
+        """The reason why the page is known to be nearly equal to its leader; `None` for the
+        leader, and in results of `cluster_of`.
         """
 
     @property
     def is_leader(self) -> bool:
-        """Whether it leads its cluster."""
+        """Whether the page leads its cluster."""
 
 @final
 class Clusters:
     """The clusters of a store at a point in time: groups of near pages with a leader.
 
-    They stay in memory or in scratch files until this is released, together with their snapshot,
-    and can be iterated several times, in several orders. They belong to the process that made them:
-    in a forked one, `ForkedError` is raised.
+    The clusters and their snapshot stay in memory or in scratch files until this object is
+    released. The clusters can be iterated several times, in several orders. Clusters belong to the
+    process that made them; in a forked process they raise `ForkedError`.
     """
 
     @property
@@ -1510,11 +1534,11 @@ class Clusters:
 
     @property
     def fingerprints(self) -> int:
-        """The number of distinct fingerprints of these pages."""
+        """The number of distinct fingerprints of the clustered pages."""
 
     @property
     def k(self) -> int:
-        """The distance."""
+        """The distance of the clustering, in bits."""
 
     @property
     def largest(self) -> int:
@@ -1536,7 +1560,7 @@ class Clusters:
 
     @property
     def without_fingerprint(self) -> int:
-        """The number of other pages that have content, but no fingerprint of the epoch: they are in no
+        """The number of pages with content, but without a fingerprint of the epoch, which are in no
         cluster.
         """
 
@@ -1545,21 +1569,21 @@ class Clusters:
         """The pages of clusters with at least this many pages, cluster by cluster in the order of
         `by_size`.
 
-        The leader comes first, then the others by distance and in SURT order. Costs as much as
-        `by_page`.
+        In each cluster the leader comes first, then the other pages by distance and in SURT order.
+        Costs as much as `by_page`.
         """
 
     def by_page(self, pages_min: int = 1) -> Stream[ClusteredPage]:
         """The pages of clusters with at least this many pages, in SURT order, each with its leader.
 
-        Costs a sort of some 100 bytes a page, within the given memory, and then a read of each
-        page, in a thread that ends when the stream is closed.
+        Costs a sort of some 100 bytes a page, within `memory_bytes`, and then a read of each page, in
+        a thread that ends when the stream is closed.
         """
 
     def by_size(self, pages_min: int = 1) -> Stream[Cluster]:
         """The clusters with at least this many pages, the largest first.
 
-        Equally large ones are in the order of their leaders. Costs a sort of some 100 bytes a
+        Equally large clusters are in the order of their leaders. Costs a sort of some 100 bytes a
         cluster, and then a read of each leader.
         """
 
@@ -1569,9 +1593,9 @@ class Clusters:
     def dropped(self, open: Iterable[int | None] | None = None) -> Dropped:
         """The pages that are dropped in favour of their leaders, to look up by URL.
 
-        A page is dropped if its leader is another page of its class, or of one of the classes in
-        `open`, which everybody may see; `None` among them stands for pages without a class. All
-        others are kept. Costs a sort of 16 bytes for each dropped page, and one bit of memory for
+        A page is dropped if its leader is another page of its class, or a page of a class in
+        `open`, which everybody may see. `None` in `open` means pages without a class. All other
+        pages are kept. Costs a sort of 16 bytes for each dropped page, and one bit of memory for
         each page of the store.
         """
 
@@ -1602,19 +1626,19 @@ class Compacted:
 
     @property
     def segment_bytes_before(self) -> int:
-        """Bytes of the segments before."""
+        """Bytes of the segments before the compaction."""
 
     @property
     def segment_bytes(self) -> int:
-        """Bytes of the segments now."""
+        """Bytes of the segments after the compaction."""
 
     @property
     def catalog_bytes_before(self) -> int:
-        """Bytes of the catalog before, with the journal."""
+        """Bytes of the catalog before the compaction, including the journal."""
 
     @property
     def catalog_bytes(self) -> int:
-        """Bytes of the catalog now."""
+        """Bytes of the catalog after the compaction."""
 
     @property
     def freed_bytes(self) -> int:
@@ -1663,9 +1687,10 @@ class Compaction:
 class Comparison:
     """The comparison of two consecutive visits.
 
-    They are `days` apart: from a millisecond to 4,000,000 days. If the page `changed`, `days_ago`
-    is the time from the last change to the later visit; `None` if unknown. Raises
-    `InvalidOptionError` if they are closer or farther apart, or the change was not between them.
+    The visits are `days` apart: from a millisecond to 4,000,000 days. If the page `changed`,
+    `days_ago` is the time from the last change to the later visit; `None` if unknown. Raises
+    `InvalidOptionError` if the visits are closer or farther apart, or the change was not between
+    them.
     """
 
     __match_args__: tuple[Literal["days"], Literal["changed"], Literal["days_ago"]]
@@ -1676,11 +1701,13 @@ class Comparison:
 
     @property
     def changed(self) -> bool:
-        """Whether the page changed between them."""
+        """Whether the page changed between the visits."""
 
     @property
     def days_ago(self) -> float | None:
-        """The days from the last change to the later visit; `None` without a change, or if unknown."""
+        """The days from the last change to the later visit; `None` without a change, or if the time is
+        unknown.
+        """
 
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -1693,21 +1720,21 @@ class Component:
     def __new__(cls, page: str, pages: int, max_distance: int) -> Self: ...
     @property
     def page(self) -> str:
-        """One of its pages: among those with its least fingerprint, the first by the rules."""
+        """A page of the component: the first by the rules among the pages with the least fingerprint."""
 
     @property
     def pages(self) -> int:
-        """The number of its pages."""
+        """The number of pages in the component."""
 
     @property
     def max_distance(self) -> int:
-        """The greatest distance between two of its pages. Above 65,536 fingerprints it is a lower bound: each
-        is compared only with a few that are far from each other.
+        """The greatest distance between two pages of the component. Above 65,536 fingerprints the distance is
+        a lower bound: each fingerprint is compared only with a few that are far from each other.
         """
 
 @final
 class ComponentSearch:
-    """How one segment or memtable is searched."""
+    """The search of one segment or memtable."""
 
     __match_args__: tuple[
         Literal["segment"],
@@ -1734,7 +1761,7 @@ class ComponentSearch:
     ) -> Self: ...
     @property
     def segment(self) -> int | None:
-        """The segment's number; `None` for a memtable."""
+        """The number of the segment; `None` for a memtable."""
 
     @property
     def fingerprints(self) -> int:
@@ -1742,15 +1769,15 @@ class ComponentSearch:
 
     @property
     def shape(self) -> str | None:
-        """The shape of its tables: column, rotations or cells; `None` for a memtable."""
+        """The shape of the component's tables: column, rotations or cells; `None` for a memtable."""
 
     @property
     def way(self) -> str:
-        """The way of the search: rotations, cells or scan."""
+        """The method of the search: rotations, cells or scan."""
 
     @property
     def expected(self) -> Cost:
-        """The expected cost."""
+        """The expected cost of the search."""
 
     @property
     def counted(self) -> Cost:
@@ -1758,26 +1785,26 @@ class ComponentSearch:
 
     @property
     def hits(self) -> int:
-        """The number of distinct near fingerprints. If the search excludes pages or classes, it counts only
-        fingerprints of other pages.
+        """The number of distinct near fingerprints. If the search excludes pages or classes, only fingerprints
+        of other pages count.
         """
 
     @property
     def crowded(self) -> int | None:
-        """The number of compared fingerprints, if a dense bucket had more than the search may compare; see
-        `fingerprints`.
+        """The number of compared fingerprints, if a dense bucket had more fingerprints than the search may
+        compare; see `fingerprints`.
         """
 
     @property
     def faults(self) -> tuple[int, int] | None:
-        """Page faults during the search: those served from memory, and those that waited for the disk. `None`
-        if the system does not report them.
+        """Page faults during the search: first the number of faults served from memory, then the number of
+        faults that waited for the disk. `None` if the system does not report page faults.
         """
 
 @final
 class Components:
-    """The connected components of a snapshot: two pages are in one component if a chain of pages connects
-    them, each within k bits of the next.
+    """The connected components of a snapshot. Two pages are in one component if a chain of pages connects
+    them, in which each page is within k bits of the next.
     """
 
     __match_args__: tuple[
@@ -1799,7 +1826,7 @@ class Components:
     ) -> Self: ...
     @property
     def k(self) -> int:
-        """The distance of a step."""
+        """The maximum distance between two successive pages of a chain."""
 
     @property
     def pages(self) -> int:
@@ -1824,7 +1851,7 @@ class Components:
 
 @final
 class Content:
-    """The content of a page, as one visit saw it."""
+    """The content of a page, as seen by one visit."""
 
     __match_args__: tuple[Literal["fingerprint"], Literal["digest"], Literal["epoch"]]
     def __new__(cls, fingerprint: int | None, digest: bytes | None, epoch: int) -> Self: ...
@@ -1834,7 +1861,7 @@ class Content:
 
     @property
     def digest(self) -> bytes | None:
-        """The digest, 16 bytes, if one was given."""
+        """The digest, 16 bytes; `None` without a digest."""
 
     @property
     def epoch(self) -> int:
@@ -1848,11 +1875,11 @@ class Copy:
     def __new__(cls, url: str, first: datetime) -> Self: ...
     @property
     def url(self) -> str:
-        """The page."""
+        """The URL of the page."""
 
     @property
     def first(self) -> datetime:
-        """When that page was first seen with this digest."""
+        """The time when the page was first seen with this digest."""
 
 @final
 class Cost:
@@ -1878,9 +1905,10 @@ class Cost:
 
 @final
 class Counter:
-    """Counts how many documents have each feature, for a new table in a file.
+    """Counts the documents with each feature, for a new table in a file.
 
-    Counts that do not fit into `memory_bytes` (64 MiB by default) go to a scratch file next to it.
+    Counts that do not fit into `memory_bytes` (64 MiB by default) go to a scratch file next to the
+    table.
     """
 
     def __new__(
@@ -1892,19 +1920,20 @@ class Counter:
         """Counts a document."""
 
     def close(self) -> None:
-        """Discards the counts, and leaves no file, unless it was frozen. May be called twice."""
+        """Discards the counts, and leaves no file, unless the table was frozen. May be called twice."""
 
     def freeze(self, least: int = 1) -> Table:
         """Writes the table, without features of fewer than `least` documents, and opens it."""
 
 @final
 class Decider:
-    """The order of a simulated crawler.
+    """The order in which a simulated crawler visits pages.
 
-    It is a policy, given by its name (`"value"`), or a baseline for policies. As text it is its
-    name in a table of results. `learning` is the source of its prior: `"hosts"` (the default), all
-    pages and for each page the others of its host, as in a store; `"pages"`, all pages; or
-    `"nothing"`.
+    A decider is a policy, selected by its name (`"value"`), or a baseline for policies. As text, a
+    decider is its name in a table of results. `learning` is the source of the decider's prior. With
+    `"hosts"` (the default), the prior is learned from all pages, and for each page from the other
+    pages of its host, as in a store. With `"pages"`, the prior is learned from all pages; with
+    `"nothing"`, from no pages.
     """
 
     def __new__(
@@ -1916,22 +1945,22 @@ class Decider:
     def all(*, rates_known: bool = False) -> list[Decider]:
         """The default deciders to compare.
 
-        These are the policies, the crawl value without hosts and without a belief, and, if the
-        rates are known, at the true rates.
+        The deciders are the policies, the crawl value without hosts, and the crawl value without a
+        belief. If the rates are known, the crawl value at the true rates is added.
         """
 
     @staticmethod
     def estimated(index: _Index | None = None) -> Decider:
         """An index, `"value"` (the default) or `"harmonic"`, at the estimated rate of a page.
 
-        It has no belief.
+        The decider has no belief.
         """
 
     @staticmethod
     def known(index: _Index | None = None) -> Decider:
         """An index, `"value"` (the default) or `"harmonic"`, at the true rate.
 
-        It requires pages with known rates, which those of a store are not.
+        The decider requires pages with known rates. The rates of a store's pages are unknown.
         """
 
 @final
@@ -1978,8 +2007,8 @@ class Decision:
     @property
     def value(self) -> float:
         """The value that the policy computes now. For the crawl value, it is the number of days for which a
-        visit makes the page fresh, times its weight. The weight counts an eighth if the page is gone, and a
-        quarter if another page leads it.
+        visit makes the page fresh, times the page's weight. The weight counts an eighth if the page is
+        gone, and a quarter if another page leads it.
         """
 
     @property
@@ -1994,7 +2023,7 @@ class Decision:
 
     @property
     def due(self) -> datetime | None:
-        """The due time by the given plan, which may be past; `None` without a plan."""
+        """The due time by the plan of the query, which may be past; `None` without a plan."""
 
     @property
     def every(self) -> timedelta | None:
@@ -2008,24 +2037,25 @@ class Decision:
 
     @property
     def near(self) -> str | None:
-        """The page that leads this one. Among near pages, the leader is the page that was first visited with
-        its current content; ties go by SURT order. `None` if this page is the first, or if the policy does
-        not use the value of a visit.
+        """The page that leads this page. Among near pages, the leader is the page that was first visited with
+        its current content; of pages visited at the same time, the first in SURT order leads. `None` if
+        this page is the leader, or if the policy does not use the value of a visit.
 
-        Pages are near if their content is within the distance of the store (`Options.near_distance`),
-        identical content included. The nearest 16 pages are compared. If more pages share exactly this
-        fingerprint, the first 17 of them in SURT order are compared, and one of these leads all others. The
-        search stops early where very many pages had such content once and have other content now.
+        Pages are near if the distance of their contents is at most the near distance of the store
+        (`Options.near_distance`), identical content included. The nearest 16 pages are compared. If more
+        pages share exactly this fingerprint, the first 17 of them in SURT order are compared, and the
+        leader of these 17 leads all others. The search stops early if very many pages had such content once
+        and have other content now.
         """
 
     @property
     def reason(self) -> Reason:
-        """The rule that decided."""
+        """The reason for the decision."""
 
     @property
     def interval(self) -> timedelta | None:
-        """The longest time between visits of an overdue page, or the shortest one by a rule that
-        says not yet.
+        """The longest time between visits of an overdue page, or the minimum time between visits,
+        if a rule postpones the visit.
         """
 
     @property
@@ -2034,11 +2064,11 @@ class Decision:
 
     @property
     def changed(self) -> datetime | None:
-        """When it changed, by a hint."""
+        """The time when the page changed, by a hint."""
 
     @property
     def text(self) -> str:
-        """The text for people."""
+        """The decision as text for people."""
 
 @final
 class Difference:
@@ -2069,17 +2099,17 @@ class Difference:
     ) -> Self: ...
     @property
     def url(self) -> str:
-        """The page."""
+        """The URL of the page."""
 
     @property
     def verdict(self) -> Verdict:
-        """The change: `Verdict.New`, `Verdict.Changed`, `Verdict.Reverted`, or `Verdict.Gone` if no version is
-        in force any more, or the page is not in the later store.
+        """The change: `Verdict.New`, `Verdict.Changed`, `Verdict.Reverted`, or `Verdict.Gone`. A page is gone
+        if it no longer has a version in force, or is not in the later store.
         """
 
     @property
     def distance(self) -> int | None:
-        """The distance of the fingerprints in bits; `None` if it is unknown."""
+        """The distance of the fingerprints in bits; `None` if the distance is unknown."""
 
     @property
     def distance_epoch(self) -> int | None:
@@ -2087,16 +2117,19 @@ class Difference:
 
     @property
     def to(self) -> datetime | None:
-        """When the version that the page reverted to was last seen, if it was reverted."""
+        """The time when the version that the page reverted to was last seen; `None` if the page
+        was not reverted.
+        """
 
     @property
     def priority(self) -> float:
-        """The value of processing the version in force further: the priority of an observation that saw it.
+        """The value of processing the version in force further: the priority of an observation of this
+        version.
         """
 
     @property
     def before(self) -> Content | None:
-        """The earlier version in force, with its fingerprint of the newest epoch."""
+        """The earlier version in force, with its fingerprint in the newest epoch."""
 
     @property
     def after(self) -> Content | None:
@@ -2104,7 +2137,7 @@ class Difference:
 
     @property
     def seen(self) -> datetime | None:
-        """When the later version was last seen."""
+        """The time when the later version was last seen."""
 
 @final
 class Differences(Stream[_T_co]):
@@ -2113,16 +2146,16 @@ class Differences(Stream[_T_co]):
     def epochs(self) -> list[EpochInfo]:
         """The epochs of the contents and distances.
 
-        Those of the earlier side keep their numbers, followed by those that only the later side
-        has.
+        The epochs of the earlier side keep their numbers. The epochs that only the later side has
+        follow.
         """
 
 @final
 class Dropped:
     """The pages that are dropped in favour of their leaders, by URL.
 
-    `len` is their number. Threads may share it; their queries run one after another. It belongs to
-    the process that made it.
+    `len` is the number of these pages. Threads may share the object; their queries run one after
+    another. The object belongs to the process that made it.
     """
 
     def __len__(self) -> int: ...
@@ -2139,7 +2172,7 @@ class Dropped:
         """
 
     def kept_for(self, url: str) -> KeptFor | None:
-        """The page that is kept instead of a dropped one, with their distance.
+        """The page that is kept instead of a dropped page, with the distance of the two pages.
 
         `None` if the page is not dropped. Costs as much as `fate`, and reading the kept page.
         """
@@ -2148,10 +2181,10 @@ class Dropped:
 class DumpLine:
     """Some bytes of a file and their meaning.
 
-    The text form is that of the pages in `format/`: the offset in hexadecimal digits, the bytes, and
-    the meaning, separated by two spaces. A row has at most 16 bytes; further bytes are in rows below.
-    `00*36` means 36 zero bytes, and `??*36` means 36 bytes whose checksum is wrong. The meaning may
-    quote URLs, which are untrusted: escape it for a terminal.
+    The text form is the notation of the pages in `format/`: the offset in hexadecimal digits, the
+    bytes, and the meaning, separated by two spaces. A row has at most 16 bytes; further bytes are in
+    rows below. `00*36` means 36 zero bytes, and `??*36` means 36 bytes whose checksum is wrong. The
+    meaning may quote URLs, which are untrusted: escape the meaning for a terminal.
     """
 
     __match_args__: tuple[
@@ -2179,7 +2212,7 @@ class DumpLine:
 
     @property
     def meaning(self) -> str:
-        """The meaning of the bytes, or what is wrong with them."""
+        """The meaning of the bytes, or the damage in the bytes."""
 
     @property
     def damaged(self) -> bool:
@@ -2187,7 +2220,7 @@ class DumpLine:
 
     @property
     def text(self) -> str:
-        """The text for people."""
+        """The line as text for people."""
 
 @final
 class EpochInfo:
@@ -2204,19 +2237,19 @@ class EpochInfo:
     def __new__(cls, epoch: int, name: str, begun: int, role: Role, bands: Bands, ended: bool) -> Self: ...
     @property
     def epoch(self) -> int:
-        """Its number."""
+        """The number of the epoch."""
 
     @property
     def name(self) -> str:
-        """Its name, unique in the store."""
+        """The name of the epoch, unique in the store."""
 
     @property
     def begun(self) -> int:
-        """The number of visits in the store when it began."""
+        """The number of visits in the store when the epoch began."""
 
     @property
     def role(self) -> Role:
-        """What its fingerprints are for."""
+        """The purpose of the epoch's fingerprints."""
 
     @property
     def bands(self) -> Bands:
@@ -2224,7 +2257,7 @@ class EpochInfo:
 
     @property
     def ended(self) -> bool:
-        """Whether it has ended: nothing is observed or searched in it any more."""
+        """Whether the epoch has ended. After its end, nothing is observed or searched in the epoch."""
 
 @final
 class EpochOverview:
@@ -2238,15 +2271,16 @@ class EpochOverview:
 
     @property
     def fingerprints(self) -> int:
-        """Distinct fingerprints, counted once for each segment or memtable that has them."""
+        """Distinct fingerprints, counted once for each segment or memtable that has fingerprints of the epoch.
+        """
 
     @property
     def is_in_use(self) -> bool:
-        """Whether verdicts or searches use it."""
+        """Whether verdicts or searches use the epoch."""
 
 @final
 class ExactDifference:
-    """Entries of a page that only one side has."""
+    """Entries of a page that exist on only one side."""
 
     __match_args__: tuple[Literal["url"], Literal["before"], Literal["after"]]
     def __new__(
@@ -2257,7 +2291,7 @@ class ExactDifference:
     ) -> Self: ...
     @property
     def url(self) -> str:
-        """The page."""
+        """The URL of the page."""
 
     @property
     def before(self) -> tuple[Visit | Restated | PropertyEntry, ...]:
@@ -2296,7 +2330,8 @@ class Explained:
 
     @property
     def voting(self) -> int:
-        """The number of features that vote; for a minwise recipe, the number that determine a bit."""
+        """The number of features that vote; for a minwise recipe, the number of features that determine a bit.
+        """
 
     @property
     def heaviest(self) -> tuple[Feature, ...]:
@@ -2309,7 +2344,7 @@ class Explained:
         """For each of the 64 bits, the lowest first, the margin of its vote as a share of the weight of all
         features: between -1 and 1, positive for a bit that is 1. The nearer to 0, the smaller a change of
         the document flips the bit. 0 for reserved bits. For a minwise recipe all bits have the same margin:
-        each depends on one of the distinct features.
+        each bit depends on one of the distinct features.
         """
 
 @final
@@ -2339,11 +2374,11 @@ class Explanation:
 
     @property
     def took(self) -> timedelta:
-        """The time of the whole search, including the lookup of pages."""
+        """The time of the whole search, with the lookup of pages."""
 
 @final
 class Fated:
-    """The decision on a page."""
+    """The decision whether a page is dropped."""
 
     __match_args__: tuple[Literal["fate"], Literal["digest"]]
     def __new__(cls, fate: Fate, digest: bytes | None) -> Self: ...
@@ -2353,8 +2388,8 @@ class Fated:
 
     @property
     def digest(self) -> bytes | None:
-        """The digest of the compared content, if the page is dropped and has one. Other content of
-        the page, such as an older version, may have no kept near-duplicate.
+        """The digest of the compared content, if the page is dropped and has a digest. Other
+        content of the page, for example an older version, may have no kept near-duplicate.
         """
 
 @final
@@ -2382,12 +2417,12 @@ class Feature:
     ) -> Self: ...
     @property
     def text(self) -> str:
-        """Its words or characters in lower case; the unchanged value of a field."""
+        """The words or characters of the feature in lower case; the unchanged value of a field."""
 
     @property
     def short(self) -> bool:
-        """Whether it has fewer words or characters than the recipe's features. Such a text has a single
-        feature, which only documents with exactly this text share.
+        """Whether the feature has fewer words or characters than the recipe's n-grams. A text that short has a
+        single feature. Only documents with exactly the same text share the feature.
         """
 
     @property
@@ -2396,7 +2431,7 @@ class Feature:
 
     @property
     def hash(self) -> int:
-        """Its hash."""
+        """The hash of the feature."""
 
     @property
     def count(self) -> int:
@@ -2408,12 +2443,13 @@ class Feature:
 
     @property
     def share(self) -> float:
-        """Its share of the weight of all features, from 0 to 1; for a minwise recipe, its share of the bits.
+        """The feature's share of the weight of all features, from 0 to 1; for a minwise recipe, its share of
+        the bits.
         """
 
 @final
 class Figures:
-    """How fresh the discovered pages of a simulated crawl were, over the measured time."""
+    """Averages over the discovered pages of a simulated crawl and the measured time."""
 
     __match_args__: tuple[
         Literal["freshness"],
@@ -2432,22 +2468,24 @@ class Figures:
     ) -> Self: ...
     @property
     def freshness(self) -> float:
-        """The fraction of time in which the last seen version was the current one."""
+        """The fraction of time in which the last seen version was the current version."""
 
     @property
     def near_freshness(self) -> float:
-        """The fraction of time in which it differed by no more than a minor change."""
+        """The fraction of time in which the last seen version differed from the current version by at most a
+        minor change.
+        """
 
     @property
     def staleness(self) -> float:
         """The harmonic number of the changes missed since the last visit, 1 + ½ + ⅓ + …, averaged over
-        time: the penalty of LambdaCrawl.
+        time. LambdaCrawl uses this number as its penalty.
         """
 
     @property
     def divergence(self) -> float:
-        """The fraction of the 64 bits in which the last seen version differed from the current one, averaged
-        over time.
+        """The fraction of the 64 bits in which the last seen version differed from the current version,
+        averaged over time.
         """
 
     @property
@@ -2466,11 +2504,11 @@ class FileCount:
 
     @property
     def bytes(self) -> int:
-        """Their size in bytes, in all."""
+        """The total size of the files in bytes."""
 
 @final
 class FingerprintCensus:
-    """Counts of the fingerprints of an epoch that pages have now."""
+    """Counts of the fingerprints that pages have now, in one epoch."""
 
     __match_args__: tuple[
         Literal["epoch"],
@@ -2515,25 +2553,25 @@ class FingerprintCensus:
 
     @property
     def popcounts(self) -> tuple[int, ...]:
-        """Pages by the number of 1 bits in their fingerprint, from 0 to 64."""
+        """Pages by the number of 1 bits in their fingerprint: 65 counts, from 0 bits to 64."""
 
     @property
     def ones(self) -> tuple[int, ...]:
-        """For each of the 64 bits, lowest first, the pages whose fingerprint has a 1 there."""
+        """For each of the 64 bits, lowest first, the number of pages whose fingerprint has this bit set."""
 
     @property
     def values(self) -> tuple[int, ...]:
-        """Pages by the highest eight bits of their fingerprint, in 256 numbers."""
+        """Pages by the highest eight bits of their fingerprint: 256 counts."""
 
     @property
     def share(self) -> float:
-        """The share of distinct fingerprints that the following numbers count: 1 up to a million fingerprints,
-        else the share of a sample by hash.
+        """The share of all distinct fingerprints that are counted below: 1 up to a million fingerprints, and
+        above it the share of a sample by hash.
         """
 
     @property
     def distinct(self) -> int:
-        """Counted distinct fingerprints."""
+        """The number of distinct fingerprints counted."""
 
     @property
     def different(self) -> int:
@@ -2541,7 +2579,8 @@ class FingerprintCensus:
 
     @property
     def distinct_ones(self) -> tuple[int, ...]:
-        """For each of the 64 bits, lowest first, the counted fingerprints that have a 1 there."""
+        """For each of the 64 bits, lowest first, the number of counted fingerprints that have this bit set.
+        """
 
     @property
     def shared(self) -> tuple[int, ...]:
@@ -2549,15 +2588,15 @@ class FingerprintCensus:
 
     @property
     def commonest(self) -> tuple[int, int] | None:
-        """The fingerprint of the most pages, and their number. `None` if there is no fingerprint, or if only a
-        sample was counted, which may lack it.
+        """The fingerprint with the most pages, and the number of these pages. `None` if there is no
+        fingerprint, or if only a sample was counted, because a sample may lack this fingerprint.
         """
 
 @final
 class Fingerprinter:
-    """Makes fingerprints by one recipe, given by its name or short name.
+    """Makes fingerprints by a recipe, which is selected by its name or short name.
 
-    `table` is for recipes that weigh words by rarity. Threads may share it.
+    `table` is for recipes that weigh words by rarity. Threads may share a fingerprinter.
     """
 
     def __new__(cls, recipe: str | None = None, *, table: Table | None = None) -> Self: ...
@@ -2568,30 +2607,30 @@ class Fingerprinter:
     def explain(self, text: str, *, limit: int | None = 20) -> Explained:
         """Fingerprints a text, and explains the result.
 
-        It returns the heaviest features, at most `limit`, and how near each bit is to flipping.
+        The result has the heaviest features, at most `limit`, and how near each bit is to flipping.
         Reads the text three times, and takes some 50 bytes for each distinct feature.
         """
 
     def of_html(self, html: _types.Html, encoding: str | None = None) -> int | None:
         """The fingerprint of an HTML page; `None` if its visible text has fewer than eight words.
 
-        The page is `str`, or bytes with the `encoding` from the server, or its Content-Type.
+        The page is `str`, or bytes with the `encoding` or the Content-Type from the server.
         """
 
     def of_page(self, text: str) -> int | None:
-        """The fingerprint of the text of a page; `None` if it has fewer than eight words.
+        """The fingerprint of the text of a page; `None` if the text has fewer than eight words.
 
-        Such a text is too short to be distinguished.
+        A text of fewer than eight words is too short to be distinguished.
         """
 
     def of_text(self, text: str) -> int:
-        """The fingerprint of a text; 0 if it has no features. Linear in the text."""
+        """The fingerprint of a text; 0 if the text has no features. Linear in the text."""
 
 @final
 class Fingerprints:
     """The fingerprints of many texts, in order, with `None` for each text of fewer than eight words.
 
-    As Arrow data it is a table with the column `fingerprint`.
+    As Arrow data, the result is a table with the column `fingerprint`.
     """
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
@@ -2604,14 +2643,14 @@ class Fingerprints:
     def __iter__(self) -> Iterator[int | None]: ...
     def __len__(self) -> int: ...
     def batches(self, *, signed: bool = False) -> Batches:
-        """The column `fingerprint`; it is `int64`, bit for bit, with `signed=True`."""
+        """The column `fingerprint`. With `signed=True` the type of the column is `int64`, bit for bit."""
 
 @final
 class Fit:
     """The evidence of many pages' comparisons about the spread of rates: how well each of 64 priors
-    explains them.
+    explains the comparisons.
 
-    The pages are given as their likelihoods, in any order; leave out pages without comparisons,
+    Pages are represented by their likelihoods, in any order. Leave out pages without comparisons,
     which carry no evidence. Takes some microseconds a page, while other threads run.
     """
 
@@ -2622,17 +2661,17 @@ class Fit:
 
     def __eq__(self, other: object, /) -> bool: ...
     def prior(self) -> Prior:
-        """The mixture of the priors, weighted by how well they explain the pages.
+        """The mixture of the priors, each weighted by how well it explains the pages.
 
-        For fewer than 20 pages it is the default prior. Takes some microseconds.
+        For fewer than 20 pages the result is the default prior. Takes some microseconds.
         """
 
     def without(self, page: Likelihood) -> Fit:
-        """The evidence without a page that was added, given as its likelihood."""
+        """The evidence without a page that was added. The page is represented by its likelihood."""
 
 @final
 class Flaw:
-    """Damage: a byte of a file is not what it must be."""
+    """Damage: the bytes of a file are not as they must be."""
 
     __match_args__: tuple[Literal["file"], Literal["offset"], Literal["what"]]
     def __new__(cls, file: str, offset: int, what: str) -> Self: ...
@@ -2646,7 +2685,7 @@ class Flaw:
 
     @property
     def what(self) -> str:
-        """What is wrong, with the expected and the actual value."""
+        """The damage, with the expected and the actual value."""
 
 @final
 class Forgotten:
@@ -2660,7 +2699,7 @@ class Forgotten:
 
     @property
     def visits(self) -> int:
-        """The number of visits to those pages."""
+        """The number of visits to the hidden pages."""
 
 @final
 class GenerationInfo:
@@ -2687,7 +2726,7 @@ class GenerationInfo:
     ) -> Self: ...
     @property
     def number(self) -> int:
-        """Its number, larger than all before."""
+        """The number of the generation, larger than the numbers of all earlier generations."""
 
     @property
     def store(self) -> int:
@@ -2695,15 +2734,15 @@ class GenerationInfo:
 
     @property
     def written(self) -> datetime:
-        """When it was published, by the clock of the publisher."""
+        """The time when the generation was published, by the clock of the publisher."""
 
     @property
     def sequence(self) -> int:
-        """The last operation in it."""
+        """The last operation in the generation."""
 
     @property
     def files(self) -> FileCount:
-        """Its segments and tables."""
+        """The segments and tables of the generation."""
 
     @property
     def epochs(self) -> tuple[EpochInfo, ...]:
@@ -2718,18 +2757,19 @@ class Hints:
     """Times when pages of a store changed, from sitemaps or feeds: for the keyword `hints` of `due`.
 
     A page with a hint after its last visit is stale with the probability `trust`. Takes 16 bytes
-    for each change, at most 100,000,000 of them. It is valid for the store that made it.
+    for each change, at most 100,000,000 of them. Hints are valid only for the store that made them.
     """
 
     def changed_after(self, url: str, last: Time, now: Time) -> datetime | None:
-        """The first change of the page after its last visit, in whole seconds; `None` without one.
+        """The first change of the page after its last visit, in whole seconds; `None` without such a
+        change.
 
-        Changes after `now` do not count.
+        Changes after `now` are ignored.
         """
 
     def worth(self, url: str, weight: float, last: Time, now: Time, otherwise: float) -> float:
-        """The value of a visit to a page of some weight, in days, given its value `otherwise` without
-        a hint.
+        """The value of a visit to a page of some weight, in days. `otherwise` is the value of the
+        visit without a hint.
 
         Raises `InvalidOptionError` if the weight is not positive and finite, or `otherwise` is negative
         or infinite.
@@ -2743,19 +2783,19 @@ class HostCensus:
     def __new__(cls, host: str, pages: int, visits: int, verdicts: VerdictCounts) -> Self: ...
     @property
     def host(self) -> str:
-        """The host; for URLs without a host, their scheme and a colon."""
+        """The name of the host; for URLs without a host, the scheme and a colon."""
 
     @property
     def pages(self) -> int:
-        """Its pages."""
+        """The number of pages of the host."""
 
     @property
     def visits(self) -> int:
-        """Visits to them."""
+        """The number of visits to the host's pages."""
 
     @property
     def verdicts(self) -> VerdictCounts:
-        """The results of these visits."""
+        """The results of visits to the host's pages."""
 
 @final
 class HostShare:
@@ -2765,37 +2805,37 @@ class HostShare:
     def __new__(cls, host: str, share: float) -> Self: ...
     @property
     def host(self) -> str:
-        """The host; for URLs without a host, their scheme and a colon."""
+        """The name of the host; for URLs without a host, the scheme and a colon."""
 
     @property
     def share(self) -> float:
-        """The approximate share of the pages, from 0 to 1."""
+        """The approximate share of the host in the store's pages, from 0 to 1."""
 
 @final
 class Hosts:
     """Priors for the pages of a host, learned from many hosts.
 
-    The differences between hosts, and within them, determine how much a page indicates about others
-    of its host. Each host is given as the `Fit` of its pages. A few thousand hosts are enough.
-    Takes some 10 microseconds a host, while other threads run.
+    The differences between hosts, and within them, determine how much a page indicates about other
+    pages of its host. Each host is represented by the `Fit` of its pages. A few thousand hosts are
+    enough. Takes some 10 microseconds a host, while other threads run.
     """
 
     def __new__(cls, hosts: Iterable[Fit]) -> Self: ...
     def prior(self, host: Fit) -> Prior:
-        """The prior of a page of this host, given its other pages.
+        """The prior of a page of a host. `host` is the `Fit` of the other pages of the host.
 
-        An empty `Fit` is a new host. Takes some microseconds.
+        An empty `Fit` represents a new host. Takes some microseconds.
         """
 
 @final
 class Incomplete:
-    """A newer generation than the one that is read. It was skipped because it is incomplete."""
+    """A generation newer than the generation that is read. It was skipped because it is incomplete."""
 
     __match_args__: tuple[Literal["generation"], Literal["why"]]
     def __new__(cls, generation: int, why: str) -> Self: ...
     @property
     def generation(self) -> int:
-        """Its number."""
+        """The number of the generation."""
 
     @property
     def why(self) -> str:
@@ -2805,20 +2845,22 @@ class Incomplete:
 class JoinPlan:
     """The plan of a distributed join: independent tasks.
 
-    Tasks are numbered from 0. It is made from the counts of `View.histogram` in each place;
-    `uncounted` makes one without counts. `ranges` is the approximate number of tasks; none takes
-    more than `most` fingerprints, if possible. It can be pickled, and equal arguments make equal
-    plans everywhere.
+    Tasks are numbered from 0. A plan is made from the counts of `View.histogram` of each store;
+    `uncounted` makes a plan without counts. `ranges` is the approximate number of tasks. No task
+    takes more than `most` fingerprints, if possible. A plan can be pickled, and equal arguments
+    make equal plans on every machine.
     """
 
     def __new__(cls, histograms: Iterable[bytes], ranges: int, most: int) -> Self: ...
     @property
     def fingerprints(self) -> int:
-        """The number of counted fingerprints; one in several places counts several times."""
+        """The number of counted fingerprints. A fingerprint in several stores counts several times."""
 
     @property
     def fingerprints_sent(self) -> int:
-        """The total number of distributed fingerprints, counted once for each task: 8 bytes each."""
+        """The total number of distributed fingerprints. Each fingerprint counts once for each of its
+        tasks, and takes 8 bytes.
+        """
 
     @property
     def k(self) -> int:
@@ -2837,47 +2879,47 @@ class JoinPlan:
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Stream[Pair]:
-        """Finds the pairs of a task among its fingerprints from `View.partition`: those of its first
-        and its second piece.
+        """Finds the pairs of a task among its fingerprints from `View.partition`: the fingerprints of
+        its first and of its second piece.
 
-        They may be in any order. Equal fingerprints, which come from several places, count once.
-        `memory_bytes` (256 MiB) limits the memory in addition to the fingerprints, and `threads` is
-        the number of threads (as many as there are cores). Runs in the background, and waits for
-        the reader of the pairs. It ends when the stream is closed.
+        The fingerprints may be in any order. Equal fingerprints, which come from several stores,
+        count as one. `memory_bytes` (256 MiB) limits the memory in addition to the fingerprints,
+        and `threads` is the number of threads (as many as there are cores). Runs in the background,
+        and waits for the reader of the pairs. The task ends when the stream is closed.
         """
 
     def size(self, task: int) -> int:
-        """The number of these for a task."""
+        """The number of fingerprints that are distributed to a task."""
 
     @staticmethod
     def uncounted(k: int, tasks: int) -> JoinPlan:
         """A join within `k` bits in at most `tasks` tasks, each of which can have all fingerprints, so
         that no counts are needed.
 
-        Each finds the pairs of some of the parts, so there are no more tasks than parts.
+        Each task finds the pairs of some of the parts, so there are no more tasks than parts.
         """
 
 @final
 class JoinedPair:
-    """Two near fingerprints among those given, by their positions."""
+    """Two near fingerprints among the input, by their positions."""
 
     __match_args__: tuple[Literal["left"], Literal["right"], Literal["fingerprints"], Literal["distance"]]
     def __new__(cls, left: int, right: int, fingerprints: tuple[int, int], distance: int) -> Self: ...
     @property
     def left(self) -> int:
-        """The position of the one given first, counted from 0."""
+        """The position of the earlier fingerprint in the input, counted from 0."""
 
     @property
     def right(self) -> int:
-        """The position of the other one."""
+        """The position of the later fingerprint."""
 
     @property
     def fingerprints(self) -> tuple[int, int]:
-        """The two fingerprints, in this order."""
+        """The two fingerprints, the earlier one first."""
 
     @property
     def distance(self) -> int:
-        """Their distance in bits, 0 to 64."""
+        """The distance of the fingerprints in bits, 0 to 64."""
 
 @final
 class JournalView:
@@ -2910,19 +2952,19 @@ class JournalView:
     ) -> Self: ...
     @property
     def first_operation(self) -> int:
-        """The first operation in it; 0 if it is empty."""
+        """The number of the first operation in the journal; 0 if the journal is empty."""
 
     @property
     def last_operation(self) -> int:
-        """The last operation in it; 0 if it is empty."""
+        """The number of the last operation in the journal; 0 if the journal is empty."""
 
     @property
     def operations(self) -> int:
-        """The number of operations."""
+        """The number of operations in the journal."""
 
     @property
     def pages(self) -> int:
-        """The number of distinct pages in them."""
+        """The number of distinct pages in the operations."""
 
     @property
     def times(self) -> tuple[datetime, datetime] | None:
@@ -2930,27 +2972,27 @@ class JournalView:
 
     @property
     def verdicts(self) -> VerdictCounts:
-        """The results of its visits."""
+        """The results of the visits in the journal."""
 
     @property
     def restated(self) -> int:
-        """Contents restated in another epoch."""
+        """The number of contents restated in another epoch."""
 
     @property
     def weights(self) -> int:
-        """Weights that were set."""
+        """The number of weights that were set."""
 
     @property
     def classes(self) -> int:
-        """Classes that were set."""
+        """The number of classes that were set."""
 
     @property
     def forgotten(self) -> int:
-        """Forgotten pages and prefixes."""
+        """The number of forgotten pages and prefixes."""
 
 @final
 class KeptFor:
-    """The page that is kept in place of a dropped one."""
+    """The page that is kept in place of a dropped page."""
 
     __match_args__: tuple[Literal["url"], Literal["distance"]]
     def __new__(cls, url: str, distance: int) -> Self: ...
@@ -2960,46 +3002,46 @@ class KeptFor:
 
     @property
     def distance(self) -> int:
-        """The number of bits in which the two fingerprints differ."""
+        """The number of bits in which the fingerprints of the two pages differ."""
 
 @final
 class LastChange:
-    """When a page was last found changed, or back at an earlier version."""
+    """The last change of a page, or its last return to an earlier version."""
 
     __match_args__: tuple[Literal["time"], Literal["distance"]]
     def __new__(cls, time: datetime, distance: int | None) -> Self: ...
     @property
     def time(self) -> datetime:
-        """The time of the change if that is known, or else of the visit that found it."""
+        """The time of the change if known, or else of the visit that found the change."""
 
     @property
     def distance(self) -> int | None:
-        """The Hamming distance to the version before, if it is known."""
+        """The Hamming distance to the version before, if known."""
 
 @final
 class Learned:
-    """Priors for how often pages change, from all pages of a store: for the keyword `learned` of
-    `due`.
+    """Priors for the change rates of pages, learned from all pages of a store. For the keyword
+    `learned` of `due`.
 
-    If you query often, you can reuse priors for an hour. It is valid for the store that it was
-    learned from.
+    If you query often, you can reuse priors for an hour. Priors are valid only for the store from
+    which they were learned.
     """
 
     @property
     def pages(self) -> int:
-        """The number of pages with comparisons that it was learned from: all of them, or those in a
-        sample of a million pages.
+        """The number of pages with comparisons from which the priors were learned: all such pages, or
+        the pages in a sample of a million.
         """
 
     def __eq__(self, other: object, /) -> bool: ...
 
 @final
 class Likelihood:
-    """The likelihood of each of 64 rates, given the comparisons of a page, possibly none.
+    """The likelihood of each of 64 rates for the comparisons of a page, of which there may be none.
 
-    Each is a `Comparison`, or a pair of one and how many times it counts: several equal ones, or
-    half an uncertain one. Linear in their number. Raises `InvalidOptionError` if one counts a
-    negative number of times, or more than a thousand million.
+    Each item is a `Comparison`, or a pair of a `Comparison` and its count. A count may combine
+    several equal comparisons, or be 0.5 for an uncertain comparison. Linear in the number of
+    comparisons. Raises `InvalidOptionError` if a count is negative, or exceeds a thousand million.
     """
 
     def __new__(cls, comparisons: Iterable[Comparison | tuple[Comparison, float]] | None = None) -> Self: ...
@@ -3007,11 +3049,11 @@ class Likelihood:
 
 @final
 class LoadEpochs:
-    """The epochs of a load: they begin when the load is done, in the same commit.
+    """The epochs of a load. The epochs begin when the load is done, in the same commit.
 
-    It assigns numbers for the observations of one load, to which it is passed as `epochs`, even
-    while that load reads its observations. If the load fails, they do not begin. The name of an
-    existing epoch means that epoch.
+    The object assigns numbers to epochs, for the observations of one load. Pass the object to the
+    load as `epochs`. Epochs may be added even while the load reads its observations. If the load
+    fails, the epochs do not begin. The name of an existing epoch means the existing epoch.
     """
 
     def __new__(cls) -> Self: ...
@@ -3027,9 +3069,10 @@ class LoadEpochs:
     ) -> int:
         """The number in the load of an epoch of another store, with these properties.
 
-        `reserved` is the number of leading bits of its fingerprints for metadata; further arguments
-        are its options, the number of visits that the other store had when it began, and whether it
-        has ended there. Add its table with `table`.
+        `reserved` is the number of leading bits of the epoch's fingerprints for metadata. The other
+        arguments are the options of the epoch, the number of visits that the other store had when
+        the epoch began, and whether the epoch has ended in the other store. Add the epoch's table
+        with `table`.
         """
 
     def named(
@@ -3037,15 +3080,16 @@ class LoadEpochs:
     ) -> int:
         """The number in the load of the epoch with this name, for external fingerprints.
 
-        A new epoch begins if the store has none with the name. Raises `InvalidArgumentError` for a
-        name that is empty or has control characters, or that was used with other options before.
+        A new epoch begins if the store has no epoch with this name. Raises `InvalidArgumentError`
+        for a name that is empty or has control characters, or that was used before with other
+        options.
         """
 
     def of(self, other: View) -> list[int]:
-        """The numbers in the load of another store's epochs, in their order.
+        """The numbers of another store's epochs in this load, in the order of the epochs.
 
-        Their tables are included; an epoch that has ended there ends here, unless pages here use
-        it.
+        The tables of the epochs are included. An epoch that has ended in the other store also ends
+        in this store, unless pages of this store use it.
         """
 
     def origin(
@@ -3053,15 +3097,16 @@ class LoadEpochs:
     ) -> int:
         """The number in the load of an epoch whose fingerprints simkeep makes.
 
-        A new epoch begins if the store has none with its name. Its table of document frequencies,
-        if it has one, is copied into the store.
+        A new epoch begins if the store has no epoch with the name of the origin. The table of
+        document frequencies, if the origin has one, is copied into the store.
         """
 
     def table(self, epoch: int, table: Table) -> None:
         """Adds the table of document frequencies of an epoch of this load.
 
-        It is copied into the store unless that has it. Raises `EpochError` for a number that is not
-        from here, `InvalidArgumentError` if the name of the epoch is for another table, or none.
+        The table is copied into the store, unless the store already has it. Raises `EpochError` for
+        a number that this object did not assign, and `InvalidArgumentError` if the epoch's name
+        belongs to a different table, or to no table.
         """
 
 @final
@@ -3127,7 +3172,7 @@ class Loaded:
 
     @property
     def bytes(self) -> int:
-        """Bytes of these segments."""
+        """The total size of the new segments in bytes."""
 
     @property
     def begun(self) -> tuple[EpochInfo, ...]:
@@ -3158,11 +3203,11 @@ class LoggedOperation:
     ) -> Self: ...
     @property
     def sequence(self) -> int:
-        """Its number."""
+        """The number of the operation."""
 
     @property
     def kind(self) -> OperationKind:
-        """Its effect."""
+        """The effect of the operation."""
 
     @property
     def url(self) -> str | None:
@@ -3195,8 +3240,8 @@ class Loss:
         Literal["bytes"],
         Literal["operations"],
         Literal["pages"],
-        Literal["after"],
-        Literal["before"],
+        Literal["after_url"],
+        Literal["before_url"],
         Literal["why"],
     ]
     def __new__(
@@ -3205,22 +3250,23 @@ class Loss:
         bytes: tuple[int, int] | None,
         operations: tuple[int, int | None] | None,
         pages: int | None,
-        after: str | None,
-        before: str | None,
+        after_url: str | None,
+        before_url: str | None,
         why: str,
     ) -> Self: ...
     @property
     def file(self) -> str:
-        """The file that contained it."""
+        """The file that contained the lost data."""
 
     @property
     def bytes(self) -> tuple[int, int] | None:
-        """The byte range in the file, if known. Nothing outside of this range is lost."""
+        """The byte range of the loss in the file, if known. Nothing outside of this range is lost."""
 
     @property
     def operations(self) -> tuple[int, int | None] | None:
-        """The range of operations that included it, if known: the first and the last one. If `pages` is
-        `None`, all of them are lost. The last one is `None` if their end is unknown.
+        """The first and the last operation of the range with the lost data, if known. If `pages` is `None`,
+        all operations of the range are lost. The last operation is `None` if the end of the range is
+        unknown.
         """
 
     @property
@@ -3228,11 +3274,11 @@ class Loss:
         """The number of lost page records; `None` if a whole file or operations are lost."""
 
     @property
-    def after(self) -> str | None:
+    def after_url(self) -> str | None:
         """The page before the lost pages in SURT order, if there is one."""
 
     @property
-    def before(self) -> str | None:
+    def before_url(self) -> str | None:
         """The page after the lost pages in SURT order, if there is one."""
 
     @property
@@ -3251,14 +3297,14 @@ class Matches:
 
     @property
     def complete(self) -> bool:
-        """Whether these are all pages. If not, the limit, the budget, or a dense region of
-        fingerprints cut the search short.
+        """Whether the result has all near pages. If not, the limit, the budget, or a dense region
+        of fingerprints cut the search short.
         """
 
     @property
     def within(self) -> int | None:
-        """The distance up to which no page is missing; `None` if pages with the same fingerprint
-        may be missing, too.
+        """The distance up to which no page is missing; `None` if even pages with the same
+        fingerprint may be missing.
         """
 
     @overload
@@ -3286,11 +3332,11 @@ class Meaning:
 
     @property
     def changed(self) -> tuple[float, float]:
-        """The least and the greatest share of changed words, from 0 to 1, in 8 of 10 cases."""
+        """The minimum and the maximum share of changed words, from 0 to 1, in 8 of 10 cases."""
 
     @property
     def text(self) -> str:
-        """The text for people."""
+        """The meaning as text for people."""
 
 @final
 class Merged:
@@ -3304,7 +3350,7 @@ class Merged:
 
     @property
     def bytes(self) -> int:
-        """Bytes written."""
+        """The number of bytes written."""
 
 @final
 class Mirror:
@@ -3335,26 +3381,27 @@ class Mirror:
     ) -> Self: ...
     @property
     def leader(self) -> MirrorSite:
-        """The site that leads: it had the common version first on most paths. Paths on which both are known to
-        have changed decide; if there are none, SURT order decides.
+        """The leading site, which had the common version first on more paths than the other site. Paths on
+        which both sites are known to have changed decide; after a tie all near paths decide, and then SURT
+        order.
         """
 
     @property
     def follower(self) -> MirrorSite:
-        """The other site."""
+        """The following site."""
 
     @property
     def is_mirror(self) -> bool:
-        """Whether the share reaches the required one."""
+        """Whether the share of near paths reaches the required share."""
 
     @property
     def common(self) -> int:
-        """The number of paths that both have."""
+        """The number of paths that both sites have."""
 
     @property
     def near(self) -> int:
-        """The number of those with near pages: the version in force on one side is near a version, in force or
-        earlier, on the other side.
+        """The number of common paths with near pages. The pages of a path are near if the version in force on
+        one site is near a version on the other site, in force or earlier.
         """
 
     @property
@@ -3367,17 +3414,18 @@ class Mirror:
 
     @property
     def lag(self) -> timedelta | None:
-        """The lag of the follower: the median delay of its first visit with common content, over
-        paths on which both were seen to change to it; `None` if there is no such path.
+        """The lag of the follower: the median delay of the follower's first visit with common
+        content. The median is over paths on which both sites were seen to change to the common
+        content; `None` if there is no such path.
         """
 
     @property
     def examples(self) -> tuple[MirrorExample, ...]:
-        """A random sample of up to ten paths that both have."""
+        """A random sample of up to ten common paths."""
 
 @final
 class MirrorExample:
-    """The pages of a path that both sites have."""
+    """The two pages of a path that both sites have."""
 
     __match_args__: tuple[Literal["leader"], Literal["follower"], Literal["distance"]]
     def __new__(cls, leader: str, follower: str, distance: int) -> Self: ...
@@ -3387,31 +3435,33 @@ class MirrorExample:
 
     @property
     def follower(self) -> str:
-        """The page on the other site."""
+        """The page on the following site."""
 
     @property
     def distance(self) -> int:
-        """The number of differing bits between the version in force on one side and the nearest version on the
-        other.
+        """The number of differing bits between the version in force on one site and the nearest version on the
+        other site.
         """
 
 @final
 class MirrorSite:
-    """A site: a host, or a folder of one."""
+    """A site: a host, or a folder of a host."""
 
     __match_args__: tuple[Literal["site"], Literal["paths"], Literal["outdated"]]
     def __new__(cls, site: str, paths: int, outdated: int) -> Self: ...
     @property
     def site(self) -> str:
-        """The prefix of its pages; it ends with `/`."""
+        """The prefix of the site's pages, which ends with `/`."""
 
     @property
     def paths(self) -> int:
-        """The number of its paths."""
+        """The number of paths of the site."""
 
     @property
     def outdated(self) -> int:
-        """The number of near paths on which its version in force is an earlier version of the other site."""
+        """The number of near paths on which the site is outdated: its version in force is an earlier version
+        of the other site.
+        """
 
 @final
 class Mirrors:
@@ -3438,15 +3488,18 @@ class Mirrors:
     ) -> Self: ...
     @property
     def pairs(self) -> tuple[Mirror, ...]:
-        """The pairs: mirrors first, those with the most near pages at the front."""
+        """The pairs: mirrors come first. Mirrors, and then other pairs, are in descending order of near pages.
+        """
 
     @property
     def mirrors(self) -> int:
-        """The number of mirror pairs, including those beyond the limit."""
+        """The number of mirror pairs, including pairs beyond the limit."""
 
     @property
     def partial(self) -> int:
-        """The number of other pairs with at least a quarter of the required share, which are listed, too."""
+        """The number of pairs that are no mirrors but have at least a quarter of the required share. These
+        pairs are listed, too.
+        """
 
     @property
     def paths(self) -> int:
@@ -3454,7 +3507,9 @@ class Mirrors:
 
     @property
     def without_fingerprint(self) -> int:
-        """The number of pages with content but without a fingerprint of the epoch. They count for no path."""
+        """The number of pages with content but without a fingerprint of the epoch. Such pages count for no
+        path.
+        """
 
     @property
     def sites(self) -> int:
@@ -3466,9 +3521,10 @@ class Mirrors:
 
     @staticmethod
     def recall(share: float) -> float:
-        """The least probability that two large sites are compared.
+        """The minimum probability that two large mirroring sites are compared.
 
-        It holds if this share of their combined paths leads to the same content on both.
+        The probability holds for sites where this share of the combined paths leads to the same
+        content on both sites.
         """
 
 @final
@@ -3479,11 +3535,11 @@ class Near:
     def __new__(cls, url: str, distance: int, fingerprint: int) -> Self: ...
     @property
     def url(self) -> str:
-        """The page."""
+        """The URL of the page."""
 
     @property
     def distance(self) -> int:
-        """The Hamming distance of its fingerprint."""
+        """The Hamming distance between the page's fingerprint and the searched fingerprint."""
 
     @property
     def fingerprint(self) -> int:
@@ -3497,11 +3553,11 @@ class NearDuplicate:
     def __new__(cls, url: str, distance: int, fingerprint: int, first: datetime) -> Self: ...
     @property
     def url(self) -> str:
-        """The page."""
+        """The URL of the page."""
 
     @property
     def distance(self) -> int:
-        """The Hamming distance of its fingerprint."""
+        """The Hamming distance between the page's fingerprint and the visit's fingerprint."""
 
     @property
     def fingerprint(self) -> int:
@@ -3509,7 +3565,7 @@ class NearDuplicate:
 
     @property
     def first(self) -> datetime:
-        """When the page was first seen with its content in force."""
+        """The time when the page was first seen with its content in force."""
 
 @final
 class NewPage:
@@ -3519,17 +3575,17 @@ class NewPage:
     def __new__(cls, value: float, rate: Rate, weight: float, every: timedelta) -> Self: ...
     @property
     def value(self) -> float:
-        """The value of a visit, as if the page was last visited the largest interval ago. Compare it with the
-        value of other pages.
+        """The value of a visit, as if the page was last visited the largest interval ago. The value is
+        comparable with the value of other pages.
         """
 
     @property
     def rate(self) -> Rate:
-        """The estimated change rate, from the pages of its host."""
+        """The estimated change rate, based on the pages of the same host."""
 
     @property
     def weight(self) -> float:
-        """The weight that its rule sets."""
+        """The weight that the page's rule sets."""
 
     @property
     def every(self) -> timedelta:
@@ -3537,9 +3593,10 @@ class NewPage:
 
 @final
 class Observation:
-    """A visit, for `observe_batch` and `load`; its arguments are those of `Store.observe`.
+    """A visit, for `observe_batch` and `load`. `Observation` takes the arguments of `Store.observe`.
 
-    It is validated when it is created, except for rules that need the store: valid URLs and epochs.
+    An observation is validated when it is created, except for rules that need the store: valid URLs
+    and epochs.
     """
 
     def __new__(
@@ -3593,7 +3650,7 @@ class Operations(Stream[LoggedOperation]):
     def available(self) -> tuple[int, int] | None:
         """The numbers of the first and the last operation in the journal.
 
-        `None` if it is empty. Earlier operations were sealed.
+        `None` if the journal is empty. Earlier operations were sealed.
         """
 
 @final
@@ -3604,7 +3661,7 @@ class Optimum:
     def __new__(cls, visits_per_day: tuple[float, ...], threshold: float, freshness: float) -> Self: ...
     @property
     def visits_per_day(self) -> tuple[float, ...]:
-        """The visits a day of each page, in input order. They add up to the budget."""
+        """The visits a day of each page, in input order. The visits of all pages add up to the budget."""
 
     @property
     def threshold(self) -> float:
@@ -3620,8 +3677,8 @@ class Origin:
     frequencies.
 
     `recipe` is the name of a recipe, long or short. `extractor` is the name and version of the
-    software that extracts texts; by default simkeep's own, `simkeep.EXTRACTOR`. `table` is for
-    recipes that weigh words by rarity.
+    software that extracts texts; the default is `simkeep.EXTRACTOR`, simkeep's own extractor.
+    `table` is for recipes that weigh words by rarity.
     """
 
     def __new__(
@@ -3633,7 +3690,7 @@ class Origin:
 
     @property
     def extractor(self) -> str | None:
-        """The name of the extractor, if there is one."""
+        """The name of the extractor; `None` without an extractor."""
 
     @property
     def name(self) -> str:
@@ -3643,7 +3700,7 @@ class Origin:
     def __hash__(self) -> int: ...
     @staticmethod
     def is_name(name: str) -> bool:
-        """Whether an epoch with this name uses one of simkeep's own recipes."""
+        """Whether an epoch with this name uses a recipe of simkeep."""
 
 @final
 class Original:
@@ -3653,15 +3710,15 @@ class Original:
     def __new__(cls, url: str, distance: int, by: OriginalBy) -> Self: ...
     @property
     def url(self) -> str:
-        """The page."""
+        """The URL of the original page."""
 
     @property
     def distance(self) -> int:
-        """The number of bits in which its fingerprint differs."""
+        """The number of bits in which the fingerprint of the original differs from the page's fingerprint."""
 
     @property
     def by(self) -> OriginalBy:
-        """The evidence that it is nearly the same."""
+        """The evidence that the content of the original is nearly the same."""
 
 @final
 class Outcome:
@@ -3708,12 +3765,12 @@ class Outcome:
 
     @property
     def by(self) -> SameBy | None:
-        """How it is known to be the same, if that is the verdict."""
+        """The reason why the page is known to be the same, if the verdict is `same`."""
 
     @property
     def distance(self) -> int | None:
-        """The distance of its fingerprint from that of the version before, in bits; `None` if it
-        is unknown, or nothing changed.
+        """The distance of the page's fingerprint from the fingerprint of the previous version, in
+        bits; `None` if the distance is unknown, or if the page did not change.
         """
 
     @property
@@ -3722,87 +3779,89 @@ class Outcome:
 
     @property
     def to(self) -> datetime | None:
-        """When the version that the page reverted to was last seen, if it was reverted."""
+        """The time when the version that the page reverted to was last seen; `None` if the page
+        was not reverted.
+        """
 
     @property
     def meaning(self) -> Meaning | None:
-        """The meaning of the distance, if there is one."""
+        """The meaning of the distance, if there is a distance."""
 
     @property
     def novel(self) -> bool:
         """Whether the visit saw content that is far from all of the page's last versions.
 
-        It is true for the first content of the page. It is also true if the page changed by more than a
-        minor change of its epoch, and is not near an earlier version. Without a distance, for example to a
-        fingerprint of another epoch, content is far from every version with another digest. It is false for
-        a visit that is out of order, because the comparison is not made.
+        True for the first content of the page. Also true if the page changed by more than a minor change of
+        its epoch, and is not near an earlier version. Without a distance, for example to a fingerprint of
+        another epoch, content is far from every version with another digest. False for a visit that is out
+        of order, because such a visit is not compared.
         """
 
     @property
     def priority(self) -> float:
-        """The value of processing the content further, relative to other visits. It goes from 0 to the page's
-        weight in force after the visit:
+        """The value of processing the content further, relative to other visits. It is between 0 and the
+        page's weight in force after the visit:
 
         | verdict | priority |
         |---|---|
         | `New` | the weight |
         | `Changed` or `Reverted` | the weight times the distance / 32, but not more than the weight |
         | either, by an unknown distance | the weight |
-        | `Same`, `Unseen`, `Gone`, `Failed`, `Known` | 0 |
+        | `Same`, `Unseen`, `Gone`, `Failed`, `LocatedHead` | 0 |
         | `OutOfOrder` | 0, because a later version is in force |
 
-        So it is 0 for a page that was gone and came back unchanged. Two unrelated texts are 32 bits apart
-        on average. The idea that priority grows with the distance comes from S. Seshasai, *Efficient near
-        duplicate document detection for specialized corpora*, MIT 2009, 2.6.1.
+        So the priority is 0 for a page that was gone and came back unchanged. Two unrelated texts are 32
+        bits apart on average. The idea that priority grows with the distance comes from S. Seshasai,
+        *Efficient near duplicate document detection for specialized corpora*, MIT 2009, 2.6.1.
         """
 
     @property
     def also(self) -> bool:
-        """Whether the fingerprint in another epoch was stored. A new one is stored even if the store had the
-        visit already.
+        """Whether the fingerprint in another epoch was stored. A new fingerprint is stored even if the store
+        had the visit already.
         """
 
     @property
     def copies(self) -> tuple[Copy, ...]:
-        """Other pages whose version in force has the same digest (and fingerprint, in the same epoch), in the
-        order in which they were first seen with it. The first is the original, unless this page had the
-        content earlier. Empty for content without a fingerprint.
+        """Other pages whose version in force has the digest of this content (and its fingerprint, in the same
+        epoch), in the order in which they were first seen with this digest. The first page is the original,
+        unless this page had the content earlier. Empty for content without a fingerprint.
         """
 
     @property
     def near(self) -> tuple[NearDuplicate, ...]:
-        """Near-duplicates: other pages whose version in force is near, without the copies, in the newest epoch
-        that finds near-duplicates in which there are two fingerprints to compare. Nearest first, then in
-        SURT order.
+        """Near-duplicates: other pages whose version in force is near, without the copies. The fingerprints
+        are compared in the newest epoch that finds near-duplicates and has two fingerprints to compare. The
+        nearest page comes first; equally near pages are in SURT order.
         """
 
     @property
     def original(self) -> Original | None:
-        """The page among `copies` and `near` that ranks before this one and all others, by `Options.rule`: by
+        """The page among `copies` and `near` that ranks before this page and all others, by `Options.rule`: by
         default the page that was first seen with its content. `None` if this page ranks first, or there is
-        no other.
+        no other page.
 
-        An indexer keeps it in place of this page. Together with `priority`, it shows which pages need no
-        further processing. The original of a page may itself have an original that is not near this page.
-        In clusters that cannot happen, because pages yield only to leaders.
+        An indexer keeps the original in place of this page. Together with `priority`, it shows which pages
+        need no further processing. The original of a page may itself have an original that is not near this
+        page. In clusters such a chain cannot happen, because pages yield only to leaders.
         """
 
     @property
     def complete(self) -> bool:
-        """Whether `copies` and `near` are complete, so that no other page can be the original. If not, they
-        were cut short for one of the reasons in `Matches.complete`.
+        """Whether `copies` and `near` are complete, so that no other page can be the original. If not, the
+        lists were cut short for one of the reasons in `Matches.complete`.
         """
 
     @property
     def text(self) -> str:
-        """The text for people."""
+        """The outcome as text for people."""
 
 @final
 class Outcomes:
     """The outcomes of many observations: a sequence of `Outcome`s, in the order of the observations.
 
-    As Arrow data it is a table with a row for each of them: `verdict`, `distance`, `to`, `novel`,
-    `priority` and `complete`.
+    As Arrow data, the result is a table with a row for each observation: `verdict`, `distance`,
+    `to`, `novel`, `priority` and `complete`.
     """
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
@@ -3896,8 +3955,8 @@ class Overview:
 
     @property
     def first(self) -> datetime | None:
-        """A lower bound of the times of all visits; `None` without visits. It is the time of the earliest
-        visit, unless that was forgotten and merged away.
+        """A lower bound of the times of all visits; `None` without visits. The bound is the time of the
+        earliest visit, unless a merge dropped this visit because it was forgotten.
         """
 
     @property
@@ -3906,16 +3965,16 @@ class Overview:
 
     @property
     def unsealed_pages(self) -> int:
-        """Pages with data in the journal that is in no segment yet."""
+        """Pages with data in the journal that no segment has yet."""
 
     @property
     def unsealed(self) -> tuple[int, int] | None:
-        """The numbers of the first and the last operation in the journal; `None` if it is empty."""
+        """The numbers of the first and the last operation in the journal; `None` if the journal is empty."""
 
     @property
     def fingerprints(self) -> int:
-        """Distinct fingerprints, counted once for each segment or memtable and each epoch that has them. Exact
-        for one segment and an empty journal.
+        """Distinct fingerprints, counted once for each epoch in each segment or memtable. Exact for one
+        segment and an empty journal.
         """
 
     @property
@@ -3932,17 +3991,17 @@ class Overview:
 
     @property
     def space(self) -> tuple[SpaceOf, ...]:
-        """Bytes of the segments by purpose, the most first."""
+        """Bytes of the segments by purpose, in descending order."""
 
     @property
     def hosts(self) -> tuple[HostShare, ...]:
-        """The hosts with more than about one in fifty of the pages, the largest first. An estimate from 64
-        pages at equal distances in SURT order, without the journal.
+        """The hosts with more than about 2 % of the pages, in descending order of their shares. The shares are
+        estimated from 64 pages at equal distances in SURT order, without the journal.
         """
 
     @property
     def flaw(self) -> Flaw | None:
-        """The damage among those 64 pages, if any; then there are no hosts."""
+        """The damage among the 64 sampled pages, if any. With damage, `hosts` is empty."""
 
 @final
 class Page:
@@ -4001,19 +4060,19 @@ class Page:
 
     @property
     def contents(self) -> tuple[Content, ...]:
-        """The content in force with each of its fingerprints: one for each epoch in which it has one, or is
-        known to have none; the newest epoch first.
+        """The content in force with each of its fingerprints: one item for each epoch in which the content has
+        a fingerprint, or is known to have none; the newest epoch first.
         """
 
     @property
     def content_seen(self) -> datetime | None:
-        """When the content in force was last seen."""
+        """The time when the content in force was last seen."""
 
     @property
     def modified(self) -> datetime | None:
-        """When the content seen last was last modified: the value to send as `If-Modified-Since`. The server
-        reported it with that content or later. `None` if no content was ever seen, or the server did not
-        report it since.
+        """The time when the content seen last was last modified: the value to send as `If-Modified-Since`. The
+        server reported the time with that content or later. `None` if no content was ever seen, or the
+        server did not report a time since.
         """
 
     @property
@@ -4022,19 +4081,19 @@ class Page:
 
     @property
     def weight(self) -> float:
-        """Its importance: the weight that was set last, or 1."""
+        """The importance of the page: the weight that was set last, or 1."""
 
     @property
     def class_(self) -> int | None:
-        """The current class, if there is one."""
+        """The current class; `None` without a class."""
 
     @property
     def changes(self) -> Changes:
-        """The change statistics of its visits."""
+        """The change statistics of the page's visits."""
 
 @final
 class PageCluster:
-    """The cluster of one page."""
+    """The cluster of a page."""
 
     __match_args__: tuple[Literal["cluster"], Literal["pages"], Literal["complete"]]
     def __new__(cls, cluster: Cluster, pages: tuple[ClusteredPage, ...], complete: bool) -> Self: ...
@@ -4044,12 +4103,12 @@ class PageCluster:
 
     @property
     def pages(self) -> tuple[ClusteredPage, ...]:
-        """Its pages: the leader first, then the others by distance and in SURT order."""
+        """The pages of the cluster: the leader first, then the other pages by distance and in SURT order."""
 
     @property
     def complete(self) -> bool:
-        """Whether this equals the cluster in `clusters`. If not, the searches around the page were
-        cut short: another page may lead it, or pages may be missing.
+        """Whether this cluster equals the cluster of the page in `clusters`. If not, the searches
+        around the page were cut short: another page may be the leader, or pages may be missing.
         """
 
 @final
@@ -4060,15 +4119,17 @@ class PagePair:
     def __new__(cls, left: PairedPage, right: PairedPage, distance: int) -> Self: ...
     @property
     def left(self) -> PairedPage:
-        """The page with the smaller fingerprint; if they are equal, the first page in SURT order."""
+        """The page with the smaller fingerprint; if the fingerprints are equal, the first page in SURT order.
+        """
 
     @property
     def right(self) -> PairedPage:
-        """The other page."""
+        """The page with the larger fingerprint; if the fingerprints are equal, the second page in SURT order.
+        """
 
     @property
     def distance(self) -> int:
-        """The number of bits in which their fingerprints differ."""
+        """The number of bits in which the two fingerprints differ."""
 
 @final
 class PageRecord:
@@ -4090,19 +4151,19 @@ class PageRecord:
 
     @property
     def number(self) -> int:
-        """The number of the page there, in the order of the segment."""
+        """The number of the page in the segment or the journal, in the order of the segment."""
 
     @property
     def bytes(self) -> int | None:
-        """Bytes of its record; `None` in the journal."""
+        """Bytes of the page's record; `None` in the journal."""
 
     @property
     def entries(self) -> int:
-        """The number of entries there: visits, restatements, weights and classes."""
+        """The number of entries in this location: visits, restatements, weights and classes."""
 
     @property
     def is_first(self) -> bool:
-        """Whether the page begins here: no older segment has data about it that counts."""
+        """Whether the page's data begins in this location: data in older segments does not count."""
 
 @final
 class Pair:
@@ -4120,7 +4181,7 @@ class Pair:
 
     @property
     def distance(self) -> int:
-        """The number of bits in which they differ: 1 to 64."""
+        """The number of bits in which the two fingerprints differ: 1 to 64."""
 
 @final
 class PairedPage:
@@ -4130,11 +4191,11 @@ class PairedPage:
     def __new__(cls, url: str, fingerprint: int) -> Self: ...
     @property
     def url(self) -> str:
-        """The page."""
+        """The URL of the page."""
 
     @property
     def fingerprint(self) -> int:
-        """Its fingerprint, with reserved bits set to 0."""
+        """The fingerprint of the page, with reserved bits set to 0."""
 
 @final
 class Period:
@@ -4148,25 +4209,26 @@ class Period:
 
     @property
     def verdicts(self) -> VerdictCounts:
-        """The results of its visits."""
+        """The results of the visits in the period."""
 
 @final
 class Plan:
-    """How to spend a number of visits a day in the long run: the value threshold for a visit.
+    """A plan for spending a number of visits a day in the long run: the value threshold for a visit.
 
-    As text, for people: "20 visits a day to 100 pages, each when it is worth 4.321: ...". It
-    reflects what was known when it was made: make a new one once a day, for example.
+    As text, for people: "20 visits a day to 100 pages, each when it is worth 4.321: ...". A plan
+    uses only the visits that were known when it was made, so make a new plan regularly, for example
+    once a day.
     """
 
     @property
     def freshness(self) -> float:
-        """The expected fraction of time that a page is unchanged since its last visit, from 0 to 1,
-        averaged over pages.
+        """The expected fraction of time for which a page is unchanged since its last visit, from 0 to
+        1, averaged over pages.
         """
 
     @property
     def pages(self) -> float:
-        """The number of pages; above a million it is estimated from a sample."""
+        """The number of pages. Above a million, the number is estimated from a sample."""
 
     @property
     def per_day(self) -> float:
@@ -4178,25 +4240,25 @@ class Plan:
 
     @property
     def threshold(self) -> float:
-        """The value of a visit at which a page is due. It is infinite if the visits do not suffice for
-        the latest allowed dates of all pages.
+        """The value of a visit at which a page is due. The threshold is infinite if the visits do not
+        suffice to visit all pages by their latest allowed dates.
         """
 
     @property
     def visits_per_day(self) -> float:
-        """The resulting visits a day: more than planned if pages must be visited more often, and less
-        if none may be.
+        """The resulting visits a day: more than planned if pages must be visited more often, and fewer
+        if no page may be visited more often.
         """
 
     def of_new(self, url: str) -> NewPage:
-        """The values of a page without visits, from its host and its rule. Reads nothing."""
+        """The values of a page without visits, from its host and its rule. Reads no data of the store."""
 
 @final
 class PoissonPages:
     """Pages with random changes, at random rates.
 
-    A seed determines them on every machine. `len` is their number. They take 8 bytes for each
-    change.
+    A seed determines the pages, equally on every machine. `len` is the number of pages. The pages
+    take 8 bytes for each change.
     """
 
     @property
@@ -4218,51 +4280,52 @@ class PoissonPages:
         """Draws the pages of hosts, with their changes up to a day: `pages` pages of each host.
 
         The rates of hosts are log-normal around the `median`, in changes a day, with the width
-        `between`; those of pages are log-normal around that of their host, with the width `within`.
-        The seed is 1 by default. Raises `InvalidOptionError` if a number is not positive, or more
-        than 100 million changes are expected. Ctrl-C abandons it.
+        `between`. The rates of pages are log-normal around the rate of their host, with the width
+        `within`. The seed is 1 by default. Raises `InvalidOptionError` if a number is not positive,
+        or more than 100 million changes are expected. Ctrl-C abandons the call.
         """
 
     @staticmethod
     def flat(pages: int, *, days: float, seed: int | None = None) -> PoissonPages:
         """Draws pages with their changes up to a day.
 
-        Rates are log-uniform from one change in 400 days to one in about eight hours. The seed is 1
-        by default. Raises `InvalidOptionError` if there are no pages, or more than 100 million
-        changes are expected. Ctrl-C abandons it.
+        Rates are log-uniform from one change in 400 days to one change in about eight hours. The
+        seed is 1 by default. Raises `InvalidOptionError` if there are no pages, or more than 100
+        million changes are expected. Ctrl-C abandons the call.
         """
 
 @final
 class Policy:
-    """A policy that decides which page is visited first, by its name.
+    """A policy for the order of visits, selected by its name.
 
     The policies are `"value"` (the default), `"harmonic"`, `"uniform"`, `"fixed:7d"`,
     `"thesis:3,1.5"`, `"nutch:0.4,0.2,0.3"` and `"stormcrawler"`. `"value"` and `"harmonic"` use the
-    value of a visit; `"uniform"` the time since the last one; all others that time divided by an
-    interval. The parameters above are the defaults. As text it is its name with all parameters.
-    Raises `InvalidArgumentError` for an unknown name.
+    value of a visit; `"uniform"` uses the time since the last visit; the other policies use this
+    time divided by an interval. The parameters above are the defaults. As text, a policy is its
+    name with all parameters. Raises `InvalidArgumentError` for an unknown name.
     """
 
     __match_args__: tuple[Literal["name"]]
     def __new__(cls, name: str | Policy | None = None) -> Self: ...
     @property
     def name(self) -> str:
-        """Its name, with all parameters."""
+        """The name of the policy, with all parameters."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def schedule(self, recent: Recent) -> Schedule | None:
         """The interval of a page.
 
-        `None` for `"value"`, `"harmonic"` and `"uniform"`, which have none.
+        `None` for `"value"`, `"harmonic"` and `"uniform"`, which have no intervals.
         """
 
     def score(self, belief: Belief, recent: Recent, weight: float, days: float) -> float:
         """The score of a page: the page with the highest score is visited first.
 
-        For `"value"` and `"harmonic"` it is the weighted value of a visit, in days; for `"uniform"`
-        the days since the last visit; for all others those days divided by the interval, so that a
-        page is due at 1. Raises `InvalidOptionError` if the weight is not positive and finite.
+        For `"value"` and `"harmonic"` the score is the weighted value of a visit, in days. For
+        `"uniform"` the score is the number of days since the last visit. For the other policies the
+        score is the number of days since the last visit divided by the interval, so that a page is
+        due at 1. Raises `InvalidOptionError` if the weight is not positive and finite.
         """
 
 @final
@@ -4272,28 +4335,28 @@ class Preset:
     __match_args__: tuple[
         Literal["name"],
         Literal["recipe"],
-        Literal["what"],
+        Literal["description"],
         Literal["near"],
         Literal["bands"],
     ]
-    def __new__(cls, name: str, recipe: str, what: str, near: int | None, bands: Bands) -> Self: ...
+    def __new__(cls, name: str, recipe: str, description: str, near: int | None, bands: Bands) -> Self: ...
     @property
     def name(self) -> str:
         """The short name."""
 
     @property
     def recipe(self) -> str:
-        """The recipe's own name."""
+        """The full name of the recipe."""
 
     @property
-    def what(self) -> str:
+    def description(self) -> str:
         """A description of its purpose."""
 
     @property
     def near(self) -> int | None:
         """The recommended distance for near-duplicates: the largest at which 97 % of the pairs have a
         resemblance of at least .8 (the Jaccard index of runs of five words), measured on versions of terms
-        of service. `None` if there is none.
+        of service. `None` if no distance qualifies.
         """
 
     @property
@@ -4312,38 +4375,38 @@ class Prior:
     def __eq__(self, other: object, /) -> bool: ...
     @staticmethod
     def gamma(shape: float, days: float) -> Prior:
-        """The Gamma distribution of a shape with mean shape/days.
+        """The Gamma distribution with this shape and the mean shape/days.
 
-        This is the posterior after `shape` changes in `days` days with an uninformative prior.
-        Raises `InvalidOptionError` if the shape is not from 0.01 to a million, or the days are not
-        from a millisecond to 4,000,000.
+        The distribution is the posterior after `shape` changes in `days` days with an uninformative
+        prior. Raises `InvalidOptionError` if the shape is not from 0.01 to a million, or the days
+        are not from a millisecond to 4,000,000.
         """
 
     @staticmethod
     def log_normal(median_per_day: float, width: float) -> Prior:
         """Log-normal rates.
 
-        Half of them are above the median, in changes a day, and two thirds are within a factor of
-        e^width from it. Raises `InvalidOptionError` if the median is not positive and finite, or
-        the width is not from 0.1 to 100.
+        Half of the rates are above the median, in changes a day, and two thirds are within a factor
+        of e^width of the median. Raises `InvalidOptionError` if the median is not positive and
+        finite, or the width is not from 0.1 to 100.
         """
 
 @final
 class Progress:
     """The progress of a long call, which other threads can read and cancel.
 
-    Use it for one call at a time. A cancelled call raises `CancelledError`, usually within some
-    milliseconds.
+    Use a progress for one call at a time. A cancelled call raises `CancelledError`, usually within
+    some milliseconds.
     """
 
     def __new__(cls) -> Self: ...
     @property
     def cancelled(self) -> bool:
-        """Whether it was cancelled."""
+        """Whether the call was cancelled."""
 
     @property
     def done(self) -> int:
-        """How much of this stage is done."""
+        """The amount of work of this stage that is done."""
 
     @property
     def found(self) -> int:
@@ -4372,15 +4435,15 @@ class PropertyEntry:
     def __new__(cls, time: datetime, weight: float | None, class_: int | None) -> Self: ...
     @property
     def time(self) -> datetime:
-        """When it was set."""
+        """The time when the property was set."""
 
     @property
     def weight(self) -> float | None:
-        """The weight, if it is one."""
+        """The weight, if the property is a weight."""
 
     @property
     def class_(self) -> int | None:
-        """The class, if it is one."""
+        """The class, if the property is a class."""
 
 @final
 class Publication:
@@ -4427,16 +4490,18 @@ class Publication:
 
     @property
     def is_new(self) -> bool:
-        """Whether it is new. If not, the newest existing generation already has this state of the store."""
+        """Whether the generation is new. If not, the newest existing generation already has this state of the
+        store.
+        """
 
     @property
     def sequence(self) -> int:
-        """The last operation in it."""
+        """The last operation in the generation."""
 
     @property
     def unsealed(self) -> int:
-        """The number of later operations that were acknowledged but are in no segment yet. They are not
-        published.
+        """The number of later operations that were acknowledged but are in no segment yet. These operations
+        are not published.
         """
 
     @property
@@ -4453,7 +4518,7 @@ class Publication:
 
     @property
     def checked(self) -> FileCount:
-        """Files that were read and checked: all new ones, and some of the kept ones."""
+        """Files that were read and checked: all new files, and some of the kept files."""
 
     @property
     def unchecked(self) -> FileCount:
@@ -4461,7 +4526,7 @@ class Publication:
 
     @property
     def replaced(self) -> FileCount:
-        """Copied files that replaced damaged ones."""
+        """Copied files that replaced damaged files."""
 
     @property
     def removed(self) -> tuple[int, ...]:
@@ -4473,12 +4538,15 @@ class Publication:
 
     @property
     def older(self) -> tuple[int, ...]:
-        """Older generations that still exist, by number. They contain data that was forgotten since."""
+        """Older generations that still exist, by number. They contain data that was forgotten after they were
+        published.
+        """
 
     @property
     def forgotten(self) -> bool | None:
-        """Whether anything was forgotten since the oldest of them. `None` if unknown: a merge combined its
-        operations with later ones, which were not all visits.
+        """Whether anything was forgotten since the oldest generation in `older`. `None` if unknown: a merge
+        combined operations of that generation with later operations, and not all of these operations were
+        visits.
         """
 
     @property
@@ -4493,13 +4561,13 @@ class PublishedFile:
     def __new__(cls, name: str, bytes: int) -> Self: ...
     @property
     def name(self) -> str:
-        """Its path within the directory, such as `files/e220a8397b1dcdaf-0000000003-0d640880.seg`. A name
-        always refers to the same bytes.
+        """The path of the file within the directory, such as `files/e220a8397b1dcdaf-0000000003-0d640880.seg`.
+        A name always refers to the same bytes.
         """
 
     @property
     def bytes(self) -> int:
-        """Its size in bytes."""
+        """The size of the file in bytes."""
 
 @final
 class RankedPage:
@@ -4513,15 +4581,15 @@ class RankedPage:
 
     @property
     def fingerprint(self) -> int:
-        """Its fingerprint, with reserved bits set to 0."""
+        """The fingerprint of the page, with reserved bits set to 0."""
 
     @property
     def class_(self) -> int | None:
-        """The current class; `None` for a page without one."""
+        """The current class; `None` for a page without a class."""
 
     @property
     def rank(self) -> bytes:
-        """The rank as bytes: the lesser bytes rank first, across stores. They contain the input of the rules,
+        """The rank as bytes: lesser bytes rank first, across stores. The bytes contain the input of the rules,
         then the SURT key, then the URL.
         """
 
@@ -4533,26 +4601,26 @@ class Rate:
     def __new__(cls, per_day: float, low: float, high: float) -> Self: ...
     @property
     def per_day(self) -> float:
-        """Changes a day: the mean of the belief."""
+        """The mean of the belief, in changes a day."""
 
     @property
     def low(self) -> float:
-        """The rate is below this with a probability of 5 %."""
+        """The lower bound: the rate is lower with a probability of 5 %."""
 
     @property
     def high(self) -> float:
-        """The rate is above this with a probability of 5 %."""
+        """The upper bound: the rate is higher with a probability of 5 %."""
 
 @final
 class Reader(View):
-    """A read-only view of a store, which another process may have open for writing; needs no write
+    """A read-only view of a store, which another process may have open for writing. Needs no write
     permission.
 
-    It sees everything that was acknowledged before it was opened or refreshed, and writes nothing
-    to the store's directory. For a published store it opens the newest complete generation;
-    `Reader.published` opens one by its number. A reader may be used in a forked process, and is
-    pickled as its path, and reopened. With `plain_reads=True` segments are read whole into memory
-    instead of being mapped.
+    A reader sees all operations that were acknowledged before it was opened or refreshed, and does
+    not write to the store's directory. For a published store, `Reader` opens the newest complete
+    generation; `Reader.published` opens a generation by its number. A reader may be used in a
+    forked process, and is pickled as its path, and reopened. With `plain_reads=True` segments are
+    read whole into memory instead of being mapped.
     """
 
     def __new__(cls, path: str | PathLike[str], *, plain_reads: bool = False) -> Self: ...
@@ -4562,12 +4630,12 @@ class Reader(View):
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether the reader was closed."""
 
     @property
     def fell_back(self) -> bool:
-        """Whether commits followed each other too fast to read the journal, so that only the sealed
-        part is visible.
+        """Whether commits followed each other too fast to read the journal, so that only sealed
+        operations are visible.
         """
 
     @property
@@ -4576,15 +4644,16 @@ class Reader(View):
 
     @property
     def incomplete(self) -> Incomplete | None:
-        """The newest generation in the directory, if it is incomplete and an older one is read.
+        """The newest generation in the directory, if it is incomplete and an older generation is read.
 
-        It is still being copied, or one of its files was truncated. `None` for a store.
+        An incomplete generation is still being copied, or one of its files was truncated. `None`
+        for a store.
         """
 
     @property
     def written(self) -> datetime | None:
-        """When this was the newest state, if a writer was active then; for a generation, when it was
-        published.
+        """The time when this state was the newest, if a writer was active at that time. For a
+        generation, the time when it was published.
 
         `None` if there was no writer.
         """
@@ -4604,14 +4673,14 @@ class Reader(View):
     def published(
         path: str | PathLike[str], generation: int | None = None, *, plain_reads: bool = False
     ) -> Reader:
-        """Opens a published generation in a directory, by its number, or the newest.
+        """Opens a published generation in a directory: the generation with a number, or the newest.
 
         Takes no lock, and needs only the files of the generation. `refresh` advances to the newest
-        generation if no number was given; otherwise it does nothing.
+        generation if the reader was opened without a number; otherwise `refresh` does nothing.
         """
 
     def refresh(self) -> bool:
-        """Advances to the newest state, and returns whether anything changed."""
+        """Advances to the newest state, and returns whether the state changed."""
 
     def snapshot(self) -> Snapshot:
         """A snapshot of the current view, which does not change when the reader is refreshed."""
@@ -4621,7 +4690,7 @@ class Reader(View):
 
 @final
 class Recent:
-    """The last 64 comparisons of a page in order, for policies that depend on it."""
+    """The last 64 comparisons of a page in order, for policies that depend on the order."""
 
     def __new__(cls, comparisons: Iterable[Comparison] | None = None) -> Self: ...
     @property
@@ -4671,15 +4740,15 @@ class Repaired:
     ) -> Self: ...
     @property
     def whole(self) -> bool:
-        """Whether everything was saved, and no forgotten page was restored."""
+        """Whether all data was saved, and no forgotten page was restored."""
 
     @property
     def pages(self) -> int:
-        """Pages in the new store."""
+        """The number of pages in the new store."""
 
     @property
     def visits(self) -> int:
-        """Visits in the new store."""
+        """The number of visits in the new store."""
 
     @property
     def lost(self) -> tuple[Loss, ...]:
@@ -4687,19 +4756,22 @@ class Repaired:
 
     @property
     def lost_pages(self) -> int:
-        """Lost page records, as far as they could be counted."""
+        """The number of lost page records, as far as they could be counted."""
 
     @property
     def lost_visits(self) -> int:
-        """Lost visits, as far as they could be counted."""
+        """The number of lost visits, as far as they could be counted."""
 
     @property
     def damaged_frames(self) -> int:
-        """Frames of the journal with a wrong checksum. Their operations are among the lost ones."""
+        """The number of frames of the journal with a wrong checksum. Their operations are among the lost ones.
+        """
 
     @property
     def withheld_pages(self) -> int:
-        """Pages with entries that were left out, because a lost operation may have forgotten them."""
+        """The number of pages with entries that were left out, because a lost operation may have forgotten
+        them.
+        """
 
     @property
     def ambiguities(self) -> tuple[str, ...]:
@@ -4713,7 +4785,7 @@ class Repaired:
 
     @property
     def flaws(self) -> tuple[Flaw, ...]:
-        """The first flaws, whether or not they lost anything."""
+        """The first flaws found, whether or not they lost data."""
 
     @property
     def more_flaws(self) -> int:
@@ -4723,23 +4795,23 @@ class Repaired:
 class Replay:
     """Pages of a store with their histories, for `simkeep.recrawl.crawl`.
 
-    Each version is current from the visit that found it until the visit that found the next one.
-    `len` is the number of pages.
+    Each version is current from the visit that found it until the visit that found the next
+    version. `len` is the number of pages.
     """
 
     @property
     def first(self) -> datetime:
-        """The time of the first visit to any of those pages, which is day 0; the start of 1970 if
-        there are none.
+        """The time of the first visit to any page with content, which is day 0; the start of 1970 if
+        there are no pages.
         """
 
     @property
     def last(self) -> datetime:
-        """The time of the last visit to any of those pages."""
+        """The time of the last visit to any page with content."""
 
     @property
     def of(self) -> int:
-        """The number of pages with content, from which these were selected."""
+        """The number of pages with content from which the pages were selected."""
 
     def __len__(self) -> int: ...
 
@@ -4751,11 +4823,11 @@ class Restated:
     def __new__(cls, time: datetime, fingerprint: int | None, digest: bytes | None, epoch: int) -> Self: ...
     @property
     def time(self) -> datetime:
-        """When the visit saw the content."""
+        """The time when the visit saw the content."""
 
     @property
     def fingerprint(self) -> int | None:
-        """Its fingerprint; `None` if it has none."""
+        """The fingerprint of the content; `None` if the content has no fingerprint."""
 
     @property
     def digest(self) -> bytes | None:
@@ -4773,15 +4845,15 @@ class SampledPage:
     def __new__(cls, url: str, fingerprint: int) -> Self: ...
     @property
     def url(self) -> str:
-        """The page."""
+        """The URL of the page."""
 
     @property
     def fingerprint(self) -> int:
-        """The fingerprint of its content, with reserved bits set to 0."""
+        """The fingerprint of the page's content, with reserved bits set to 0."""
 
 @final
 class Schedule:
-    """The state of an interval rule, and when the next visit is due."""
+    """The state of an interval rule, with the time until the next visit."""
 
     __match_args__: tuple[Literal["interval_days"], Literal["next_days"]]
     def __new__(cls, interval_days: float, next_days: float) -> Self: ...
@@ -4791,7 +4863,7 @@ class Schedule:
 
     @property
     def next_days(self) -> float:
-        """The days from the last visit to the next one. Only `nutch` makes it shorter than the interval."""
+        """The days from the last visit to the next visit. Only `nutch` makes it shorter than the interval."""
 
 @final
 class SectionView:
@@ -4811,11 +4883,13 @@ class SectionView:
     ) -> Self: ...
     @property
     def kind(self) -> str:
-        """Its kind, as the format names it."""
+        """The kind of the section, as named in the format."""
 
     @property
     def part(self) -> int:
-        """Its number among sections of one kind and epoch, such as the number of its rotation."""
+        """The number of the section among sections of one kind and epoch, for example the number of its
+        rotation.
+        """
 
     @property
     def epoch(self) -> int | None:
@@ -4823,23 +4897,23 @@ class SectionView:
 
     @property
     def space(self) -> Space:
-        """The purpose of its bytes."""
+        """The purpose of the section's bytes."""
 
     @property
     def offset(self) -> int:
-        """Its byte offset in the file."""
+        """The byte offset of the section in the file."""
 
     @property
     def bytes(self) -> int:
-        """Its length in bytes."""
+        """The length of the section in bytes."""
 
     @property
     def blocks(self) -> int:
-        """The number of its blocks of 4 KiB, each of which has a checksum."""
+        """The number of 4 KiB blocks in the section; each block has a checksum."""
 
 @final
 class SegmentOverview:
-    """A segment, by its numbers."""
+    """The numbers of a segment."""
 
     __match_args__: tuple[
         Literal["id"],
@@ -4870,7 +4944,7 @@ class SegmentOverview:
     ) -> Self: ...
     @property
     def id(self) -> int:
-        """Its number."""
+        """The number of the segment."""
 
     @property
     def level(self) -> int:
@@ -4878,27 +4952,27 @@ class SegmentOverview:
 
     @property
     def first_operation(self) -> int:
-        """The first operation in it."""
+        """The first operation in the segment."""
 
     @property
     def last_operation(self) -> int:
-        """The last operation in it."""
+        """The last operation in the segment."""
 
     @property
     def pages(self) -> int:
-        """Page records."""
+        """The number of page records."""
 
     @property
     def visits(self) -> int:
-        """Visits in these records."""
+        """The number of visits in the page records."""
 
     @property
     def times(self) -> tuple[datetime, datetime] | None:
-        """The earliest and latest possible time of its visits; `None` without visits."""
+        """The earliest and latest possible time of the segment's visits; `None` without visits."""
 
     @property
     def written(self) -> datetime:
-        """When it was written."""
+        """The time at which the segment was written."""
 
     @property
     def bytes(self) -> int:
@@ -4912,8 +4986,9 @@ class SegmentOverview:
 
     @property
     def superseded(self) -> float:
-        """The approximate share of its records that are superseded, from 0 to 1: newer segments have a record
-        of the page, too, or it was forgotten. A merge combines the records, or drops them.
+        """The approximate share of superseded records in the segment, from 0 to 1. A record is superseded if a
+        newer segment has a record of its page, or if the page was forgotten. A merge combines or drops
+        superseded records.
         """
 
 @final
@@ -4930,27 +5005,27 @@ class SegmentStats:
     def __new__(cls, id: int, pages: int, visits: int, fingerprints: int, bytes: int) -> Self: ...
     @property
     def id(self) -> int:
-        """Its number."""
+        """The number of the segment."""
 
     @property
     def pages(self) -> int:
-        """Page records."""
+        """The number of page records."""
 
     @property
     def visits(self) -> int:
-        """Visits."""
+        """The number of visits."""
 
     @property
     def fingerprints(self) -> int:
-        """Distinct fingerprints, counted once for each epoch."""
+        """The number of distinct fingerprints, counted once for each epoch."""
 
     @property
     def bytes(self) -> int:
-        """Bytes of the file."""
+        """The size of the file in bytes."""
 
 @final
 class SegmentView:
-    """A segment, as its file describes itself."""
+    """A segment, as described by its file."""
 
     __match_args__: tuple[
         Literal["id"],
@@ -4997,7 +5072,7 @@ class SegmentView:
     ) -> Self: ...
     @property
     def id(self) -> int:
-        """Its number, which is also in its file name."""
+        """The number of the segment, which is also in the name of its file."""
 
     @property
     def bytes(self) -> int:
@@ -5005,23 +5080,23 @@ class SegmentView:
 
     @property
     def level(self) -> int:
-        """The depth of merges: 0 for a sealed segment, one more than its inputs for a merged one."""
+        """The depth of merges: 0 for a sealed segment; for a merged segment, one more than for its inputs."""
 
     @property
     def first_operation(self) -> int:
-        """The first operation in it."""
+        """The first operation in the segment."""
 
     @property
     def last_operation(self) -> int:
-        """The last operation in it."""
+        """The last operation in the segment."""
 
     @property
     def pages(self) -> int:
-        """Page records."""
+        """The number of page records."""
 
     @property
     def visits(self) -> int:
-        """Visits in those records."""
+        """The number of visits in the page records."""
 
     @property
     def fingerprints(self) -> int:
@@ -5029,29 +5104,29 @@ class SegmentView:
 
     @property
     def resets(self) -> int:
-        """Records that hide all older data of their page."""
+        """The number of records that hide all older data of their page."""
 
     @property
     def page_delta(self) -> int:
-        """The change that it makes to the pages of the store. It is less than its records, since some continue
-        older records.
+        """The change that the segment makes to the number of pages of the store. The change is less than the
+        number of page records, since some records continue older records.
         """
 
     @property
     def visit_delta(self) -> int:
-        """The change that it makes to the visits of the store."""
+        """The change that the segment makes to the number of visits of the store."""
 
     @property
     def in_force_delta(self) -> int:
-        """The change that it makes to the store's pages with content in force."""
+        """The change that the segment makes to the number of the store's pages with content in force."""
 
     @property
     def gone_delta(self) -> int:
-        """The change that it makes to the store's pages that are gone."""
+        """The change that the segment makes to the number of the store's pages that are gone."""
 
     @property
     def times(self) -> tuple[datetime, datetime] | None:
-        """The earliest and latest possible time of its visits; `None` without visits."""
+        """The earliest and latest possible time of the segment's visits; `None` without visits."""
 
     @property
     def longest_list(self) -> int:
@@ -5059,11 +5134,11 @@ class SegmentView:
 
     @property
     def written(self) -> datetime:
-        """When it was written."""
+        """The time at which the segment was written."""
 
     @property
     def forgotten(self) -> int:
-        """The number of prefixes that it records as forgotten."""
+        """The number of prefixes that the segment records as forgotten."""
 
     @property
     def sections(self) -> tuple[SectionView, ...]:
@@ -5077,27 +5152,31 @@ class SegmentView:
 class Shingles:
     """The set of a text's runs of `words` words, 1 to 8 (5), to compute the resemblance of two texts.
 
-    A text with fewer words is one run. `len` is their number; takes 8 bytes for each, and sorts
-    them.
+    A text with fewer words is one run. `len` is the number of runs. Takes 8 bytes for each run, and
+    sorts the runs.
     """
 
     def __new__(cls, text: str, words: int | None = None) -> Self: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __len__(self) -> int: ...
     def common(self, other: Shingles) -> int:
-        """The number of common runs. Linear in both."""
+        """The number of common runs. Linear in the size of both sets."""
 
     def containment(self, other: Shingles) -> float:
-        """The share of this text's runs that are also in the other, from 0 to 1. Linear in both."""
+        """The share of this text's runs that are also in the other set, from 0 to 1. Linear in the
+        size of both sets.
+        """
 
     def resemblance(self, other: Shingles) -> float:
-        """The resemblance: common runs as a share of the union, from 0 to 1. Linear in both."""
+        """The resemblance: common runs as a share of the union, from 0 to 1. Linear in the size of
+        both sets.
+        """
 
 @final
 class Snapshot(View):
     """A snapshot of a store: later observations, merges and forgets do not affect it.
 
-    Its files are kept until it is released.
+    The files of a snapshot are kept until it is released.
     """
 
 @final
@@ -5116,7 +5195,7 @@ class SpaceOf:
 
 @final
 class StalePage:
-    """A page whose current version has a fingerprint, but none of the requested epoch."""
+    """A page whose current version has a fingerprint, but no fingerprint of the requested epoch."""
 
     __match_args__: tuple[Literal["url"], Literal["time"], Literal["content"]]
     def __new__(cls, url: str, time: datetime, content: Content) -> Self: ...
@@ -5126,11 +5205,11 @@ class StalePage:
 
     @property
     def time(self) -> datetime:
-        """When that version was last seen: the time for a restatement."""
+        """The time when the version in force was last seen. A restatement needs this time."""
 
     @property
     def content(self) -> Content:
-        """Its fingerprint of the newest epoch in which it has one."""
+        """The version in force, with its fingerprint in the newest epoch that has one."""
 
 @final
 class Stats:
@@ -5177,11 +5256,11 @@ class Stats:
 
     @property
     def segments(self) -> tuple[SegmentStats, ...]:
-        """Live segments, oldest first."""
+        """The live segments, the oldest first."""
 
     @property
     def epochs(self) -> tuple[EpochInfo, ...]:
-        """Epochs, by number."""
+        """The epochs, by number."""
 
     @property
     def epoch_visits(self) -> int:
@@ -5205,22 +5284,22 @@ class Stats:
 
     @property
     def merge_error(self) -> str | None:
-        """The error of the last background merge, if it failed: the disk was full, or a segment is damaged.
-        The store tries again.
+        """The error of the last background merge, if the merge failed because the disk was full or a segment
+        is damaged. The store tries again.
         """
 
 @final
 class Store(View):
     """A store that is open for writing.
 
-    Threads may share it; their concurrent observations become durable together. It belongs to the
-    process that opened it: in a forked one every call raises `ForkedError`. Close it, or use it in
-    a `with` statement.
+    Threads may share a store; their concurrent observations become durable together. A store
+    belongs to the process that opened it; in a forked process every call raises `ForkedError`.
+    Close the store, or use it in a `with` statement.
     """
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether the store was closed."""
 
     @property
     def path(self) -> Path:
@@ -5236,26 +5315,27 @@ class Store(View):
     def backup(
         self, path: str | PathLike[str], *, copy: bool = False, progress: Progress | None = None
     ) -> BackedUp:
-        """Makes a backup of the store in another directory, or updates it. Ctrl-C ends it."""
+        """Makes a backup of the store in another directory, or updates it. Ctrl-C ends the call."""
 
     def begin_epoch(
         self, origin: Origin, *, role: _types.EpochRole | None = None, bands: _types.EpochBands | None = None
     ) -> int:
         """Begins an epoch of fingerprints that simkeep makes, and returns its number.
 
-        From then on it is the newest of its role. Its table of document frequencies is copied into
-        the store.
+        The new epoch becomes the newest of its role. The table of document frequencies of the epoch
+        is copied into the store.
         """
 
     def close(self) -> None:
-        """Makes everything durable, ends the background work and releases the lock. May be called
-        twice.
+        """Makes all observations durable, ends the background work and releases the lock. May be
+        called twice.
         """
 
     def compact(self, *, progress: Progress | None = None) -> Compacted:
         """Makes the store as small as possible.
 
-        Costs reading and writing the store, and its size in free space meanwhile. Ctrl-C ends it.
+        Costs reading and writing the store, and its size in free space meanwhile. Ctrl-C ends the
+        call.
         """
 
     def copy_from(
@@ -5266,13 +5346,14 @@ class Store(View):
         segment_pages: int | None = None,
         progress: Progress | None = None,
     ) -> Loaded:
-        """Loads everything of another store, with its epochs and their tables. Ctrl-C ends it."""
+        """Loads all entries of another store, with its epochs and their tables. Ctrl-C ends the call."""
 
     @staticmethod
     def create(path: str | PathLike[str], **options: Unpack[_types.Options]) -> Store:
         """Creates a store in a new or empty directory, and opens it.
 
-        Raises `AlreadyExistsError` if there is a store already. Takes the options of `open_or_create`.
+        Raises `AlreadyExistsError` if there is already a store. Takes the options of
+        `open_or_create`.
         """
 
     @staticmethod
@@ -5291,14 +5372,15 @@ class Store(View):
         progress: Progress | None = None,
         **options: Unpack[_types.Options],
     ) -> tuple[Store, Loaded]:
-        """Creates a store from a load, and opens it: with everything loaded, or not at all.
+        """Creates a store from a load, and opens it. The store is created with all observations, or
+        not at all.
 
-        Takes the arguments of `load`, and those of `create`. `origin` makes the fingerprints of
-        texts among the observations, instead of the default recipe; the store begins with its
-        epoch. Nothing is created before the first observation arrives. Ctrl-C ends it, and leaves
-        at most empty directories.
+        Takes the arguments of `load` and `create`. `origin` makes the fingerprints of texts among
+        the observations, instead of the default recipe; the first epoch of the store is the epoch
+        of `origin`. No file is created before the first observation arrives. Ctrl-C ends the call,
+        and leaves at most empty directories.
 
-        Raises `AlreadyExistsError` if there is a store already, and the errors of `load`.
+        Raises `AlreadyExistsError` if there is already a store, and the errors of `load`.
         """
 
     def end_epoch(self, epoch: int, *, left: int | None = 0) -> None:
@@ -5310,19 +5392,19 @@ class Store(View):
     def failed(self, url: str, at: Time, **known: Unpack[_types.Word]) -> Outcome:
         """Reports a visit that failed. The current content stays current.
 
-        Keywords: those of `gone`.
+        Keywords: the keywords of `gone`.
         """
 
     def flush(self) -> None:
-        """Makes everything durable. Needed only with `durability="flush"`."""
+        """Makes all acknowledged operations durable. Needed only with `durability="flush"`."""
 
     @overload
     def forget(self, url: str, *, prefix: None = None) -> Forgotten:
-        """Forgets everything observed so far about a page, or about all pages under a `prefix`. A
-        prefix with a host or a path also covers pages that match it apart from the user in their
-        URL.
+        """Forgets all observations so far of a page, or of all pages under a `prefix`. A prefix with a
+        host or a path also covers pages that match it except for the user in their URL.
 
-        It is hidden from every result at once. Its bytes leave the files when merges reach them.
+        The forgotten data is hidden from every result at once. Its bytes leave the files when
+        merges rewrite them.
         """
 
     @overload
@@ -5336,12 +5418,12 @@ class Store(View):
     def lease_due(
         self, now: Time, budget: int | None, lease: _types.Seconds, **like: Unpack[_types.Due]
     ) -> list[Decision]:
-        """Leases the most valuable due pages: those of `due`, whose keywords it takes.
+        """Leases the most valuable due pages. Takes the keywords of `due`.
 
         Leaves out pages already leased and pages with no value. A lease ends when its page is
         observed in any way or released, or when the `now` of a later call is past its end. Threads
-        may call this concurrently. Leases are in memory only: after the store is reopened, no page
-        is leased. At most `leases_max` pages are leased.
+        may call this method concurrently. Leases are in memory only: after the store is reopened,
+        no page is leased. At most `leases_max` pages are leased.
         """
 
     def load(
@@ -5357,30 +5439,31 @@ class Store(View):
         segment_pages: int | None = None,
         progress: Progress | None = None,
     ) -> Loaded:
-        """Loads an existing corpus: any number of observations in any order, as for `observe_batch`.
+        """Loads an existing corpus: any number of observations in any order, in the form that
+        `observe_batch` takes.
 
-        It runs no searches, and memory is bounded. All of them are stored, or none. It is some four
-        times as fast as `observe_batch` if fingerprints are given. Readers are not blocked.
-        `epochs` are those that come with the observations. Ctrl-C ends it.
+        A load runs no searches, and memory is bounded. Either all observations are stored, or none.
+        If observations have fingerprints, a load is some four times as fast as `observe_batch`.
+        Readers are not blocked. `epochs` are the epochs that the load adds. Ctrl-C ends the call.
 
         For a table, `url`, `text`, `html` and `at` name the columns of URLs, texts, pages and
-        times, if they have other names; `at` may also be one time for all. Other columns are
-        ignored.
+        times, if they have other names; `at` may also be a single time for all visits. Other
+        columns are ignored.
 
         Raises `LoadRejectedError` with the number of the first observation that the store rejects,
         counted from 1, and exceptions of the iterable.
         """
 
     def merge(self, *, progress: Progress | None = None) -> Merged:
-        """Merges all segments into one. This also happens automatically.
+        """Merges all segments into a single segment. Merges also happen automatically.
 
-        Costs reading and writing the store. Ctrl-C ends it, and leaves the store unchanged.
+        Costs reading and writing the store. Ctrl-C ends the call, and leaves the store unchanged.
         """
 
     def not_modified(self, url: str, at: Time, **known: Unpack[_types.NotModified]) -> Outcome:
         """Reports a visit with unmodified content, by the server's report.
 
-        Keywords: those of `gone`, `digest` and `modified`.
+        Keywords: the keywords of `gone`, `digest` and `modified`.
         """
 
     def observe(
@@ -5400,46 +5483,47 @@ class Store(View):
         weight: float | None = None,
         class_: int | None = None,
     ) -> Outcome:
-        """Reports one visit that saw content, and returns the state of the page, and which others are
-        similar.
+        """Reports a visit that saw content, and returns the state of the page, and the similar pages.
 
-        The content is a `text`; or `html`, as `str` or as `bytes` with the `encoding` from the
-        server, or its Content-Type as received, several joined by commas; or an external
-        `fingerprint` of an `epoch` (by default that of verdicts), with that of another epoch as
-        `also=(fingerprint, epoch)`. A text of fewer than eight words gets no fingerprint. See
-        `text_epochs` for stores that accept no text.
+        The content is a `text`; or `html`, as `str` or as `bytes`; or an external `fingerprint` of
+        an `epoch` (by default the epoch of verdicts), optionally with the fingerprint of another
+        epoch as `also=(fingerprint, epoch)`. The `encoding` of `bytes` is the encoding from the
+        server, or the Content-Type as received, several values joined by commas. A text of fewer
+        than eight words gets no fingerprint. See `text_epochs` for stores that accept no text.
 
-        `digest` is any 16 bytes that identify the exact content; `status` the HTTP status;
-        `modified` the server's time of the last modification; `weight` and `class_` apply until
-        others are set. With a digest alone, searches no longer find the page: for unchanged
+        `digest` is any 16 bytes that identify the exact content; `status` is the HTTP status;
+        `modified` is the server's time of the last modification; `weight` and `class_` apply until
+        new values are set. With a digest alone, searches no longer find the page: for unchanged
         content, pass its earlier fingerprint.
 
-        Durable when it returns, unless the store was opened otherwise. Costs some microseconds, and
-        a share of a commit: two or three syncs for all concurrent calls.
+        The visit is durable when the call returns, unless the store was opened with another
+        durability. Costs some microseconds, and a share of a commit: two or three syncs for all
+        concurrent calls.
         """
 
     def observe_batch(self, observations: _types.Rows) -> Outcomes:
-        """Reports many visits; each verdict takes the visits before it into account.
+        """Reports many visits. Each verdict takes the earlier visits into account.
 
-        They are `Observation`s, or dictionaries with the arguments of `observe` as keys, and
-        optionally `seen`; or a table with `__arrow_c_stream__`, with columns of these names. Other
-        columns are ignored; a null fingerprint is content without one. The visits become durable
-        together, and cost much less than single calls. If one of them is invalid, none is stored.
+        The visits are `Observation`s, or dictionaries with the arguments of `observe` as keys, and
+        optionally `seen`; or a table with `__arrow_c_stream__`, with the same names as columns.
+        Other columns are ignored; a null fingerprint means content without a fingerprint. The
+        visits become durable together, and cost much less than single calls. If one visit is
+        invalid, no visit is stored.
         """
 
     @staticmethod
     def open(path: str | PathLike[str], **options: Unpack[_types.Options]) -> Store:
         """Opens the store in a directory for writing.
 
-        Costs the time to read the journal, at most a second, whatever the size of the store. Raises
-        `NotAStoreError` if there is none, and `LockedError` if another process has it open.
+        Costs the time to read the journal, at most a second, for any size of the store. Raises
+        `NotAStoreError` if there is no store, and `LockedError` if another process has it open.
 
         Takes the options of `open_or_create`.
         """
 
     @staticmethod
     def open_or_create(path: str | PathLike[str], **options: Unpack[_types.Options]) -> Store:
-        """Opens the store, or creates it if there is none.
+        """Opens the store, or creates it if there is no store.
 
         Options, each with its default in parentheses:
 
@@ -5484,17 +5568,18 @@ class Store(View):
         check_kept: bool = False,
         progress: Progress | None = None,
     ) -> Publication:
-        """Seals everything, and publishes it in a directory as a generation, which a `Reader` opens.
+        """Seals the memtable, and publishes the store in a directory as a generation, which a `Reader`
+        opens.
 
-        Takes the keywords of `publish`, and costs as much. Ctrl-C ends it.
+        Takes the keywords of `publish`, and costs as much as `publish`. Ctrl-C ends the call.
         """
 
     @overload
     def purge(self, url: str, *, prefix: None = None, progress: Progress | None = None) -> Forgotten:
         """Forgets, and rewrites every file with bytes of forgotten pages.
 
-        Costs a rewrite of each segment with such pages. Ctrl-C ends it; then the pages may be
-        forgotten, with some of their bytes left: purge again.
+        Costs a rewrite of each segment with such pages. Ctrl-C ends the call. The pages may then be
+        forgotten, with some of their bytes left in files; purge again.
         """
 
     @overload
@@ -5502,10 +5587,10 @@ class Store(View):
     def redirect(self, url: str, at: Time, to: str, **known: Unpack[_types.Word]) -> Outcome:
         """Reports a visit that found a redirect to a target, which may be relative to the page.
 
-        A redirect ends the page's content, and stays the same until the target changes. It is a
-        copy of nothing and near nothing.
+        A redirect ends the page's content. The page is unchanged until the target changes. A
+        redirect has no copies and no near-duplicates.
 
-        Keywords: those of `gone`.
+        Keywords: the keywords of `gone`.
         """
 
     def register_epoch(
@@ -5513,13 +5598,13 @@ class Store(View):
     ) -> int:
         """Registers an epoch of external fingerprints by name, and returns its number.
 
-        A known name costs nothing.
+        A known name changes nothing, and costs nothing.
         """
 
     def release(self, url: str) -> bool:
         """Ends the lease of a page that was not visited, so that it can be leased again.
 
-        Returns whether it was leased.
+        Returns whether the page was leased.
         """
 
     def restate(
@@ -5533,13 +5618,13 @@ class Store(View):
     ) -> Stored:
         """Stores a fingerprint in another epoch for the content that a page had at a time.
 
-        This is neither a visit nor a change of the page.
+        A restatement is neither a visit nor a change of the page.
 
-        Returns `"stored"`, `"known"`, or `"missing"` if there was no such content.
+        Returns `"stored"`, `"known"`, or `"missing"` if the page had no content at that time.
         """
 
     def seal(self) -> None:
-        """Writes the memtable as a segment. This also happens automatically."""
+        """Writes the memtable as a segment. Sealing also happens automatically."""
 
     @overload
     def set_property(self, url: str, at: Time, *, weight: float, class_: None = None) -> Stored:
@@ -5559,10 +5644,10 @@ class Store(View):
     def verify(
         self, *, rate: int | None = None, flaws_max: int | None = None, progress: Progress | None = None
     ) -> Verified:
-        """Checks the store while it is in use: reads all of it, and lists every flaw.
+        """Checks the store while it is in use: reads the whole store, and lists every flaw.
 
         `rate` is the maximum number of bytes to read per second. Damage is part of the result, and
-        raises nothing. Ctrl-C ends it.
+        raises no exception. Ctrl-C ends the call.
         """
 
     def wait_idle(self) -> None:
@@ -5571,25 +5656,26 @@ class Store(View):
     def write_batch(
         self, entries: Iterable[tuple[str, Visit | Restated | PropertyEntry | VisitEntry]]
     ) -> list[Outcome | Stored]:
-        """Observes, restates and sets properties in one call: pairs of a URL and an entry, as
-        `observations` returns them.
+        """Observes, restates and sets properties in one call. The argument has pairs of a URL and an
+        entry, as returned by `observations`.
 
-        Each verdict takes the entries before it into account, and all become durable together, in
-        one commit or a few. If one of them is invalid, none is stored. Returns an `Outcome` for
-        each visit, and for each other entry whether it was stored.
+        Each verdict takes the earlier entries into account. All entries become durable together, in
+        one commit or a few. If one entry is invalid, no entry is stored. Returns an `Outcome` for
+        each visit. For each other entry, returns whether the entry was stored.
         """
 
 @disjoint_base
 class Stream(Generic[_T_co]):
     """An iterator over the content of a store or the results of a query.
 
-    It keeps its snapshot until it ends or is closed; a `with` statement closes it.
+    A stream keeps its snapshot until the stream ends or is closed. A `with` statement closes the
+    stream.
     """
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
         """The remaining items as a stream of Arrow data in a capsule.
 
-        The first consumer that requests a row takes them, and ends the iteration.
+        The first consumer that requests a row takes the items, and ends the iteration.
         """
 
     def __enter__(self) -> Self: ...
@@ -5599,7 +5685,7 @@ class Stream(Generic[_T_co]):
     def batches(self, *, signed: bool = False) -> Batches:
         """The remaining items as Arrow columns; ends the iteration.
 
-        Fingerprints are `int64`, bit for bit, with `signed=True`.
+        With `signed=True`, fingerprints have the type `int64`, bit for bit.
         """
 
     def close(self) -> None:
@@ -5610,9 +5696,9 @@ class Stream(Generic[_T_co]):
 
 @final
 class Survey:
-    """Summary of how the pages of a store change.
+    """A summary of how the pages of a store change.
 
-    All figures derive from the changes of each page.
+    All numbers derive from the changes of each page.
     """
 
     __match_args__: tuple[Literal["pages"], Literal["compared"], Literal["changed"], Literal["deciles"]]
@@ -5621,28 +5707,31 @@ class Survey:
     ) -> Self: ...
     @property
     def pages(self) -> float:
-        """The number of pages. Above a million, this and the other figures are estimates from a sample."""
+        """The number of pages. Above a million pages, this number and the other numbers are estimates from a
+        sample.
+        """
 
     @property
     def compared(self) -> float:
-        """The number of pages with at least two compared visits, which found a change or half a second without
-        one.
+        """The number of pages with at least two compared visits. The comparisons found a change, or a time of
+        half a second without a change.
         """
 
     @property
     def changed(self) -> float:
-        """The number of compared pages that were found changed, or back at an earlier version."""
+        """The number of compared pages that were found changed or returned to an earlier version."""
 
     @property
     def deciles(self) -> tuple[float, ...] | None:
-        """Deciles of the estimated changes a day: a tenth of the compared pages change at most as often as the
-        first says, two tenths as the second, and so on. `None` without compared pages.
+        """Deciles of the estimated changes a day. The first decile is the maximum rate of the slowest tenth of
+        the compared pages, the second decile of the slowest two tenths, and so on. `None` without compared
+        pages.
         """
 
 @final
 class Table:
-    """A frozen table of document frequencies: a memory-mapped file. Opening it reads and checks all of
-    it.
+    """A frozen table of document frequencies: a memory-mapped file. Opening a table reads and checks
+    the whole file.
     """
 
     def __new__(cls, path: str | PathLike[str]) -> Self: ...
@@ -5656,7 +5745,7 @@ class Table:
 
     @property
     def features(self) -> str:
-        """The kind of features: the first part of the names of recipes that can use the table."""
+        """The kind of features: the first part of the names of the recipes that can use the table."""
 
     @property
     def id(self) -> int:
@@ -5664,8 +5753,8 @@ class Table:
 
     @property
     def left_out(self) -> tuple[int, int]:
-        """The minimum number of documents of a feature in the table, and how many rarer ones were left
-        out.
+        """The minimum number of documents of a feature in the table, and the number of rarer features
+        that were left out.
         """
 
     @property
@@ -5674,7 +5763,7 @@ class Table:
 
 @final
 class TableComparison:
-    """How differently two tables weigh the same pages."""
+    """The differences between the weights by two tables for the same pages."""
 
     __match_args__: tuple[
         Literal["common"],
@@ -5689,15 +5778,15 @@ class TableComparison:
     ) -> Self: ...
     @property
     def common(self) -> int:
-        """Features in both tables."""
+        """The number of features in both tables."""
 
     @property
     def first_only(self) -> int:
-        """Features in the first table only."""
+        """The number of features in the first table only."""
 
     @property
     def second_only(self) -> int:
-        """Features in the second table only."""
+        """The number of features in the second table only."""
 
     @property
     def known(self) -> float:
@@ -5713,7 +5802,7 @@ class TableComparison:
 
     @property
     def idf(self) -> float:
-        """The mean idf of a feature in the first table, over the same counts."""
+        """The mean idf of a feature in the first table, over the counts of the first table."""
 
 @final
 class TableView:
@@ -5727,7 +5816,7 @@ class TableView:
 
     @property
     def fingerprints(self) -> int:
-        """Distinct fingerprints."""
+        """The number of distinct fingerprints."""
 
     @property
     def shape(self) -> str:
@@ -5735,11 +5824,11 @@ class TableView:
 
     @property
     def bytes(self) -> int:
-        """Bytes of the fingerprints and their tables."""
+        """Bytes of the fingerprints and of the tables that search them."""
 
 @final
 class Trace:
-    """Everything stored about a page, and where."""
+    """All stored data about a page, with the locations."""
 
     __match_args__: tuple[
         Literal["page"],
@@ -5762,19 +5851,19 @@ class Trace:
 
     @property
     def surt(self) -> str:
-        """The key by which it is sorted, its SURT, such as `com,example)/terms`."""
+        """The SURT of the page, by which pages are sorted, for example `com,example)/terms`."""
 
     @property
     def hash(self) -> int:
-        """The hash of its URL, by which it is found. Each store has its own seed."""
+        """The hash of the page's URL, by which the store finds the page. Each store has a different seed."""
 
     @property
     def records(self) -> tuple[PageRecord, ...]:
-        """Where data about it is stored, the newest first."""
+        """The locations of data about the page, the newest first."""
 
     @property
     def history(self) -> tuple[VisitEntry | Restated | PropertyEntry, ...]:
-        """Its visits with their verdicts."""
+        """The page's visits with their verdicts."""
 
 @final
 class VerdictCounts:
@@ -5819,11 +5908,13 @@ class VerdictCounts:
 
     @property
     def other(self) -> int:
-        """Visits without a result: late ones, and "not modified" for a page whose content was never seen."""
+        """Visits without a result: late visits, and visits that got "not modified" for a page whose content
+        was never seen.
+        """
 
     @property
     def visits(self) -> int:
-        """The number of visits in all."""
+        """The total number of visits."""
 
 @final
 class Verified:
@@ -5860,7 +5951,7 @@ class Verified:
 
     @property
     def bytes(self) -> int:
-        """Bytes of these files."""
+        """The total size of the files in bytes."""
 
     @property
     def pages(self) -> int:
@@ -5872,7 +5963,7 @@ class Verified:
 
     @property
     def catalog(self) -> bool:
-        """Whether the catalog was read, or the generation of a published store. The catalog is not read if a
+        """Whether the catalog, or the generation of a published store, was read. The catalog is not read if a
         writer in another process has it open.
         """
 
@@ -5886,7 +5977,7 @@ class Verified:
 
 @final
 class Version:
-    """Consecutive visits to a page with one result."""
+    """Consecutive visits to a page with the same result."""
 
     __match_args__: tuple[
         Literal["kind"],
@@ -5921,40 +6012,45 @@ class Version:
     ) -> Self: ...
     @property
     def kind(self) -> VersionKind:
-        """The kind."""
+        """The kind of the row."""
 
     @property
     def number(self) -> int | None:
-        """Its number among the versions with content, from 1 on; `None` without content."""
+        """The number of the version among the versions with content, counted from 1; `None`
+        without content.
+        """
 
     @property
     def visit(self) -> Visit:
-        """The first of these visits."""
+        """The first visit of the row."""
 
     @property
     def contents(self) -> tuple[Content, ...]:
-        """Its content, with the last fingerprint of each epoch, the visit's own first; empty without content.
+        """The content of the version, with the last fingerprint of each epoch; the fingerprint of the first
+        visit's epoch comes first. Empty without content.
         """
 
     @property
     def last(self) -> datetime:
-        """When it was last seen before the content changed."""
+        """The time at which the version was last seen before the content changed."""
 
     @property
     def visits(self) -> int:
-        """The number of visits that saw it before the content changed."""
+        """The number of visits that saw the version before the content changed."""
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict on the first visit."""
+        """The verdict on the first visit of the row."""
 
     @property
     def by(self) -> SameBy | None:
-        """How the page is known to have been the same, if that is the verdict."""
+        """The reason why the page is known to have been the same, if the verdict is `same`."""
 
     @property
     def distance(self) -> int | None:
-        """The distance of its fingerprint from the version before in bits, by the verdict."""
+        """The distance in bits of the version's fingerprint from the fingerprint of the previous
+        version, by the verdict.
+        """
 
     @property
     def distance_epoch(self) -> int | None:
@@ -5962,24 +6058,24 @@ class Version:
 
     @property
     def to(self) -> datetime | None:
-        """When the version that the page reverted to was last seen."""
+        """The time when the version that the page reverted to was last seen."""
 
     @property
     def back_to(self) -> int | None:
-        """The number of the earlier version whose content came back, if it did."""
+        """The number of the earlier version whose content came back, if any."""
 
     @property
     def differing(self) -> int | None:
-        """The bits in which its fingerprint differs from the previous version's, in the epoch that the verdict
-        uses; `None` if there is no previous version, or the two cannot be compared.
+        """The bits in which the version's fingerprint differs from the previous version's, in the epoch of the
+        verdict; `None` if there is no previous version, or if the two fingerprints cannot be compared.
         """
 
 @disjoint_base
 class View:
     """The queries on a store: the common methods of `Store`, `Reader` and `Snapshot`.
 
-    Each query uses a snapshot of the current state, and waits for no writer. Finding a page takes
-    some microseconds, whatever the size of the store.
+    Each query uses a snapshot of the current state, and does not wait for a writer. Finding a page
+    takes some microseconds, for any size of the store.
     """
 
     @property
@@ -6001,20 +6097,21 @@ class View:
 
         Examples are `http` and `https`, with and without `www.`, or a session number. A site is a
         host with and without `www.`; the result has the sites with a rule to report. Of all pages
-        that a rule maps to one URL, each but the first is a pair with the first; the pair is near
-        if their fingerprints are within k bits of each other. A rule holds if it has at least
-        `pairs` pairs, and at least a `share` of them is near. `normalised` applies the rules of a
-        site.
+        that a rule maps to one URL, each but the first forms a pair with the first. A pair is near
+        if its two fingerprints are within k bits of each other. A rule holds if it has at least
+        `pairs` pairs, and at least a `share` of the pairs is near. `normalised` applies the rules
+        of a site.
 
-        Costs a scan of all pages and up to some microseconds for each, in a thread that waits for
-        the reader and ends when the stream is closed; `memory_bytes` for one site at a time.
+        Costs a scan of all pages, and up to some microseconds for each page, in a thread that waits
+        for the reader and ends when the stream is closed. Takes `memory_bytes` for one site at a
+        time.
 
         Reading raises `InvalidOptionError` for an invalid share, and `EpochError` for an ended or
         unknown epoch.
 
         Keywords: `share` (0.9); `pairs` (10); `all=True` also reports rules that do not hold;
-        `examples`, the most for each rule (3); `epoch`; `under`, a prefix; `memory_bytes` for the
-        pages of one site (512 MiB).
+        `examples`, the maximum number of examples for each rule (3); `epoch`; `under`, a prefix;
+        `memory_bytes` for the pages of one site (512 MiB).
         """
 
     def all_fingerprints(
@@ -6022,8 +6119,8 @@ class View:
     ) -> Stream[int]:
         """All different fingerprints of pages, each once, in no particular order.
 
-        Reads all fingerprints on all cores, and waits for their reader. It ends when the iterator
-        is closed.
+        Reads all fingerprints on all cores, and waits for their reader. The call ends when the
+        iterator is closed.
 
         Takes the keywords `epoch`, `under`, `exclude`, `classes`, `at`, `seen`, `ever` and
         `threads` of `near`.
@@ -6036,7 +6133,7 @@ class View:
         order.
 
         A join of all fingerprints, which runs on all cores in 256 MiB, and waits for the reader of
-        the pairs. It ends when the iterator is closed.
+        the pairs. The join ends when the iterator is closed.
 
         Takes the keywords `epoch`, `under`, `exclude`, `classes`, `at`, `seen`, `ever` and
         `threads` of `near`.
@@ -6053,13 +6150,13 @@ class View:
         progress: Progress | None = None,
         **like: Unpack[_types.Clustering],
     ) -> tuple[Balls, ...]:
-        """Counts the pages within each distance of each page, from 0 to k: one `Balls` for each
-        distance.
+        """Counts the pages within each distance of each page, from 0 to k. Returns one `Balls` for
+        each distance.
 
-        With `labels` of pages by URL it also counts pairs by whether their labels are equal; the
-        last label of a page counts. Costs the join of `all_pairs`, with quadratic time for many
-        near fingerprints; in addition 4 bytes of memory for each fingerprint, and the labels.
-        Ctrl-C ends it. Raises the errors of `clusters`.
+        With `labels` of pages by URL, pairs are also counted by whether their labels are equal. If
+        a page has several labels, the last label is used. Costs the join of `all_pairs`, with
+        quadratic time for many near fingerprints; in addition 4 bytes of memory for each
+        fingerprint, and the labels. Ctrl-C ends the call. Raises the errors of `clusters`.
 
         Takes the keywords of `clusters`.
         """
@@ -6067,12 +6164,13 @@ class View:
     def candidates(
         self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.Clustering]
     ) -> Candidates:
-        """The pages with others within k bits of them: their texts are worth comparing.
+        """The pages with other pages within k bits. The texts of these pages are worth comparing.
 
-        If fingerprints propose and texts decide, take a distance that is wide enough: within 10
-        bits, fingerprints of the default recipe miss one in fifty of the texts with a resemblance
-        of 0.8. Costs as much as `clusters`, and a join of pages that are alone in their clusters
-        with all others. Ctrl-C ends it. Raises the errors of `clusters`.
+        If texts decide among candidates that fingerprints propose, choose a distance that is wide
+        enough: within 10 bits, fingerprints of the default recipe miss one in fifty of the texts
+        with a resemblance of 0.8. Costs as much as `clusters`, and a join of the pages that are
+        alone in their clusters with all other pages. Ctrl-C ends the call. Raises the errors of
+        `clusters`.
 
         Takes the keywords of `clusters`.
         """
@@ -6080,11 +6178,11 @@ class View:
     def census(self, *, progress: Progress | None = None) -> Census:
         """Counts the content of the store, in one pass over all its pages and visits.
 
-        It counts hosts, fingerprints, and results of visits by time. Takes some 64 MiB, whatever
-        the size. The progress counts pages. Ctrl-C ends it.
+        Counts hosts, fingerprints, and results of visits by time. Takes some 64 MiB for any size of
+        the store. The progress counts pages. Ctrl-C ends the call.
 
-        Raises `CorruptError` if the data it reads is damaged, `CancelledError` if `progress` was
-        cancelled.
+        Raises `CorruptError` if the data that it reads is damaged, `CancelledError` if `progress`
+        was cancelled.
         """
 
     def cluster_changes(
@@ -6096,10 +6194,11 @@ class View:
         progress: Progress | None = None,
         **like: Unpack[_types.ClusteringNow],
     ) -> ClusterChanges:
-        """Compares the clusters at two times: which pages have another leader, and why.
+        """Compares the clusters at two times. The result has the pages whose leader changed, with the
+        reasons.
 
-        The later time may be now, which is `None`. Forgotten pages are in neither. Costs `clusters`
-        twice, each with half of the memory. Ctrl-C ends it.
+        `None` as the later time means now. Forgotten pages are in no cluster at either time. Costs
+        two calls of `clusters`, each with half of the memory. Ctrl-C ends the call.
 
         Raises the errors of `clusters`.
 
@@ -6109,12 +6208,12 @@ class View:
     def cluster_of(
         self, url: str, k: int | None = None, **like: Unpack[_types.Clustering]
     ) -> PageCluster | None:
-        """The cluster of a page, as `clusters` would find it; `None` if the arguments exclude the
-        page.
+        """The cluster of a page, equal to the cluster that `clusters` would find; `None` if the
+        arguments exclude the page.
 
-        It is found by searches around the page: usually a few, in dense regions thousands. After
-        4,096 of them, or 262,144 pages, it stops, and is not `complete`. Ctrl-C abandons it: the
-        searches end by themselves.
+        The cluster is found by searches around the page: usually a few, in dense regions thousands.
+        After 4,096 searches, or 262,144 pages, the call stops, and the result is not `complete`.
+        Ctrl-C abandons the call; the searches then end in the background.
 
         Raises `UrlError` for an invalid URL, and the errors of `clusters`.
 
@@ -6124,31 +6223,32 @@ class View:
     def clusters(
         self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.Clustering]
     ) -> Clusters:
-        """Divides all pages into clusters, each with a leader within k bits of all others in it.
+        """Divides all pages into clusters, each with a leader within k bits of all other pages in the
+        cluster.
 
         `k` is from 0 to 64; by default the near distance of the epoch. Pages are taken in the order
         of `rule`. A page leads if no leader is within k bits of it; every other page belongs to the
-        nearest leader that ranks before it, or to the first of equally near ones. So each page is
-        in one cluster, and no two leaders are within k bits of each other. The same pages make the
-        same clusters, in whichever order they came.
+        nearest leader that ranks before it, or to the first of equally near leaders. So each page
+        is in one cluster, and no two leaders are within k bits of each other. The same pages make
+        the same clusters, regardless of the order of their visits.
 
         Costs reading all pages once, sorts of some 40 bytes a page, and joins of about three times
-        as many fingerprints as there are. Takes `memory_bytes`, and scratch files for data that
-        does not fit. Other threads run meanwhile. Ctrl-C ends it.
+        the number of fingerprints. Takes `memory_bytes`, and scratch files for data that does not
+        fit. Other threads run meanwhile. Ctrl-C ends the call.
 
         Raises `EpochError` for an ended or unknown epoch, `IoError` if a scratch file cannot be
         written, `CancelledError` if `progress` was cancelled.
 
-        Keywords: `rule`, such as "https,shortest-url" ("first-seen"); `at`, the time of the
-        versions (the current ones); `epoch`; `under`, a prefix; `classes`; `memory_bytes` (512
+        Keywords: `rule`, for example "https,shortest-url" ("first-seen"); `at`, the time of the
+        versions (the current versions); `epoch`; `under`, a prefix; `classes`; `memory_bytes` (512
         MiB); `scratch`, a directory for scratch files.
         """
 
     def compaction(self) -> Compaction:
         """Estimates the space that `compact` would free.
 
-        This is data that newer segments repeat, and the fingerprint tables of ended epochs. Costs
-        as much as `overview`.
+        The space space is the data that newer segments repeat, and the fingerprint tables of ended
+        epochs. Costs as much as `overview`.
         """
 
     def comparisons(
@@ -6156,9 +6256,9 @@ class View:
     ) -> list[tuple[Comparison, float]] | None:
         """The comparisons of a page's visits, which determine its change rate.
 
-        Each comes with how many times it counts; `None` for an unknown page. Several intervals of
-        similar length are represented by their mean. A return to an earlier version counts as
-        `return_share` of a change (0.5). Costs as much as `latest`.
+        Each comparison has a count. `None` for an unknown page. Several intervals of similar length
+        are represented by their mean. A return to an earlier version counts as `return_share` of a
+        change (0.5). Costs as much as `latest`.
         """
 
     def components(
@@ -6166,11 +6266,12 @@ class View:
     ) -> Components:
         """Computes connected components: pages within k bits of each other are in one component.
 
-        Tools that remove all but one page of each component do this. A chain of small steps joins
-        dissimilar texts, as the largest distance within a component shows; prefer `clusters`.
+        Tools that remove all but one page of each component work this way. A chain of small steps
+        may join dissimilar texts; the largest distance within a component shows this. Prefer
+        `clusters`.
 
         Costs the join of `all_pairs`, with quadratic time for many near fingerprints, and 16 bytes
-        for each fingerprint in addition to its memory. Ctrl-C ends it. Raises the errors of
+        for each fingerprint in addition to its memory. Ctrl-C ends the call. Raises the errors of
         `clusters`.
 
         Takes the keywords of `clusters`.
@@ -6179,42 +6280,43 @@ class View:
     def decide(self, url: str, plan: Plan) -> Decision | None:
         """The decision about a page by a plan; `None` for an unknown page.
 
-        It equals the result of `due` with this plan. Costs reading one record, and a search for the
-        page's leader. Raises `UrlError` for an invalid URL.
+        The decision equals the decision in the result of `due` with this plan. Costs reading one
+        record, and a search for the page's leader. Raises `UrlError` for an invalid URL.
         """
 
     def diff(self, before: View, under: str | None = None) -> Differences[Difference]:
         """The differences between this store and an earlier state `before`, or any other store.
 
-        Returns the pages under a prefix, or all, whose current version differs, in SURT order. The
-        verdict about a page is as if its version here were observed there next. So a page that
-        changed and reverted does not differ; a page that only this store has is new, and one that
-        only the other has is gone. Epochs with the same name are the same. Reads both once, lazily,
-        with one page of each in memory.
+        Returns the pages under a prefix, or all pages, whose current version differs, in SURT
+        order. The verdict about a page is as if its version in this store were the next observation
+        in `before`. So a page that changed and reverted does not differ. A page that only this
+        store has is new, and a page that only `before` has is gone. Epochs with the same name are
+        the same. Reads both stores once, lazily, with one page of each in memory.
         """
 
     def diff_exact(self, before: View, under: str | None = None) -> Differences[ExactDifference]:
-        """The entries of the pages under a prefix, or all, that only one of two stores has.
+        """The entries that only one of two stores has, of the pages under a prefix, or of all pages.
 
-        Reads both once, lazily.
+        Reads both stores once, lazily.
         """
 
     def diff_since(self, since: Time, until: Time, under: str | None = None) -> Differences[Difference]:
-        """The changes of the pages under a prefix, or all, from one time to another, inclusive.
+        """The changes of the pages under a prefix, or of all pages, from one time to another,
+        inclusive.
 
-        As in `diff`, by the visits up to those times. Reads all pages once, lazily.
+        Compares like `diff`, by the visits up to each time. Reads all pages once, lazily.
         """
 
     def due(self, now: Time, budget: int | None, **like: Unpack[_types.Due]) -> Stream[Decision]:
-        """The most valuable pages to visit at a time, the best first, each with its decision.
+        """The most valuable pages to visit now, the best first, each with its decision.
 
-        At most `budget` of them; `None` means no limit. Reads lazily.
+        Returns at most `budget` pages; `None` means no limit. Reads lazily.
 
-        Keywords: `policy`, which orders pages ("value"); `under`, a prefix; `per_host`, the most
-        pages of each host; `largest_interval`, after which an unvisited page comes first (365
-        days); `rules` for the pages under prefixes; `hints` about changes; `plan`, which adds due
-        times; `learned`, the priors for how often pages change; `memory_bytes`, for selected pages
-        (64 MiB).
+        Keywords: `policy`, the order of pages ("value"); `under`, a prefix; `per_host`, the maximum
+        number of pages of each host; `largest_interval`, the time after which an unvisited page
+        comes first (365 days); `rules` for the pages under prefixes; `hints` about changes; `plan`,
+        which adds due times; `learned`, the priors for change rates; `memory_bytes`, for selected
+        pages (64 MiB).
         """
 
     def dump(
@@ -6226,15 +6328,16 @@ class View:
         epoch: int | None = None,
         offset: int | None = None,
     ) -> Stream[DumpLine]:
-        """The bytes of a segment, each with its meaning, in the order of the file.
+        """The bytes of a segment and their meaning, in the order of the file.
 
         `section` selects the sections with a name, as in `SectionView.kind`, or "head", "table" or
-        "trailer"; `part` and `epoch` select among those. `offset` leaves out everything that ends
-        before it in the file. A damaged block is a line that says so, and raises nothing.
+        "trailer"; `part` and `epoch` select among these sections. `offset` leaves out all lines
+        whose bytes end before it in the file. A damaged block becomes a line that reports the
+        damage, and raises no exception.
 
-        Reads the file once, from that offset on, in a thread that waits for the reader of the
-        lines, and ends when the stream is closed. Raises `ValueError` if there is no segment with
-        this number, and `IoError` if its file cannot be opened.
+        Reads the file once, from `offset` on, in a thread that waits for the reader of the lines,
+        and ends when the stream is closed. Raises `ValueError` if there is no segment with this
+        number, and `IoError` if its file cannot be opened.
         """
 
     def epochs(self) -> list[EpochInfo]:
@@ -6250,7 +6353,7 @@ class View:
         url: str | None = None,
         **like: Unpack[_types.Near],
     ) -> Explanation:
-        """Explains how a search runs, and what it costs. Costs about three searches.
+        """Explains the plan and the cost of a search. Costs about three searches.
 
         Takes the arguments of `near`. Raises `ValueError` for a text or page without a fingerprint.
         """
@@ -6258,19 +6361,19 @@ class View:
     def fingerprints(self, epoch: int) -> int:
         """The number of distinct searchable fingerprints of an epoch.
 
-        Each counts once for each segment or memtable that has it. Reads no table.
+        A fingerprint counts once for each segment or memtable that has it. Reads no table.
         """
 
     def hints(self, changes: Iterable[tuple[str, Time]], *, trust: float | None = None) -> Hints:
         """Collects hints: times when pages changed, for example from sitemaps.
 
-        They are pairs of a URL and a time, in any order. `trust` is the probability that a hint is
-        true, from 0 to 1 (0.8). Reads nothing of the store, and takes up to 48 bytes for each
-        change while it is built.
+        Hints are pairs of a URL and a time, in any order. `trust` is the probability that a hint is
+        true, from 0 to 1 (0.8). Reads no data of the store, and takes up to 48 bytes for each
+        change while the hints are built.
 
-        Raises `UrlError` or `TimeError` for values that no visit can have, `InvalidOptionError` for
-        an invalid trust, `LimitError` above a hundred million changes, and exceptions of the
-        iterable.
+        Raises `UrlError` or `TimeError` for a URL or a time that no visit can have,
+        `InvalidOptionError` for an invalid trust, `LimitError` above a hundred million changes, and
+        exceptions of the iterable.
         """
 
     def histogram(
@@ -6283,9 +6386,9 @@ class View:
     ) -> bytes:
         """Counts the different fingerprints of pages, for a distributed join within `k` bits.
 
-        `JoinPlan` is made from the counts. Fingerprints are counted in this many buckets for each
-        part of the join, a power of two: more than the number of tasks. Reads all fingerprints on
-        all cores. Ctrl-C ends it.
+        A `JoinPlan` is made from the counts. Fingerprints are counted in `buckets` buckets for each
+        part of the join. `buckets` is a power of two, and exceeds the number of tasks. Reads all
+        fingerprints on all cores. Ctrl-C ends the call.
 
         Takes the keywords `epoch`, `under`, `classes`, `at`, `seen` and `ever` of `near`.
         """
@@ -6293,25 +6396,26 @@ class View:
     def histories(
         self, under: str | None = None
     ) -> Stream[tuple[str, list[VisitEntry | Restated | PropertyEntry]]]:
-        """The history of every page, or of those under a prefix, in SURT order, with its URL. Reads
-        lazily.
+        """The history of every page, or of the pages under a prefix, in SURT order, with its URL.
+        Reads lazily.
         """
 
     def history(self, url: str) -> list[VisitEntry | Restated | PropertyEntry]:
-        """All visits of a page in order, each with its verdict after those before it.
+        """All visits of a page in order, each with its verdict, which takes the earlier visits into
+        account.
 
-        Restatements and properties are among them. Empty for an unknown page.
+        The result includes restatements and properties. Empty for an unknown page.
         """
 
     def journal(self) -> JournalView:
         """Summary figures of the journal: the operations that are not in a segment yet.
 
-        Costs a lookup of the page of each operation, and memory for the URLs of its pages. Ctrl-C
-        abandons it.
+        Costs a lookup of the page of each operation, and memory for the URLs of the pages. Ctrl-C
+        abandons the call.
         """
 
     def latest(self, url: str) -> Page | None:
-        """The current state of a page; `None` for an unknown one."""
+        """The current state of a page; `None` for an unknown page."""
 
     def learn(self) -> Learned:
         """Estimates a change-rate prior for each host from all pages.
@@ -6321,30 +6425,30 @@ class View:
         """
 
     def meaning(self, distance: int, *, epoch: int | None = None) -> Meaning:
-        """The meaning of a distance in an epoch; by default in the epoch of verdicts."""
+        """The meaning of a distance in an epoch; the default is the epoch of verdicts."""
 
     def mirrors(
         self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.Mirroring]
     ) -> Mirrors:
-        """Finds the sites that mirror each other: hosts, and folders of them, with the same paths.
+        """Finds the sites that mirror each other: hosts, or folders of hosts, with the same paths.
 
-        A site mirrors another if at least `paths` paths lead to pages within k bits of each other,
-        and these are at least a `share` of their combined paths. A path is the part of a URL after
-        the site, whatever the scheme. Reported pairs were compared path by path; a sample selects
-        the pairs to compare, so one may be missed: `Mirrors.recall` is the probability of finding
-        it.
+        A site mirrors another site if at least `paths` paths lead to pages within k bits of each
+        other on both, and these paths are at least a `share` of the combined paths of both sites. A
+        path is the part of a URL after the site, for any scheme. Reported pairs were compared path
+        by path. A sample selects the pairs to compare, so a pair may be missed: `Mirrors.recall` is
+        the probability of finding a pair.
 
-        Costs a scan of all pages, and for each compared pair some 100 microseconds and the pages of
-        both; `memory_bytes`, and scratch files for data that does not fit. Other threads run
-        meanwhile. Ctrl-C ends it.
+        Costs a scan of all pages, and for each compared pair some 100 microseconds and a read of
+        the pages of both sites. Takes `memory_bytes`, and scratch files for data that does not fit.
+        Other threads run meanwhile. Ctrl-C ends the call.
 
         Raises `InvalidArgumentError` for inconsistent arguments, `EpochError` for an ended or
         unknown epoch, `IoError` if there is no space for scratch files.
 
-        Keywords: `paths`, the minimum number (10); `share`, the minimum share of the combined paths
-        (0.8); `depth`, how many folders deep a site may be (2, at most 16); `limit`, the most pairs
-        (1,000; `None` for all); `at`, `under`, `epoch`, `classes`; `memory_bytes` (128 MiB);
-        `scratch`, a directory for scratch files.
+        Keywords: `paths`, the minimum number of common paths (10); `share`, the minimum share of
+        the combined paths (0.8); `depth`, the maximum depth of folders in a site (2, at most 16);
+        `limit`, the maximum number of pairs (1,000; `None` for all); `at`, `under`, `epoch`,
+        `classes`; `memory_bytes` (128 MiB); `scratch`, a directory for scratch files.
         """
 
     def near(
@@ -6368,18 +6472,20 @@ class View:
     ) -> Matches:
         """Finds pages near a fingerprint, a text or a page: nearest first, then in SURT order.
 
-        Exact for every k. Give a fingerprint, a `text`, a page as `html`, or the `url` of a page of
-        the store, which is excluded from the result. Texts and HTML get a fingerprint by the recipe
-        of the searched epoch. Nothing is near a text of fewer than eight words. Raises
-        `InvalidArgumentError` for a text if the fingerprints of the epoch are external.
+        Exact for every k. Pass a fingerprint, a `text`, a page as `html`, or the `url` of a page of
+        the store. The page with this URL is excluded from the result. Texts and HTML get a
+        fingerprint by the recipe of the searched epoch. The result for a text of fewer than eight
+        words is empty. Raises `InvalidArgumentError` for a text if the fingerprints of the epoch
+        are external.
 
-        `k` is the largest distance in bits, 0 to 64; by default the store's distance of
-        near-duplicates. Usually takes some microseconds.
+        `k` is the largest distance in bits, 0 to 64; the default is the store's distance of
+        near-duplicates. A search usually takes some microseconds.
 
-        Keywords: `limit`, the most pages to return (16; `None` for all); `under`, a prefix;
-        `exclude`, a URL to leave out; `classes`; `epoch`; one of `at` (versions current at a time),
-        `seen` (versions seen between two times) and `ever=True` (every version); `budget`, how long
-        it may take; `fingerprints`, the most fingerprints compared in a dense region.
+        Keywords: `limit`, the maximum number of pages to return (16; `None` for all); `under`, a
+        prefix; `exclude`, a URL to leave out; `classes`; `epoch`; at most one of `at` (versions
+        current at a time), `seen` (versions seen between two times) and `ever=True` (every
+        version); `budget`, the maximum duration of the search; `fingerprints`, the maximum number
+        of fingerprints compared in a dense region.
         """
 
     def near_batch(
@@ -6387,10 +6493,10 @@ class View:
     ) -> Answers:
         """Finds pages near each of many fingerprints, in order.
 
-        They may come in a buffer of `uint64` or `int64`, such as an array of numpy, in such a
-        column of Arrow, or from `fingerprint_batch`; they are copied. Nothing is near a null or
-        `None`. Searches run concurrently on all cores, so each costs a half to a quarter of a
-        single one. Ctrl-C ends it.
+        The fingerprints may be a buffer of `uint64` or `int64`, for example an array of numpy, a
+        column of Arrow with one of these types, or the result of `fingerprint_batch`. The
+        fingerprints are copied. The result for a null or `None` is empty. Searches run concurrently
+        on all cores, so each costs a half to a quarter of a single search. Ctrl-C ends the call.
 
         Takes the keywords of `near`.
         """
@@ -6402,11 +6508,11 @@ class View:
         k: int | None = None,
         **like: Unpack[_types.NearMany],
     ) -> Answers:
-        """Finds the pages near each of many pages, given with a fingerprint each.
+        """Finds the pages near each of many pages with known fingerprints.
 
-        They are pairs of a fingerprint and a URL, and each page is left out of its own result.
+        The argument has pairs of a fingerprint and a URL. Each page is left out of its own result.
         Results are in the order of the pages. Costs as much as `near_batch`; no page is looked up.
-        Ctrl-C ends it.
+        Ctrl-C ends the call.
 
         Takes the keywords of `near`.
         """
@@ -6414,7 +6520,7 @@ class View:
     def near_distance(self, epoch: int | None = None) -> int:
         """The distance of near-duplicates in an epoch.
 
-        By default in the epoch of near-duplicates.
+        The default is the epoch of near-duplicates.
         """
 
     def nearest(
@@ -6429,8 +6535,8 @@ class View:
     ) -> Matches:
         """Finds the pages nearest to a fingerprint, a text or a page, at any distance.
 
-        `count` is their number (16). Costs up to three times as much as a search within the
-        distance of the farthest.
+        `count` is the number of pages (16). Costs up to three times as much as a search within the
+        distance of the farthest page.
 
         Takes `text`, `html`, `url` and the keywords of `near` except `limit`.
         """
@@ -6443,52 +6549,55 @@ class View:
         end: str | None = None,
         in_force: bool = False,
     ) -> Stream[tuple[str, Visit | Restated | PropertyEntry]]:
-        """Every observation of all pages, or of those under a prefix, in SURT order, with its URL.
+        """Every observation of all pages, or of the pages under a prefix, in SURT order, with its URL.
 
-        With `start` and `end` only of the pages from this URL on, and before that one; with
-        `in_force=True` only the current ones. Reads lazily.
+        `start` and `end` restrict the result to pages from the URL `start` on, and before the URL
+        `end`. With `in_force=True`, the result has only the current observations. Reads lazily.
         """
 
     def operations(self, after: int | None = None, *, under: str | None = None) -> Operations:
         """The operations in the journal, in the order in which they were acknowledged.
 
-        `after` selects those with a greater number. A visit has its verdict. `under`, a prefix,
-        selects those of pages under it, and of prefixes that overlap it. Sealed operations are no
-        longer in the journal. A further fingerprint, a weight or a class that came with a visit is
-        a separate operation, after that visit.
+        `after` selects the operations with a greater number. A visit has its verdict. `under`, a
+        prefix, selects the operations on pages under the prefix, and on prefixes that overlap it.
+        Sealed operations are no longer in the journal. A further fingerprint, a weight or a class
+        that was observed with a visit is a separate operation, after the operation of the visit.
 
-        Costs a lookup of the page for each, in a thread that waits for the reader, and ends when
-        the stream is closed.
+        Costs a lookup of the page of each operation, in a thread that waits for the reader, and
+        ends when the stream is closed.
         """
 
     def origin(self, epoch: int) -> Origin | None:
-        """The origin of an epoch's fingerprints; `None` if they are external.
+        """The origin of an epoch's fingerprints; `None` if the fingerprints are external.
 
-        Reads its table of document frequencies, if it has one.
+        Reads the epoch's table of document frequencies, if the epoch has a table.
         """
 
     def origins(self) -> list[tuple[int, Origin]]:
         """The origins of the fingerprints of new observations, each with the number of its epoch.
 
-        At most two: that of verdicts first, then that of near-duplicates; if they are the same, the
+        Returns at most two origins: the origin of the epoch of verdicts, then the origin of the
+        epoch of near-duplicates. If both are the same epoch, the second origin belongs to the
         newest other epoch that has not ended. Epochs of external fingerprints are left out. Reads
-        and checks their tables of document frequencies, if they have any. Raises `EpochError` if
-        the table of the first is missing, `CorruptError` if one is damaged.
+        and checks the tables of document frequencies of the returned epochs. Raises `EpochError` if
+        the table of the first epoch is missing, and `CorruptError` if a table is damaged.
         """
 
     def overview(self) -> Overview:
         """A summary of the store: its figures, epochs and segments, and the use of its bytes.
 
-        It estimates the hosts with the most pages. The cost does not grow with the store: it reads
-        64 pages, and data that is already open. Damaged pages raise nothing, and are listed.
+        The summary estimates the hosts with the most pages. The cost does not grow with the store:
+        64 pages are read, and data that is already open. Damaged pages raise no exception, and are
+        listed.
         """
 
     def pace(self, now: Time, *, under: str | None = None) -> float:
         """Returns the recent number of visits a day, as input for a `plan`.
 
-        Counts the visits of the 28 days up to the latest visit, divided by 28, or by the days since
-        the first visit of all if that is fewer, but at least 1. Visits after `now` count as visits
-        at that time. Exact up to 65,536 pages; above, a sample is read.
+        Counts the visits of the 28 days up to the latest visit, divided by 28, or by the number of
+        days since the first visit in the store if there are fewer, but at least by 1. Visits after
+        `now` count as visits at `now`. Exact up to 65,536 pages; in larger stores, a sample is
+        read.
         """
 
     def page_pairs(
@@ -6496,11 +6605,12 @@ class View:
     ) -> Stream[PagePair]:
         """Pairs of pages with fingerprints within k bits of each other, in no particular order.
 
-        By default each fingerprint is represented by its first page, and pages with equal ones are
-        not paired.
+        By default each fingerprint is represented by its first page, and pages with equal
+        fingerprints are not paired.
 
-        Keywords: `equal=True` pairs pages with the same fingerprint, too; `each`, the most pages of
-        each fingerprint to pair (1; `None` for all); `epoch`, `under`, `classes`.
+        Keywords: `equal=True` also pairs pages with the same fingerprint; `pages_per_fingerprint`,
+        the maximum number of pages of each fingerprint to pair (1; `None` for all); `epoch`,
+        `under`, `classes`.
         """
 
     def pairs_with(
@@ -6512,13 +6622,15 @@ class View:
         progress: Progress | None = None,
         **like: Unpack[_types.Pairs],
     ) -> Stream[Pair]:
-        """All pairs of one of these fingerprints and a different one of a page within k bits of it.
+        """All pairs of one of these fingerprints and a different fingerprint of a page within k bits.
 
-        They come in no particular order, and once for each given fingerprint in the pair. No page
-        need have a given one. Takes fingerprints as `near_batch` does.
+        Pairs come in no particular order. A pair is returned once for each of its fingerprints that
+        is in the argument. The fingerprints in the argument need not belong to a page. `near_batch`
+        explains the accepted types.
 
-        Costs a search for each, on all cores, and waits for the reader of the pairs. It ends when
-        the iterator is closed. For as many as the store has, prefer `all_pairs`.
+        Costs a search for each fingerprint, on all cores, and waits for the reader of the pairs.
+        The search ends when the iterator is closed. For as many fingerprints as the store has,
+        prefer `all_pairs`.
         """
 
     def partition(
@@ -6531,37 +6643,37 @@ class View:
     ) -> Stream[tuple[int, bool, bytes]]:
         """Distributes the different fingerprints of pages to the tasks of a join of several stores.
 
-        Returns triples of a task's number, whether they are of its second piece, and the
-        fingerprints as `bytes`, 8 for each, little-endian. Takes the keywords of the `histogram`
-        call.
+        Returns triples: the number of a task, whether the fingerprints belong to its second piece,
+        and the fingerprints as `bytes`, 8 bytes for each, little-endian. Takes the keywords of the
+        `histogram` call.
 
-        Each triple has up to `chunk_bytes` (4 MiB), and so much is buffered for each task. Reads
-        all fingerprints on all cores, and waits for their reader. It ends when the iterator is
-        closed.
+        Each triple has up to `chunk_bytes` (4 MiB), and up to `chunk_bytes` are buffered for each
+        task. Reads all fingerprints on all cores, and waits for their reader. The call ends when
+        the iterator is closed.
         """
 
     def plan(self, now: Time, per_day: float, **like: Unpack[_types.Due]) -> Plan:
-        """Plans how to spend a number of visits a day in the long run.
+        """Plans the use of a number of visits a day in the long run.
 
-        It computes the value threshold for a visit, and the resulting freshness. It uses `policy`,
+        Computes the value threshold for a visit, and the resulting freshness. Uses `policy`,
         `under`, `rules`, `largest_interval` and `learned`; the other keywords of `due` are ignored.
         Passed to `due`, `lease_due` or `decide`, a plan adds due times to decisions.
 
-        Reads 28 bytes for each page, or for a sample of a million pages in larger stores, and takes
-        up to a second and 100 MB. Raises `InvalidOptionError` unless `per_day` is positive and
-        finite.
+        Reads 28 bytes for each page, or for a sample of a million pages in larger stores. Takes up
+        to a second and 100 MB. Raises `InvalidOptionError` unless `per_day` is positive and finite.
         """
 
     def ranked(self, **like: Unpack[_types.Clustering]) -> Stream[RankedPage]:
         """The pages that `clusters` uses for the same arguments, in SURT order, each with its rank.
 
-        Ranks are comparable with those of other stores; the least ranks first. Reads lazily.
+        Ranks are comparable with the ranks of other stores. The page with the lowest number ranks
+        first. Reads lazily.
 
         Takes the keywords of `clusters`.
         """
 
     def recent(self, url: str) -> Recent | None:
-        """The last comparisons of a page in order, for policies that depend on it.
+        """The last comparisons of a page in order, for policies that depend on the order.
 
         `None` for an unknown page. Costs as much as `latest`.
         """
@@ -6571,85 +6683,89 @@ class View:
     ) -> Replay:
         """The pages that have had content, with their histories, to simulate crawls.
 
-        For `simkeep.recrawl.crawl`; under a prefix, if one is given. Of more than `pages_max`
-        (1,000,000) pages, those with the least URL hashes are selected. A return to an earlier
-        version counts as `return_share` of a change (0.5). Takes the time of a scan with all
-        visits, and some 100 bytes for each visit of a selected page. Ctrl-C abandons it.
+        For `simkeep.recrawl.crawl`. `under` restricts the result to the pages under a prefix. Of
+        more than `pages_max` (1,000,000) pages, the pages with the lowest URL hashes are selected.
+        A return to an earlier version counts as `return_share` of a change (0.5). Takes the time of
+        a scan with all visits, and some 100 bytes for each visit of a selected page. Ctrl-C
+        abandons the call.
         """
 
     def scan(
         self, under: str | None = None, *, start: str | None = None, end: str | None = None
     ) -> Stream[Page]:
-        """All pages, or those under a prefix, in SURT order, in which all pages of a host are
+        """All pages, or the pages under a prefix, in SURT order. In SURT order all pages of a host are
         adjacent.
 
-        With `start` and `end` only those from this URL on, and before that one. Reads lazily, some
-        microseconds a page.
+        `start` and `end` restrict the result to pages from the URL `start` on, and before the URL
+        `end`. Reads lazily, some microseconds a page.
         """
 
     def segment(self, id: int) -> SegmentView | None:
-        """A segment by its number, with its sections and fingerprint tables.
+        """The segment with this number, with its sections and fingerprint tables.
 
-        `None` if there is no such segment; `stats` and `overview` have the numbers. Reads nothing:
-        everything is known since the segment was opened.
+        `None` if there is no such segment; `stats` and `overview` have the numbers. Reads no data:
+        all figures are in memory since the segment was opened.
         """
 
     def splits(self, ranges: int, *, under: str | None = None) -> list[str]:
-        """Splits all pages, or those under a prefix, into ranges of about equally many pages, for
+        """Splits all pages, or the pages under a prefix, into ranges of about equally many pages, for
         several readers.
 
-        There are at most `ranges` of them. Returns the URLs at which all but the first begin, for
-        `scan` and `observations`. Reads some 32 pages a range.
+        There are at most `ranges` ranges. Returns the URLs at which all ranges but the first begin,
+        for `scan` and `observations`. Reads some 32 pages a range.
         """
 
     def stale(self, epoch: int, *, after: str | None = None) -> Stream[StalePage]:
-        """Pages whose current version has a fingerprint, but none of this epoch, and should be
-        restated.
+        """Pages whose current version has a fingerprint, but no fingerprint of this epoch, and should
+        be restated.
 
-        If `after` is given, those that come after this URL in SURT order.
+        `after` restricts the result to pages after this URL in SURT order.
         """
 
     def survey(self) -> Survey:
-        """Summarizes how the pages change: how many were found changed, and the deciles of change
+        """Summarizes the changes of the pages: the number of changed pages, and the deciles of change
         rates.
 
-        Reads the data of `learn` once more, and no page. Takes up to a second, and 20 MB for a
-        million pages.
+        Reads the data of `learn` once more, and reads no pages. Takes up to a second, and 20 MB for
+        a million pages.
         """
 
     def table_file(self, epoch: int) -> str | None:
         """The name of the file in the store's directory with the table of document frequencies of an
         epoch.
 
-        `None` if it has none, or has ended. Reads nothing.
+        `None` if the epoch has no table, or has ended. Reads no data of the store.
         """
 
     def text_epochs(self) -> tuple[int, ...]:
         """The numbers of the epochs in which the text of a page gets a fingerprint, at most two.
 
-        The page is given as HTML or as its visible text. Raises `InvalidArgumentError` if there is
-        no such epoch, with the name of the store's epoch, and of the one to begin. Reads nothing.
+        The page may be HTML or visible text. If there is no such epoch, raises
+        `InvalidArgumentError` with the name of the store's epoch, and with the name of the epoch to
+        begin. Reads no data of the store.
         """
 
     def trace(self, url: str) -> Trace | None:
-        """All data about a page, and where it is stored; `None` for an unknown page.
+        """All data about a page, and the places where the data is stored; `None` for an unknown page.
 
-        Costs reading the page's record in each segment that has it. Raises `UrlError` for an
-        invalid URL.
+        Costs reading the page's record in each segment that has a record of the page. Raises
+        `UrlError` for an invalid URL.
         """
 
     def warm_up(self, *, progress: Progress | None = None) -> None:
-        """Reads the fingerprint tables into memory and checks them, so that searches need not.
+        """Reads the fingerprint tables into memory and checks them, so that searches do not need to.
 
-        Ctrl-C ends it.
+        Ctrl-C ends the call.
         """
 
     def without_fingerprint(self, epoch: int, *, classes: Iterable[int | None] | None = None) -> int:
-        """The number of pages with current content that no search of an epoch finds. Costs a scan."""
+        """The number of pages with current content that searches of an epoch do not find. Costs a
+        scan.
+        """
 
 @final
 class Visit:
-    """One visit to a page: the result and the time."""
+    """A visit to a page: the result and the time."""
 
     __match_args__: tuple[
         Literal["time"],
@@ -6676,15 +6792,19 @@ class Visit:
 
     @property
     def seen(self) -> Seen:
-        """What was seen."""
+        """The result of the visit."""
 
     @property
     def fingerprint(self) -> int | None:
-        """The fingerprint of the content; `None` if it has none, or there was no content."""
+        """The fingerprint of the content; `None` if the content has no fingerprint, or if there
+        was no content.
+        """
 
     @property
     def digest(self) -> bytes | None:
-        """The digest of the content, 16 bytes; also of a visit that reported it unmodified."""
+        """The digest of the content, 16 bytes. A visit that reported unmodified content also has a
+        digest.
+        """
 
     @property
     def epoch(self) -> int | None:
@@ -6696,13 +6816,13 @@ class Visit:
 
     @property
     def modified(self) -> datetime | None:
-        """When the page was last modified, as the server reported in `Last-Modified`. It need not be
-        plausible.
+        """The time when the page was last modified, as the server reported in `Last-Modified`. The time need
+        not be plausible.
         """
 
 @final
 class VisitEntry:
-    """A visit in a history, with its verdict after those before it."""
+    """A visit in a history, with its verdict, which takes the earlier visits into account."""
 
     __match_args__: tuple[
         Literal["visit"],
@@ -6733,11 +6853,11 @@ class VisitEntry:
 
     @property
     def by(self) -> SameBy | None:
-        """How it is known to have been the same, if that is the verdict."""
+        """The reason why the page is known to have been the same, if the verdict is `same`."""
 
     @property
     def distance(self) -> int | None:
-        """The distance of the fingerprint from that of the version before, in bits."""
+        """The distance of the fingerprint from the fingerprint of the previous version, in bits."""
 
     @property
     def distance_epoch(self) -> int | None:
@@ -6745,11 +6865,11 @@ class VisitEntry:
 
     @property
     def to(self) -> datetime | None:
-        """When the version that the page reverted to was last seen."""
+        """The time when the version that the page reverted to was last seen."""
 
     @property
     def meaning(self) -> Meaning | None:
-        """The meaning of the distance, if there is one."""
+        """The meaning of the distance, if there is a distance."""
 
     @property
     def time(self) -> datetime:

@@ -71,6 +71,6 @@ impl Progress {
 }
 
 /// Returns the progress of the caller, or an unobserved progress.
-pub(crate) fn given(progress: Option<&Bound<'_, Progress>>) -> simkeep::Progress {
+pub(crate) fn or_default(progress: Option<&Bound<'_, Progress>>) -> simkeep::Progress {
     progress.map_or_else(simkeep::Progress::default, |progress| progress.get().0.clone())
 }

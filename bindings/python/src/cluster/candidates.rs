@@ -134,7 +134,7 @@ impl Candidates {
             let what = format!("must be between 0 and 1, not {resemblance}");
             return Err(Arg::new("resemblance").wrong(what));
         }
-        let progress = progress::given(progress);
+        let progress = progress::or_default(progress);
         let of = self.take().or_raise(py)?;
         let found = long(py, &progress, || of.clusters(resemblance, &progress))?;
         Ok(Clusters::new(ClustersSource::One(Arc::new(found)), self.birth))

@@ -101,7 +101,7 @@ pub(crate) fn verify_options(
     if let Some(flaws_max) = flaws_max {
         options.flaws_max = flaws_max;
     }
-    Ok(options.progress(progress::given(progress)))
+    Ok(options.progress(progress::or_default(progress)))
 }
 
 /// Checks the store in a directory: reads the whole store, and lists every flaw.
@@ -141,7 +141,7 @@ pub(crate) fn repair<'py>(
     memory_bytes: Option<&Bound<'py, PyAny>>,
     progress: Option<&Bound<'py, Progress>>,
 ) -> PyResult<Repaired> {
-    let progress = progress::given(progress);
+    let progress = progress::or_default(progress);
     let mut options = simkeep::repair::RepairOptions::default().keep_forgotten(keep_forgotten);
     if let Some(bytes) = optional(memory_bytes, |v| arg::size(Arg::new("memory_bytes"), v))? {
         options.memory_bytes = bytes;
@@ -163,7 +163,7 @@ pub(crate) fn backup(
     copy: bool,
     progress: Option<&Bound<'_, Progress>>,
 ) -> PyResult<BackedUp> {
-    let progress = progress::given(progress);
+    let progress = progress::or_default(progress);
     let options = simkeep::backup::BackupOptions::default().copy(copy).progress(progress.clone());
     BackedUp::from_rust(py, long(py, &progress, || simkeep::backup::backup(path, to, options))?)
 }

@@ -104,7 +104,7 @@ pub(crate) fn publish<'py>(
     check_kept: bool,
     progress: Option<&Bound<'py, Progress>>,
 ) -> PyResult<Publication> {
-    let progress = progress::given(progress);
+    let progress = progress::or_default(progress);
     let options = publish_options(keep, grace, (copy, check_kept), &progress)?;
     Publication::from_rust(
         py,
@@ -172,7 +172,7 @@ pub(crate) fn check_generation<'py>(
     file: Option<&str>,
     progress: Option<&Bound<'py, Progress>>,
 ) -> PyResult<()> {
-    let progress = progress::given(progress);
+    let progress = progress::or_default(progress);
     let generation = arg::count(Arg::new("generation"), generation)?;
     long(py, &progress, || match file {
         Some(name) => simkeep::publish::check_file(path, generation, name, &progress),

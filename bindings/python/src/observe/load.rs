@@ -28,7 +28,7 @@ pub(crate) fn options(
     segment_pages: Option<&Bound<'_, PyAny>>,
     progress: Option<&Bound<'_, Progress>>,
 ) -> PyResult<LoadOptions> {
-    let mut options = LoadOptions::default().progress(progress::given(progress));
+    let mut options = LoadOptions::default().progress(progress::or_default(progress));
     if let Some(bytes) = optional(memory_bytes, |v| arg::size(Arg::new("memory_bytes"), v))? {
         options.memory_bytes = bytes;
     }

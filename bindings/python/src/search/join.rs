@@ -127,7 +127,7 @@ pub(crate) fn join<'py>(
     if let Some(threads) = optional(threads, |v| arg::size(Arg::new("threads"), v))? {
         join = join.threads(threads);
     }
-    let progress = progress::given(progress);
+    let progress = progress::or_default(progress);
     let pairs = ThreadedItems::begin(NAME, progress, move |progress, out| {
         run(join, &fingerprints, progress, out)
     });

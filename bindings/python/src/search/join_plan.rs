@@ -202,7 +202,7 @@ impl JoinPlan {
                 format!("must be fewer than 2**32 fingerprints with the second, not {count}");
             return Err(Arg::new("first").wrong(what));
         }
-        let progress = progress::given(progress);
+        let progress = progress::or_default(progress);
         let pairs = ThreadedItems::begin(NAME, progress, move |progress, out| {
             run(task, received, join, progress, out)
         });

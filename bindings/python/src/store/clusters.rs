@@ -55,7 +55,7 @@ impl View {
         like: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Clusters> {
         let snapshot = self.now(py)?;
-        let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
+        let (asked, progress) = (clustering::asked(k, like, true)?, progress::or_default(progress));
         let of = long(py, &progress, || asked.run(&snapshot, &progress))?;
         Ok(Clusters::new(ClustersSource::One(Arc::new(of)), ForkCheck::now()))
     }
@@ -129,7 +129,8 @@ impl View {
         let snapshot = self.now(py)?;
         let since = arg::time(Arg::new("since"), since)?;
         let until = optional(until, |until| arg::time(Arg::new("until"), until))?;
-        let (asked, progress) = (clustering::asked(k, like, false)?, progress::given(progress));
+        let (asked, progress) =
+            (clustering::asked(k, like, false)?, progress::or_default(progress));
         let changes = long(py, &progress, || {
             cluster::ClusterChanges::between(&snapshot, &asked, since, until, &progress)
         })?;
@@ -156,7 +157,7 @@ impl View {
         like: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Candidates> {
         let snapshot = self.now(py)?;
-        let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
+        let (asked, progress) = (clustering::asked(k, like, true)?, progress::or_default(progress));
         let of = long(py, &progress, || cluster::Candidates::of(&snapshot, &asked, &progress))?;
         Ok(Candidates::new(of))
     }
@@ -183,7 +184,7 @@ impl View {
         like: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Components> {
         let snapshot = self.now(py)?;
-        let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
+        let (asked, progress) = (clustering::asked(k, like, true)?, progress::or_default(progress));
         Components::from_rust(
             py,
             long(py, &progress, || cluster::ConnectedComponents::of(&snapshot, &asked, &progress))?,
@@ -214,7 +215,7 @@ impl View {
     ) -> PyResult<Tuple<Balls>> {
         let snapshot = self.now(py)?;
         let labels = components::labels(labels)?;
-        let (asked, progress) = (clustering::asked(k, like, true)?, progress::given(progress));
+        let (asked, progress) = (clustering::asked(k, like, true)?, progress::or_default(progress));
         let balls =
             long(py, &progress, || cluster::Balls::of(&snapshot, &asked, labels, &progress))?;
         FromRust::from_rust(py, balls)

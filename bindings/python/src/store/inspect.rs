@@ -47,7 +47,7 @@ impl View {
     /// was cancelled.
     #[pyo3(signature = (*, progress=None))]
     fn census(&self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<Census> {
-        let (snapshot, progress) = (self.now(py)?, progress::given(progress));
+        let (snapshot, progress) = (self.now(py)?, progress::or_default(progress));
         Census::from_rust(py, long(py, &progress, || inspect::Census::of(&snapshot, &progress))?)
     }
 

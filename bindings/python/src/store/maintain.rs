@@ -44,7 +44,7 @@ impl Store {
         progress: Option<&Bound<'py, Progress>>,
     ) -> PyResult<Forgotten> {
         let (store, scope) = (self.open.store(py)?, ForgetScope::new("purge", url, prefix)?);
-        let progress = progress::given(progress);
+        let progress = progress::or_default(progress);
         Forgotten::from_rust(py, long(py, &progress, || store.purge(scope.of(), &progress))?)
     }
 
@@ -63,7 +63,7 @@ impl Store {
     /// Costs reading and writing the store. Ctrl-C ends the call, and leaves the store unchanged.
     #[pyo3(signature = (*, progress=None))]
     fn merge(&self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<Merged> {
-        let (store, progress) = (self.open.store(py)?, progress::given(progress));
+        let (store, progress) = (self.open.store(py)?, progress::or_default(progress));
         let merged: simkeep::Merged = long(py, &progress, || store.merge(&progress))?;
         Merged::from_rust(py, merged)
     }
@@ -78,7 +78,7 @@ impl Store {
         py: Python<'_>,
         progress: Option<&Bound<'_, Progress>>,
     ) -> PyResult<Compacted> {
-        let (store, progress) = (self.open.store(py)?, progress::given(progress));
+        let (store, progress) = (self.open.store(py)?, progress::or_default(progress));
         Compacted::from_rust(py, long(py, &progress, || store.compact(&progress))?)
     }
 
@@ -122,7 +122,7 @@ impl Store {
         copy: bool,
         progress: Option<&Bound<'_, Progress>>,
     ) -> PyResult<BackedUp> {
-        let (store, progress) = (self.open.store(py)?, progress::given(progress));
+        let (store, progress) = (self.open.store(py)?, progress::or_default(progress));
         let options = simkeep::backup::BackupOptions::default().copy(copy);
         let options = options.progress(progress.clone());
         BackedUp::from_rust(py, long(py, &progress, || store.backup(path, options))?)
@@ -146,7 +146,7 @@ impl Store {
         check_kept: bool,
         progress: Option<&Bound<'py, Progress>>,
     ) -> PyResult<Publication> {
-        let (store, progress) = (self.open.store(py)?, progress::given(progress));
+        let (store, progress) = (self.open.store(py)?, progress::or_default(progress));
         let options = publish_options(keep, grace, (copy, check_kept), &progress)?;
         Publication::from_rust(py, long(py, &progress, || store.publish(to, options))?)
     }

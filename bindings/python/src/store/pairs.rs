@@ -35,7 +35,8 @@ impl View {
     ) -> PyResult<StreamOf<u64>> {
         let snapshot = self.now(py)?;
         let query = query::with(Query::new(0, 0), like)?;
-        let all = pairs::fingerprints(snapshot, query, progress::given(progress)).or_raise(py)?;
+        let all =
+            pairs::fingerprints(snapshot, query, progress::or_default(progress)).or_raise(py)?;
         Ok(StreamOf::new(all, Some(ForkCheck::now())))
     }
 
@@ -61,7 +62,7 @@ impl View {
         let snapshot = self.now(py)?;
         let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
         let join =
-            pairs::of_fingerprints(snapshot, query, progress::given(progress)).or_raise(py)?;
+            pairs::of_fingerprints(snapshot, query, progress::or_default(progress)).or_raise(py)?;
         Ok(StreamOf::new(join, Some(ForkCheck::now())))
     }
 
@@ -89,7 +90,8 @@ impl View {
         let snapshot = self.now(py)?;
         let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
         let given = prints::fingerprints(Arg::new("fingerprints"), fingerprints)?.bits;
-        let pairs = pairs::with(snapshot, given, query, progress::given(progress)).or_raise(py)?;
+        let pairs =
+            pairs::with(snapshot, given, query, progress::or_default(progress)).or_raise(py)?;
         Ok(StreamOf::new(pairs, Some(ForkCheck::now())))
     }
 
@@ -113,7 +115,7 @@ impl View {
     ) -> PyResult<StreamOf<PagePair>> {
         let snapshot = self.now(py)?;
         let asked = query::pairs(query::distance(k, &snapshot)?, like)?;
-        let join = pairs::of_pages(snapshot, asked, progress::given(progress)).or_raise(py)?;
+        let join = pairs::of_pages(snapshot, asked, progress::or_default(progress)).or_raise(py)?;
         Ok(StreamOf::new(join, Some(ForkCheck::now())))
     }
 
@@ -139,7 +141,7 @@ impl View {
         let k = arg::distance(Arg::new("k"), k)?;
         let buckets = optional(buckets, |v| arg::u32(Arg::new("buckets"), v))?.unwrap_or(BUCKETS);
         let query = query::with(Query::new(0, 0), like)?;
-        let progress = progress::given(progress);
+        let progress = progress::or_default(progress);
         let histogram = long(py, &progress, || {
             DistinctFingerprints::selected_by(&query).histogram(&snapshot, k, buckets, &progress)
         })?;
@@ -169,6 +171,6 @@ impl View {
         let snapshot = self.now(py)?;
         let bytes = optional(chunk_bytes, |v| arg::size(Arg::new("chunk_bytes"), v))?;
         let query = query::with(Query::new(0, 0), like)?;
-        plan.get().partition(snapshot, query, bytes, progress::given(progress)).or_raise(py)
+        plan.get().partition(snapshot, query, bytes, progress::or_default(progress)).or_raise(py)
     }
 }

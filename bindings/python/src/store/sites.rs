@@ -42,7 +42,7 @@ impl View {
         like: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Py<AliasSites>> {
         let snapshot = self.now(py)?;
-        let (asked, progress) = (aliases::asked(k, like)?, progress::given(progress));
+        let (asked, progress) = (aliases::asked(k, like)?, progress::or_default(progress));
         AliasSites::find(py, snapshot, asked, progress)
     }
 
@@ -76,7 +76,7 @@ impl View {
         like: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Mirrors> {
         let snapshot = self.now(py)?;
-        let (asked, progress) = (mirrors::asked(k, like)?, progress::given(progress));
+        let (asked, progress) = (mirrors::asked(k, like)?, progress::or_default(progress));
         Mirrors::from_rust(py, long(py, &progress, || asked.run(&snapshot, &progress))?)
     }
 }

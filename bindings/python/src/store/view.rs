@@ -77,7 +77,7 @@ impl View {
     #[pyo3(signature = (*, progress=None))]
     fn warm_up(&self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<()> {
         let snapshot = self.now(py)?;
-        let progress = progress::given(progress);
+        let progress = progress::or_default(progress);
         long(py, &progress, || snapshot.warm_up(&progress))
     }
 }

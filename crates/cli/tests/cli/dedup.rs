@@ -111,7 +111,7 @@ fn plan_and_list_files_appear_only_when_complete() {
 
 /// Pages with one text: `a` of class 7 leads, `b` is of class 7 as well, `c` of class 0, `d` and `e`
 /// have no class. Pages with another text: `x` has no class and leads `y`, which has none either.
-fn classed() -> TestFolder {
+fn with_class() -> TestFolder {
     let pages = [
         ("a", 1, 0x0f_u64, Some(7)),
         ("b", 2, 0x0e, Some(7)),
@@ -134,7 +134,7 @@ fn classed() -> TestFolder {
 
 #[test]
 fn page_is_dropped_only_for_its_class_or_open_pages() {
-    let place = classed();
+    let place = with_class();
     let of = |open: &[&str]| {
         let objects = place.run(&[&["dedup", "--json"], open].concat()).objects();
         let [whole, rows @ .., sums] = &objects[..] else { panic!("{objects:?}") };
@@ -179,7 +179,7 @@ fn page_is_dropped_only_for_its_class_or_open_pages() {
 
 #[test]
 fn page_kept_for_its_class_is_in_no_drop_file() {
-    let place = classed();
+    let place = with_class();
     let lists = ["-o", "plan.jsonl", "--drop-list", "drop.txt", "--keep-list", "keep.txt"];
     place.done(&[&["dedup"], &lists[..]].concat());
     let read = |name: &str| std::fs::read_to_string(place.path(name)).unwrap();

@@ -82,9 +82,9 @@ class Observer:
         idle = not self._ready
         self._ready.extend(answers)
         if idle:
-            self._give()
+            self._observe_next()
 
-    def _give(self) -> None:
+    def _observe_next(self) -> None:
         """Delivers the first answer at once, and the other answers one by one between other events of the reactor.
 
         Delivering all answers at once would keep the reactor busy with their pages, some milliseconds for each. Then
@@ -94,7 +94,7 @@ class Observer:
         fire(done, answer)
         self._ready.popleft()
         if self._ready:
-            self._reactor.soon(self._give)
+            self._reactor.soon(self._observe_next)
 
     def _next(self) -> list[_Job]:
         """Waits for jobs, and returns all of them; an empty list after `close`."""

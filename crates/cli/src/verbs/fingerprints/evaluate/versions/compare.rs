@@ -7,9 +7,9 @@ use simkeep::fingerprint::{
 };
 
 use super::super::documents::words;
+use super::distance_histogram::DistanceHistogram;
 use super::edits::{WordNumbers, changed};
 use super::read::{VersionRelation, VersionRun, VersionRunReader};
-use super::tally::DistanceTally;
 use crate::exit::VerbError;
 use crate::input::pipeline::{self, ChunkResults};
 
@@ -49,9 +49,9 @@ pub(super) fn compare(
     recipes: Vec<RecipeFrequencies>,
     html: bool,
     threads: usize,
-) -> Result<(VersionPairCounts, Vec<DistanceTally>), VerbError> {
-    let mut tallies: Vec<DistanceTally> =
-        recipes.iter().map(|(recipe, _)| DistanceTally::new(*recipe)).collect();
+) -> Result<(VersionPairCounts, Vec<DistanceHistogram>), VerbError> {
+    let mut tallies: Vec<DistanceHistogram> =
+        recipes.iter().map(|(recipe, _)| DistanceHistogram::new(*recipe)).collect();
     let mut compared = VersionPairCounts::default();
     let recipes = Arc::new(recipes);
     let work = move || {

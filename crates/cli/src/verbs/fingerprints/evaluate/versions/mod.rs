@@ -1,9 +1,9 @@
 //! Compares consecutive versions of pages, to learn the meaning of fingerprint distances.
 
 mod compare;
+mod distance_histogram;
 mod edits;
 mod read;
-mod tally;
 
 use std::path::Path;
 
@@ -21,8 +21,8 @@ use crate::output::Output;
 use crate::output::json::JsonRatio;
 use crate::output::words::{self, count, many};
 use compare::VersionPairCounts;
+use distance_histogram::{DistanceChanges, DistanceHistogram};
 use read::{UnrelatedMarker, VersionRunReader};
-use tally::{DistanceChanges, DistanceTally};
 
 /// Options for comparing versions of pages.
 #[derive(Args)]
@@ -84,7 +84,7 @@ impl VersionsArgs {
         called: &'a str,
         recipe: &Recipe,
         compared: &VersionPairCounts,
-        tally: &DistanceTally,
+        tally: &DistanceHistogram,
     ) -> VersionsResult<'a> {
         let bands = recipe.bands();
         let rightness = tally.rightness(bands);
@@ -209,7 +209,7 @@ fn heading(compared: &VersionPairCounts, output: &mut Output) -> Result<(), Verb
 }
 
 /// A row of the table: how well the distances of a recipe predict changes.
-fn row(name: &str, recipe: &Recipe, tally: &DistanceTally) -> String {
+fn row(name: &str, recipe: &Recipe, tally: &DistanceHistogram) -> String {
     let bands = recipe.bands();
     let (Some(rightness), Some(shares), Some(hidden)) =
         (tally.rightness(bands), tally.below_in_above(), tally.hidden())
@@ -236,7 +236,7 @@ fn row(name: &str, recipe: &Recipe, tally: &DistanceTally) -> String {
 fn table(
     name: &str,
     recipe: &Recipe,
-    tally: &DistanceTally,
+    tally: &DistanceHistogram,
     output: &mut Output,
 ) -> Result<(), VerbError> {
     output.line("")?;

@@ -8,7 +8,7 @@ use simkeep::fingerprint::{Band, Bands, Recipe};
 const PARTS: f32 = 10_000.0;
 
 /// The changes of texts by the distance of their fingerprints by one recipe.
-pub(super) struct DistanceTally {
+pub(super) struct DistanceHistogram {
     recipe: Recipe,
     /// The changes for each distance.
     distances: Vec<DistanceChanges>,
@@ -79,9 +79,9 @@ pub(super) struct BandAccuracy {
     pub(super) balanced: f64,
 }
 
-impl DistanceTally {
-    pub(super) fn new(recipe: Recipe) -> DistanceTally {
-        DistanceTally {
+impl DistanceHistogram {
+    pub(super) fn new(recipe: Recipe) -> DistanceHistogram {
+        DistanceHistogram {
             recipe,
             distances: vec![DistanceChanges::default(); 65],
             below_in_above: [0; 3],

@@ -27,7 +27,7 @@ pub(crate) fn image(disk: &SimDisk) -> u64 {
 
 /// Counters for several threads.
 #[derive(Default)]
-pub(crate) struct CrashTally {
+pub(crate) struct CrashCounts {
     images: Mutex<HashSet<u64>>,
     checked: Mutex<HashSet<(u64, u64)>>,
     inside: AtomicU64,
@@ -35,7 +35,7 @@ pub(crate) struct CrashTally {
     whole: AtomicU64,
 }
 
-impl CrashTally {
+impl CrashCounts {
     /// Whether this image was not seen in this situation before; counts it if no situation had it.
     /// `inside` is whether a seal, a merge or a forgetting was running.
     pub(crate) fn is_new(&self, image: u64, situation: u64, inside: bool) -> bool {

@@ -8,7 +8,7 @@ use simkeep::{
     PropertyUpdate as CrateUpdate, Scope, Time,
 };
 
-use super::{TwinRandom, TwinStores, done, given, made};
+use super::{TwinRandom, TwinStores, c_text, done, made};
 use crate::code::{SIMKEEP_NONE, SIMKEEP_OK};
 use crate::maintain::forget::{
     simkeep_forget, simkeep_forget_under, simkeep_purge, simkeep_purge_under,
@@ -27,7 +27,7 @@ impl TwinStores {
     pub(super) fn set_properties(&self, dice: &mut TwinRandom) {
         let (url, time) = (dice.url(), dice.time());
         let (weight, class) = (dice.roll(9) as f64 / 4.0 + 0.1, dice.roll(3) as u32);
-        let (text, len) = given(&url);
+        let (text, len) = c_text(&url);
         let (code, outcome) = match dice.roll(3) {
             0 => (
                 done(|error| simkeep_set_weight(self.c(), text, len, time, weight, error)),
@@ -52,7 +52,7 @@ impl TwinStores {
         let (mut updates, mut requests) = (Vec::new(), Vec::new());
         for url in &urls {
             let (time, weight, page_class) = (dice.time(), 2.5, dice.roll(3) as u32);
-            let (text, url_len) = given(url);
+            let (text, url_len) = c_text(url);
             let has = SIMKEEP_HAS_WEIGHT | SIMKEEP_HAS_CLASS;
             updates.push(PropertyUpdate {
                 url: text,
@@ -103,7 +103,7 @@ impl TwinStores {
         for batch in &batches {
             let visit = |(url, time, print): &(String, i64, u64)| {
                 let mut visit = Visit::at_epoch(self.epoch.number());
-                (visit.url, visit.url_len) = given(url);
+                (visit.url, visit.url_len) = c_text(url);
                 (visit.time_ms, visit.fingerprint) = (*time, *print);
                 visit.has = SIMKEEP_HAS_FINGERPRINT;
                 visit
@@ -135,7 +135,7 @@ impl TwinStores {
             true => Scope::Prefix(Prefix::parse(prefix).unwrap()),
             false => Scope::Url(&url),
         };
-        let (text, len) = given(if is_prefix { prefix } else { &url });
+        let (text, len) = c_text(if is_prefix { prefix } else { &url });
         let pages = &raw mut count;
         done(|error| match (is_purge, is_prefix) {
             (false, false) => simkeep_forget(self.c(), text, len, pages, error),
