@@ -263,8 +263,8 @@ pub mod load {
 ///   about the page.
 /// - A [`Plan`](due::Plan) spreads a fixed number of visits a day over all pages, and gives each
 ///   page a date.
-/// - [`LearnedPriors`](due::LearnedPriors) has the priors: how often a page of a host changes before its own
-///   history is known.
+/// - [`LearnedPriors`](due::LearnedPriors) has the priors: how often a page of a host changes
+///   before its own history is known.
 /// - [`Rules`](due::Rules) set, for pages under prefixes, the shortest and longest interval between
 ///   visits, the weight of the pages and their [policy](crate::recrawl::Policy).
 /// - [`Hints`](due::Hints) has the modification times that sitemaps and feeds announce.

@@ -30,7 +30,7 @@ use crate::search::Monitor;
 /// std::thread::scope(|scope| {
 ///     let merge = scope.spawn(|| store.merge(&progress));
 ///     while !merge.is_finished() {
-///         println!("{:?}: {} of {:?}", progress.stage(), progress.done(), progress.of());
+///         println!("{:?}: {} of {:?}", progress.stage(), progress.done(), progress.total());
 ///         std::thread::sleep(Duration::from_millis(100));
 ///     }
 ///     merge.join().unwrap()
@@ -63,7 +63,7 @@ struct ProgressState {
 /// ```
 /// use simkeep::{Progress, Stage};
 /// let progress = Progress::default();
-/// assert_eq!(progress.stage(), Stage::LedQueue);
+/// assert_eq!(progress.stage(), Stage::Waiting);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]

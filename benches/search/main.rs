@@ -2,8 +2,9 @@
 //! the limits of the machine.
 //!
 //! `cargo bench --bench search -- --json` prints one JSON object a line; without `--json` it prints
-//! text. Everything runs on a real disk, in a directory that is removed at the end. [`SearchBenchArguments`]
-//! has the settings. The file of each part explains what it measures and how.
+//! text. Everything runs on a real disk, in a directory that is removed at the end.
+//! [`SearchBenchArguments`] has the settings. The file of each part explains what it measures and
+//! how.
 
 #![expect(
     clippy::unwrap_used,

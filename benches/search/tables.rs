@@ -15,8 +15,8 @@ use zerocopy::{FromBytes, IntoBytes};
 use crate::huge::HugePageArray;
 use crate::times::threads;
 
-/// Zero bytes after the last entry. [`FingerprintSet::tables_at_any_rate`] declares more fingerprints than there
-/// are, so lookups of missing entries read past the end.
+/// Zero bytes after the last entry. [`FingerprintSet::tables_at_any_rate`] declares more
+/// fingerprints than there are, so lookups of missing entries read past the end.
 const BEHIND: usize = 1 << 16;
 
 /// A buffer that is written sequentially.

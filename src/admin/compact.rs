@@ -53,8 +53,8 @@ impl Store {
     /// which are removed with the snapshot.
     ///
     /// Costs reading and writing the whole store, and temporarily as much free space as its size.
-    /// The gain can be [estimated](crate::inspect::CompactionEstimate::of) before. An idle store does most
-    /// of this compaction by itself.
+    /// The gain can be [estimated](crate::inspect::CompactionEstimate::of) before. An idle store
+    /// does most of this compaction by itself.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {

@@ -7,8 +7,8 @@
 //! [`Salvage::frame`].
 //!
 //! An operation refers to pages by numbers that start again in each of the two journal tables, so
-//! operations must be assigned to tables. [`TableRanges`] assigns them on the basis of the pages, because
-//! the sequence numbers of each table are one range.
+//! operations must be assigned to tables. [`TableRanges`] assigns them on the basis of the pages,
+//! because the sequence numbers of each table are one range.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -213,8 +213,8 @@ impl SalvageScan {
     }
 
     /// Adds the rows of a journal leaf. Leaves of other tables may look like a journal leaf. For
-    /// [`PageCollector`] a row counts only if its frame begins with the number in its key, or if the row is
-    /// a full part.
+    /// [`PageCollector`] a row counts only if its frame begins with the number in its key, or if
+    /// the row is a full part.
     fn see_journal(&mut self, page: &ScannedPage<'_>) {
         let mut range: Option<(u64, u64)> = None;
         let sum = page.sum(OF_JOURNALS);

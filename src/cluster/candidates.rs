@@ -127,7 +127,7 @@ impl Candidates {
     ///
     /// # Errors
     ///
-    /// [`Error::FeedUrl`] for a URL that no page can have, [`Error::Corrupt`] if the data to read is
+    /// [`Error::Url`] for a URL that no page can have, [`Error::Corrupt`] if the data to read is
     /// damaged.
     pub fn candidacy(&self, url: &str) -> Result<Candidacy> {
         self.clusters.snapshot.poison_on_bug(|| {

@@ -72,7 +72,7 @@ impl Clustering {
         self
     }
 
-    /// Sets the ranking that determines the leader: a [`Rule`](super::Rule), or several rules in
+    /// Sets the ranking that determines the leader: a [`RankingRule`](super::RankingRule), or several rules in
     /// order of priority. Default: the page that was first seen with its content leads.
     #[must_use]
     pub fn rule(mut self, rule: impl Into<Ranking>) -> Clustering {

@@ -7,7 +7,7 @@ use super::clustering::Clustering;
 use super::gather::{captures, find_leaders, members, nodes};
 use super::items::{ClusterMember, ClusterSummary, OrderedMember};
 use crate::bug::OrBug;
-use crate::engine::component::ComponentPage;
+use crate::engine::component::PageAddress;
 use crate::engine::lookup::Lookup;
 use crate::engine::results::OriginalBy;
 use crate::engine::snapshot::Snapshot;
@@ -453,7 +453,7 @@ impl Clusters {
     pub(super) fn url(&self, place: u64) -> Result<String> {
         let view = self.snapshot.view();
         view.check()?;
-        view.url_at(ComponentPage::from_bits(place))
+        view.url_at(PageAddress::from_bits(place))
     }
 
     /// The digest of the version in force on a page.

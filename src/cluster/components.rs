@@ -7,7 +7,7 @@ use super::clustering::Clustering;
 use super::column::SpillColumn;
 use super::gather::{captures, fingerprints, nodes};
 use crate::bug::OrBug;
-use crate::engine::component::ComponentPage;
+use crate::engine::component::PageAddress;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
@@ -53,7 +53,7 @@ impl ConnectedComponents {
     /// fingerprint of the ten largest components.
     ///
     /// ```
-    /// use simkeep::cluster::Components;
+    /// use simkeep::cluster::ConnectedComponents;
     /// use simkeep::cluster::Clustering;
     /// use simkeep::{Observation, Options, Progress, Store, Time};
     ///
@@ -153,7 +153,7 @@ fn components(
         }
     }
     for (root, (fingerprints, place)) in roots.iter().zip(within) {
-        let place = ComponentPage::from_bits(place.or_bug("a component has a page")?);
+        let place = PageAddress::from_bits(place.or_bug("a component has a page")?);
         found.largest.push(ConnectedComponent {
             page: snapshot.view().url_at(place)?,
             pages: sizes[*root as usize].into(),

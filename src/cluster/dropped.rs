@@ -72,7 +72,7 @@ pub struct KeptPage {
 /// Whether a page of one class may be dropped in favour of a page of another class: everyone who
 /// may see the first page may see the second, too.
 fn may_yield(class: Option<u32>, to: Option<u32>, open: &Classes) -> bool {
-    // `open.have(class)` would be wrong: the page that stays must be visible to all readers of the
+    // `open.contains(class)` would be wrong: the page that stays must be visible to all readers of the
     // dropped page.
     class == to || open.contains(to)
 }
@@ -200,7 +200,7 @@ impl<'c> DroppedPages<'c> {
     ///
     /// # Errors
     ///
-    /// [`Error::FeedUrl`](crate::Error::FeedUrl) for a URL that no page can have,
+    /// [`Error::Url`](crate::Error::Url) for a URL that no page can have,
     /// [`Error::Corrupt`](crate::Error::Corrupt) if the data to read is damaged.
     pub fn fate(&self, url: &str) -> Result<Fate> {
         self.clusters.snapshot.poison_on_bug(|| {

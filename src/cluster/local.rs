@@ -77,7 +77,7 @@ impl PageCluster {
     ///
     /// # Errors
     ///
-    /// [`Error::FeedUrl`](crate::Error::FeedUrl) for a URL that no page can have, and the errors of
+    /// [`Error::Url`](crate::Error::Url) for a URL that no page can have, and the errors of
     /// [`Clustering::run`].
     pub fn of(snapshot: &Snapshot, asked: &Clustering, url: &str) -> Result<Option<PageCluster>> {
         snapshot.poison_on_bug(|| {

@@ -7,9 +7,9 @@ use crate::bug::{Bug, OrBug, ensure};
 /// The location of a page in a snapshot, as returned by a lookup of its URL.
 ///
 /// A location identifies a page for [`Candidates`](super::Candidates) and for
-/// [`DroppedPages`](super::DroppedPages), if both are of one snapshot. So a program that reads all documents
-/// twice looks up each URL once, and keeps 8 bytes for each URL between the two passes. A location
-/// is meaningless in another snapshot.
+/// [`DroppedPages`](super::DroppedPages), if both are of one snapshot. So a program that reads all
+/// documents twice looks up each URL once, and keeps 8 bytes for each URL between the two passes. A
+/// location is meaningless in another snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PageLocation(pub(super) u64);
 

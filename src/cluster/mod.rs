@@ -5,7 +5,7 @@
 //!
 //! A [`Clustering`] selects the pages, the distance and the rules. Its [result](Clustering::run),
 //! [`Clusters`], iterates over [clusters](Cluster) and [pages](ClusteredPage) in several orders. A
-//! [`Ranking`] of [rules](Rule) determines which page leads.
+//! [`Ranking`] of [rules](RankingRule) determines which page leads.
 
 mod balls;
 mod candidates;

@@ -115,8 +115,8 @@ impl FrequencyTable {
         Ok(())
     }
 
-    /// The bytes of the file. [`open`](FrequencyTable::open) accepts a copy of these bytes in another file
-    /// as the same table.
+    /// The bytes of the file. [`open`](FrequencyTable::open) accepts a copy of these bytes in
+    /// another file as the same table.
     pub fn as_bytes(&self) -> &[u8] {
         &self.map
     }
@@ -152,7 +152,7 @@ impl FrequencyTable {
     /// The number of documents with a feature; 0 if the feature is not in the table.
     ///
     /// ```
-    /// # use simkeep::df::Counter;
+    /// # use simkeep::df::FrequencyCounter;
     /// # use simkeep::fingerprint::Recipe;
     /// # let dir = tempfile::tempdir()?;
     /// # let path = dir.path().join("crawl.df");

@@ -34,7 +34,7 @@ pub enum LockMode {
 /// The holder of a lock, as far as the system reports it.
 ///
 /// ```
-/// use simkeep::{Error, Holder, Options, Store};
+/// use simkeep::{Error, LockHolder, Options, Store};
 /// # fn main() -> simkeep::Result<()> {
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let path = dir.path().join("store");
@@ -121,7 +121,7 @@ pub trait Disk: Debug + Send + Sync + 'static {
     fn sync_dir(&self, dir: Dir) -> io::Result<()>;
 
     /// Locks a file until the guard is dropped or the process ends. An exclusive lock on
-    /// [`FileName::LockMode`] creates the file if it does not exist. If any other file does not exist, a
+    /// [`FileName::Lock`] creates the file if it does not exist. If any other file does not exist, a
     /// guard is returned nevertheless, because there is nobody to exclude.
     fn lock(&self, name: FileName, kind: LockMode) -> io::Result<LockOutcome>;
 

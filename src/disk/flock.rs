@@ -74,7 +74,7 @@ impl Drop for RealLock {
     }
 }
 
-/// Locks a file of a disk. An exclusive lock on [`FileName::LockMode`] creates the file if it does not
+/// Locks a file of a disk. An exclusive lock on [`FileName::Lock`] creates the file if it does not
 /// exist. If any other file does not exist, any lock on it is granted.
 pub(super) fn lock(paths: &DiskPaths, name: FileName, kind: LockMode) -> io::Result<LockOutcome> {
     let process = ProcessId::current();

@@ -35,7 +35,7 @@ impl RealDisk {
         RealDisk { paths: DiskPaths { mode: PRIVATE_MODE | mode & 0o666, ..self.paths } }
     }
 
-    /// Creates the disk of a table of document frequencies with a name of its own. [`FileName::DfArgs`]
+    /// Creates the disk of a table of document frequencies with a name of its own. [`FileName::Df`]
     /// with any number is the file at `path`. Temporary files are in the directory of that file,
     /// under a name that contains the number.
     ///

@@ -36,12 +36,12 @@ pub(crate) enum Component<'v> {
 
 /// The location of a page: its component, and its number in the component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ComponentPage {
+pub(crate) struct PageAddress {
     pub(crate) component: ComponentId,
     pub(crate) page: u32,
 }
 
-impl ComponentPage {
+impl PageAddress {
     /// Encodes the location as a number.
     pub(crate) fn to_bits(self) -> u64 {
         // The two greatest numbers represent the memtables. No view has enough segments to reach
@@ -55,7 +55,7 @@ impl ComponentPage {
     }
 
     /// Decodes a location from a number.
-    pub(crate) fn from_bits(bits: u64) -> ComponentPage {
+    pub(crate) fn from_bits(bits: u64) -> PageAddress {
         #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
         let [component, page] = [(bits >> 32) as u32, bits as u32];
         let component = match component {
@@ -63,7 +63,7 @@ impl ComponentPage {
             number if number == u32::MAX - 1 => ComponentId::Sealing,
             number => ComponentId::Segment(number),
         };
-        ComponentPage { component, page }
+        PageAddress { component, page }
     }
 }
 
@@ -71,7 +71,7 @@ impl ComponentPage {
 #[derive(Debug, Default)]
 pub(crate) struct LocatedHead {
     /// The location of the page's newest record, unless the record was forgotten with a prefix.
-    pub(crate) location: Option<ComponentPage>,
+    pub(crate) location: Option<PageAddress>,
     pub(crate) head: Option<PageHead>,
 }
 
@@ -252,14 +252,14 @@ impl PageSlice<'_> {
     }
 
     /// The location of the page's record.
-    pub(crate) fn location(&self) -> Option<ComponentPage> {
+    pub(crate) fn location(&self) -> Option<PageAddress> {
         let (component, page) = match self {
             PageSlice::Segment { number, page, .. } => {
                 (ComponentId::Segment(*number), page.map(|page| page.ordinal))
             }
             PageSlice::Memtable { id, page, .. } => (*id, *page),
         };
-        page.map(|page| ComponentPage { component, page })
+        page.map(|page| PageAddress { component, page })
     }
 
     /// The page's head, including the data of older components.

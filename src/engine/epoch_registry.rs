@@ -55,7 +55,7 @@ impl Store {
     ///
     /// The epoch becomes the newest epoch of its role: verdicts use it, or searches for
     /// near-duplicates, or both. Pages without a fingerprint of the epoch are
-    /// [stale](crate::query::Stale). The epoch's table of document frequencies, if it has one, is
+    /// [stale](crate::query::StalePages). The epoch's table of document frequencies, if it has one, is
     /// copied into the store's directory and stays until the epoch [ends](Store::end_epoch). An
     /// existing epoch does not begin again, but gets its table if the table is missing. Costs one
     /// commit, and two more syncs for a table.
@@ -67,7 +67,7 @@ impl Store {
     /// permanently.
     ///
     /// ```
-    /// use simkeep::query::Stale;
+    /// use simkeep::query::StalePages;
     /// use simkeep::{Distance, Observation, Options, Origin, Role, Store, Time, Verdict};
     ///
     /// # fn main() -> simkeep::Result<()> {
@@ -80,7 +80,7 @@ impl Store {
     /// let seen = Observation::content(url, Time::from_ms(2_000)?, 0b0101, new).also(0b0111, old);
     /// let distance = Some(Distance { bits: 1, epoch: old });
     /// assert_eq!(store.observe(seen)?.verdict, Verdict::Changed { distance });
-    /// assert_eq!(Stale::of(&store.snapshot(), new, None).count(), 0);
+    /// assert_eq!(StalePages::of(&store.snapshot(), new, None).count(), 0);
     /// # Ok(())
     /// # }
     /// ```

@@ -134,7 +134,7 @@ impl Reader {
     /// # Errors
     ///
     /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Corrupt`], [`Error::Version`],
-    /// [`Error::Io`]; [`Error::LockOutcome`] if a writer is creating the store, and has not finished
+    /// [`Error::Io`]; [`Error::Locked`] if a writer is creating the store, and has not finished
     /// within 10 s.
     pub fn open(at: impl Into<Location>) -> Result<Reader> {
         let disk = at.into().disk(None);

@@ -217,7 +217,7 @@ pub struct Outcome {
     pub complete: bool,
 }
 
-/// The result of an [`JournalOperation`](crate::JournalOperation).
+/// The result of an [`Operation`](crate::Operation).
 ///
 /// ```
 /// # use simkeep::{Observation, Operation, OperationResult, Options, Store, Time, Verdict};
@@ -225,7 +225,7 @@ pub struct Outcome {
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let store = Store::create(dir.path().join("store"), Options::default())?;
 /// let visit = Observation::gone("https://example.com/", Time::now());
-/// for result in store.write_batch(&[JournalOperation::Observe(visit)])? {
+/// for result in store.write_batch(&[Operation::Observe(visit)])? {
 ///     let OperationResult::Observed(outcome) = result else { panic!("it was a visit") };
 ///     assert_eq!(outcome.verdict, Verdict::Gone);
 /// }

@@ -142,7 +142,7 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::FeedUrl`], or [`Error::Corrupt`] if the data to read is damaged.
+    /// [`Error::Url`], or [`Error::Corrupt`] if the data to read is damaged.
     pub fn history(&self, url: &str) -> Result<History> {
         self.poison_on_bug(|| {
             let entries = self.view.entries(&self.lookup(url)?, self.sequence)?;
@@ -170,7 +170,7 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::FeedUrl`], or [`Error::Corrupt`] if the data to read is damaged.
+    /// [`Error::Url`], or [`Error::Corrupt`] if the data to read is damaged.
     pub fn as_of(&self, url: &str, time: impl Into<Time>) -> Result<Option<Visit>> {
         self.poison_on_bug(|| {
             let version = self.view.version_at(&self.lookup(url)?, self.sequence, time.into())?;
@@ -200,7 +200,7 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::FeedUrl`], or [`Error::Corrupt`] if the data to read is damaged.
+    /// [`Error::Url`], or [`Error::Corrupt`] if the data to read is damaged.
     pub fn latest(&self, url: &str) -> Result<Option<Page>> {
         self.poison_on_bug(|| {
             let page = self.view.page_with_changes(&self.lookup(url)?, self.sequence)?;

@@ -106,7 +106,7 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`], [`Error::Io`].
-    /// [`Error::LockOutcome`] if another process has the store open for writing (after 5 s, so that a
+    /// [`Error::Locked`] if another process has the store open for writing (after 5 s, so that a
     /// process that is shutting down can finish), or if this process has it open (at once).
     /// [`Error::Corrupt`] also if a file belongs to another store or the catalog is older than
     /// `SNAPSHOT`.
@@ -285,7 +285,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::FeedUrl`], or [`Error::Corrupt`] if the data to read is damaged.
+    /// [`Error::Url`], or [`Error::Corrupt`] if the data to read is damaged.
     pub fn history(&self, url: &str) -> Result<History> {
         self.snapshot().history(url)
     }
@@ -311,7 +311,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::FeedUrl`], or [`Error::Corrupt`] if the data to read is damaged.
+    /// [`Error::Url`], or [`Error::Corrupt`] if the data to read is damaged.
     pub fn as_of(&self, url: &str, time: impl Into<Time>) -> Result<Option<Visit>> {
         self.snapshot().as_of(url, time)
     }

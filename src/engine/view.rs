@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::component::{
-    Component, ComponentId, ComponentPage, LocatedHead, PageSlice, PageWithChanges, entries_across,
+    Component, ComponentId, LocatedHead, PageAddress, PageSlice, PageWithChanges, entries_across,
     page_with_changes_across,
 };
 use super::epochs::Epochs;
@@ -164,7 +164,7 @@ impl View {
     pub(crate) fn locate_in_segments(
         &self,
         lookups: &[Lookup<'_>],
-        mut found: impl FnMut(usize, ComponentPage, PageHistory) -> Result<(), Bug>,
+        mut found: impl FnMut(usize, PageAddress, PageHistory) -> Result<(), Bug>,
     ) -> Result<()> {
         let mut order: Vec<(u64, usize)> =
             lookups.iter().enumerate().map(|(place, lookup)| (lookup.hash, place)).collect();
@@ -176,7 +176,7 @@ impl View {
             let mut answered = vec![false; order.len()];
             for (at, page) in live.segment.find_many(wanted)? {
                 let location =
-                    ComponentPage { component: ComponentId::Segment(number), page: page.ordinal };
+                    PageAddress { component: ComponentId::Segment(number), page: page.ordinal };
                 let changes = page.record.changes(&self.epochs);
                 let changes = Some(changes.ok_or_else(|| live.unreadable())?);
                 found(order[at].1, location, PageHistory { head: live.head(&page)?, changes })?;
@@ -219,7 +219,7 @@ impl View {
     /// Returns a page with its change statistics, by the location of its newest record.
     pub(crate) fn page_with_changes_at(
         &self,
-        location: ComponentPage,
+        location: PageAddress,
         lookup: &Lookup<'_>,
         sequence: u64,
     ) -> Result<Option<PageWithChanges>> {
@@ -234,7 +234,7 @@ impl View {
     }
 
     /// The URL of the page at a location.
-    pub(crate) fn url_at(&self, location: ComponentPage) -> Result<String> {
+    pub(crate) fn url_at(&self, location: PageAddress) -> Result<String> {
         match self.component(location.component)? {
             Component::Segment(_, live) => {
                 let mut url = Vec::new();
@@ -249,10 +249,7 @@ impl View {
 
     /// The change statistics of a page in a memtable, if the statistics are known without reading
     /// the page's history.
-    pub(crate) fn changes_in_memory(
-        &self,
-        location: ComponentPage,
-    ) -> Result<Option<Changes>, Bug> {
+    pub(crate) fn changes_in_memory(&self, location: PageAddress) -> Result<Option<Changes>, Bug> {
         let Component::Memtable(_, memtable) = self.component(location.component)? else {
             return Ok(None);
         };

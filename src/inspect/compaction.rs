@@ -32,7 +32,7 @@ impl CompactionEstimate {
     /// fingerprint tables of ended epochs. Costs as much as [`Overview::of`].
     ///
     /// ```
-    /// use simkeep::inspect::Compaction;
+    /// use simkeep::inspect::CompactionEstimate;
     /// # fn main() -> simkeep::Result<()> {
     /// # use simkeep::{Observation, Options, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();

@@ -64,8 +64,8 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// [`Error::FeedUrl`](crate::Error::FeedUrl), or [`Error::Corrupt`](crate::Error::Corrupt) if the trace
-    /// reads damaged data.
+    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if
+    /// the trace reads damaged data.
     pub fn of(snapshot: &Snapshot, url: &str) -> Result<Option<Trace>> {
         check_url(url)?;
         let Some(page) = snapshot.latest(url)? else { return Ok(None) };

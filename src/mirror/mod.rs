@@ -87,7 +87,7 @@ impl MirrorQuery {
     /// grows with the number of pages of a site.
     ///
     /// ```
-    /// use simkeep::mirror::Mirroring;
+    /// use simkeep::mirror::MirrorQuery;
     /// use simkeep::{Observation, Options, Progress, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {

@@ -15,7 +15,7 @@ const DEPTH_MAX: u8 = 16;
 ///
 /// ```
 /// use simkeep::Prefix;
-/// use simkeep::mirror::Mirroring;
+/// use simkeep::mirror::MirrorQuery;
 ///
 /// let asked = MirrorQuery::new().paths(50).share(0.9).under(Prefix::parse("example.org")?);
 /// assert_eq!((asked.depth, asked.k), (2, None));
@@ -175,7 +175,7 @@ impl MirrorQuery {
     /// other lacks, the samples include larger hashes, and share more.
     ///
     /// ```
-    /// use simkeep::mirror::Mirroring;
+    /// use simkeep::mirror::MirrorQuery;
     ///
     /// assert!(MirrorQuery::recall(0.8) > 0.999_999_999);
     /// assert!(MirrorQuery::recall(0.4) > 0.996);

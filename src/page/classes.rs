@@ -12,8 +12,8 @@ use std::str::FromStr;
 /// ```
 /// use simkeep::Classes;
 /// let open = Classes::of([0, 7]).and_unclassed();
-/// assert!(open.have(Some(7)) && open.have(None));
-/// assert!(!open.have(Some(1)) && !Classes::of([0]).have(None));
+/// assert!(open.contains(Some(7)) && open.contains(None));
+/// assert!(!open.contains(Some(1)) && !Classes::of([0]).contains(None));
 /// assert_eq!(open.to_string(), "0,7,none");
 /// assert_eq!("7,none,0".parse(), Ok(open));
 /// ```

@@ -119,7 +119,8 @@ impl Role {
     ///
     /// ```
     /// use simkeep::Role;
-    /// assert!(Role::Both.detects_changes() && Role::Change.detects_changes() && !Role::Near.detects_changes());
+    /// assert!(Role::Both.detects_changes() && Role::Change.detects_changes() &&
+    /// !Role::Near.detects_changes());
     /// ```
     pub const fn detects_changes(self) -> bool {
         matches!(self, Role::Change | Role::Both)

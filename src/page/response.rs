@@ -10,7 +10,7 @@
 /// let response = Response { status: 301, location: Some("/new"), ..Response::default() };
 /// assert_eq!(response.meaning(), ResponseMeaning::Redirect);
 /// let cut = Response { status: 200, length: Some(500), received: Some(20), ..Response::default() };
-/// assert_eq!(cut.meaning(), ResponseMeaning::Failed(FetchFailure::IncompleteGeneration));
+/// assert_eq!(cut.meaning(), ResponseMeaning::Failed(FetchFailure::Incomplete));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Response<'a> {

@@ -81,8 +81,8 @@ impl<'a> FingerprintPairs<'a> {
     /// store.observe(Observation::content("https://example.com/", Time::now(), 0b1110, store.change_epoch()))?;
     /// let found = Mutex::new(Vec::new());
     /// let (near, snapshot) = (Query::new(0, 3), store.snapshot());
-    /// FingerprintPairs::selected_by(&near).with(&[0b1000]).run(&snapshot, &Progress::default(), |pairs| {
-    ///     found.lock().unwrap().extend_from_slice(pairs);
+    /// FingerprintPairs::selected_by(&near).with(&[0b1000]).run(&snapshot, &Progress::default(),
+    ///     |pairs| { found.lock().unwrap().extend_from_slice(pairs);
     ///     ControlFlow::Continue(())
     /// })?;
     /// let [pair] = found.into_inner().unwrap()[..] else { panic!() };

@@ -3,7 +3,7 @@
 use super::scan::Scan;
 use crate::bug::OrBug;
 use crate::engine::component::{
-    ComponentPage, LocatedHead, PageSlice, PageWithChanges, entries_across,
+    LocatedHead, PageAddress, PageSlice, PageWithChanges, entries_across,
 };
 use crate::engine::epochs::{Epochs, check_live};
 use crate::engine::first_seen::{first_seen, since};
@@ -42,7 +42,7 @@ pub(crate) struct InForcePage {
     /// The current class of the page, even if an earlier time is selected.
     pub(crate) class: Option<u32>,
     /// The location of the page's newest record.
-    pub(crate) location: ComponentPage,
+    pub(crate) location: PageAddress,
     /// All other data of the page, if requested.
     pub(crate) page: Option<Page>,
 }
@@ -203,7 +203,7 @@ struct SelectedVersion {
     fingerprint: u64,
     /// The current class of the page.
     class: Option<u32>,
-    location: Option<ComponentPage>,
+    location: Option<PageAddress>,
 }
 
 impl InForceScan {

@@ -43,7 +43,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// use simkeep::Prefix;
 ///
 /// let copies = PairQuery::within(0).equal(true).under(Prefix::parse("example.org")?);
-/// let all = PairQuery::within(3).equal(true).each(usize::MAX);
+/// let all = PairQuery::within(3).equal(true).pages_per_fingerprint(usize::MAX);
 /// assert_eq!((copies.pages_per_fingerprint, all.k), (1, 3));
 /// # Ok::<(), simkeep::PrefixError>(())
 /// ```

@@ -14,7 +14,7 @@ use crate::time::Time;
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Role, Store, Time};
-/// use simkeep::query::Stale;
+/// use simkeep::query::StalePages;
 /// # fn main() -> simkeep::Result<()> {
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let store = Store::create(dir.path().join("store"), Options::default())?;
@@ -57,7 +57,7 @@ impl StalePages {
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Restatement, Role, Store, Time};
-    /// use simkeep::query::Stale;
+    /// use simkeep::query::StalePages;
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;

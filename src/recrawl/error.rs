@@ -16,7 +16,7 @@ pub enum RecrawlError {
     /// A text or a combination of values is invalid.
     Invalid(String),
     /// The simulation of a page was cancelled; see
-    /// [`Page::visited`](super::simulate::Page::visited).
+    /// [`SimulatedPage::visited`](super::simulate::SimulatedPage::visited).
     Cancelled,
 }
 

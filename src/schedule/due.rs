@@ -94,8 +94,8 @@ impl Due {
     }
 
     /// Sets the priors for the change rates of pages. Default: the priors
-    /// [learned](crate::due::LearnedPriors::of) from all pages of the snapshot, once for the snapshot and
-    /// its clones.
+    /// [learned](crate::due::LearnedPriors::of) from all pages of the snapshot, once for the
+    /// snapshot and its clones.
     ///
     /// A program that queries new snapshots often can reuse priors for an hour.
     #[must_use]

@@ -97,7 +97,7 @@ impl Hints {
     ///
     /// # Errors
     ///
-    /// [`Error::FeedUrl`] or [`Error::Time`] if no visit can have the URL or time of a pair;
+    /// [`Error::Url`] or [`Error::Time`] if no visit can have the URL or time of a pair;
     /// [`Error::Limit`] above 100,000,000 changes.
     pub fn of<U: AsRef<str>, T: Into<Time>>(
         snapshot: &Snapshot,

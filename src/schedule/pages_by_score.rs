@@ -12,7 +12,7 @@ use super::rules::{RuleNumber, RulesByPage};
 use super::score::{Score, ScoreCache, ScoreInput, ValueInput};
 use super::sources::{RowSource, sources};
 use crate::bug::OrBug;
-use crate::engine::component::ComponentPage;
+use crate::engine::component::PageAddress;
 use crate::error::Result;
 use crate::page::surt;
 use crate::recrawl::RecentComparisons;
@@ -36,7 +36,7 @@ pub(super) struct ScoredPage {
     pub(super) score: Score,
     pub(super) url: String,
     /// The location of the page's newest record.
-    pub(super) location: ComponentPage,
+    pub(super) location: PageAddress,
 }
 
 impl ScoredPage {

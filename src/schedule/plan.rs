@@ -155,7 +155,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::FeedUrl`] if the URL is invalid.
+    /// [`Error::Url`] if the URL is invalid.
     pub fn of_new(&self, url: &str) -> Result<NewPage> {
         check_url(url)?;
         DueContext::new_page(&self.due, url, self.seed)
@@ -168,7 +168,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Error::FeedUrl`](crate::Error::FeedUrl) if the URL is invalid;
+    /// [`Error::Url`](crate::Error::Url) if the URL is invalid;
     /// [`Error::Corrupt`](crate::Error::Corrupt) if the call reads damaged data.
     pub fn decide(&self, snapshot: &Snapshot, url: &str) -> Result<Option<Decision>> {
         snapshot.poison_on_bug(|| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::rules::{Rules, RulesByPage};
 use crate::bug::OrBug;
-use crate::engine::component::{Component, ComponentId, ComponentPage};
+use crate::engine::component::{Component, ComponentId, PageAddress};
 use crate::engine::live_segment::LiveSegment;
 use crate::engine::lookup::Lookup;
 use crate::engine::memtable::{Memtable, MemtablePage};
@@ -88,13 +88,13 @@ impl RowSource {
     }
 
     /// Returns the location of a page's record.
-    pub(super) fn location(&self, page: u32) -> Result<ComponentPage> {
+    pub(super) fn location(&self, page: u32) -> Result<PageAddress> {
         let number = match &self.of {
             SourceRows::Segment(_) => Some(page),
             SourceRows::Memtable { numbers, .. } => numbers.get(page as usize).copied(),
         };
         let page = number.or_bug("a candidate is a page of its component")?;
-        Ok(ComponentPage { component: self.id, page })
+        Ok(PageAddress { component: self.id, page })
     }
 
     fn in_memtable<T>(&self, page: u32, read: impl FnOnce(MemtablePage<'_>) -> T) -> Result<T> {

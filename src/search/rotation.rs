@@ -179,7 +179,7 @@ impl Bucket<'_> {
 /// Within a bucket entries are in canonical order.
 #[derive(Clone, Debug)]
 pub struct Rotation<C> {
-    /// The buckets: [`UrlParts::lines`] lines each, of 16-bit places.
+    /// The buckets: [`BucketLayout::lines`] lines each, of 16-bit places.
     pub buckets: C,
     /// The blocks that do not fit into their buckets: little-endian `u16`.
     pub rest: C,

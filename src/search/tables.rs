@@ -307,8 +307,9 @@ impl<C: Column> Tables<C> {
         Ok(())
     }
 
-    /// Finds all fingerprints within `k` of each query by the way `access_path`, which may not be the best
-    /// way. Scans if there are no tables for this way. The indexes of queries are counted from
+    /// Finds all fingerprints within `k` of each query by the way `access_path`, which may not be
+    /// the best way. Scans if there are no tables for this way. The indexes of queries are counted
+    /// from
     /// `start`.
     pub(super) fn find_by(
         &self,
@@ -321,8 +322,8 @@ impl<C: Column> Tables<C> {
         self.find_through(way, start, queries, k, WorkLimit::endless(), finds).map(drop)
     }
 
-    /// Finds all near fingerprints by the way `access_path`, within a work limit. Returns the queries that
-    /// exceeded the limit. The results of these queries are incomplete.
+    /// Finds all near fingerprints by the way `access_path`, within a work limit. Returns the
+    /// queries that exceeded the limit. The results of these queries are incomplete.
     fn find_through(
         &self,
         way: AccessPath,

@@ -108,7 +108,7 @@ impl ChildProcess {
     }
 
     /// Returns the next line that the child sends, or `None` after its last.
-    pub(crate) fn hear(&mut self) -> Option<String> {
+    pub(crate) fn receive(&mut self) -> Option<String> {
         loop {
             if let Some(line) = self.heard_line() {
                 return Some(line);
@@ -132,7 +132,7 @@ impl ChildProcess {
 
     /// Waits for an expected line.
     pub(crate) fn expect(&mut self, expected: &str) {
-        assert_eq!(self.hear().as_deref(), Some(expected));
+        assert_eq!(self.receive().as_deref(), Some(expected));
     }
 
     /// Returns what the child has sent so far, without waiting.
@@ -160,7 +160,7 @@ impl ChildProcess {
     pub(crate) fn kill(&mut self) -> Vec<String> {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
-        std::iter::from_fn(|| self.hear()).collect()
+        std::iter::from_fn(|| self.receive()).collect()
     }
 
     /// Waits for the child to end.

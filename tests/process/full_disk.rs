@@ -118,7 +118,7 @@ pub(crate) fn fill(parent: &ParentSocket, path: &Path, seed: u64) {
 pub(crate) fn fills(child: &mut ChildProcess) -> (u64, String) {
     let mut acknowledged = 0;
     loop {
-        let said = child.hear().expect("it failed while there was room");
+        let said = child.receive().expect("it failed while there was room");
         match said.strip_prefix("ack ") {
             Some(n) => acknowledged = n.parse().unwrap(),
             None => return (acknowledged, said),
@@ -207,7 +207,8 @@ fn c6_full_disk_never_prevents_reading_opening_and_closing() {
         return;
     }
     let mut stage = ChildProcess::start_under(&APART, "full disk", &[&dir.display(), &scene.seed]);
-    let pages: Vec<u64> = std::iter::from_fn(|| stage.hear()).map(|n| n.parse().unwrap()).collect();
+    let pages: Vec<u64> =
+        std::iter::from_fn(|| stage.receive()).map(|n| n.parse().unwrap()).collect();
     assert!(stage.end().success(), "the stage failed");
     say(format!("a disk filled up {} times, with {pages:?} pages; none lost", pages.len()));
     assert_eq!(pages.len() as u64, ROUNDS);

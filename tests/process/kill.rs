@@ -83,7 +83,9 @@ fn strike(
     };
     let (mut said, mut met) = (Vec::new(), 0);
     while met < count {
-        let Some(line_said) = child.hear() else { panic!("the crawler ended by itself: {said:?}") };
+        let Some(line_said) = child.receive() else {
+            panic!("the crawler ended by itself: {said:?}")
+        };
         met += u64::from(line_said.starts_with(line));
         // Recovery is over, so the kill comes at another moment than intended.
         let late = aim == KillMoment::Recovering && line_said == "opened";
@@ -223,7 +225,7 @@ fn c5_killed_store_with_long_urls_opens_within_a_second() {
     for url_bytes in [200, 8000] {
         let path = scene.path(&format!("{url_bytes}.simkeep"));
         let mut child = ChildProcess::start("crawl long", &[&path.display(), &url_bytes]);
-        let pages = child.hear().unwrap().parse().unwrap();
+        let pages = child.receive().unwrap().parse().unwrap();
         child.kill();
         opens_soon(&scene, &path, pages, &format!(" of URLs of {url_bytes} bytes"));
         fs::remove_dir_all(&path).unwrap();

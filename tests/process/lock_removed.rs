@@ -58,16 +58,16 @@ fn next_writer_takes_over_when_lock_was_removed() {
         };
         let mut first = start(0);
         for _ in 0..1 + choice(1500) {
-            let said = first.hear().expect("the first writer failed");
+            let said = first.receive().expect("the first writer failed");
             acknowledged.insert(said.parse::<u64>().unwrap());
         }
         fs::remove_file(path.join("LOCK")).unwrap();
         let mut second = start(1);
-        let mut said = second.hear();
+        let mut said = second.receive();
         took_over += u64::from(said.is_some());
         for _ in 0..choice(600) {
             acknowledged.insert(said.expect("the second writer failed").parse().unwrap());
-            said = second.hear();
+            said = second.receive();
         }
         acknowledged.extend(said.map(|number| number.parse::<u64>().unwrap()));
         acknowledged.extend(second.kill().iter().map(|number| number.parse::<u64>().unwrap()));

@@ -35,7 +35,7 @@ fn interrupted_calls_are_repeated() {
         ChildProcess::start_under(&tracer, "crawl", &[&store.display(), &scene.seed, &0]);
     let mut said = Vec::new();
     while crawl::acknowledged(&said).is_none_or(|acknowledged| acknowledged < 300) {
-        said.push(child.hear().expect("it ended"));
+        said.push(child.receive().expect("it ended"));
     }
     said.extend(child.kill());
 

@@ -59,7 +59,7 @@ pub(crate) fn stage(parent: &ParentSocket, dir: &Path, seed: u64) {
     let mut choice = choice(seed);
     let mut child = ChildProcess::start("crawl", &[&store.display(), &seed, &0]);
     for nth in 0..CUTS {
-        let mut hear = |_| child.hear().expect("the crawler ended by itself");
+        let mut hear = |_| child.receive().expect("the crawler ended by itself");
         let mut said: Vec<String> = (0..1 + choice(120)).map(&mut hear).collect();
         sleep(Duration::from_micros(choice(3000)));
         stop(child.id());
@@ -100,7 +100,7 @@ fn c1_acknowledged_operations_survive_power_loss_on_a_file_system() {
     let dir = scene.path("");
     let mut stage = ChildProcess::start_under(&APART, "cut power", &[&dir.display(), &scene.seed]);
     let (mut cuts, mut last) = (0, String::new());
-    while let Some(said) = stage.hear() {
+    while let Some(said) = stage.receive() {
         cuts += 1;
         last = said;
     }

@@ -85,7 +85,7 @@ fn c7_one_of_racing_processes_opens_the_store() {
     let races = up_to(4).max(2);
     for processes in [2, 8, 2, 8].into_iter().take(races) {
         let mut children = start("hold", &[&path.display()], processes);
-        let mut said: Vec<_> = children.iter_mut().map(|child| child.hear().unwrap()).collect();
+        let mut said: Vec<_> = children.iter_mut().map(|child| child.receive().unwrap()).collect();
         let won = said.iter().position(|said| said == "won").expect("nobody won");
         children[won].go_on();
         assert!(children[won].end().success());
@@ -104,7 +104,7 @@ fn one_of_racing_processes_creates_the_store() {
     for race in 0..races {
         let path = scene.path(&format!("{race}/crawl.simkeep"));
         let mut children = start("create", &[&path.display()], 2 + 6 * (race % 2));
-        let said: Vec<_> = children.iter_mut().map(|child| child.hear().unwrap()).collect();
+        let said: Vec<_> = children.iter_mut().map(|child| child.receive().unwrap()).collect();
         let count = |what: &str| said.iter().filter(|said| *said == what).count();
         assert_eq!(count("won"), 1, "{said:?}");
         assert_eq!(count("exists") + count("locked"), said.len() - 1, "{said:?}");
@@ -131,7 +131,7 @@ fn processes_taking_turns_never_hold_a_store_together() {
     children.iter_mut().for_each(ChildProcess::go_on);
     let mut refused = 0;
     for child in &mut children {
-        let said = child.hear().expect("a child failed");
+        let said = child.receive().expect("a child failed");
         refused += said.strip_prefix("done ").unwrap().parse::<u64>().unwrap();
         child.go_on();
         assert!(child.end().success());

@@ -98,7 +98,7 @@ fn segment_truncated_under_a_reader_is_named_on_open() {
         let file = fs::File::options().write(true).open(&segment).unwrap();
         file.set_len(cut).unwrap();
         child.go_on();
-        match child.hear() {
+        match child.receive() {
             Some(said) if said.starts_with("error ") => {
                 assert!(said.contains("segments/"), "{said}");
                 errors += 1;

@@ -5,11 +5,11 @@
 //!
 //! At depth 1 each test runs 1,000 times or more, half with random choices, half with few preemptions at
 //! unlikely places (probabilistic concurrency testing). The choices are the same in each run;
-//! `SHUTTLE_RANDOM_SEED` changes them. A failure prints its schedule, and `SIMKEEP_SCHEDULE=that` runs it
-//! again.
+//! `SHUTTLE_RANDOM_SEED` changes them. A failure prints its schedule, and `SIMKEEP_SCHEDULE=that`
+//! runs it again.
 //!
-//! Not tested: weak memory (every atomic is sequentially consistent here), and what a timeout would begin
-//! (time stands still).
+//! Not tested: weak memory (every atomic is sequentially consistent here), and what a timeout would
+//! begin (time stands still).
 
 #![cfg(all(test, shuttle))]
 

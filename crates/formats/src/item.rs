@@ -162,8 +162,8 @@ impl InputQueryKind {
 pub enum SourceItem {
     /// A record.
     Record(VisitRecord),
-    /// A record of JSON lines after the time of [`InputParts::late`](crate::InputParts::late), and its file and
-    /// position, escaped for display.
+    /// A record of JSON lines after the time of [`InputParts::late`](crate::InputParts::late), and
+    /// its file and position, escaped for display.
     Late(Box<VisitRecord>, String),
     /// A query, in JSON lines.
     Question(InputQuery),

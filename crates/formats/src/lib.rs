@@ -2,7 +2,7 @@
 //!
 //! [`InputParts`] reads WARC, WET and ARC archives, JSON lines, and plain files, alone or in folders,
 //! uncompressed or compressed with gzip or zstd. [`InputParts`] detects the format of a file from the
-//! file's content, and returns [`Item`]s. A [`VisitRecord`] is one visit to one page, with its time, its
+//! file's content, and returns [`SourceItem`]s. A [`VisitRecord`] is one visit to one page, with its time, its
 //! status, its digest, and the text to fingerprint. HTML in any encoding is reduced to its visible
 //! text.
 //!
@@ -30,15 +30,16 @@
 //! # Two steps
 //!
 //! Reading has two steps, so that threads can share it. The first step *cuts*: [`InputParts`] processes
-//! its sources in order and returns a [`SourceChunks`] for each archive, and for each run of pages. A part
-//! is decompressed and cut into [`SourceChunk`]s of some records each. Only decompression shows where a
-//! record ends, so one thread cuts a part. The second step *reads* the records of a chunk
-//! ([`SourceChunk::items`]). Reading a chunk is independent of earlier chunks, so any thread can do it.
+//! its sources in order and returns a [`SourceChunks`] for each archive, and for each run of pages.
+//! A part is decompressed and cut into [`SourceChunk`]s of some records each. Only decompression
+//! shows where a record ends, so one thread cuts a part. The second step *reads* the records of a
+//! chunk ([`SourceChunk::items`]). Reading a chunk is independent of earlier chunks, so any thread
+//! can do it.
 //!
 //! # Other JSON formats
 //!
-//! [`DocumentKeys`] maps the keys of other JSON formats, or the columns of Parquet files. Reading Parquet
-//! requires the feature `parquet`.
+//! [`DocumentKeys`] maps the keys of other JSON formats, or the columns of Parquet files. Reading
+//! Parquet requires the feature `parquet`.
 //!
 //! [`raw`] returns the lines of a corpus byte by byte, with the name of each document, to copy
 //! them.
@@ -319,7 +320,7 @@ fn archive(kind: FileKind, stream: SourceStream, reads: ReadOptions) -> SourceCh
 
 /// All parts of some sources, in order. The same files always give the same parts.
 ///
-/// A source that cannot be opened becomes an [`Item::BrokenRecord`], and the next source is read.
+/// A source that cannot be opened becomes an [`SourceItem::Broken`], and the next source is read.
 pub struct InputParts {
     sources: VecDeque<InputSource>,
     /// A folder that is skipped within other folders.
@@ -383,7 +384,8 @@ impl InputParts {
         self
     }
 
-    /// Returns records of JSON lines after this time, in milliseconds since 1970, as [`SourceItem::Late`].
+    /// Returns records of JSON lines after this time, in milliseconds since 1970, as
+    /// [`SourceItem::Late`].
     pub fn late(mut self, time: Option<i64>) -> InputParts {
         self.reads.late = time;
         self

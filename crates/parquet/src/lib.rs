@@ -1,9 +1,10 @@
 //! Writes and reads Parquet files for [simkeep](https://docs.rs/simkeep).
 //!
-//! A [`ParquetWriter`] is written one row group at a time. [`VisitWriter`] writes visits, [`PlanWriter`] dropped
-//! documents, [`ClusterWriter`] clusters, and [`MemberWriter`] the pages in clusters. [`DocumentRows`]
-//! reads three columns of an external file: the name, the text and the time of each document.
-//! [`FilteringCopy`] copies all columns of an external file without some of its rows.
+//! A [`ParquetWriter`] is written one row group at a time. [`VisitWriter`] writes visits,
+//! [`PlanWriter`] dropped documents, [`ClusterWriter`] clusters, and [`MemberWriter`] the pages in
+//! clusters. [`DocumentRows`] reads three columns of an external file: the name, the text and the
+//! time of each document. [`FilteringCopy`] copies all columns of an external file without some of
+//! its rows.
 //!
 //! ```
 //! use simkeep_parquet::{Documents, Row, Value, Writer};

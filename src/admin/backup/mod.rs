@@ -57,10 +57,10 @@ use crate::progress::{Progress, Stage};
 /// # Errors
 ///
 /// For the store: [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`];
-/// [`Error::LockOutcome`] if the store's writer committed too fast for a minute to read a state. For the
+/// [`Error::Locked`] if the store's writer committed too fast for a minute to read a state. For the
 /// target: [`Error::NotAStore`] if the directory contains something else or lies in a store,
 /// [`Error::NotABackup`] if the directory contains a backup of another store, or a backup that was
-/// written to, [`Error::LockOutcome`] if another process writes to the directory. [`Error::Corrupt`] if
+/// written to, [`Error::Locked`] if another process writes to the directory. [`Error::Corrupt`] if
 /// anything in the backup is damaged, [`Error::Cancelled`], [`Error::Io`].
 ///
 /// After an error, an earlier backup is unchanged, and a new backup leaves at most an empty

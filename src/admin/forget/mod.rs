@@ -196,7 +196,7 @@ impl Scope<'_> {
     ///
     /// # Errors
     ///
-    /// An item is [`Error::Corrupt`] if its data is damaged, and [`Error::FeedUrl`] for a URL that no
+    /// An item is [`Error::Corrupt`] if its data is damaged, and [`Error::Url`] for a URL that no
     /// page can have.
     pub fn pages(&self, snapshot: &Snapshot) -> impl Iterator<Item = Result<Page>> + use<> {
         let (page, prefix) = match self {

@@ -17,8 +17,8 @@ use crate::sync::mpsc::{Receiver, Sender, channel};
 /// The maximum number of bytes to gather: offsets are 32 bits wide.
 const GATHERED_BYTES_MAX: usize = 3 << 30;
 
-/// The first runs are shorter than the longest run by a factor of 2^`FIRST_RUN_SHIFT`. So the writer starts
-/// early, and few observations are unwritten when the last one arrives.
+/// The first runs are shorter than the longest run by a factor of 2^`FIRST_RUN_SHIFT`. So the
+/// writer starts early, and few observations are unwritten when the last one arrives.
 const FIRST_RUN_SHIFT: u32 = 3;
 
 /// The number of runs after which the length of a run doubles.

@@ -21,8 +21,8 @@ use crate::sync::mpsc::{Receiver, SyncSender, sync_channel};
 /// The maximum number of batches between the two threads.
 const BATCHES: usize = 4;
 
-/// A message from the merging to the writing thread. Without [`BatchMessage::EpochEndArgs`], the writing thread
-/// must not finish anything.
+/// A message from the merging to the writing thread. Without [`BatchMessage::End`], the
+/// writing thread must not finish anything.
 enum BatchMessage {
     Batch(LoadBatch),
     End,
@@ -151,7 +151,7 @@ impl WrittenSegments {
 }
 
 impl LoadWriter<'_> {
-    /// Writes all batches. Returns `None` if [`BatchMessage::EpochEndArgs`] did not arrive.
+    /// Writes all batches. Returns `None` if [`BatchMessage::End`] did not arrive.
     pub(super) fn run(&self, batches: BatchReceiver) -> Result<Option<WrittenSegments>> {
         let mut open: Option<OpenLoadSegment> = None;
         let mut written = WrittenSegments::nothing(self.disk, self.sequence);

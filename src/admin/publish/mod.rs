@@ -76,10 +76,10 @@ pub use options::{GenerationInfo, Publication, PublishOptions};
 /// # Errors
 ///
 /// For the store: [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`];
-/// [`Error::LockOutcome`] if the store's writer committed too fast for a minute to read a state. For the
+/// [`Error::Locked`] if the store's writer committed too fast for a minute to read a state. For the
 /// target: [`Error::NotAStore`] if the directory contains something else or lies in a store;
 /// [`Error::NotABackup`] if another store is published there, or a newer or diverged copy of this
-/// store; [`Error::LockOutcome`] if another process publishes there. [`Error::Corrupt`] if a file of the
+/// store; [`Error::Locked`] if another process publishes there. [`Error::Corrupt`] if a file of the
 /// store or an existing generation is damaged; [`Error::InvalidOption`], [`Error::Cancelled`],
 /// [`Error::Io`].
 ///

@@ -76,7 +76,7 @@ const FLAWS_MAX: usize = 1000;
 ///
 /// [`Error::AmbiguousRepair`] if it is unknown which pages were forgotten; [`Error::StoreExists`]
 /// and [`Error::NotAStore`] if the new location is not empty or lies in a store, or if there is
-/// nothing to repair; [`Error::LockOutcome`], [`Error::Version`], [`Error::Cancelled`], [`Error::Io`].
+/// nothing to repair; [`Error::Locked`], [`Error::Version`], [`Error::Cancelled`], [`Error::Io`].
 ///
 /// After any of these errors there is no new store, unless the new store is complete and only
 /// closing it failed. A repair that is killed leaves an [unfinished](Error::Unfinished) store,

@@ -313,8 +313,8 @@ impl MemtableContents {
     ) -> Result<(), Bug> {
         self.operation(sequence)?;
         let before = self.pages.enter(sequence, number, entry, effect, epochs)?;
-        // The page was forgotten with a prefix and comes back. `forget_prefix` had removed it from the order
-        // by key.
+        // The page was forgotten with a prefix and comes back. `forget_prefix` had removed it from
+        // the order by key.
         if before.was_forgotten {
             self.by_key.put_back(number);
         }

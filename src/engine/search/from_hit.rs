@@ -1,7 +1,7 @@
 //! The conversion of a found page to a result.
 
 use super::query::NearMatch;
-use crate::engine::component::ComponentPage;
+use crate::engine::component::PageAddress;
 use crate::error::Result;
 use crate::page::PageHead;
 
@@ -16,7 +16,7 @@ pub(crate) trait FromHit: Sized {
     /// # Errors
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if the result needs a head and there is none.
-    fn of(near: NearMatch, head: Option<&PageHead>, location: ComponentPage) -> Result<Self>;
+    fn of(near: NearMatch, head: Option<&PageHead>, location: PageAddress) -> Result<Self>;
 
     fn near(&self) -> &NearMatch;
 }
@@ -26,7 +26,7 @@ impl FromHit for NearMatch {
     const WANTS_HEAD: bool = false;
 
     #[inline]
-    fn of(near: NearMatch, _: Option<&PageHead>, _: ComponentPage) -> Result<NearMatch> {
+    fn of(near: NearMatch, _: Option<&PageHead>, _: PageAddress) -> Result<NearMatch> {
         Ok(near)
     }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use arrayvec::ArrayVec;
 
 use self::query::Versions;
-use super::component::{ComponentId, ComponentPage};
+use super::component::{ComponentId, PageAddress};
 use super::live_segment::LiveSegment;
 use super::memtable::Memtable;
 use super::view::View;
@@ -286,7 +286,7 @@ impl View {
         &self,
         wanted: &SearchRequest<'_>,
         hit: &Hit,
-        own: Option<ComponentPage>,
+        own: Option<PageAddress>,
     ) -> Result<bool> {
         let Hit { candidate, component } = *hit;
         // Lists and memtables may have further pages: `true` is the safe answer, and the lookup

@@ -2,7 +2,7 @@
 
 use super::FromHit;
 use crate::bug::{Bug, ensure};
-use crate::engine::component::{ComponentId, ComponentPage};
+use crate::engine::component::{ComponentId, PageAddress};
 use crate::order::sort_few_by;
 use crate::order::sort_few_by_key;
 use crate::page::surt;
@@ -12,8 +12,8 @@ use crate::page::surt;
 /// allocation.
 #[derive(Default)]
 pub(crate) struct HitLocations {
-    first: Option<ComponentPage>,
-    more: Vec<ComponentPage>,
+    first: Option<PageAddress>,
+    more: Vec<PageAddress>,
 }
 
 impl HitLocations {
@@ -23,7 +23,7 @@ impl HitLocations {
     }
 
     /// Adds the location of the next found page.
-    pub(crate) fn add(&mut self, location: ComponentPage) {
+    pub(crate) fn add(&mut self, location: PageAddress) {
         match self.first {
             None => self.first = Some(location),
             Some(_) => self.more.push(location),
@@ -41,7 +41,7 @@ impl HitLocations {
         // `put` sorts by these locations, so a missing location would attach pages to wrong keys.
         ensure(from + noted == found.len(), "each page that is found stands somewhere")?;
         let Some(first) = self.first.filter(|_| !self.more.is_empty()) else { return Ok(()) };
-        let is_there = |location: &ComponentPage| location.component == first.component;
+        let is_there = |location: &PageAddress| location.component == first.component;
         // Page numbers order only within one segment: a memtable numbers pages by arrival.
         if !matches!(first.component, ComponentId::Segment(_)) || !self.more.iter().all(is_there) {
             by_surt(found, from);

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::searches::{SEARCHES_MAX, search_request};
 use crate::bug::{Bug, OrBug, ensure};
-use crate::engine::component::ComponentPage;
+use crate::engine::component::PageAddress;
 use crate::engine::lookup::Lookup;
 use crate::engine::memtable::Effect;
 use crate::engine::options::Options;
@@ -168,7 +168,7 @@ struct SegmentLookup {
     head: Range<usize>,
     effect: Effect,
     /// The location of the page, if any segment has it.
-    location: Option<ComponentPage>,
+    location: Option<PageAddress>,
 }
 
 /// Looks up pages in the segments. Returns the data about each page, and the packed heads.

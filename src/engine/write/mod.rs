@@ -72,7 +72,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::FeedUrl`], [`Error::Time`], [`Error::UnknownEpoch`], [`Error::EndedEpoch`],
+    /// [`Error::Url`], [`Error::Time`], [`Error::UnknownEpoch`], [`Error::EndedEpoch`],
     /// [`Error::InvalidOption`] for a weight that is not finite or not positive,
     /// [`Error::InTheFuture`] with [`Options::clock_tolerance`](crate::Options::clock_tolerance),
     /// or [`Error::Corrupt`] if a page needed for the outcome is damaged: nothing was stored.
@@ -154,7 +154,7 @@ impl Store {
     /// [`restate_batch`](Store::restate_batch) takes many restatements at a time.
     ///
     /// ```
-    /// use simkeep::query::Stale;
+    /// use simkeep::query::StalePages;
     /// # fn main() -> simkeep::Result<()> {
     /// # use simkeep::{Observation, Options, RestateOutcome, Restatement, Role, Store, Time};
     /// # let dir = tempfile::tempdir().unwrap();
@@ -162,7 +162,7 @@ impl Store {
     /// # let url = "https://example.com/";
     /// store.observe(Observation::content(url, Time::from_ms(1_000)?, 0x1234, store.change_epoch()))?;
     /// let new = store.register_epoch("another extractor", Role::Both)?;
-    /// for page in Stale::of(&store.snapshot(), new, None) {
+    /// for page in StalePages::of(&store.snapshot(), new, None) {
     ///     let page = page?;
     ///     // The text of the page, kept elsewhere and extracted by the new extractor.
     ///     let fingerprint = 0x4321;
@@ -199,10 +199,10 @@ impl Store {
     /// Sets a property of a page from a time on, without a visit: a
     /// [weight](PropertyUpdate::weight) or a [class](PropertyUpdate::class).
     ///
-    /// A property is not a change of the page. [`BatchEntry::weight`](crate::BatchEntry::weight) and
-    /// [`BatchEntry::class`](crate::BatchEntry::class) are the properties in force. This call is as durable and
-    /// as fast as [`observe`](Store::observe); [`write_batch`](Store::write_batch) takes many
-    /// properties at a time, and [`load`](Store::load) sets properties of all pages.
+    /// A property is not a change of the page. [`Page::weight`](crate::Page::weight) and
+    /// [`Page::class`](crate::Page::class) are the properties in force. This call is as
+    /// durable and as fast as [`observe`](Store::observe); [`write_batch`](Store::write_batch)
+    /// takes many properties at a time, and [`load`](Store::load) sets properties of all pages.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {

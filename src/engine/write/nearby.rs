@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use super::decide::{PriorPage, RequestContext};
 use crate::bug::OrBug;
-use crate::engine::component::{Component, ComponentPage};
+use crate::engine::component::{Component, PageAddress};
 use crate::engine::first_seen::InForceSince;
 use crate::engine::lookup::Lookup;
 use crate::engine::options::Options;
@@ -104,13 +104,13 @@ struct RankedHit {
     weight: Weight,
     since: InForceSince,
     /// The location of the page's newest record.
-    location: ComponentPage,
+    location: PageAddress,
 }
 
 impl FromHit for RankedHit {
     const WANTS_HEAD: bool = true;
 
-    fn of(near: NearMatch, head: Option<&PageHead>, location: ComponentPage) -> Result<RankedHit> {
+    fn of(near: NearMatch, head: Option<&PageHead>, location: PageAddress) -> Result<RankedHit> {
         let head = head.ok_or_else(|| {
             let what = format!("a fingerprint says that {} is known", near.url);
             Error::corrupt("segments", 0, what)
@@ -128,7 +128,7 @@ impl RankedHit {
     /// The time when the page was first seen with its content in force. Reads the page's entries up
     /// to that time, unless its head has the time, or the time is cached.
     fn since(&self, view: &View) -> Result<Time> {
-        let ComponentPage { component, page } = self.location;
+        let PageAddress { component, page } = self.location;
         let read = || {
             self.since.resolve(|in_force| {
                 view.first_seen(&Lookup::new(&self.near.url, view.seed), u64::MAX, in_force)

@@ -30,7 +30,7 @@ impl Operation<'_> {
     ///
     /// # Errors
     ///
-    /// The reason why the request is invalid: [`Error::FeedUrl`], [`Error::Time`],
+    /// The reason why the request is invalid: [`Error::Url`], [`Error::Time`],
     /// [`Error::InvalidOption`], [`Error::UnknownEpoch`], [`Error::EndedEpoch`], or
     /// [`Error::InvalidArgument`] if both of its fingerprints belong to one epoch.
     pub fn check(&self, snapshot: &Snapshot) -> Result<()> {

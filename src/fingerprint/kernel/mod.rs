@@ -25,7 +25,8 @@ pub(super) struct ByteClasses {
     pub(super) leads: u64,
 }
 
-/// The maximum number of hashes per call of [`FingerprintKernel::count`]; more hashes would overflow a byte.
+/// The maximum number of hashes per call of [`FingerprintKernel::count`]; more hashes would
+/// overflow a byte.
 pub(super) const COUNTED_MAX: usize = 255;
 
 /// For each bit, the weight of the features whose hash has the bit set.
@@ -40,8 +41,9 @@ type WeighFn = unsafe fn(&[WeightedHash], &mut Votes);
 
 /// A version of the three functions.
 ///
-/// Invariant: a `FingerprintKernel` exists only if the processor has the features that its functions were
-/// compiled for. Only [`FingerprintKernel::fastest`] and [`FingerprintKernel::PORTABLE`] create a `FingerprintKernel`.
+/// Invariant: a `FingerprintKernel` exists only if the processor has the features that its
+/// functions were compiled for. Only [`FingerprintKernel::fastest`] and
+/// [`FingerprintKernel::PORTABLE`] create a `FingerprintKernel`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FingerprintKernel {
     classify: ClassifyFn,
@@ -77,8 +79,8 @@ impl FingerprintKernel {
     #[inline]
     pub(super) fn classify(self, text: &[u8; BLOCK], lower: &mut [u8; BLOCK]) -> ByteClasses {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
-        // SAFETY: a `FingerprintKernel` exists only where the processor has the features that the functions
-        // need, and the functions have no other precondition.
+        // SAFETY: a `FingerprintKernel` exists only where the processor has the features that the
+        // functions need, and the functions have no other precondition.
         unsafe {
             (self.classify)(text, lower)
         }

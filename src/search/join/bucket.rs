@@ -196,8 +196,8 @@ impl<'j> Joiner<'j> {
             self.near.clear();
             self.kernel.ahead(run.words, rows, reach, self.k, &mut self.near);
             // Another part reports near pairs of different runs, and pairs of long runs are found
-            // later. Pairs of different runs and pairs of long runs kinds of pairs are dropped here, so each pair
-            // is reported once.
+            // later. Pairs of different runs and pairs of long runs kinds of pairs are dropped
+            // here, so each pair is reported once.
             let mut near = std::mem::take(&mut self.near);
             near.retain(|&[row, column]| {
                 let bucket = key.value(run.words[row as usize]);

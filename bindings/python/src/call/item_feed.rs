@@ -21,8 +21,8 @@ const LOTS: usize = 4;
 /// A message to the call.
 enum FeedMessage<T> {
     Items(Vec<T>),
-    /// The end of the items. Without the message [`FeedMessage::EpochEndArgs`], a call would accept a part of the
-    /// items as all items if the caller failed.
+    /// The end of the items. Without the message [`FeedMessage::End`], a call would accept
+    /// a part of the items as all items if the caller failed.
     End,
 }
 
@@ -45,7 +45,8 @@ pub(crate) fn feed_items<T: Send, R: Send>(
         if given.is_err() {
             progress.cancel();
         }
-        // If the items ended early, the channel closes without the message [`FeedMessage::EpochEndArgs`].
+        // If the items ended early, the channel closes without the message
+        // [`FeedMessage::End`].
         drop(send);
         let mut signal = Ok(());
         while !thread.is_finished() {

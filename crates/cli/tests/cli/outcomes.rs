@@ -40,13 +40,13 @@ impl ToolProcess {
         self.to.as_mut().unwrap().write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
-    fn hear(&self) -> Value {
+    fn receive(&self) -> Value {
         serde_json::from_str(&self.from.recv_timeout(PATIENCE).unwrap()).unwrap()
     }
 
     fn ask(&mut self, line: &str) -> Value {
         self.say(line);
-        self.hear()
+        self.receive()
     }
 
     /// Ends the input; returns the remaining output and the exit code.
@@ -257,7 +257,7 @@ fn long_lines_and_slow_readers_lose_nothing() {
         if n % 5_000 == 0 {
             std::thread::sleep(Duration::from_millis(50));
         }
-        assert_eq!(beside.hear()["url"], format!("http://{n}/"));
+        assert_eq!(beside.receive()["url"], format!("http://{n}/"));
     }
     writer.join().unwrap();
     assert_eq!(beside.end(), (Vec::new(), 0));

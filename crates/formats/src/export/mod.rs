@@ -5,8 +5,8 @@
 //! line has the number of lines. If the last line is missing, or its number is wrong, do not use
 //! any part of the export. `docs/export.md` in the repository defines the lines.
 //!
-//! [`ExportEncoder`] writes an export. [`Input`](super::Input) reads it, and returns each line that is
-//! not a record as [`Item::Export`](super::Item::Export).
+//! [`ExportEncoder`] writes an export. [`InputParts`](super::InputParts) reads it, and returns each line that is
+//! not a record as [`SourceItem::Export`](super::SourceItem::Export).
 
 mod encode;
 mod read;
@@ -63,8 +63,8 @@ pub enum ExportLineKind {
     Table(TablePart),
     /// The last line of the export, with the correct number of lines.
     End,
-    /// The end of the file. The export is complete if the previous item was [`ExportLineKind::EpochEndArgs`], and no
-    /// earlier item was.
+    /// The end of the file. The export is complete if the previous item was
+    /// [`ExportLineKind::End`], and no earlier item was.
     FileEnd,
     /// The reason why the export must not be used, escaped for display.
     Flawed(String),

@@ -13,7 +13,7 @@ use super::order::HitLocations;
 use super::query::{NearMatch, Versions};
 use super::{FromHit, Hit, HitSet, HitStep, SearchOutput, SearchRequest};
 use crate::bug::{Bug, OrBug};
-use crate::engine::component::{Component, ComponentId, ComponentPage};
+use crate::engine::component::{Component, ComponentId, PageAddress};
 use crate::engine::live_segment::LiveSegment;
 use crate::engine::lookup::Lookup;
 use crate::engine::memtable::Memtable;
@@ -407,7 +407,7 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
             }
             copy = may_be_copy && in_force.first().is_some_and(|c| c.digest == wanted.digest);
         }
-        let location = ComponentPage { component, page: ordinal };
+        let location = PageAddress { component, page: ordinal };
         self.take(url, candidate, (head.as_ref(), copy), location)?;
         Ok(true)
     }
@@ -497,7 +497,7 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
         };
         // The cheapest test comes first: the other tests read histories of other components.
         if visible && self.was_seen(&lookup, candidate)? && self.is_of_class(&url, head.as_ref())? {
-            let location = ComponentPage { component, page: number };
+            let location = PageAddress { component, page: number };
             self.take(url, candidate, (head.as_ref(), copy), location)?;
         }
         Ok(())
@@ -515,7 +515,7 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
         url: String,
         candidate: &Candidate,
         (head, copy): (Option<&PageHead>, bool),
-        location: ComponentPage,
+        location: PageAddress,
     ) -> Result<()> {
         if copy && self.has_enough_copies() {
             self.output.complete = false;

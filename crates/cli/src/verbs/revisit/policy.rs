@@ -60,7 +60,7 @@ pub(crate) struct ScheduleQuery {
 ///
 /// # Errors
 ///
-/// [`Failure::BrokenRecord`] if no hint could be read from one of the files.
+/// [`VerbError::Broken`] if no hint could be read from one of the files.
 pub(crate) fn ended(exit: Exit, unread: &[String]) -> Result<Exit, VerbError> {
     if unread.is_empty() {
         return Ok(exit);

@@ -486,8 +486,8 @@ impl<'a> BatchObserver<'a> {
         Ok(self.store.flush()?)
     }
 
-    /// The time to wait for input before [`flush_pending`](Self::flush_pending): none while another program may wait
-    /// for an outcome.
+    /// The time to wait for input before [`flush_pending`](Self::flush_pending): none while another
+    /// program may wait for an outcome.
     pub(super) fn input_timeout(&self) -> Duration {
         let is_due = self.outcomes.as_ref().is_some_and(OutcomePrinter::is_due);
         if is_due { Duration::ZERO } else { IDLE }

@@ -16,7 +16,8 @@ use crate::output::temporary::UnfinishedFile;
 use simkeep_formats::escape::escape_untruncated;
 use simkeep_formats::export::{ExportLine, ExportLineKind, ExportedEpoch, TablePart};
 
-/// The state of reading an export. Its failures are [`Failure::BrokenRecord`] if the export is not sound.
+/// The state of reading an export. Its failures are [`VerbError::Broken`] if the export is not
+/// sound.
 #[derive(Default)]
 pub(super) struct ExportReader {
     /// The numbers of its epochs in the load, by name.
