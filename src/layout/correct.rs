@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn any_wrong_byte_is_corrected_and_two_are_not() {
-        let mut bytes: Vec<u8> = (0..100).map(|n| n * 7).collect();
+        let mut bytes: Vec<u8> = (0..100u8).map(|n| n.wrapping_mul(7)).collect();
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
         assert_eq!(corrected(&bytes, WITH_OWN_SUM).as_ref(), Some(&bytes));
         for at in 0..bytes.len() {

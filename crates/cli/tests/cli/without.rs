@@ -34,7 +34,7 @@ fn verbs_count_pages_without_a_fingerprint_in_their_epoch() {
         &near,
     ];
     for args in all {
-        let ran = place.run(args);
+        let ran = place.run_with_header(args);
         assert!((ran.out + &ran.err).contains(&said), "{args:?}: {}", ran.err);
     }
     let batch = place.write("batch.txt", "https://example.com/4\n");
@@ -51,7 +51,7 @@ fn verbs_count_pages_without_a_fingerprint_in_their_epoch() {
     assert_eq!(ran.objects()[0]["without_fingerprint"], 1);
     place.ingest_with(&["--restate"], &(0..2).map(page).collect::<String>());
     for args in all {
-        let ran = place.run(args);
+        let ran = place.run_with_header(args);
         assert!(!(ran.out + &ran.err).contains("no fingerprint"), "{args:?}: {}", ran.err);
     }
 }
