@@ -91,7 +91,7 @@ def test_recipes_have_short_names() -> None:
     assert presets["default"].recipe == simkeep.RECIPE and presets["default"].near == 3
     assert presets["near"].bands == simkeep.Bands(1, 8)
     for preset in simkeep.recipes():
-        assert simkeep.Origin(preset.name).recipe == preset.recipe and preset.what
+        assert simkeep.Origin(preset.name).recipe == preset.recipe and preset.description
 
 
 def test_words_are_weighted_by_a_table(store: simkeep.Store, tmp_path: Path) -> None:
