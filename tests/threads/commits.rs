@@ -5,7 +5,7 @@ use std::io;
 use shuttle::rand::Rng;
 use shuttle::thread;
 use simkeep::Error;
-use simkeep::disk::{Fault, OpKind, Strikes};
+use simkeep::disk::{DiskFault, FaultTarget, OpKind};
 
 use super::{busy, durable, explore, observe, pause, some_durability, start, visits};
 use simkeep_testing::{open, small};
@@ -47,11 +47,11 @@ fn failed_commit_fails_all_waiting_writers() {
     explore(|disk| {
         let store = start(&disk, busy().durability(some_durability()));
         let strikes = match shuttle::rand::thread_rng().gen_range(0..2) {
-            0 => Strikes::Changes,
-            _ => Strikes::Only(OpKind::Sync),
+            0 => FaultTarget::Changes,
+            _ => FaultTarget::Only(OpKind::Sync),
         };
         let nth = shuttle::rand::thread_rng().gen_range(1..30);
-        disk.fail(Fault { strikes, nth, kind: io::ErrorKind::Other, lasting: false });
+        disk.fail(DiskFault { target: strikes, nth, kind: io::ErrorKind::Other, lasting: false });
         let ends = thread::scope(|scope| {
             let observers: Vec<_> = (0..3)
                 .map(|thread| {

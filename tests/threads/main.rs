@@ -36,7 +36,7 @@ use simkeep_testing::{create, ms, on, small};
 const PREEMPTIONS: usize = 4;
 
 /// The files of a new store: made once, because each new store has another seed.
-type Files = Vec<(Name, Vec<u8>)>;
+type Files = Vec<(FileName, Vec<u8>)>;
 
 fn runner<S: shuttle::scheduler::Scheduler + 'static>(scheduler: S) -> shuttle::Runner<S> {
     let mut config = shuttle::Config::new();
@@ -86,9 +86,9 @@ fn pause() {
 
 /// Returns whether other threads may interrupt an operation. Those of redb are included, because all
 /// writers of the catalog wait for a lock of the store.
-fn takes_time(kind: OpKind, name: Option<Name>) -> bool {
+fn takes_time(kind: OpKind, name: Option<FileName>) -> bool {
     match kind {
-        OpKind::Write => name == Some(Name::Lock),
+        OpKind::Write => name == Some(FileName::Lock),
         OpKind::SetLen => false,
         _ => true,
     }
