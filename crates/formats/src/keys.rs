@@ -56,7 +56,7 @@ impl FromStr for KeyPath {
 /// digits. A time has a form that JSON lines allow, or the type of a column in a Parquet file.
 ///
 /// ```
-/// use simkeep_formats::{Input, Item, Keys, Source};
+/// use simkeep_formats::{InputParts, SourceItem, DocumentKeys, InputSource};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("corpus.jsonl");

@@ -7,7 +7,7 @@
 //! text.
 //!
 //! ```
-//! use simkeep_formats::{Input, Item, Source};
+//! use simkeep_formats::{InputParts, SourceItem, InputSource};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("pages.jsonl");
@@ -16,8 +16,8 @@
 //! let mut urls = Vec::new();
 //! for chunk in InputParts::new([InputSource::Path(path)]).flatten() {
 //!     chunk.items(|item| match item {
-//!         Item::Record(record) => urls.push(record.url),
-//!         Item::Broken(broken) => eprintln!("{}: {}", broken.at, broken.why),
+//!         SourceItem::Record(record) => urls.push(record.url),
+//!         SourceItem::Broken(broken) => eprintln!("{}: {}", broken.at, broken.why),
 //!         _ => {}
 //!     });
 //! }

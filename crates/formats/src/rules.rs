@@ -52,7 +52,7 @@ pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Rules, BrokenRecord>
 /// let wrong = Box::new(Cursor::new("{\"max\":\"7 days\"}"));
 /// let broken = rules::read("rules.jsonl", wrong, ZstdWindow::default()).unwrap_err();
 /// assert_eq!(broken.at, "rules.jsonl, line 1");
-/// # Ok::<(), simkeep_formats::Broken>(())
+/// # Ok::<(), simkeep_formats::BrokenRecord>(())
 /// ```
 ///
 /// # Errors

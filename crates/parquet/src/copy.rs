@@ -44,18 +44,18 @@ const ARROW_SCHEMA: &str = "ARROW:schema";
 /// Takes the memory of an uncompressed page of one column, and of a dictionary.
 ///
 /// ```
-/// use simkeep_parquet::{Choice, Copying, Documents, Row, Value, Writer};
+/// use simkeep_parquet::{GroupEdit, FilteringCopy, DocumentRows, VisitRow, CellValue, VisitWriter};
 ///
 /// # let dir = tempfile::tempdir()?;
 /// # let path = dir.path().join("visits.parquet");
-/// let mut writer = VisitWriter::new(std::fs::InputFile::create(&path)?)?;
+/// let mut writer = VisitWriter::new(std::fs::File::create(&path)?)?;
 /// for url in ["a", "b", "c"] {
-///     writer.row(&Row { url, verdict: "new", ..VisitRow::default() })?;
+///     writer.row(&VisitRow { url, verdict: "new", ..VisitRow::default() })?;
 /// }
 /// writer.end()?;
 ///
 /// let to = dir.path().join("fewer.parquet");
-/// let (from, file) = (std::fs::InputFile::open(&path)?, std::fs::InputFile::create(&to)?);
+/// let (from, file) = (std::fs::File::open(&path)?, std::fs::File::create(&to)?);
 /// let mut copying = FilteringCopy::begin(from, file, false)?;
 /// while let Some(rows) = copying.rows()? {
 ///     assert_eq!(rows, 3);
@@ -63,7 +63,7 @@ const ARROW_SCHEMA: &str = "ARROW:schema";
 /// }
 /// copying.end()?;
 ///
-/// let documents = DocumentRows::open(std::fs::InputFile::open(&to)?, ["url", "verdict", "time"])?;
+/// let documents = DocumentRows::open(std::fs::File::open(&to)?, ["url", "verdict", "time"])?;
 /// let rows = documents.collect::<Result<Vec<_>, _>>()?.concat();
 /// assert_eq!(rows.len(), 2);
 /// assert_eq!(rows[1][0], CellValue::Text("c".into()));

@@ -7,16 +7,16 @@
 //! its rows.
 //!
 //! ```
-//! use simkeep_parquet::{Documents, Row, Value, Writer};
+//! use simkeep_parquet::{DocumentRows, VisitRow, CellValue, VisitWriter};
 //!
 //! # let dir = tempfile::tempdir()?;
 //! # let path = dir.path().join("visits.parquet");
-//! let mut writer = VisitWriter::new(std::fs::InputFile::create(&path)?)?;
+//! let mut writer = VisitWriter::new(std::fs::File::create(&path)?)?;
 //! let url = "https://example.com/";
-//! writer.row(&Row { url, time: 1_500, verdict: "new", ..VisitRow::default() })?;
+//! writer.row(&VisitRow { url, time: 1_500, verdict: "new", ..VisitRow::default() })?;
 //! writer.end()?;
 //!
-//! let documents = DocumentRows::open(std::fs::InputFile::open(&path)?, ["url", "verdict", "time"])?;
+//! let documents = DocumentRows::open(std::fs::File::open(&path)?, ["url", "verdict", "time"])?;
 //! let rows: Vec<_> = documents.collect::<Result<Vec<_>, _>>()?.concat();
 //! let [url, verdict, time] = &rows[0];
 //! assert_eq!(*url, CellValue::Text("https://example.com/".into()));

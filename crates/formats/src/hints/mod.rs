@@ -12,7 +12,7 @@
 //! let found = hints::read("sitemap.xml", Box::new(Cursor::new(sitemap)), ZstdWindow::default())?;
 //! let found: Vec<_> = found.collect::<Result<_, _>>()?;
 //! assert_eq!((found.len(), found[0].modified), (1, 86_400_000));
-//! # Ok::<(), simkeep_formats::Broken>(())
+//! # Ok::<(), simkeep_formats::BrokenRecord>(())
 //! ```
 
 mod base;
