@@ -72,8 +72,9 @@ impl Clustering {
         self
     }
 
-    /// Sets the ranking that determines the leader: a [`RankingRule`](super::RankingRule), or several rules in
-    /// order of priority. Default: the page that was first seen with its content leads.
+    /// Sets the ranking that determines the leader: a [`RankingRule`](super::RankingRule), or
+    /// several rules in order of priority. Default: the page that was first seen with its content
+    /// leads.
     #[must_use]
     pub fn rule(mut self, rule: impl Into<Ranking>) -> Clustering {
         self.ranking = rule.into();

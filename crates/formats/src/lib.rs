@@ -2,9 +2,9 @@
 //!
 //! [`InputParts`] reads WARC, WET and ARC archives, JSON lines, and plain files, alone or in folders,
 //! uncompressed or compressed with gzip or zstd. [`InputParts`] detects the format of a file from the
-//! file's content, and returns [`SourceItem`]s. A [`VisitRecord`] is one visit to one page, with its time, its
-//! status, its digest, and the text to fingerprint. HTML in any encoding is reduced to its visible
-//! text.
+//! file's content, and returns [`SourceItem`]s. A [`VisitRecord`] is one visit to one page, with
+//! its time, its status, its digest, and the text to fingerprint. HTML in any encoding is reduced
+//! to its visible text.
 //!
 //! ```
 //! use simkeep_formats::{InputParts, SourceItem, InputSource};

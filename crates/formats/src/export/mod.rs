@@ -5,8 +5,8 @@
 //! line has the number of lines. If the last line is missing, or its number is wrong, do not use
 //! any part of the export. `docs/export.md` in the repository defines the lines.
 //!
-//! [`ExportEncoder`] writes an export. [`InputParts`](super::InputParts) reads it, and returns each line that is
-//! not a record as [`SourceItem::Export`](super::SourceItem::Export).
+//! [`ExportEncoder`] writes an export. [`InputParts`](super::InputParts) reads it, and returns each
+//! line that is not a record as [`SourceItem::Export`](super::SourceItem::Export).
 
 mod encode;
 mod read;
