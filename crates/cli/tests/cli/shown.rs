@@ -13,7 +13,7 @@ const FIGURES: [&str; 4] = [
     "Visits over time",
     "Changes over time",
     "Gone and failed over time",
-    "Distance to the version before",
+    "Distance to the previous version",
 ];
 const PICTURE: &str = "docs/report.svg";
 /// Pages whose commands use the store of the sample.

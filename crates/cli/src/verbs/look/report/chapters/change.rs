@@ -12,13 +12,14 @@ use crate::time;
 pub(super) fn chapter(facts: &ReportFacts) -> ReportChapter {
     let mut figures = over_time(facts);
     figures.extend([distances(facts), by_page(facts), rates(facts)]);
-    let mut said = "What visits found, and what pages are believed to do.".to_owned();
+    let mut said =
+        "The results of visits over time, and the estimated change rates of pages.".to_owned();
     let outside = facts.census.outside.visits();
     if outside > 0 {
         let visits = words::many(outside, "visit lies", "visits lie");
         said += &format!(
-            " {visits} outside of the figures over time: so far from all others that their times are most \
-             likely wrong."
+            " {visits} outside of the figures over time. Their times are so far from all others that \
+             they are most likely wrong."
         );
     }
     ReportChapter { title: "How pages change", said, figures }
@@ -43,7 +44,7 @@ fn over_time(facts: &ReportFacts) -> Vec<ReportFigure> {
         let end = census.periods.last().map(|period| (values.len() - 1, time::day(period.from)));
         let below = ends.chain(end.filter(|(at, _)| *at > 0)).collect();
         let all: u64 = census.periods.iter().map(of).sum();
-        let described = format!("{} in all, by the {length} in which they were", words::count(all));
+        let described = format!("{} in all, grouped by intervals of {length}", words::count(all));
         let drawing = ColumnChart {
             title,
             described: &described,
@@ -66,29 +67,31 @@ fn over_time(facts: &ReportFacts) -> Vec<ReportFigure> {
         }
     };
     vec![
-        figure("Visits over time", "All visits. A gap is a time in which nobody looked.", |p| {
+        figure("Visits over time", "All visits. A gap is a time without visits.", |p| {
             p.verdicts.visits()
         }),
         figure(
             "First contents over time",
-            "Visits that saw the first content of their page: how the crawl grew.",
+            "Visits that found the first content of a page. They show how the crawl grew.",
             |p| p.verdicts.new,
         ),
         figure(
             "Changes over time",
-            "Visits that found other content than before. A jump on one day, on all hosts, is more likely a \
-             new extractor than the world: that calls for a new epoch.",
+            "Visits that found content different from the previous content. If all hosts jump on one \
+             day, the cause is more likely a new extractor than new content. A new extractor needs a new \
+             epoch.",
             |p| p.verdicts.changed,
         ),
         figure(
             "Returns over time",
-            "Visits that found a page back at an earlier version. Many are a sign of pages that are served \
-             in several forms in turn.",
+            "Visits that found an earlier version of the page again. Many returns suggest that a site \
+             serves several forms of a page in turn.",
             |p| p.verdicts.reverted,
         ),
         figure(
             "Gone and failed over time",
-            "Visits that found the page gone, or failed. A spike is an outage: of a site, or of the crawler.",
+            "Visits that found the page gone, and visits that failed. A spike is an outage of a site or \
+             of the crawler.",
             |p| p.verdicts.gone + p.verdicts.failed,
         ),
     ]
@@ -100,8 +103,8 @@ fn distances(facts: &ReportFacts) -> ReportFigure {
     let last = distances.iter().rposition(|count| *count > 0).unwrap_or(0).max(16);
     let shown = distances.get(..=last).unwrap_or(distances);
     let (minor, moderate) = (facts.bands.0 as usize, facts.bands.1 as usize);
-    let title = "Distance to the version before";
-    let described = "The number of visits by their distance in bits to the version before";
+    let title = "Distance to the previous version";
+    let described = "The number of visits by the distance in bits to the previous version";
     let below = (0..=last).step_by(8).map(|bits| (bits, bits.to_string())).collect();
     let marks = [(1, "minor"), (minor + 1, "moderate"), (moderate + 1, "major")];
     let drawing = ColumnChart {
@@ -116,8 +119,9 @@ fn distances(facts: &ReportFacts) -> ReportFigure {
     };
     ReportFigure {
         title: title.to_owned(),
-        said: "Changes and returns, by how many bits of the fingerprint they are. Most are small on sites \
-               that edit their pages. A hump about 32 is of pages that became something else."
+        said: "Changes and returns, by the number of fingerprint bits that differ. On sites that edit \
+               their pages most changes are small. A hump near 32 bits means pages with entirely new \
+               content."
             .to_owned(),
         drawing: drawing.html(),
         headings: headings(["bits", "visits"]),
@@ -135,19 +139,18 @@ fn by_page(facts: &ReportFacts) -> ReportFigure {
     let title = "How often a visit finds a page changed";
     let drawing = ColumnChart {
         title,
-        described: "How many pages changed at none, up to a tenth, up to two tenths and so on of the visits \
-                    that could tell",
+        described: "The number of pages by the share of their comparable visits that found a change",
         values: &heights(changing),
         below: [0, 5, 10].into_iter().filter_map(|at| Some((at, names.get(at)?.clone()))).collect(),
-        axis: "the largest share of a page's visits that found a change",
+        axis: "the share of a page's visits that found a change, at most",
         marks: Vec::new(),
         level: None,
         is_log: false,
     };
     ReportFigure {
         title: title.to_owned(),
-        said: "Pages at the left are visited more often than they change; pages at the right change at every \
-               visit, and what happens between visits is lost."
+        said: "Pages on the left are visited more often than they change. Pages on the right changed at \
+               every visit, so the store misses changes between visits."
             .to_owned(),
         drawing: drawing.html(),
         headings: headings(["up to", "pages"]),
@@ -161,10 +164,10 @@ fn rates(facts: &ReportFacts) -> ReportFigure {
     let title = "How often pages change";
     let drawing = ColumnChart {
         title,
-        described: "The changes a day that one, two and up to nine tenths of the pages have at most",
+        described: "The change rates that one tenth to nine tenths of the pages do not exceed",
         values: &deciles,
         below: [0, 4, 8].into_iter().map(|at| (at, format!("{}0 %", at + 1))).collect(),
-        axis: "the share of the pages that change at most as often",
+        axis: "the share of pages that change at most this often",
         marks: Vec::new(),
         level: None,
         is_log: false,
@@ -173,11 +176,12 @@ fn rates(facts: &ReportFacts) -> ReportFigure {
     let rates = deciles.iter().map(|rate| words::amount(*rate));
     ReportFigure {
         title: title.to_owned(),
-        said: "What is believed of the pages that were compared, in changes a day. When each is visited \
-               again follows from that: see simkeep due."
-            .to_owned(),
+        said:
+            "The estimated change rates of pages with comparable visits, in changes per day. They \
+               determine when `simkeep due` proposes the next visit."
+                .to_owned(),
         drawing: drawing.html(),
-        headings: headings(["of the pages", "changes a day, at most"]),
+        headings: headings(["share of pages", "changes per day, at most"]),
         rows: names.zip(rates).map(|(name, rate)| vec![name, rate]).collect(),
     }
 }

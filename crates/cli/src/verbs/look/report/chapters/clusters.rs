@@ -15,7 +15,7 @@ pub(super) fn chapter(facts: &ReportFacts) -> ReportChapter {
     let clusters = &facts.clusters;
     let others = clusters.pages - clusters.clusters;
     let said = format!(
-        "{} in {} within {}: {} could be left out in favour of another. Mirrors: {}.",
+        "{} in {} within {}: {} could be dropped in favour of their leaders. Mirrors: {}.",
         many(clusters.pages, "page", "pages"),
         many(clusters.clusters, "cluster", "clusters"),
         many(clusters.k.into(), "bit", "bits"),
@@ -23,7 +23,7 @@ pub(super) fn chapter(facts: &ReportFacts) -> ReportChapter {
         count(facts.mirrors.mirrors),
     );
     ReportChapter {
-        title: "What could be left out",
+        title: "Pages that could be dropped",
         said,
         figures: vec![sizes(facts), largest(facts), balls(facts), mirrors(facts)],
     }
@@ -39,7 +39,7 @@ fn sizes(facts: &ReportFacts) -> ReportFigure {
     }
     let drawing = ColumnChart {
         title,
-        described: "How many clusters have 1 page, 2 or 3, 4 to 7 and so on",
+        described: "The number of clusters with 1 page, with 2 or 3, with 4 to 7 and so on",
         values: &heights(sizes),
         below,
         axis: "pages, by powers of two",
@@ -49,8 +49,8 @@ fn sizes(facts: &ReportFacts) -> ReportFigure {
     };
     ReportFigure {
         title: title.to_owned(),
-        said: "Clusters by their pages, both by powers. Each has a page that leads it: the first that was \
-               seen with its text."
+        said: "The number of clusters by their number of pages, both on logarithmic scales. The leader \
+               of a cluster is the page on which its text was seen first."
             .to_owned(),
         drawing: drawing.html(),
         headings: headings(["pages", "clusters"]),
@@ -74,10 +74,11 @@ fn largest(facts: &ReportFacts) -> ReportFigure {
     let bars_of: Vec<_> = largest.iter().map(shown).collect();
     ReportFigure {
         title: title.to_owned(),
-        said: "By the pages that lead them. One of very many pages is a parked domain, an error page or a \
-               licence."
-            .to_owned(),
-        drawing: bars(title, "How many pages each of the largest clusters has", &bars_of),
+        said:
+            "Each cluster is named by its leader. A cluster of very many pages is usually a parked \
+               domain, an error page or a licence."
+                .to_owned(),
+        drawing: bars(title, "The number of pages in each of the largest clusters", &bars_of),
         headings: headings(["leader", "pages", "bits at most"]),
         rows: largest.iter().map(row).collect(),
     }
@@ -108,8 +109,8 @@ fn balls(facts: &ReportFacts) -> ReportFigure {
     ReportFigure {
         title: title.to_owned(),
         said: "The average number of pages within each distance of a page, itself included. \
-               The line is at 1, a page alone. A steep rise is a template or a licence with few words of its \
-               own, and a reason for fewer bits."
+               The line at 1 is a page without neighbours. A steep rise indicates a template or a licence \
+               on pages with few other words, and is a reason to allow fewer bits."
             .to_owned(),
         drawing: drawing.html(),
         headings: headings(["within", "average", "largest", "not alone"]),
@@ -137,10 +138,15 @@ fn mirrors(facts: &ReportFacts) -> ReportFigure {
     let bars_of: Vec<_> = found.iter().map(|mirror| shown(mirror)).collect();
     ReportFigure {
         title: title.to_owned(),
-        said: "Sites, or folders of sites, whose pages at the same paths are near each other, by the number of \
-               such pages. The second is the one that was seen first."
-            .to_owned(),
-        drawing: bars(title, "How many near pages two sites have under the same paths", &bars_of),
+        said:
+            "Pairs of sites or folders with near pages under the same paths, by the number of such \
+               pages. The site after \"of\" was seen first."
+                .to_owned(),
+        drawing: bars(
+            title,
+            "The number of near pages under the same paths of two sites",
+            &bars_of,
+        ),
         headings: headings(["mirror", "of", "paths in common", "near", "share"]),
         rows: found.iter().map(|mirror| row(mirror)).collect(),
     }

@@ -20,10 +20,10 @@ pub(super) struct ReportChapter {
 pub(super) fn all(facts: &ReportFacts) -> Vec<ReportChapter> {
     vec![
         change::chapter(facts),
-        spread::chapter(facts),
         near::chapter(facts),
         clusters::chapter(facts),
         space::chapter(facts),
+        spread::chapter(facts),
     ]
 }
 

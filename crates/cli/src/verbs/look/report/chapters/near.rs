@@ -13,13 +13,13 @@ pub(super) fn chapter(facts: &ReportFacts) -> ReportChapter {
     let most = fingerprints.commonest.map(|(fingerprint, pages)| {
         let pages = words::many(pages, "page", "pages");
         let fingerprint = visit::fingerprint(fingerprint);
-        format!(" The commonest, {fingerprint}, is on {pages}.")
+        format!(" The most common one, {fingerprint}, is on {pages}.")
     });
     let (about, sampled) = match fingerprints.is_sampled() {
         true => (
             "About ",
-            " There are too many to count by pages: that is of a sample of them, which may lack the \
-             commonest.",
+            " The pages per fingerprint are counted for a sample only, because there are too many \
+             fingerprints. The sample may lack the most common ones.",
         ),
         false => ("", ""),
     };
@@ -43,7 +43,7 @@ pub(super) fn from(power: usize) -> String {
 
 fn shared(facts: &ReportFacts) -> ReportFigure {
     let shared = &facts.census.fingerprints.shared;
-    let title = "Pages with one fingerprint";
+    let title = "Pages per fingerprint";
     let last = shared.len().saturating_sub(1);
     let mut below = vec![(0, "1".to_owned())];
     if last > 0 {
@@ -51,18 +51,19 @@ fn shared(facts: &ReportFacts) -> ReportFigure {
     }
     let drawing = ColumnChart {
         title,
-        described: "How many fingerprints are on 1 page, on 2 or 3, on 4 to 7 and so on",
+        described: "The number of fingerprints on 1 page, on 2 or 3, on 4 to 7 and so on",
         values: &heights(shared),
         below,
-        axis: "pages that have it, by powers of two",
+        axis: "pages with the fingerprint, by powers of two",
         marks: Vec::new(),
         level: None,
         is_log: true,
     };
     ReportFigure {
         title: title.to_owned(),
-        said: "Fingerprints by how many pages have them, both by powers. A straight fall is usual. A column \
-               far at the right is an error page, a login, or a template without text."
+        said: "The number of fingerprints by their number of pages, both on logarithmic scales. A \
+               straight fall is usual. A column on the far right is an error page, a login page, or a \
+               template without text."
             .to_owned(),
         drawing: drawing.html(),
         headings: headings(["pages", "fingerprints"]),
@@ -90,8 +91,8 @@ fn nearest(facts: &ReportFacts) -> ReportFigure {
     ReportFigure {
         title: title.to_owned(),
         said: format!(
-            "Of {}, drawn by the hash of their URL. At 0 are pages with the very same text elsewhere; many \
-             of them are a store that keeps a site under several names.",
+            "For a random sample of {}. A page at 0 bits has a copy under another URL. Many such pages \
+             suggest that the store has a site under several names.",
             words::many(sampled, "page", "pages")
         ),
         drawing: drawing.html(),
@@ -116,10 +117,10 @@ fn hosts(facts: &ReportFacts) -> ReportFigure {
     };
     ReportFigure {
         title: title.to_owned(),
-        said: "By pages. One that has far more than the site is known to have may be a trap: a calendar, a \
-               search, sessions in the URL."
+        said: "By number of pages. A host with far more pages than expected may be a crawler trap, such \
+               as a calendar, a search, or session IDs in URLs."
             .to_owned(),
-        drawing: bars(title, "How many pages each of the largest hosts has", &shown),
+        drawing: bars(title, "The number of pages on each of the largest hosts", &shown),
         headings: headings(["host", "pages", "visits", "changed", "reverted"]),
         rows: hosts.iter().map(row).collect(),
     }

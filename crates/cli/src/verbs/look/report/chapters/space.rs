@@ -14,7 +14,7 @@ pub(super) fn chapter(facts: &ReportFacts) -> ReportChapter {
     let segments: u64 = overview.segments.iter().map(|segment| segment.bytes).sum();
     let all = segments + facts.catalog_bytes;
     let each = all as f64 / overview.visits.max(1) as f64;
-    let said = format!("{} in all, {each:.0} bytes a visit.", bytes(all));
+    let said = format!("{} in all, {each:.0} bytes per visit.", bytes(all));
     let mut figures = vec![kinds(facts, all)];
     if !overview.segments.is_empty() {
         figures.extend([sizes(facts), operations(facts)]);
@@ -28,16 +28,16 @@ fn kinds(facts: &ReportFacts, all: u64) -> ReportFigure {
     let kinds = kinds.chain([("catalog and journal", facts.catalog_bytes)]);
     let mut kinds: Vec<(&str, u64)> = kinds.filter(|(_, bytes)| *bytes > 0).collect();
     kinds.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
-    let title = "By what it is for";
+    let title = "By purpose";
     let shown: Vec<(String, f64, String)> =
         kinds.iter().map(|(name, part)| ((*name).to_owned(), *part as f64, bytes(*part))).collect();
     let share = |part: u64| format!("{:.1} %", part as f64 / all.max(1) as f64 * 100.0);
     ReportFigure {
         title: title.to_owned(),
-        said: "Histories should be the most where pages are visited often; tables are what makes searches \
-               fast."
+        said: "Where pages are visited often, histories should take the most space. Fingerprint tables \
+               make searches fast."
             .to_owned(),
-        drawing: bars(title, "How many bytes are for what", &shown),
+        drawing: bars(title, "The number of bytes for each purpose", &shown),
         headings: headings(["for", "bytes", "share"]),
         rows: kinds.iter().map(|(name, part)| vec![(*name).to_owned(), count(*part), share(*part)]).collect(),
     }
@@ -52,10 +52,10 @@ fn sizes(facts: &ReportFacts) -> ReportFigure {
         .collect();
     ReportFigure {
         title: title.to_owned(),
-        said: "A few large segments and some small ones are right: each is several times as large as the \
-               next. Many small ones mean that merges fail or do not keep up."
+        said: "A few large segments and some small ones are normal: each is several times as large as \
+               the next. Many small segments mean that merges fail or do not keep up."
             .to_owned(),
-        drawing: bars(title, "How many bytes each segment has", &shown),
+        drawing: bars(title, "The size of each segment in bytes", &shown),
         headings: headings(["segment", "level", "pages", "visits", "bytes"]),
         rows: segments
             .iter()
@@ -80,11 +80,11 @@ fn operations(facts: &ReportFacts) -> ReportFigure {
         .collect();
     ReportFigure {
         title: title.to_owned(),
-        said: "Which operations each segment has, of all that there were. What is at the right of the last one \
-               is in the journal."
+        said: "The range of operations in each segment. Operations to the right of the last segment are \
+               in the journal."
             .to_owned(),
-        drawing: spans(title, "From which operation to which each segment is", &shown),
-        headings: headings(["segment", "first", "last", "pages that newer ones go on with"]),
+        drawing: spans(title, "The first and the last operation of each segment", &shown),
+        headings: headings(["segment", "first", "last", "pages that newer segments also have"]),
         rows: segments
             .iter()
             .map(|s| {
@@ -109,11 +109,11 @@ fn epochs(facts: &ReportFacts) -> ReportFigure {
     ReportFigure {
         title: title.to_owned(),
         said: format!(
-            "Fingerprints of each. {} pages have content without one of the epoch that near-duplicates are \
-             sought by: too short to tell, or to be restated.",
+            "The number of fingerprints of each epoch. {} pages have content but no fingerprint in the \
+             epoch for near-duplicates: the content is too short, or must be restated.",
             count(facts.census.fingerprints.without)
         ),
-        drawing: bars(title, "How many fingerprints each epoch has", &shown),
+        drawing: bars(title, "The number of fingerprints of each epoch", &shown),
         headings: headings(["epoch", "state", "role", "fingerprints", "begun at visit"]),
         rows: epochs
             .iter()

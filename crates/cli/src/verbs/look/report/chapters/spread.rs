@@ -9,8 +9,8 @@ use crate::output::words;
 pub(super) fn chapter(facts: &ReportFacts) -> ReportChapter {
     let fingerprints = &facts.census.fingerprints;
     let said = format!(
-        "The fingerprints by which near-duplicates are sought: {} pages have one now, {} have content \
-         without one.",
+        "The distribution of the fingerprints for near-duplicates. {} pages have such a fingerprint now, \
+         {} have content without one.",
         words::count(fingerprints.pages),
         words::count(fingerprints.without)
     );
@@ -19,20 +19,20 @@ pub(super) fn chapter(facts: &ReportFacts) -> ReportChapter {
         values(facts),
         bits(
             "Ones in each bit, over pages",
-            "A bit that is 1 for nearly all pages or for nearly none tells nothing apart: a template that \
-             all pages have does that.",
+            "A bit that is 1 for nearly all pages or for nearly none distinguishes nothing. A template \
+             on all pages causes this.",
             &fingerprints.ones,
             fingerprints.pages,
         ),
         bits(
             "Ones in each bit, over different fingerprints",
-            "Each fingerprint counts once, however many pages have it. A bit far from a half here is a bias \
-             of the recipe or of the language.",
+            "Each fingerprint counts once, regardless of its number of pages. A bit far from one half \
+             indicates a bias of the recipe or of the language.",
             &fingerprints.distinct_ones,
             fingerprints.distinct,
         ),
     ];
-    ReportChapter { title: "How fingerprints are spread", said, figures }
+    ReportChapter { title: "Appendix: bits of the fingerprints", said, figures }
 }
 
 fn popcounts(facts: &ReportFacts) -> ReportFigure {
@@ -50,8 +50,8 @@ fn popcounts(facts: &ReportFacts) -> ReportFigure {
     };
     ReportFigure {
         title: title.to_owned(),
-        said: "Pages by the ones in their fingerprint. A bell about 32 is right. Spikes are fingerprints that \
-               very many pages have; a shifted bell is a bias."
+        said: "The number of pages by the number of ones in their fingerprints. A bell curve around 32 \
+               is normal. A spike is a fingerprint of very many pages. A shifted curve indicates a bias."
             .to_owned(),
         drawing: drawing.html(),
         headings: headings(["ones", "pages"]),
@@ -64,7 +64,7 @@ fn values(facts: &ReportFacts) -> ReportFigure {
     let title = "Values";
     let drawing = ColumnChart {
         title,
-        described: "How many pages have a fingerprint that begins with each of the 256 bytes",
+        described: "The number of pages by the first byte of their fingerprints",
         values: &heights(values),
         below: [0, 64, 128, 192, 255].into_iter().map(|at| (at, format!("{at:02x}"))).collect(),
         axis: "the highest eight bits",
@@ -74,8 +74,8 @@ fn values(facts: &ReportFacts) -> ReportFigure {
     };
     ReportFigure {
         title: title.to_owned(),
-        said: "Pages by where their fingerprint lies among all that there are; the dashed line is an even \
-               spread. High columns are crowds that make searches slower."
+        said: "The number of pages by the highest eight bits of their fingerprints. The dashed line is \
+               an even distribution. High columns are dense regions, which make searches slower."
             .to_owned(),
         drawing: drawing.html(),
         headings: headings(["begins with", "pages"]),
@@ -88,7 +88,7 @@ fn bits(title: &str, said: &str, ones: &[u64], all: u64) -> ReportFigure {
     let shares: Vec<f64> = ones.iter().map(share).collect();
     let drawing = ColumnChart {
         title,
-        described: "What share has a 1 in each of the 64 bits, the lowest at the left",
+        described: "The share of ones in each of the 64 bits, with the lowest bit on the left",
         values: &shares,
         below: [0, 16, 32, 48, 63].into_iter().map(|bit| (bit, bit.to_string())).collect(),
         axis: "bit",
