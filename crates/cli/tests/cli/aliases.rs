@@ -91,7 +91,7 @@ fn skipped_parameter_rich_pages_are_counted() {
     let place = TestFolder::with(&(0..60).map(line).collect::<String>());
     let ran = place.run(&["aliases"]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
-    assert!(ran.err.contains("spared 0 visits; parameters of 60 pages passed over"), "{}", ran.err);
+    assert!(ran.err.contains("spared 0 visits; parameters of 60 pages skipped"), "{}", ran.err);
 }
 
 #[test]

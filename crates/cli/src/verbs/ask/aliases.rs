@@ -121,7 +121,7 @@ impl AliasesArgs {
         let skipped = match summary.skipped {
             0 => String::new(),
             pages => {
-                format!("; parameters of {} passed over", words::many(pages, "page", "pages"))
+                format!("; parameters of {} skipped", words::many(pages, "page", "pages"))
             }
         };
         let rules = words::many(summary.rules, "rule", "rules");
@@ -147,7 +147,7 @@ fn print(site: &AliasSite, output: &mut Output) -> io::Result<()> {
     }
     if site.skipped > 0 {
         let pages = words::many(site.skipped, "page", "pages");
-        line += &format!(", parameters of {pages} passed over");
+        line += &format!(", parameters of {pages} skipped");
     }
     output.line(&line)?;
     let widest = site.rules.iter().map(|count| escape::escape_untruncated(&count.rule.to_string()));

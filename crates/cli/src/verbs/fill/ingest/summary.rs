@@ -251,7 +251,7 @@ impl IngestSummary {
         let begun = abbreviated_names(self.begun.iter().map(|info| info.name.as_str()));
         line("epochs begun", self.begun.len() as u64, &begun);
         line("  in use now", self.in_use.len() as u64, &with_roles(&self.in_use));
-        line("passed over", self.passed.values().sum(), &by_kind(&self.passed));
+        line("skipped", self.passed.values().sum(), &by_kind(&self.passed));
         line("broken", self.broken, if strict { "it stopped there" } else { "skipped" });
         line("  in the future", self.future_visits, "later than the clock allows");
         line("wrong digests", self.wrong_digests, "computed ones are used");

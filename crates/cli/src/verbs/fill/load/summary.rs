@@ -107,7 +107,7 @@ impl LoadSummary {
         if !self.passed.is_empty() {
             let kinds: Vec<String> =
                 self.passed.iter().map(|(kind, n)| format!("{kind} {}", count(*n))).collect();
-            line("passed over", self.passed.values().sum(), &kinds.join(", "));
+            line("skipped", self.passed.values().sum(), &kinds.join(", "));
         }
         if self.broken > 0 {
             line("broken", self.broken, "skipped");
