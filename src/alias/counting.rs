@@ -139,8 +139,8 @@ impl SiteCounter {
         Ok(())
     }
 
-    /// Counts a page with the SURT key of the previous page. Its port or its host may be spelled in
-    /// another way.
+    /// Counts a page that has the same SURT key as the previous page. Its port or its host may be
+    /// spelled in another way.
     fn add_spelling(&mut self, walked: &WalkedPage, fingerprint: u64) -> Result<()> {
         let url = &walked.page.url;
         let Some(rule) = spelled(&self.first.0, url) else { return Ok(()) };

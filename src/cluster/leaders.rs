@@ -2,9 +2,9 @@
 //! node belongs to the nearest of the leaders that rank before it.
 //!
 //! Nodes are near each other if their fingerprints are within k bits and, if the nodes have
-//! [texts](Texts), their texts resemble each other, too. Nodes come in order of rank, in batches.
-//! Each batch is several times as large as all batches before it together. A batch takes three
-//! joins:
+//! [texts](LeaderSketches), their texts resemble each other, too. Nodes come in order of rank, in
+//! batches. Each batch is several times as large as all batches before it together. A batch takes
+//! three joins:
 //!
 //! 1. The leaders so far with the batch: a node near a leader does not lead.
 //! 2. The rest of the batch with itself: this join determines the new leaders, in order of rank.
@@ -127,7 +127,7 @@ impl LeaderFinder {
         self.column.len()
     }
 
-    /// The number of nodes to pass to [`assign`](LeaderFinder::settle) next.
+    /// The number of nodes to pass to [`assign`](LeaderFinder::assign) next.
     pub(super) fn wants(&self) -> usize {
         // `passed` is 0 at first, hence the minimum. `batch_limit` is set after a dense batch.
         (self.passed * GROWTH).clamp(BATCH_MIN, self.batch_max).min(self.batch_limit)

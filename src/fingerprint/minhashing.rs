@@ -56,7 +56,7 @@ impl MinwiseBuilder {
         // A look-up that failed before fails again here and returns its error.
         self.take_waiting(table)?;
         if self.has_failed {
-            let what = "a table of document frequencies failed, and then did not: ask again";
+            let what = "the table of document frequencies failed once, and then worked: try again";
             return Err(FingerprintError::Invalid(what.to_owned()));
         }
         Ok(())

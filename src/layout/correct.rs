@@ -26,9 +26,9 @@ const fn steps() -> [u32; 256] {
     steps
 }
 
-/// Returns the bytes with at most one of them changed, so that their CRC-32 is `sum`. If more of
-/// them are damaged, returns `None`, or by chance wrong bytes: with a probability of 255 times their
-/// number in 4 billion.
+/// Returns the bytes with at most one of them changed, so that their CRC-32 is `sum`. If more bytes
+/// are damaged, returns `None`, or wrong bytes with a probability of 255 times the number of bytes
+/// in 4 billion.
 ///
 /// A CRC is linear: the difference of the sums depends only on the wrong byte and on its distance
 /// from the end. Going backwards from the end, the difference is the step of one byte exactly where

@@ -31,7 +31,7 @@ const DOUBT: f64 = 0.1;
 const _: () = assert!(1 + MEDIANS * WIDTHS < 1 << 12, "a class fits into a key with other fields");
 
 /// A prior in two bytes: the default, or one of about two thousand log-normal priors. Each
-/// log-normal prior is mixed with a share of the default.
+/// log-normal prior is mixed with a share of the default prior.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct PriorClass(u16);
 

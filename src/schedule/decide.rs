@@ -92,7 +92,7 @@ impl DueContext {
         Ok(changing.map(|changing| self.looked(lookup, changing)))
     }
 
-    /// Reads a page that [`PagesByScore`](super::in_order::PagesByScore) returned.
+    /// Reads a page that [`PagesByScore`](super::pages_by_score::PagesByScore) returned.
     pub(super) fn load_scored<'a>(&'a self, coming: &'a ScoredPage) -> Result<LoadedPage<'a>> {
         let Snapshot { view, sequence, .. } = &self.snapshot;
         let lookup = Lookup::new(&coming.url, view.seed);

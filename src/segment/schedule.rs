@@ -57,7 +57,7 @@ pub(crate) struct ScheduleRow {
     /// The seconds from the last successful visit, or from the first visit, to the last visit, in
     /// logarithmic steps. `None` unless the last visit failed.
     failing: Option<u16>,
-    /// The seconds from [`Time::MIN.0`] to the last visit.
+    /// The seconds from `Time::MIN` to the last visit.
     last: u64,
     pub(crate) code: ComparisonCode,
     /// The weight as the upper 16 bits of its `f32`, without the sign.

@@ -4,7 +4,7 @@
 //! Items are collected up to the memory limit, sorted, and written as a *run*. All runs of a sorter
 //! are in one scratch file, so any number of runs takes one handle and one map. A [`Tournament`]
 //! merges the runs with one or two comparisons for each doubling of the number of runs. Runs
-//! consist of [frames](Frames) with checksums, so damaged scratch data is an error, never a wrong
+//! consist of [frames](FrameReader) with checksums, so damaged scratch data is an error, never a wrong
 //! answer.
 
 mod digits;

@@ -86,7 +86,7 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("tail", "--under"),
 ];
 
-/// Verbs, and options in place of which they have an argument.
+/// Verbs with a positional argument, and the option that users try instead of it.
 const POSITIONAL: &[(&str, &str)] =
     &[("backup", "--output"), ("backup", "--to"), ("forget", "--url"), ("history", "--url")];
 

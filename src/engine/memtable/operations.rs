@@ -24,7 +24,7 @@ pub(super) struct ForgetOperation {
 
 #[derive(Debug)]
 pub(super) enum ForgetTarget {
-    /// The page with a number.
+    /// A page, by its number.
     Page(u32),
     Prefix(Prefix),
 }

@@ -26,7 +26,7 @@ pub(super) struct DiscoveredPage<'p, P: SimulatedPage> {
     evidence: Option<Evidence>,
     /// The prior of the page, as of the last learning.
     prior: Prior,
-    /// An upper bound of the page's score. See [`rises`].
+    /// An upper bound of the page's score. See [`max_daily_rise`].
     pub(super) ceiling: f64,
 }
 

@@ -1,11 +1,11 @@
 //! Reorders the bits of entries in a dense bucket, so that the bits that separate the entries come
 //! first.
 //!
-//! [`PairConstraints`](super::cut::PairConstraints) selects adjacent bits. If all bits have the
-//! same distribution, no other choice is better. If many entries agree in most bits, because of a
-//! template or an attack, most parts would separate nothing. Distances do not depend on the order
-//! of bits. So the bits of such entries are reordered, and each part gets an equal share of the
-//! bits that separate the entries.
+//! [`PairConstraints`](super::pair_constraints::PairConstraints) selects adjacent bits. If all bits
+//! have the same distribution, no other choice is better. If many entries agree in most bits,
+//! because of a template or an attack, most parts would separate nothing. Distances do not depend
+//! on the order of bits. So the bits of such entries are reordered, and each part gets an equal
+//! share of the bits that separate the entries.
 
 use crate::order::sort_few_by_key;
 

@@ -27,8 +27,9 @@ impl<S> RoundBuffer<S> {
         &mut self.batches[self.filled]
     }
 
-    /// Advances the buffer. The filled batch waits. Returns the previous batch, which the caller
-    /// advances, and the batch before that, which the caller finishes and then fills.
+    /// Advances the buffer. The filled batch waits for its cache lines. Returns the previous batch,
+    /// which the caller advances, and the batch before that, which the caller finishes and then
+    /// fills.
     #[inline]
     pub(super) fn turn(&mut self) -> (&mut S, &mut S) {
         let [first, second, third] = &mut self.batches;

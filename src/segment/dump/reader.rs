@@ -161,7 +161,7 @@ impl<'r, 'f, 'o> SectionReader<'r, 'f, 'o> {
     pub(super) fn take(&mut self, len: u64) -> DumpResult<&[u8]> {
         // The length is compared before any bytes are held, so a damaged length allocates nothing.
         if len > self.end.saturating_sub(self.at) {
-            return Err(DumpStop::Impossible("it goes on beyond where it ends"));
+            return Err(DumpStop::Impossible("it extends beyond the end of its section"));
         }
         let (before, end) = (self.held.len(), self.at + len);
         while self.at < end {

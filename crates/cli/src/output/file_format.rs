@@ -6,12 +6,12 @@ use simkeep_formats::escape;
 
 use crate::exit::VerbError;
 
-/// Extensions of formats, of which each verb writes some or none.
+/// The extensions of known formats. Each verb writes some of them, or none.
 const FORMATS: &[&str] =
     &["arrow", "avro", "cdxj", "csv", "feather", "orc", "parquet", "tsv", "xls", "xlsx", "xml"];
 
-/// The extension of a file, in lower case and without that of its compression; and whether it has one of
-/// those.
+/// Returns the extension of a file in lower case, without the extension of its compression, and whether
+/// the file is compressed.
 pub(crate) fn extension(path: &Path) -> (String, bool) {
     let name = path.to_string_lossy().to_ascii_lowercase();
     let plain = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end));
@@ -19,8 +19,8 @@ pub(crate) fn extension(path: &Path) -> (String, bool) {
     (end.unwrap_or_default().to_string_lossy().into_owned(), plain.is_some())
 }
 
-/// Refuses a file whose extension names a format that a verb does not write; `written` names those that
-/// it writes.
+/// Refuses a file whose extension names a format that a verb does not write; `written` names the
+/// formats that it writes.
 pub(crate) fn refuse_others(path: &Path, written: &str) -> Result<(), VerbError> {
     let (end, is_packed) = extension(path);
     let shown = escape::escape_untruncated(&path.to_string_lossy());

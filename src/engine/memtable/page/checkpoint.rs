@@ -147,7 +147,7 @@ impl PageColumns {
     pub(super) fn add_checkpoint(&mut self, number: u32, epochs: &[EpochInfo]) -> Result<(), Bug> {
         let kept = self.page(number).new_checkpoint(epochs)?;
         let head = self.heads.len();
-        // Without a head nothing is packed, and `unpack_course` reads an empty slice as no page.
+        // Without a head nothing is packed, and `unpack_history` reads an empty slice as no page.
         if let Some(now) = kept.history.head {
             put_history(&mut self.heads, &now, kept.history.changes.as_ref());
         }

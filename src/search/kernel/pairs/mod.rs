@@ -17,7 +17,7 @@ type PairsU64 = unsafe fn(&[u64], &[u64], bool, u32, &mut Vec<[u32; 2]>);
 /// ten instructions.
 ///
 /// Invariant: a `PairKernel` exists only if the processor has the features that its functions were
-/// compiled for, as for [`Kernel`](super::Kernel). Only [`PairKernel::available`] creates a
+/// compiled for, as for [`SearchKernel`](super::SearchKernel). Only [`PairKernel::available`] creates a
 /// `PairKernel`.
 #[derive(Clone, Copy)]
 pub(in crate::search) struct PairKernel {

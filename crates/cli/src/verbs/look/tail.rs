@@ -37,7 +37,7 @@ const NEAR_LIMIT: usize = 5;
   simkeep tail -f crawl.simkeep --near
 
 Only operations in the journal can be shown: the last hundred thousand, or the last
-minutes of a crawl. Older ones are in segments, which keep no order. If operations are
+minutes of a crawl. Older operations are in segments, without their order. If operations are
 sealed between two looks, their numbers are printed."#)]
 pub(crate) struct TailArgs {
     /// Operations to print at first

@@ -16,7 +16,8 @@ use crate::output::words::{bytes, count, many};
 /// Back up a store, even while it is written
 ///
 /// The backup is a complete store. The first run creates it; later runs into the same directory add
-/// new files and remove old ones. All of it is read and checked before it counts.
+/// new files and remove old ones. The whole backup is read and checked before it replaces an
+/// earlier one.
 #[derive(Args)]
 #[command(after_long_help = r#"Examples:
   simkeep backup crawl.simkeep /backup/crawl.simkeep

@@ -1,6 +1,6 @@
 //! A changed catalog. If it is damaged, the answers are the same or errors. If it is hostile, with
 //! valid checksums, any answers are allowed, but no panic, no hang and no large allocation. A
-//! repair of either makes a sound store.
+//! repair of either store makes a sound store.
 //!
 //! The first byte modulo 4 selects the change: 0 changes bytes of the file; 1 truncates it first; 2
 //! changes rows and frames; 3 takes the rest of the input as one frame of the journal.
