@@ -150,12 +150,73 @@ fn report_counts_the_neighbours_of_a_page() {
     assert_eq!(figure.matches("<rect").count(), 4, "{figure}");
 }
 
+/// The cells of each row of a figure's table.
+fn rows_of<'p>(page: &'p str, title: &str) -> Vec<Vec<&'p str>> {
+    let figure = page.split(&format!("<h3>{title}</h3>")).nth(1).unwrap_or_default();
+    let body = figure.split("<tbody>").nth(1).and_then(|rest| rest.split("</tbody>").next());
+    let cell = |rest: &'p str| rest.split("</td>").next().unwrap();
+    let row = |row: &'p str| row.split("<td>").skip(1).map(cell).collect();
+    body.unwrap_or_default().split("<tr>").skip(1).map(row).collect()
+}
+
+#[test]
+fn report_begins_with_what_needs_attention() {
+    let visit = |url: &str, t: u64, what: serde_json::Value| {
+        let mut visit = json!({"url": url, "t": t});
+        visit.as_object_mut().unwrap().extend(what.as_object().unwrap().clone());
+        visit.to_string() + "\n"
+    };
+    let print =
+        |n: u64| json!({"fingerprint": format!("{:016x}", n.wrapping_mul(0x9e37_79b9_7f4a_7c15))});
+    let mut lines = String::new();
+    // Five of six pages of one host fail, one of them for longest. At most three are listed.
+    for n in 0..6_u64 {
+        let url = format!("https://down.example/{n}");
+        lines += &visit(&url, 1, print(n));
+        lines += &visit(&url, 2, json!({"seen": "failed"}));
+        if n == 3 {
+            lines += &visit(&url, 3, json!({"seen": "failed"}));
+        }
+        if n == 0 {
+            lines += &visit(&url, 4, json!({"seen": "not-modified"}));
+        }
+    }
+    // A page that changes at two visits of three, once to an earlier version.
+    for (t, n) in [(1, 10), (2, 11), (3, 11), (4, 10)] {
+        lines += &visit("https://news.example/", t, print(n));
+    }
+    // A calendar with two contents for thirty days, and twenty articles with a content each.
+    for day in 10..40_u64 {
+        lines += &visit(&format!("https://trap.example/cal/2024/{day}"), 1, print(20 + day % 2));
+    }
+    for n in 100..120_u64 {
+        lines += &visit(&format!("https://trap.example/article/{n}"), 1, print(n));
+    }
+    let place = TestFolder::with(&lines);
+    place.done(&["report", "-o", "report.html"]);
+    let page = std::fs::read_to_string(place.path("report.html")).unwrap();
+    let first = page.split("<h2>").nth(1).unwrap();
+    assert!(first.starts_with("What needs attention"), "{first}");
+    assert_eq!(rows_of(&page, "Hosts that fail"), [["down.example", "5", "6", "83 %"]]);
+    let failing = rows_of(&page, "Pages that fail");
+    assert_eq!(failing.len(), 3);
+    let longest = ["https://down.example/3", "2", "1970-01-01T00:00:02Z", "yes"];
+    assert_eq!(failing[0], longest);
+    let changed = rows_of(&page, "Pages that changed most");
+    assert_eq!(changed.len(), 1);
+    assert_eq!(changed[0][..4], ["https://news.example/", "2", "3", "1"]);
+    let example = "https://trap.example/cal/2024/10";
+    let trap = ["trap.example/cal/####/##", "30", "28", "0", example];
+    assert_eq!(rows_of(&page, "Likely traps"), [trap]);
+}
+
 #[test]
 fn empty_store_makes_a_report() {
     let place = TestFolder::new();
     place.done(&["epoch", "begin"]);
     place.done(&["report", "-o", "report.html", "--json"]);
-    assert!(std::fs::read_to_string(place.path("report.html")).unwrap().ends_with("</html>"));
+    let page = std::fs::read_to_string(place.path("report.html")).unwrap();
+    assert!(page.ends_with("</html>") && page.contains("No last visit failed, no page changed"));
 }
 
 #[test]

@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use simkeep::cluster::{Balls, Cluster, Clustering};
+use simkeep::cluster::{Balls, Cluster, Clustering, Clusters};
 use simkeep::due::Survey;
 use simkeep::inspect::{Census, Overview};
 use simkeep::mirror::{MirrorQuery, Mirrors};
 use simkeep::{Query, Reader, Snapshot};
 
+use super::attention::Attention;
 use crate::exit::VerbError;
 use crate::output::progress::{counted, with_progress_bar};
 use crate::time;
@@ -20,8 +21,8 @@ pub(super) const FARTHEST: u32 = 8;
 /// No labels for the count of balls.
 const NO_LABELS: [(&str, &str); 0] = [];
 
-/// The maximum number of clusters and mirrors to list.
-const LARGEST: usize = 20;
+/// The maximum number of items in each list of the largest.
+pub(super) const LARGEST: usize = 20;
 
 /// The data that a report shows.
 pub(super) struct ReportFacts {
@@ -31,6 +32,7 @@ pub(super) struct ReportFacts {
     pub(super) catalog_bytes: u64,
     pub(super) census: Census,
     pub(super) survey: Survey,
+    pub(super) attention: Attention,
     pub(super) clusters: ClusterFacts,
     /// The balls for each distance up to that of the clusters.
     pub(super) balls: Vec<Balls>,
@@ -58,7 +60,10 @@ impl ReportFacts {
         let snapshot = reader.snapshot();
         let census = with_progress_bar(|progress| Census::of(&snapshot, progress))?;
         let epoch = snapshot.epochs().iter().find(|info| info.epoch == snapshot.change_epoch());
+        let clusters =
+            with_progress_bar(|progress| Clustering::default().run(&snapshot, progress))?;
         Ok(ReportFacts {
+            attention: Attention::of(&snapshot, &clusters, census.pages)?,
             name: store.to_string_lossy().into_owned(),
             made: time::to_second(simkeep::Time::now()),
             overview: Overview::of(&snapshot)?,
@@ -66,7 +71,7 @@ impl ReportFacts {
             nearest: nearest(&snapshot, &census)?,
             census,
             survey: Survey::of(&snapshot)?,
-            clusters: clusters(&snapshot)?,
+            clusters: ClusterFacts::of(&clusters)?,
             balls: with_progress_bar(|progress| {
                 Balls::of(&snapshot, &Clustering::default(), NO_LABELS, progress)
             })?,
@@ -78,17 +83,16 @@ impl ReportFacts {
     }
 }
 
-/// The clusters of the pages in force.
-fn clusters(snapshot: &Snapshot) -> Result<ClusterFacts, VerbError> {
-    let found = with_progress_bar(|progress| Clustering::default().run(snapshot, progress))?;
-    let largest = found.by_size(2)?.take(LARGEST).collect::<Result<_, _>>()?;
-    Ok(ClusterFacts {
-        pages: found.pages(),
-        clusters: found.len(),
-        k: found.k(),
-        sizes: found.sizes().to_vec(),
-        largest,
-    })
+impl ClusterFacts {
+    fn of(clusters: &Clusters) -> Result<ClusterFacts, VerbError> {
+        Ok(ClusterFacts {
+            pages: clusters.pages(),
+            clusters: clusters.len(),
+            k: clusters.k(),
+            sizes: clusters.sizes().to_vec(),
+            largest: clusters.by_size(2)?.take(LARGEST).collect::<Result<_, _>>()?,
+        })
+    }
 }
 
 /// Searches the nearest other page of each sampled page, and counts the distances.

@@ -1,9 +1,11 @@
 //! `report`: describes a store in an HTML page for people.
 
+mod attention;
 mod chapters;
 mod facts;
 mod figure;
 mod page;
+mod url_pattern;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -22,9 +24,10 @@ use facts::ReportFacts;
 
 /// Write an HTML report of a store, with figures
 ///
-/// Shows how fingerprints are spread, how pages change, how near pages are to each other, the
-/// largest hosts, pages that could be dropped, and where the space goes. Each figure says what
-/// would be bad. The file is self-contained and has no script.
+/// Begins with what needs attention: hosts and pages that fail, likely crawler traps, and the pages
+/// that changed most. Then shows how pages change, how near they are to each other, clusters and
+/// mirrors, and where the space goes. Each figure says what would be bad. The file is
+/// self-contained and has no script.
 ///
 /// Reads all pages a few times, in bounded memory. Stores with very many near-duplicates take
 /// longest.

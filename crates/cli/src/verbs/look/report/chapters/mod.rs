@@ -1,5 +1,6 @@
 //! The chapters of the report.
 
+mod attention;
 mod change;
 mod clusters;
 mod near;
@@ -19,6 +20,7 @@ pub(super) struct ReportChapter {
 /// All chapters, in order.
 pub(super) fn all(facts: &ReportFacts) -> Vec<ReportChapter> {
     vec![
+        attention::chapter(facts),
         change::chapter(facts),
         near::chapter(facts),
         clusters::chapter(facts),
