@@ -173,9 +173,26 @@ fn export_is_limited_by_its_options() {
     };
     let expected: Vec<&str> = entries(&all).into_iter().filter(later).collect();
     assert!(entries(&since) == expected && expected.len() > 20, "{since}");
+    // Both limits are included, and the entries before a limit are those that --since leaves out.
+    let at = ask(&["--since", "1970-01-01T00:01:39.500Z", "--until", "1970-01-01T00:01:39.500Z"]);
+    let is_at = |line: &&str| line.contains(r#""t":"1970-01-01T00:01:39.500Z""#);
+    let expected: Vec<&str> = entries(&all).into_iter().filter(is_at).collect();
+    assert!(entries(&at) == expected && !expected.is_empty(), "{at}");
+    let until = ask(&["--until", "1970-01-01T00:01:39.499Z"]);
+    let first = r#"{"simkeep":"export","version":1,"until":"1970-01-01T00:01:39.499Z"}"#;
+    assert_eq!(until.lines().next(), Some(first));
+    let expected: Vec<&str> = entries(&all).into_iter().filter(|line| !later(line)).collect();
+    assert!(entries(&until) == expected && expected.len() > 20, "{until}");
+    let rows =
+        |args: &[&str]| ask(&[&["--format", "csv", "--no-header"], args].concat()).lines().count();
+    let (before, after) =
+        (["--until", "1970-01-01T00:01:39.499Z"], ["--since", "1970-01-01T00:01:39.500Z"]);
+    assert!(rows(&before) > 20 && rows(&before) + rows(&after) == rows(&[]));
     let without = ask(&["--no-tables"]);
     assert!(!without.contains("\"table\"") && entries(&without) == entries(&all));
-    assert_eq!(place.run(&["export", "--since", "1", "--in-force"]).code, 2);
+    for limit in ["--since", "--until"] {
+        assert_eq!(place.run(&["export", limit, "1", "--in-force"]).code, 2);
+    }
     // The entries in force match those of the other verbs.
     let in_force = ask(&["--in-force"]);
     assert!(in_force.starts_with(r#"{"simkeep":"export","version":1,"in_force_only":true}"#));
@@ -193,7 +210,7 @@ fn export_is_limited_by_its_options() {
     assert_eq!(copy.run(&["scan", "--json"]).objects().len(), pages(&place).len());
     assert!(entries(&in_force).len() < entries(&all).len() / 2);
     // Each of these is a complete export.
-    for export in [under, since, without] {
+    for export in [under, since, until, without] {
         let copy = TestFolder::new();
         copy.load(&export);
         copy.done(&["verify"]);

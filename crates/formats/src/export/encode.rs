@@ -39,6 +39,9 @@ impl ExportEncoder {
         if let Some(since) = extent.since {
             put_time(out, b",\"since\":\"", since);
         }
+        if let Some(until) = extent.until {
+            put_time(out, b",\"until\":\"", until);
+        }
         if extent.in_force {
             out.extend_from_slice(b",\"in_force_only\":true");
         }

@@ -38,6 +38,8 @@ pub struct ExportScope {
     pub under: Option<String>,
     /// The earliest time of the exported entries, in milliseconds since 1970.
     pub since: Option<i64>,
+    /// The latest time of the exported entries, in milliseconds since 1970.
+    pub until: Option<i64>,
     /// Whether the export has only content in force.
     pub in_force: bool,
 }

@@ -174,6 +174,7 @@ impl LineKeys {
                 }
                 let _ = self.take("under", false, |value| value.as_str().map(str::to_owned));
                 let _ = self.take("since", false, |value| value.as_str().map(str::to_owned));
+                let _ = self.take("until", false, |value| value.as_str().map(str::to_owned));
                 let _ = self.flag("in_force_only");
                 Ok(ExportLineKind::Begin)
             }

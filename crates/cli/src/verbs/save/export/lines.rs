@@ -31,6 +31,9 @@ pub(crate) struct ExportHeaderLine<'a> {
     /// The time from which entries are exported; left out if all entries are exported.
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<Time>,
+    /// The time up to which entries are exported; left out if all entries are exported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<Time>,
     /// True if only current content is exported; otherwise left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     in_force_only: Option<bool>,

@@ -46,7 +46,7 @@ pub(crate) use lines::ExportOutput;
   simkeep export crawl.simkeep --under example.com --since 3d | grep -v '^{"simkeep"'
 
 The first and last lines of an export say that it is complete; `load` refuses one without
-them. --since leaves out earlier weights and classes. --in-force keeps the visits that
+them. --since leaves out earlier weights and classes, too. --in-force keeps the visits that
 saw the current content last, and the last weight and class.
 
 All keys and columns: docs/export.md"#)]
@@ -60,6 +60,9 @@ pub(crate) struct ExportArgs {
     /// Only entries of this time or later
     #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true, conflicts_with = "in_force")]
     since: Option<Time>,
+    /// Only entries of this time or earlier
+    #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true, conflicts_with = "in_force")]
+    until: Option<Time>,
     /// Only the current content of each page
     #[arg(long)]
     in_force: bool,
@@ -142,6 +145,11 @@ impl ExportArgs {
         self.format.map_or(named, Ok)
     }
 
+    /// Whether an entry of this time is exported.
+    fn includes(&self, time: Time) -> bool {
+        self.since.is_none_or(|since| time >= since) && self.until.is_none_or(|until| time <= until)
+    }
+
     /// Writes everything that the user asked for, with or without a header line. `shown` is whether
     /// a terminal shows it; `done` counts pages.
     fn write(
@@ -161,7 +169,7 @@ impl ExportArgs {
             let (url, history) = page?;
             let mut entries = 0;
             for entry in &history {
-                if self.since.is_none_or(|since| entry.entry().time() >= since) {
+                if self.includes(entry.entry().time()) {
                     let row = ExportRow::new(&url, entry, snapshot.epochs())?;
                     entries += u64::from(rows.row(&row)?);
                 }
@@ -181,11 +189,13 @@ impl ExportArgs {
         to: &mut impl Write,
         done: &AtomicU64,
     ) -> Result<ExportCounts, VerbError> {
-        let ExportArgs { under, since, in_force, .. } = self;
-        let (prefix, in_force) = (under.as_ref(), *in_force);
-        let under = prefix.map(ToString::to_string);
-        let mut encoder =
-            ExportEncoder::new(&ExportScope { under, since: since.map(Time::as_ms), in_force });
+        let (prefix, in_force) = (self.under.as_ref(), self.in_force);
+        let mut encoder = ExportEncoder::new(&ExportScope {
+            under: prefix.map(ToString::to_string),
+            since: self.since.map(Time::as_ms),
+            until: self.until.map(Time::as_ms),
+            in_force,
+        });
         let mut tables: Vec<Origin> = Vec::new();
         for info in snapshot.epochs() {
             let origin = if self.no_tables { None } else { origin(snapshot, info)? };
@@ -203,7 +213,7 @@ impl ExportArgs {
         let mut page = std::sync::Arc::from("");
         for observation in observations {
             let (url, entry) = observation?;
-            if since.is_some_and(|since| entry.time() < since) {
+            if !self.includes(entry.time()) {
                 continue;
             }
             if page != url {
