@@ -42,15 +42,15 @@ mod streams {
 
 /// Fingerprints and their origins.
 mod fingerprint {
+    pub(crate) mod batch;
     pub(crate) mod bit_sketch;
     pub(crate) mod df;
     pub(crate) mod epoch;
-    pub(crate) mod explained;
+    pub(crate) mod explanation;
+    pub(crate) mod fingerprint_input;
     pub(crate) mod fingerprinter;
     pub(crate) mod origin;
-    pub(crate) mod prints;
     pub(crate) mod shingles;
-    pub(crate) mod texts;
 }
 
 /// Information about a page.
@@ -89,11 +89,11 @@ mod observe {
 mod cluster {
     pub(crate) mod candidates;
     pub(crate) mod cluster_changes;
-    pub(crate) mod clustered;
+    pub(crate) mod clustered_pages;
     pub(crate) mod clustering;
     pub(crate) mod clusters;
-    pub(crate) mod components;
-    pub(crate) mod dropped;
+    pub(crate) mod connected_components;
+    pub(crate) mod dropped_pages;
 }
 
 /// Sites: mirrors, and URL aliases.
@@ -110,13 +110,14 @@ mod recrawl {
     pub(crate) mod due;
     pub(crate) mod fit;
     pub(crate) mod hints;
-    pub(crate) mod learned;
+    pub(crate) mod learned_priors;
     pub(crate) mod optimum;
     pub(crate) mod plan;
     pub(crate) mod policy;
     pub(crate) mod rates;
     pub(crate) mod replay;
     pub(crate) mod simulation;
+    pub(crate) mod survey;
 }
 
 /// Maintenance of a store.
@@ -131,7 +132,7 @@ mod maintain {
 /// Inspection of a store.
 mod inspect {
     pub(crate) mod census;
-    pub(crate) mod differences;
+    pub(crate) mod diff;
     pub(crate) mod journal;
     pub(crate) mod overview;
     pub(crate) mod segment;
@@ -153,29 +154,33 @@ mod _simkeep {
     #[pymodule_export]
     use super::call::progress::Progress;
     #[pymodule_export]
-    use super::cluster::candidates::{Candidate, Candidates};
+    use super::cluster::candidates::{Candidates, PageCandidacy};
     #[pymodule_export]
     use super::cluster::cluster_changes::{ClusterChange, ClusterChanges};
     #[pymodule_export]
-    use super::cluster::clustered::{Cluster, ClusteredPage, PageCluster, RankedPage};
+    use super::cluster::clustered_pages::{Cluster, ClusteredPage, PageCluster, RankedPage};
     #[pymodule_export]
     use super::cluster::clusters::Clusters;
     #[pymodule_export]
-    use super::cluster::components::{Balls, Component, Components};
+    use super::cluster::connected_components::{Balls, ConnectedComponent, ConnectedComponents};
     #[pymodule_export]
-    use super::cluster::dropped::{Dropped, Fated, KeptFor};
+    use super::cluster::dropped_pages::{DroppedPages, KeptPage, PageFate};
     #[pymodule_export]
     use super::convert::error::_error_classes;
     #[pymodule_export]
     use super::convert::word::_words;
     #[pymodule_export]
+    use super::fingerprint::batch::{Fingerprints, fingerprint_batch};
+    #[pymodule_export]
     use super::fingerprint::bit_sketch::BitSketch;
     #[pymodule_export]
-    use super::fingerprint::df::{Counter, Table, TableComparison, compare, merge};
+    use super::fingerprint::df::{
+        FrequencyCounter, FrequencyTable, TableComparison, compare, merge,
+    };
     #[pymodule_export]
     use super::fingerprint::epoch::{Bands, EpochInfo};
     #[pymodule_export]
-    use super::fingerprint::explained::{Explained, Feature};
+    use super::fingerprint::explanation::{Feature, FingerprintExplanation};
     #[pymodule_export]
     use super::fingerprint::fingerprinter::{
         Fingerprinter, decode, distance, fingerprint_of, visible_text,
@@ -185,16 +190,14 @@ mod _simkeep {
     #[pymodule_export]
     use super::fingerprint::shingles::Shingles;
     #[pymodule_export]
-    use super::fingerprint::texts::{Fingerprints, fingerprint_batch};
-    #[pymodule_export]
     use super::inspect::census::{Census, FingerprintCensus, HostCensus, Period, SampledPage};
     #[pymodule_export]
-    use super::inspect::differences::{Difference, Differences, ExactDifference};
+    use super::inspect::diff::{Diff, Difference, ExactDifference};
     #[pymodule_export]
     use super::inspect::journal::{JournalView, LoggedOperation, Operations};
     #[pymodule_export]
     use super::inspect::overview::{
-        Compaction, EpochOverview, HostShare, Overview, SegmentOverview, SpaceOf,
+        CompactionEstimate, EpochOverview, HostShare, Overview, SegmentOverview, SpaceUsage,
     };
     #[pymodule_export]
     use super::inspect::segment::{DumpLine, SectionView, SegmentView, TableView};
@@ -204,12 +207,13 @@ mod _simkeep {
     use super::inspect::verdict_counts::VerdictCounts;
     #[pymodule_export]
     use super::maintain::integrity::{
-        BackedUp, FileCount, Flaw, Loss, Repaired, Verified, backup, repair, verify,
+        BackedUp, Corruption, FileCount, Loss, Repaired, Verified, backup, repair, verify,
     };
     #[pymodule_export]
     use super::maintain::publishing::{
-        GenerationInfo, Incomplete, Publication, PublishedFile, check_generation, generation_files,
-        generation_fingerprints, generations, generations_with, is_published, publish,
+        GenerationInfo, IncompleteGeneration, Publication, PublishedFile, check_generation,
+        generation_files, generation_fingerprints, generations, generations_with, is_published,
+        publish,
     };
     #[pymodule_export]
     use super::maintain::stats::{Compacted, Forgotten, Loaded, Merged, SegmentStats, Stats};
@@ -224,21 +228,21 @@ mod _simkeep {
     #[pymodule_export]
     use super::pages::history::{PropertyEntry, Restated, Visit, VisitEntry};
     #[pymodule_export]
-    use super::pages::outcome::{Copy, Meaning, NearDuplicate, Original, Outcome};
+    use super::pages::outcome::{ExactCopy, Meaning, NearDuplicate, Original, Outcome};
     #[pymodule_export]
     use super::pages::page::{Changes, Content, LastChange, Page, StalePage};
     #[pymodule_export]
     use super::recrawl::belief::{Belief, Likelihood, Prior, Rate};
     #[pymodule_export]
-    use super::recrawl::comparison::{Comparison, Recent};
+    use super::recrawl::comparison::{Comparison, RecentComparisons};
     #[pymodule_export]
     use super::recrawl::due::Decision;
     #[pymodule_export]
-    use super::recrawl::fit::{Fit, Hosts};
+    use super::recrawl::fit::{Fit, HostPriors};
     #[pymodule_export]
     use super::recrawl::hints::Hints;
     #[pymodule_export]
-    use super::recrawl::learned::{Learned, Survey};
+    use super::recrawl::learned_priors::LearnedPriors;
     #[pymodule_export]
     use super::recrawl::optimum::{Optimum, few_misses, fixed_intervals, random_times};
     #[pymodule_export]
@@ -252,7 +256,9 @@ mod _simkeep {
     #[pymodule_export]
     use super::recrawl::replay::Replay;
     #[pymodule_export]
-    use super::recrawl::simulation::{Decider, Figures, PoissonPages, crawl};
+    use super::recrawl::simulation::{Decider, PoissonPages, SimulationResult, crawl};
+    #[pymodule_export]
+    use super::recrawl::survey::Survey;
     #[pymodule_export]
     use super::search::answers::{Answers, Outcomes};
     #[pymodule_export]
@@ -262,11 +268,11 @@ mod _simkeep {
     #[pymodule_export]
     use super::search::join_plan::JoinPlan;
     #[pymodule_export]
-    use super::search::matches::{Matches, Near, PagePair, Pair, PairedPage};
+    use super::search::matches::{Matches, NearMatch, NearPair, PagePair, PairedPage};
     #[pymodule_export]
     use super::sites::alias_rule::{AliasRule, normalised, site_of};
     #[pymodule_export]
-    use super::sites::aliases::{AliasCount, AliasPair, AliasSite, AliasSites, Aliases};
+    use super::sites::aliases::{AliasCount, AliasPair, AliasSite, AliasSites, AliasTotals};
     #[pymodule_export]
     use super::sites::mirrors::{Mirror, MirrorExample, MirrorSite, Mirrors};
     #[pymodule_export]

@@ -4,7 +4,7 @@
 //! stores.
 
 mod clusters;
-mod differences;
+mod diff;
 mod due;
 mod epochs;
 mod inspect;

@@ -27,7 +27,7 @@ def test_irrelevant_parameters_are_found_per_site(store: simkeep.Store) -> None:
     with store.aliases() as found:
         assert isinstance(found, simkeep.Stream)
         sites = list(found)
-        summary = found.summary
+        totals = found.totals
     assert [site.site for site in sites] == ["0.example", "1.example", "2.example"]
     for site in sites:
         [count] = site.rules
@@ -37,7 +37,7 @@ def test_irrelevant_parameters_are_found_per_site(store: simkeep.Store) -> None:
         assert len(count.examples) == 3 and count.exceptions == ()
         for pair in count.examples:
             assert pair.distance == 0 and count.rule.apply(pair.other) == pair.first
-    assert summary == simkeep.Aliases(
+    assert totals == simkeep.AliasTotals(
         sites=3,
         sites_with_rules=3,
         sampled=0,
@@ -128,7 +128,7 @@ def test_closed_stream_ends_without_a_summary(
     found.close()
     if Path("/proc/self/task").is_dir():
         assert threads("simkeep-aliases") == 0
-    assert found.summary is None and progress.cancelled and list(found) == []
+    assert found.totals is None and progress.is_cancelled and list(found) == []
     with pytest.raises(simkeep.CancelledError):
         list(store.aliases(progress=progress))
     store.close()

@@ -38,7 +38,7 @@ def test_pages_with_similar_text_share_a_leader(store: simkeep.Store) -> None:
     candidates = store.candidates(10)
     assert len(candidates) == 3 and "3 pages" in repr(candidates)
     alone = candidates.candidacy("https://example.com/c")
-    assert alone == simkeep.Candidate(simkeep.Candidacy.ALONE, None, None)
+    assert alone == simkeep.PageCandidacy(simkeep.Candidacy.ALONE, None, None)
     assert candidates.candidacy("https://example.com/new").candidacy == "unknown"
     other = candidates.candidacy("https://example.com/d")
     assert other.candidacy == "candidate" and other.digest == b"d" * 16

@@ -136,11 +136,11 @@ def test_pages_are_dropped_only_for_leaders_visible_to_their_readers(
     for page in found.by_page():
         fated, kept = dropped.fate(page.url), dropped.kept_for(page.url)
         if page.url in expected:
-            assert fated == simkeep.Fated(simkeep.Fate.DROPPED, None)
-            assert kept == simkeep.KeptFor(page.leader, page.distance)
+            assert fated == simkeep.PageFate(simkeep.Fate.DROPPED, None)
+            assert kept == simkeep.KeptPage(page.leader, page.distance)
         else:
             assert fated.fate == "kept" and kept is None
-    assert dropped.fate("https://nobody.example/") == simkeep.Fated(simkeep.Fate.UNKNOWN, None)
+    assert dropped.fate("https://nobody.example/") == simkeep.PageFate(simkeep.Fate.UNKNOWN, None)
     assert dropped.kept_for("https://nobody.example/") is None
     with pytest.raises(simkeep.UrlError):
         dropped.fate("")
@@ -251,7 +251,7 @@ def test_components_and_balls_match_all_pairs(store: simkeep.Store) -> None:
     sizes_of: dict[int, int] = defaultdict(int)
     for page in range(len(pages)):
         sizes_of[root(page)] += 1
-    found = store.components(1)
+    found = store.connected_components(1)
     assert (found.k, found.pages, found.components) == (1, 120, len(sizes_of))
     assert found.multi_page_components == sum(size > 1 for size in sizes_of.values())
     assert [one.pages for one in found.largest] == sorted(
@@ -296,7 +296,7 @@ BAD: list[tuple[Callable[[Any], object], type[Exception], str]] = [
     (lambda s: s.cluster_changes("now"), TypeError, "since must be an aware datetime"),
     (lambda s: s.cluster_changes(AT, 1.5), TypeError, "until must be an aware datetime"),
     (lambda s: s.cluster_changes(AT, at=AT), TypeError, "there is no keyword at"),
-    (lambda s: s.components(-1), ValueError, "k must be"),
+    (lambda s: s.connected_components(-1), ValueError, "k must be"),
     (lambda s: s.balls(3, labels="abc"), TypeError, "labels must be a dictionary"),
     (lambda s: s.balls(3, labels=[("a", "b"), ("a",)]), TypeError, "labels in row 1 must be a pair"),
     (lambda s: s.balls(3, labels={"a": 7}), TypeError, "labels in row 0 must be str, not int"),
@@ -332,7 +332,7 @@ def test_clusters_outlive_the_store(path: Path) -> None:
         lambda: store.clusters(2),
         lambda: store.cluster_of(URL),
         lambda: store.cluster_changes(AT),
-        lambda: store.components(2),
+        lambda: store.connected_components(2),
         lambda: store.balls(2),
     ):
         with pytest.raises(simkeep.ClosedError):
@@ -345,12 +345,12 @@ def test_cancelled_calls_do_not_start(store: simkeep.Store) -> None:
     filled(store, 1000)
     progress = simkeep.Progress()
     assert store.clusters(2, progress=progress).pages == 1000
-    assert not progress.cancelled
+    assert not progress.is_cancelled
     progress.cancel()
     for call in (
         lambda: store.clusters(2, progress=progress),
         lambda: store.cluster_changes(AT, progress=progress),
-        lambda: store.components(2, progress=progress),
+        lambda: store.connected_components(2, progress=progress),
         lambda: store.balls(2, progress=progress),
     ):
         with pytest.raises(simkeep.CancelledError):

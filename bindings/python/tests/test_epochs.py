@@ -6,7 +6,7 @@ import pytest
 from conftest import AT, DAY, OTHER, TEXT, URL
 
 import simkeep
-from simkeep.df import Counter, Table, merge
+from simkeep.df import FrequencyCounter, FrequencyTable, merge
 
 
 def test_origin_name_combines_extractor_and_recipe() -> None:
@@ -41,7 +41,7 @@ def test_an_epoch_begins_and_ends(store: simkeep.Store) -> None:
     assert list(store.stale(new, after=URL)) == []
     with pytest.raises(simkeep.EpochError, match="still in use"):
         store.end_epoch(old)
-    assert store.without_fingerprint(new) == 1
+    assert store.count_without_fingerprint(new) == 1
     fingerprint = simkeep.Fingerprinter("strict").of_page(TEXT)
     assert store.restate(stale.url, stale.time, fingerprint, new) == "stored"
     assert store.restate(URL, AT, fingerprint, new) == "known"
@@ -96,34 +96,34 @@ def test_recipes_have_short_names() -> None:
 
 def test_words_are_weighted_by_a_table(store: simkeep.Store, tmp_path: Path) -> None:
     file = tmp_path / "crawl.df"
-    with Counter(file, "words-idf", memory_bytes=1 << 20) as counter:
+    with FrequencyCounter(file, "words-idf", memory_bytes=1 << 20) as counter:
         for text in (TEXT, OTHER, TEXT):
             counter.add(text)
         table = counter.freeze()
         with pytest.raises(simkeep.InvalidArgumentError):
             counter.add(TEXT)
     assert table.documents == 3 and table.terms > 20 and table.bytes == file.stat().st_size
-    assert Table(file).id == table.id and table.left_out == (1, 0)
+    assert FrequencyTable(file).id == table.id and table.left_out == (1, 0)
     origin = simkeep.Origin("words-idf", extractor=simkeep.EXTRACTOR, table=table)
     assert origin.name.endswith(f"df:{table.id:016x}")
     epoch = store.begin_epoch(origin)
     store.observe(URL, AT, text=TEXT)
     page = store.latest(URL)
     assert page is not None and page.content is not None and page.content.epoch == epoch
-    maker = simkeep.Fingerprinter("words-idf", table=Table(file))
+    maker = simkeep.Fingerprinter("words-idf", table=FrequencyTable(file))
     assert page.content.fingerprint == maker.of_page(TEXT)
     assert store.origin(epoch) == origin
     with pytest.raises(simkeep.InvalidArgumentError, match="the same table"):
         merge([file, file], tmp_path / "sum.df")
-    with Counter(tmp_path / "other.df", "words-idf") as counter:
+    with FrequencyCounter(tmp_path / "other.df", "words-idf") as counter:
         counter.add("one more text of a few words")
         counter.freeze()
     assert merge([file, tmp_path / "other.df"], tmp_path / "sum.df").documents == 4
     with pytest.raises(simkeep.NotATableError):
-        Table(__file__)
+        FrequencyTable(__file__)
 
 
 def test_abandoned_counter_leaves_no_file(tmp_path: Path) -> None:
-    with Counter(tmp_path / "crawl.df") as counter:
+    with FrequencyCounter(tmp_path / "crawl.df") as counter:
         counter.add(TEXT)
     assert list(tmp_path.iterdir()) == []

@@ -76,7 +76,7 @@ def test_damage_names_file_and_offset(path: Path) -> None:
     damaged[len(damaged) // 2] ^= 1
     segment.write_bytes(damaged)
     verified = simkeep.verify(path)
-    assert not verified.sound and len(verified.flaws) == 1
+    assert not verified.is_sound and len(verified.flaws) == 1
     flaw = verified.flaws[0]
     assert flaw.file == f"segments/{segment.name}" and 0 < flaw.offset <= len(damaged)
     assert str(flaw).startswith(f"{flaw.file} is damaged at byte {flaw.offset}")

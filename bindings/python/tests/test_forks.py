@@ -200,7 +200,7 @@ def test_random_forks_lose_nothing_and_never_hang(path: Path) -> None:
     assert failed == []
     store.close()
     with simkeep.Store.open(path) as store:
-        assert store.verify().sound
+        assert store.verify().is_sound
         for url in acknowledged:
             assert store.latest(url) is not None
     reader.close()

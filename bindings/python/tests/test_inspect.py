@@ -105,13 +105,13 @@ def test_overview_matches_the_tool(lived: simkeep.Store, path: Path) -> None:
 
 
 def test_compaction_estimate_shows_reclaimable_bytes(lived: simkeep.Store) -> None:
-    estimate = lived.compaction()
+    estimate = lived.compaction_estimate()
     stats = lived.stats()
     assert (estimate.segments, estimate.segment_bytes) == (len(stats.segments), stats.segment_bytes)
     assert estimate.unsealed_pages == lived.overview().unsealed_pages
     assert 0 < estimate.reclaimable_bytes < estimate.temporary_bytes == stats.segment_bytes
     lived.compact()
-    after = lived.compaction()
+    after = lived.compaction_estimate()
     assert (after.segments, after.reclaimable_bytes, after.temporary_bytes) == (1, 0, 0)
 
 
@@ -376,7 +376,7 @@ def test_calls_on_a_closed_store_raise(store: simkeep.Store) -> None:
     store.close()
     for call in (
         store.overview,
-        store.compaction,
+        store.compaction_estimate,
         store.census,
         store.journal,
         store.operations,

@@ -109,7 +109,7 @@ def cluster_changes(store: simkeep.Store) -> None:
 
 
 def components(store: simkeep.Store) -> None:
-    store.components(20)
+    store.connected_components(20)
 
 
 def balls(store: simkeep.Store) -> None:
@@ -209,7 +209,7 @@ def test_ctrl_c_interrupts_long_calls(
             time.sleep(0.01)
         after = store.stats()
         assert (after.pages, after.visits, after.sequence) == (before.pages, before.visits, before.sequence)
-    assert store.verify().sound
+    assert store.verify().is_sound
     late.sort()
     assert late[len(late) // 2] < SOON and late[-1] < PATIENCE, late
 

@@ -195,11 +195,11 @@ def test_threads_sharing_a_stream_see_each_row_once(store: simkeep.Store) -> Non
 def test_cancelled_progress_stops_calls(store: simkeep.Store) -> None:
     filled(store, 1000)
     progress = simkeep.Progress()
-    assert (progress.stage, progress.fraction, progress.of) == ("waiting", None, None)
+    assert (progress.stage, progress.fraction, progress.total) == ("waiting", None, None)
     verified = store.verify(progress=progress)
-    assert verified.sound and progress.stage == "checking" and progress.fraction == 1.0
+    assert verified.is_sound and progress.stage == "checking" and progress.fraction == 1.0
     progress.cancel()
-    assert progress.cancelled
+    assert progress.is_cancelled
     for call in (store.verify, store.merge, store.compact, store.snapshot().warm_up):
         with pytest.raises(simkeep.CancelledError):
             call(progress=progress)

@@ -11,7 +11,7 @@ import pytest
 from conftest import AT, DAY, OTHER, TEXT, URL, filled
 
 import simkeep
-from simkeep.df import Counter
+from simkeep.df import FrequencyCounter
 
 
 def visits() -> list[simkeep.Observation]:
@@ -99,20 +99,20 @@ def test_a_store_is_checked_backed_up_and_repaired(tmp_path: Path) -> None:
     with simkeep.Store.create(path) as store:
         filled(store, 2000)
         verified = store.verify()
-        assert verified.sound and verified.pages == 2000 and verified.flaws == ()
+        assert verified.is_sound and verified.pages == 2000 and verified.flaws == ()
         made = store.backup(safe)
         assert made.pages == 2000 and made.earlier is None
         assert store.backup(safe, copy=True).earlier == made.sequence
     assert simkeep.backup(path, safe).pages == 2000
-    assert simkeep.verify(safe).sound
+    assert simkeep.verify(safe).is_sound
     [segment] = (path / "segments").iterdir()
     damaged = bytearray(segment.read_bytes())
     damaged[5000] ^= 1
     segment.write_bytes(damaged)
-    assert not simkeep.verify(path, rate=100 << 20, flaws_max=3).sound
+    assert not simkeep.verify(path, rate=100 << 20, flaws_max=3).is_sound
     repaired = simkeep.repair(path, new)
     assert repaired.pages > 0 and len(repaired.flaws) == 1
-    assert repaired.whole or repaired.lost_pages > 0
+    assert repaired.is_whole or repaired.lost_pages > 0
     with simkeep.Reader(new) as reader:
         assert reader.stats().pages == repaired.pages
 
@@ -178,7 +178,7 @@ def test_create_from_starts_with_the_named_epoch(tmp_path: Path) -> None:
 
 def test_origin_carries_its_table(tmp_path: Path) -> None:
     recipe = "words-idf"
-    with Counter(tmp_path / "words.df", recipe) as counter:
+    with FrequencyCounter(tmp_path / "words.df", recipe) as counter:
         for text in (TEXT, OTHER, TEXT + OTHER):
             counter.add(text)
         table = counter.freeze()
@@ -227,21 +227,21 @@ def test_epochs_start_when_their_load_completes(store: simkeep.Store) -> None:
 
 def test_epochs_are_copied_unchanged(tmp_path: Path) -> None:
     epochs = simkeep.LoadEpochs()
-    old = epochs.like("mine/1", begun=17, ended=True)
+    old = epochs.described("mine/1", begun=17, ended=True)
     rows = [simkeep.Observation(URL, AT, fingerprint=4, epoch=old)]
     store, _ = simkeep.Store.create_from(tmp_path / "a", rows, epochs=epochs)
     with store, simkeep.Store.create(tmp_path / "b") as other:
         info = store.epochs()[1]
         assert (info.name, info.begun, info.ended) == ("mine/1", 17, True)
         numbers = simkeep.LoadEpochs()
-        assert len(numbers.of(store)) == 2 and numbers.of(store)[1] == numbers.like("mine/1")
+        assert len(numbers.of(store)) == 2 and numbers.of(store)[1] == numbers.described("mine/1")
         with pytest.raises(TypeError, match="other"):
             numbers.of("store")  # type: ignore[arg-type]
         assert other.load([], epochs=numbers).begun[0].name == "mine/1"
     with pytest.raises(simkeep.InvalidArgumentError):
         epochs.named("")
     with pytest.raises(simkeep.InvalidArgumentError, match="64 bits"):
-        epochs.like("mine/3", reserved=65)
+        epochs.described("mine/3", reserved=65)
     with pytest.raises(TypeError, match="name must be str, not int"):
         epochs.named(7)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="role must be one of"):

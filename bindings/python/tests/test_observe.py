@@ -36,7 +36,7 @@ def test_copies_and_near_duplicates_are_named(store: simkeep.Store) -> None:
     digest = bytes(range(16))
     store.observe(URL, AT, text=TEXT, digest=digest)
     out = store.observe("https://example.org/", AT + DAY, text=TEXT, digest=digest)
-    assert out.copies == (simkeep.Copy(URL, AT),)
+    assert out.copies == (simkeep.ExactCopy(URL, AT),)
     assert out.near == () and out.complete
     assert out.original == simkeep.Original(URL, 0, simkeep.OriginalBy.DIGEST)
     out = store.observe("https://example.net/", AT + DAY, text=TEXT)
@@ -185,7 +185,7 @@ def test_weights_and_classes_hold_until_replaced(store: simkeep.Store) -> None:
     page = store.latest(URL)
     assert page is not None and (page.weight, page.class_) == (0.1, 7)
     assert store.set_property(URL, AT + DAY, weight=2) == "stored"
-    assert store.set_property(URL, AT + DAY, class_=0) is simkeep.Stored.STORED
+    assert store.set_property(URL, AT + DAY, class_=0) is simkeep.PropertyOutcome.STORED
     assert store.set_property("https://example.org/", AT, weight=2) == "missing"
     page = store.latest(URL)
     assert page is not None and (page.weight, page.class_, page.visits) == (2.0, 0, 1)

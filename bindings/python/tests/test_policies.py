@@ -19,7 +19,7 @@ from conftest import AT, DAY, URL, filled, mixed
 
 import simkeep
 from simkeep import recrawl
-from simkeep.recrawl import Belief, Comparison, Decider, Fit, Likelihood, Policy, PoissonPages, Prior, Recent
+from simkeep.recrawl import Belief, Comparison, Decider, Fit, Likelihood, Policy, PoissonPages, Prior, RecentComparisons
 
 TOOL = str(Path(sys.executable).with_name("simkeep"))
 
@@ -96,7 +96,7 @@ def test_priors_are_learned_from_many_pages() -> None:
     assert fit.without(often) == Fit([*[often] * 9, *[never] * 90])
     slow, quick = Likelihood([Comparison(30)] * 9), Likelihood([Comparison(30, True)] * 9)
     hosts = [Fit([quick if n % 4 == 0 else slow] * 5) for n in range(20)]
-    learned = recrawl.Hosts(hosts)
+    learned = recrawl.HostPriors(hosts)
     rates = [Belief(learned.prior(host), Likelihood()).rate for host in (*hosts[:2], Fit())]
     assert rates[0].per_day > 10 * rates[1].per_day and rates[2].low < rates[1].high
 
@@ -108,9 +108,9 @@ def test_policies_are_parsed_from_names() -> None:
         policy = Policy(name)
         for again in (eval(repr(policy)), pickle.loads(pickle.dumps(policy)), Policy(policy)):
             assert again == policy and hash(again) == hash(policy)
-    recent = Recent([Comparison(7, True), Comparison(7)])
+    recent = RecentComparisons([Comparison(7, True), Comparison(7)])
     assert recent.changes == (True, False) and recent.quiet_days == 7
-    assert recent == Recent(iter([Comparison(9, True), Comparison(7)]))
+    assert recent == RecentComparisons(iter([Comparison(9, True), Comparison(7)]))
     belief = Belief(Prior(), Likelihood([Comparison(7, True), Comparison(7)]))
     assert Policy().score(belief, recent, 2, 5) == belief.worth(2, 5)
     assert Policy("harmonic").score(belief, recent, 1, 5) == belief.worth(1, 5, "harmonic")
@@ -328,7 +328,7 @@ CRAWL: dict[str, Any] = {"step_days": 1, "start": 1, "end": 9, "every": 3}
         (lambda s: Likelihood([7]), TypeError, "comparisons in row 0 must be a Comparison, or a pair"),  # type: ignore[list-item]
         (lambda s: Likelihood([(7, 1)]), TypeError, "comparisons in row 0 must be a Comparison, or"),  # type: ignore[list-item]
         (lambda s: Fit([Prior()]), TypeError, "pages in row 0 must be a Likelihood, not Prior"),  # type: ignore[list-item]
-        (lambda s: recrawl.Hosts([1]), TypeError, "hosts in row 0 must be a Fit, not int"),  # type: ignore[list-item]
+        (lambda s: recrawl.HostPriors([1]), TypeError, "hosts in row 0 must be a Fit, not int"),  # type: ignore[list-item]
         (lambda s: Policy("weekly"), simkeep.InvalidArgumentError, "there is no policy .*stormcrawler"),
         (lambda s: Policy(7), TypeError, "name must be str, not int"),  # type: ignore[arg-type]
         (lambda s: recrawl.fixed_intervals([], 1), simkeep.InvalidOptionError, "pages"),
@@ -363,7 +363,7 @@ def test_non_value_objects_cannot_be_pickled(store: simkeep.Store) -> None:
     replay = store.replay()
     likelihood = Likelihood()
     things = [replay, PoissonPages.flat(1, days=1), Prior(), likelihood, Belief(Prior(), likelihood), Fit()]
-    for thing in [*things, recrawl.Hosts([]), Recent()]:
+    for thing in [*things, recrawl.HostPriors([]), RecentComparisons()]:
         with pytest.raises(TypeError, match=f"a {type(thing).__name__} cannot be pickled"):
             pickle.dumps(thing)
     store.close()

@@ -54,7 +54,7 @@ def test_explain_describes_a_search(store: simkeep.Store) -> None:
     assert explained.matches.near[0].url == "https://7.example/7"
     assert explained.instruction_set in ("avx512", "avx2", "popcnt", "portable")
     segment = explained.components[0]
-    assert segment.fingerprints == 2000 and segment.hits == 1 and segment.way in ("rotations", "scan")
+    assert segment.fingerprints == 2000 and segment.hits == 1 and segment.access_path in ("rotations", "scan")
     assert explained.took > timedelta(0)
 
 
@@ -209,7 +209,7 @@ def test_pages_are_read_in_ranges(store: simkeep.Store) -> None:
     store.load({"url": url, "at": AT, "fingerprint": n // 2} for n, url in enumerate(urls))
     for under in (None, "b.example"):
         wanted = [page.url for page in store.scan(under)]
-        splits = store.splits(4, under=under)
+        splits = store.split(4, under=under)
         assert len(splits) == 3
         found, visited = [], []
         for start, end in zip([None, *splits], [*splits, None], strict=True):
@@ -218,7 +218,7 @@ def test_pages_are_read_in_ranges(store: simkeep.Store) -> None:
             found += part
             visited += [url for url, _ in store.observations(under, start=start, end=end)]
         assert found == visited == wanted
-    assert store.splits(1) == []
+    assert store.split(1) == []
     assert [page.url for page in store.scan(start=urls[3], end=urls[5])] == urls[3:5]
     with pytest.raises(TypeError, match="start must be str"):
         store.scan(start=b"https://a.example/")  # type: ignore[arg-type]

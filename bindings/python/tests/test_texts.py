@@ -58,8 +58,8 @@ def test_sketches_estimate_resemblance() -> None:
 
 
 def test_tables_are_compared(tmp_path: Path) -> None:
-    def table(name: str, *texts: str) -> df.Table:
-        with df.Counter(tmp_path / name, "words-idf") as counter:
+    def table(name: str, *texts: str) -> df.FrequencyTable:
+        with df.FrequencyCounter(tmp_path / name, "words-idf") as counter:
             for text in texts:
                 counter.add(text)
             return counter.freeze()

@@ -48,7 +48,7 @@ def values(store: simkeep.Store) -> list[Any]:
         store.stats(),
         *store.due(AT + 999 * DAY, 1),
         *(decision.rate for decision in store.due(AT + 30 * DAY, 1)),
-        simkeep.Pair(1, 2, 2),
+        simkeep.NearPair(1, 2, 2),
         *store.page_pairs(0, epoch=0, equal=True),
         simkeep.recipes()[0],
     ]
@@ -58,7 +58,7 @@ def values(store: simkeep.Store) -> list[Any]:
                 url = f"https://{host}/?page={n}{visitor}"
                 store.observe(url, AT + n * DAY, fingerprint=n * 0x0123456789ABCDEF % 2**64)
     clusters = store.clusters(3, epoch=0)
-    components, mirrors = store.components(3, epoch=0), store.mirrors(epoch=0)
+    components, mirrors = store.connected_components(3, epoch=0), store.mirrors(epoch=0)
     plan = store.plan(AT, 5)
     around = store.cluster_of("https://a.example/?page=3", epoch=0)
     aliases = store.aliases(epoch=0)
@@ -82,7 +82,7 @@ def values(store: simkeep.Store) -> list[Any]:
         *sites[0].rules,
         sites[0].rules[0].rule,
         sites[0].rules[0].examples[0],
-        aliases.summary,
+        aliases.totals,
         *store.diff_since(AT, AT + 99 * DAY),
         *store.diff_exact(store, "a.example"),
         simkeep.ExactDifference("https://a.example/", (), tuple(entry for _, entry in store.observations())),
@@ -95,7 +95,7 @@ def values(store: simkeep.Store) -> list[Any]:
         overview,
         *overview.epochs,
         *overview.space,
-        store.compaction(),
+        store.compaction_estimate(),
         census,
         census.fingerprints,
         *census.largest_hosts,
@@ -168,13 +168,13 @@ def test_a_lag_may_be_negative() -> None:
 
 
 def test_values_of_other_classes_or_fields_differ() -> None:
-    near = simkeep.Near("https://a/", 1, 2)
-    assert near != simkeep.Near("https://a/", 1, 3)
-    other: list[object] = [("https://a/", 1, 2), None, simkeep.Pair(1, 2, 3)]
+    near = simkeep.NearMatch("https://a/", 1, 2)
+    assert near != simkeep.NearMatch("https://a/", 1, 3)
+    other: list[object] = [("https://a/", 1, 2), None, simkeep.NearPair(1, 2, 3)]
     assert all(near != one for one in other)
-    assert repr(near) == "simkeep.Near(url='https://a/', distance=1, fingerprint=0x0000000000000002)"
+    assert repr(near) == "simkeep.NearMatch(url='https://a/', distance=1, fingerprint=0x0000000000000002)"
     match near:
-        case simkeep.Near(url, distance, fingerprint):
+        case simkeep.NearMatch(url, distance, fingerprint):
             assert (url, distance, fingerprint) == ("https://a/", 1, 2)
 
 

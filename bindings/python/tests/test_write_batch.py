@@ -27,7 +27,9 @@ def test_write_batch_accepts_observations_of_another_store(store: simkeep.Store,
         assert other.history(URL) == store.history(URL)
         outcomes = [one for one in answers if isinstance(one, simkeep.Outcome)]
         assert sorted(one.verdict for one in outcomes) == ["changed", "failed", "gone", "new", "same"]
-        assert [one for one in answers if isinstance(one, simkeep.Stored)] == ["stored"] * 3
+        stored = [one for one in answers if not isinstance(one, simkeep.Outcome)]
+        assert stored == ["stored"] * 3
+        assert {type(one) for one in stored} == {simkeep.RestateOutcome, simkeep.PropertyOutcome}
         # All are written at once, so they share a commit.
         assert other.sequence == len(answers) == 8
         again = other.write_batch((URL, entry) for entry in store.history(URL))
@@ -35,7 +37,7 @@ def test_write_batch_accepts_observations_of_another_store(store: simkeep.Store,
     assert store.write_batch([]) == []
     given = simkeep.PropertyEntry(AT, 3.0, None)
     missing = store.write_batch([("https://nowhere.example/", given)])
-    assert missing == [simkeep.Stored.MISSING]
+    assert missing == [simkeep.PropertyOutcome.MISSING]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +86,7 @@ def test_epochs_report_their_origin(store: simkeep.Store, tmp_path: Path) -> Non
     for n in range(3):
         store.observe(f"https://example.com/{n}", AT, fingerprint=n // 2)
     assert store.fingerprints(number) == 2 == store.overview().fingerprints
-    with simkeep.df.Counter(tmp_path / "crawl.df", "words-idf") as counter:
+    with simkeep.df.FrequencyCounter(tmp_path / "crawl.df", "words-idf") as counter:
         counter.add(TEXT)
         table = counter.freeze()
     epoch = store.begin_epoch(simkeep.Origin("words-idf", extractor=simkeep.EXTRACTOR, table=table))

@@ -30,13 +30,14 @@ from ._words import (
     LeaderChangeReason,
     OperationKind,
     OriginalBy,
+    PropertyOutcome,
     Reason,
+    RestateOutcome,
     Role,
     SameBy,
     Seen,
     Space,
     Stage,
-    Stored,
     Verdict,
     VersionKind,
 )
@@ -57,8 +58,8 @@ _AliasKind: TypeAlias = Literal[
     "slash",
     "case",
 ]
-_Index: TypeAlias = Literal["value", "harmonic"]
-_Halves: TypeAlias = Literal["none", "unchanged", "both"]
+_PriorityIndex: TypeAlias = Literal["value", "harmonic"]
+_Pseudocounts: TypeAlias = Literal["none", "unchanged", "both"]
 _T_co = TypeVar("_T_co", covariant=True)
 
 __all__ = [
@@ -67,7 +68,7 @@ __all__ = [
     "AliasRule",
     "AliasSite",
     "AliasSites",
-    "Aliases",
+    "AliasTotals",
     "Answers",
     "BackedUp",
     "Balls",
@@ -75,7 +76,6 @@ __all__ = [
     "Batches",
     "Belief",
     "BitSketch",
-    "Candidate",
     "Candidates",
     "Census",
     "Changes",
@@ -85,51 +85,50 @@ __all__ = [
     "ClusteredPage",
     "Clusters",
     "Compacted",
-    "Compaction",
+    "CompactionEstimate",
     "Comparison",
-    "Component",
     "ComponentSearch",
-    "Components",
+    "ConnectedComponent",
+    "ConnectedComponents",
     "Content",
-    "Copy",
+    "Corruption",
     "Cost",
-    "Counter",
     "DISTANCE_MAX",
     "Decider",
     "Decision",
+    "Diff",
     "Difference",
-    "Differences",
-    "Dropped",
+    "DroppedPages",
     "DumpLine",
     "EXTRACTOR",
     "EpochInfo",
     "EpochOverview",
+    "ExactCopy",
     "ExactDifference",
-    "Explained",
     "Explanation",
-    "Fated",
     "Feature",
-    "Figures",
     "FileCount",
     "FingerprintCensus",
+    "FingerprintExplanation",
     "Fingerprinter",
     "Fingerprints",
     "Fit",
-    "Flaw",
     "Forgotten",
+    "FrequencyCounter",
+    "FrequencyTable",
     "GenerationInfo",
     "HISTORY_WINDOW",
     "Hints",
     "HostCensus",
+    "HostPriors",
     "HostShare",
-    "Hosts",
-    "Incomplete",
+    "IncompleteGeneration",
     "JoinPlan",
     "JoinedPair",
     "JournalView",
-    "KeptFor",
+    "KeptPage",
     "LastChange",
-    "Learned",
+    "LearnedPriors",
     "Likelihood",
     "LoadEpochs",
     "Loaded",
@@ -142,8 +141,9 @@ __all__ = [
     "MirrorExample",
     "MirrorSite",
     "Mirrors",
-    "Near",
     "NearDuplicate",
+    "NearMatch",
+    "NearPair",
     "NewPage",
     "Observation",
     "Operations",
@@ -154,10 +154,11 @@ __all__ = [
     "Outcomes",
     "Overview",
     "Page",
+    "PageCandidacy",
     "PageCluster",
+    "PageFate",
     "PagePair",
     "PageRecord",
-    "Pair",
     "PairedPage",
     "Period",
     "Plan",
@@ -173,7 +174,7 @@ __all__ = [
     "RankedPage",
     "Rate",
     "Reader",
-    "Recent",
+    "RecentComparisons",
     "Repaired",
     "Replay",
     "Restated",
@@ -184,8 +185,9 @@ __all__ = [
     "SegmentStats",
     "SegmentView",
     "Shingles",
+    "SimulationResult",
     "Snapshot",
-    "SpaceOf",
+    "SpaceUsage",
     "StalePage",
     "Stats",
     "Store",
@@ -193,7 +195,6 @@ __all__ = [
     "Survey",
     "TIME_MAX",
     "TIME_MIN",
-    "Table",
     "TableComparison",
     "TableView",
     "Trace",
@@ -305,7 +306,7 @@ def check_generation(
     the call.
     """
 
-def compare(first: Table, second: Table) -> TableComparison:
+def compare(first: FrequencyTable, second: FrequencyTable) -> TableComparison:
     """Compares two tables of document frequencies, to explain why fingerprints by these tables differ.
     Reads both tables once.
     """
@@ -319,7 +320,7 @@ def crawl(
     end: float,
     visits_per_day: float | None = None,
     every: float | None = None,
-) -> Figures:
+) -> SimulationResult:
     """Simulates a crawl, and measures the freshness of the pages.
 
     `by` is a `Decider`, or the name of a policy (`"value"`). From day 0 to the day `end`, in steps
@@ -366,7 +367,7 @@ def fingerprint_batch(
     texts: Iterable[str] | _types.ArrowStream | _types.ArrowArray,
     *,
     recipe: str | None = None,
-    table: Table | None = None,
+    table: FrequencyTable | None = None,
 ) -> Fingerprints:
     """The fingerprints of many texts by `Fingerprinter.of_page`, in order.
 
@@ -425,7 +426,9 @@ def hinted(trust: float, weight: float, after_days: float, otherwise: float) -> 
     infinite.
     """
 
-def interval(weight: float, per_day: float, threshold: float, index: _Index | None = None) -> float | None:
+def interval(
+    weight: float, per_day: float, threshold: float, index: _PriorityIndex | None = None
+) -> float | None:
     """The days after a visit at which the next visit reaches a threshold.
 
     The interval is for a page with this weight and rate, in changes a day. The value of a visit is
@@ -434,7 +437,7 @@ def interval(weight: float, per_day: float, threshold: float, index: _Index | No
     positive and finite.
     """
 
-def irregular(comparisons: Iterable[Comparison], halves: _Halves | None = None) -> float:
+def irregular(comparisons: Iterable[Comparison], halves: _Pseudocounts | None = None) -> float:
     """Changes a day, from comparisons at any intervals: the maximum-likelihood rate.
 
     `halves` adds half comparisons of the mean interval: `"none"`, `"unchanged"` (the default) or
@@ -498,7 +501,7 @@ def last_modified(comparisons: Iterable[Comparison]) -> float:
     has no date.
     """
 
-def merge(tables: list[str | PathLike[str]], path: str | PathLike[str], least: int = 1) -> Table:
+def merge(tables: list[str | PathLike[str]], path: str | PathLike[str], least: int = 1) -> FrequencyTable:
     """Adds up the tables in some files, and writes the sum to another file.
 
     Leaves out features of fewer than `least` documents.
@@ -550,7 +553,7 @@ def random_times(pages: Iterable[tuple[float, float]], visits_per_day: float) ->
 def recipes() -> tuple[Preset, ...]:
     """The recipes with a short name."""
 
-def regular(comparisons: int, changes: int, halves: _Halves | None = None) -> float:
+def regular(comparisons: int, changes: int, halves: _Pseudocounts | None = None) -> float:
     """The changes per interval of a page that changed in some of equal intervals.
 
     Divide the result by the interval in days to get changes a day. `halves` adds half comparisons,
@@ -813,13 +816,13 @@ class AliasSites(Stream[AliasSite]):
     """
 
     @property
-    def summary(self) -> Aliases | None:
+    def totals(self) -> AliasTotals | None:
         """The totals of the search; `None` while the search continues, and if the stream was closed
         early.
         """
 
 @final
-class Aliases:
+class AliasTotals:
     """The totals of a search for aliases."""
 
     __match_args__: tuple[
@@ -1100,7 +1103,7 @@ class Belief:
         """The mean rate, in changes a day, and the central 90 %."""
 
     def __eq__(self, other: object, /) -> bool: ...
-    def interval(self, weight: float, threshold: float, index: _Index | None = None) -> float | None:
+    def interval(self, weight: float, threshold: float, index: _PriorityIndex | None = None) -> float | None:
         """The days after a visit at which the next visit reaches a threshold.
 
         The value of a visit is measured by the index `"value"` (the default) or `"harmonic"`.
@@ -1109,7 +1112,7 @@ class Belief:
         positive and finite.
         """
 
-    def worth(self, weight: float, days: float, index: _Index | None = None) -> float:
+    def worth(self, weight: float, days: float, index: _PriorityIndex | None = None) -> float:
         """The value of a visit this many days after the last visit, in days.
 
         The value is the expectation of the index, `"value"` (the default) or `"harmonic"`, for a
@@ -1145,26 +1148,6 @@ class BitSketch:
         """
 
 @final
-class Candidate:
-    """Whether the text of a page is worth comparing."""
-
-    __match_args__: tuple[Literal["candidacy"], Literal["location"], Literal["digest"]]
-    def __new__(cls, candidacy: Candidacy, location: int | None, digest: bytes | None) -> Self: ...
-    @property
-    def candidacy(self) -> Candidacy:
-        """Whether the page is a candidate."""
-
-    @property
-    def location(self) -> int | None:
-        """The location of the page, for `add`, if the page is a candidate."""
-
-    @property
-    def digest(self) -> bytes | None:
-        """The digest of the compared content, if known. Do not add another text of the page, for
-        example an older version.
-        """
-
-@final
 class Candidates:
     """Pages with other pages within k bits. The texts of these pages are worth comparing.
 
@@ -1182,7 +1165,7 @@ class Candidates:
         Linear in the text. Raises `InvalidArgumentError` if there is no candidate at the location.
         """
 
-    def candidacy(self, url: str) -> Candidate:
+    def candidacy(self, url: str) -> PageCandidacy:
         """Whether the text of a page is needed. Costs a lookup; for a candidate, also reading its
         head.
 
@@ -1590,7 +1573,7 @@ class Clusters:
     def count_dropped(self, open: Iterable[int | None] | None = None) -> int:
         """The number of pages in `dropped`. Costs one pass over the pages, without their URLs."""
 
-    def dropped(self, open: Iterable[int | None] | None = None) -> Dropped:
+    def dropped(self, open: Iterable[int | None] | None = None) -> DroppedPages:
         """The pages that are dropped in favour of their leaders, to look up by URL.
 
         A page is dropped if its leader is another page of its class, or a page of a class in
@@ -1645,7 +1628,7 @@ class Compacted:
         """The number of bytes by which the store shrank."""
 
 @final
-class Compaction:
+class CompactionEstimate:
     """An estimate of the effect of `Store.compact` on the segments."""
 
     __match_args__: tuple[
@@ -1713,26 +1696,6 @@ class Comparison:
     def __hash__(self) -> int: ...
 
 @final
-class Component:
-    """A connected component."""
-
-    __match_args__: tuple[Literal["page"], Literal["pages"], Literal["max_distance"]]
-    def __new__(cls, page: str, pages: int, max_distance: int) -> Self: ...
-    @property
-    def page(self) -> str:
-        """A page of the component: the first by the rules among the pages with the least fingerprint."""
-
-    @property
-    def pages(self) -> int:
-        """The number of pages in the component."""
-
-    @property
-    def max_distance(self) -> int:
-        """The greatest distance between two pages of the component. Above 65,536 fingerprints the distance is
-        a lower bound: each fingerprint is compared only with a few that are far from each other.
-        """
-
-@final
 class ComponentSearch:
     """The search of one segment or memtable."""
 
@@ -1740,7 +1703,7 @@ class ComponentSearch:
         Literal["segment"],
         Literal["fingerprints"],
         Literal["shape"],
-        Literal["way"],
+        Literal["access_path"],
         Literal["expected"],
         Literal["counted"],
         Literal["hits"],
@@ -1752,7 +1715,7 @@ class ComponentSearch:
         segment: int | None,
         fingerprints: int,
         shape: str | None,
-        way: str,
+        access_path: str,
         expected: Cost,
         counted: Cost,
         hits: int,
@@ -1772,7 +1735,7 @@ class ComponentSearch:
         """The shape of the component's tables: column, rotations or cells; `None` for a memtable."""
 
     @property
-    def way(self) -> str:
+    def access_path(self) -> str:
         """The method of the search: rotations, cells or scan."""
 
     @property
@@ -1802,7 +1765,27 @@ class ComponentSearch:
         """
 
 @final
-class Components:
+class ConnectedComponent:
+    """A connected component."""
+
+    __match_args__: tuple[Literal["page"], Literal["pages"], Literal["max_distance"]]
+    def __new__(cls, page: str, pages: int, max_distance: int) -> Self: ...
+    @property
+    def page(self) -> str:
+        """A page of the component: the first by the rules among the pages with the least fingerprint."""
+
+    @property
+    def pages(self) -> int:
+        """The number of pages in the component."""
+
+    @property
+    def max_distance(self) -> int:
+        """The greatest distance between two pages of the component. Above 65,536 fingerprints the distance is
+        a lower bound: each fingerprint is compared only with a few that are far from each other.
+        """
+
+@final
+class ConnectedComponents:
     """The connected components of a snapshot. Two pages are in one component if a chain of pages connects
     them, in which each page is within k bits of the next.
     """
@@ -1822,7 +1805,7 @@ class Components:
         without_fingerprint: int,
         components: int,
         multi_page_components: int,
-        largest: tuple[Component, ...],
+        largest: tuple[ConnectedComponent, ...],
     ) -> Self: ...
     @property
     def k(self) -> int:
@@ -1846,7 +1829,7 @@ class Components:
         """The number of components of two or more pages."""
 
     @property
-    def largest(self) -> tuple[Component, ...]:
+    def largest(self) -> tuple[ConnectedComponent, ...]:
         """The ten largest components of two or more pages."""
 
 @final
@@ -1868,18 +1851,22 @@ class Content:
         """The epoch of the fingerprint."""
 
 @final
-class Copy:
-    """Another page with the same digest: an exact copy."""
+class Corruption:
+    """Damage: the bytes of a file are not as they must be."""
 
-    __match_args__: tuple[Literal["url"], Literal["first"]]
-    def __new__(cls, url: str, first: datetime) -> Self: ...
+    __match_args__: tuple[Literal["file"], Literal["offset"], Literal["what"]]
+    def __new__(cls, file: str, offset: int, what: str) -> Self: ...
     @property
-    def url(self) -> str:
-        """The URL of the page."""
+    def file(self) -> str:
+        """The file, by its path within the store's directory."""
 
     @property
-    def first(self) -> datetime:
-        """The time when the page was first seen with this digest."""
+    def offset(self) -> int:
+        """The byte offset in the file."""
+
+    @property
+    def what(self) -> str:
+        """The damage, with the expected and the actual value."""
 
 @final
 class Cost:
@@ -1902,28 +1889,6 @@ class Cost:
     @property
     def ns(self) -> float:
         """Nanoseconds on one core with all data in memory, without the cost of hits."""
-
-@final
-class Counter:
-    """Counts the documents with each feature, for a new table in a file.
-
-    Counts that do not fit into `memory_bytes` (64 MiB by default) go to a scratch file next to the
-    table.
-    """
-
-    def __new__(
-        cls, path: str | PathLike[str], recipe: str | None = None, *, memory_bytes: int | None = None
-    ) -> Self: ...
-    def __enter__(self) -> Self: ...
-    def __exit__(self, *_raised: object) -> None: ...
-    def add(self, text: str) -> None:
-        """Counts a document."""
-
-    def close(self) -> None:
-        """Discards the counts, and leaves no file, unless the table was frozen. May be called twice."""
-
-    def freeze(self, least: int = 1) -> Table:
-        """Writes the table, without features of fewer than `least` documents, and opens it."""
 
 @final
 class Decider:
@@ -1950,14 +1915,14 @@ class Decider:
         """
 
     @staticmethod
-    def estimated(index: _Index | None = None) -> Decider:
+    def estimated(index: _PriorityIndex | None = None) -> Decider:
         """An index, `"value"` (the default) or `"harmonic"`, at the estimated rate of a page.
 
         The decider has no belief.
         """
 
     @staticmethod
-    def known(index: _Index | None = None) -> Decider:
+    def known(index: _PriorityIndex | None = None) -> Decider:
         """An index, `"value"` (the default) or `"harmonic"`, at the true rate.
 
         The decider requires pages with known rates. The rates of a store's pages are unknown.
@@ -2071,6 +2036,17 @@ class Decision:
         """The decision as text for people."""
 
 @final
+class Diff(Stream[_T_co]):
+    """Differences between pages: a stream in SURT order, read lazily."""
+
+    def epochs(self) -> list[EpochInfo]:
+        """The epochs of the contents and distances.
+
+        The epochs of the earlier side keep their numbers. The epochs that only the later side has
+        follow.
+        """
+
+@final
 class Difference:
     """A page whose current version differs."""
 
@@ -2140,18 +2116,7 @@ class Difference:
         """The time when the later version was last seen."""
 
 @final
-class Differences(Stream[_T_co]):
-    """Differences between pages: a stream in SURT order, read lazily."""
-
-    def epochs(self) -> list[EpochInfo]:
-        """The epochs of the contents and distances.
-
-        The epochs of the earlier side keep their numbers. The epochs that only the later side has
-        follow.
-        """
-
-@final
-class Dropped:
+class DroppedPages:
     """The pages that are dropped in favour of their leaders, by URL.
 
     `len` is the number of these pages. Threads may share the object; their queries run one after
@@ -2159,7 +2124,7 @@ class Dropped:
     """
 
     def __len__(self) -> int: ...
-    def fate(self, url: str) -> Fated:
+    def fate(self, url: str) -> PageFate:
         """The fate of a page. Costs a lookup; for a dropped page, also reading its head.
 
         Raises `UrlError` for an invalid URL.
@@ -2171,7 +2136,7 @@ class Dropped:
         Costs no lookup.
         """
 
-    def kept_for(self, url: str) -> KeptFor | None:
+    def kept_for(self, url: str) -> KeptPage | None:
         """The page that is kept instead of a dropped page, with the distance of the two pages.
 
         `None` if the page is not dropped. Costs as much as `fate`, and reading the kept page.
@@ -2279,6 +2244,20 @@ class EpochOverview:
         """Whether verdicts or searches use the epoch."""
 
 @final
+class ExactCopy:
+    """Another page with the same digest: an exact copy."""
+
+    __match_args__: tuple[Literal["url"], Literal["first"]]
+    def __new__(cls, url: str, first: datetime) -> Self: ...
+    @property
+    def url(self) -> str:
+        """The URL of the page."""
+
+    @property
+    def first(self) -> datetime:
+        """The time when the page was first seen with this digest."""
+
+@final
 class ExactDifference:
     """Entries of a page that exist on only one side."""
 
@@ -2300,52 +2279,6 @@ class ExactDifference:
     @property
     def after(self) -> tuple[Visit | Restated | PropertyEntry, ...]:
         """The entries that only the later side has."""
-
-@final
-class Explained:
-    """The explanation of a fingerprint."""
-
-    __match_args__: tuple[
-        Literal["fingerprint"],
-        Literal["features"],
-        Literal["voting"],
-        Literal["heaviest"],
-        Literal["balance"],
-    ]
-    def __new__(
-        cls,
-        fingerprint: int,
-        features: int,
-        voting: int,
-        heaviest: tuple[Feature, ...],
-        balance: tuple[float, ...],
-    ) -> Self: ...
-    @property
-    def fingerprint(self) -> int:
-        """The fingerprint."""
-
-    @property
-    def features(self) -> int:
-        """The number of distinct features in the text and, if the recipe uses them, the fields."""
-
-    @property
-    def voting(self) -> int:
-        """The number of features that vote; for a minwise recipe, the number of features that determine a bit.
-        """
-
-    @property
-    def heaviest(self) -> tuple[Feature, ...]:
-        """The heaviest features, the heaviest first; for a minwise recipe, the features that determine most
-        bits.
-        """
-
-    @property
-    def balance(self) -> tuple[float, ...]:
-        """For each of the 64 bits, the lowest first, the margin of its vote as a share of the weight of all
-        features: between -1 and 1, positive for a bit that is 1. The nearer to 0, the smaller a change of
-        the document flips the bit. 0 for reserved bits. For a minwise recipe all bits have the same margin:
-        each bit depends on one of the distinct features.
-        """
 
 @final
 class Explanation:
@@ -2375,22 +2308,6 @@ class Explanation:
     @property
     def took(self) -> timedelta:
         """The time of the whole search, with the lookup of pages."""
-
-@final
-class Fated:
-    """The decision whether a page is dropped."""
-
-    __match_args__: tuple[Literal["fate"], Literal["digest"]]
-    def __new__(cls, fate: Fate, digest: bytes | None) -> Self: ...
-    @property
-    def fate(self) -> Fate:
-        """Whether the page is kept or dropped."""
-
-    @property
-    def digest(self) -> bytes | None:
-        """The digest of the compared content, if the page is dropped and has a digest. Other
-        content of the page, for example an older version, may have no kept near-duplicate.
-        """
 
 @final
 class Feature:
@@ -2446,51 +2363,6 @@ class Feature:
         """The feature's share of the weight of all features, from 0 to 1; for a minwise recipe, its share of
         the bits.
         """
-
-@final
-class Figures:
-    """Averages over the discovered pages of a simulated crawl and the measured time."""
-
-    __match_args__: tuple[
-        Literal["freshness"],
-        Literal["near_freshness"],
-        Literal["staleness"],
-        Literal["divergence"],
-        Literal["visits_per_day"],
-    ]
-    def __new__(
-        cls,
-        freshness: float,
-        near_freshness: float,
-        staleness: float,
-        divergence: float,
-        visits_per_day: float,
-    ) -> Self: ...
-    @property
-    def freshness(self) -> float:
-        """The fraction of time in which the last seen version was the current version."""
-
-    @property
-    def near_freshness(self) -> float:
-        """The fraction of time in which the last seen version differed from the current version by at most a
-        minor change.
-        """
-
-    @property
-    def staleness(self) -> float:
-        """The harmonic number of the changes missed since the last visit, 1 + ½ + ⅓ + …, averaged over
-        time. LambdaCrawl uses this number as its penalty.
-        """
-
-    @property
-    def divergence(self) -> float:
-        """The fraction of the 64 bits in which the last seen version differed from the current version,
-        averaged over time.
-        """
-
-    @property
-    def visits_per_day(self) -> float:
-        """The visits a day."""
 
 @final
 class FileCount:
@@ -2593,18 +2465,64 @@ class FingerprintCensus:
         """
 
 @final
+class FingerprintExplanation:
+    """The explanation of a fingerprint."""
+
+    __match_args__: tuple[
+        Literal["fingerprint"],
+        Literal["features"],
+        Literal["voting"],
+        Literal["heaviest"],
+        Literal["balance"],
+    ]
+    def __new__(
+        cls,
+        fingerprint: int,
+        features: int,
+        voting: int,
+        heaviest: tuple[Feature, ...],
+        balance: tuple[float, ...],
+    ) -> Self: ...
+    @property
+    def fingerprint(self) -> int:
+        """The fingerprint."""
+
+    @property
+    def features(self) -> int:
+        """The number of distinct features in the text and, if the recipe uses them, the fields."""
+
+    @property
+    def voting(self) -> int:
+        """The number of features that vote; for a minwise recipe, the number of features that determine a bit.
+        """
+
+    @property
+    def heaviest(self) -> tuple[Feature, ...]:
+        """The heaviest features, the heaviest first; for a minwise recipe, the features that determine most
+        bits.
+        """
+
+    @property
+    def balance(self) -> tuple[float, ...]:
+        """For each of the 64 bits, the lowest first, the margin of its vote as a share of the weight of all
+        features: between -1 and 1, positive for a bit that is 1. The nearer to 0, the smaller a change of
+        the document flips the bit. 0 for reserved bits. For a minwise recipe all bits have the same margin:
+        each bit depends on one of the distinct features.
+        """
+
+@final
 class Fingerprinter:
     """Makes fingerprints by a recipe, which is selected by its name or short name.
 
     `table` is for recipes that weigh words by rarity. Threads may share a fingerprinter.
     """
 
-    def __new__(cls, recipe: str | None = None, *, table: Table | None = None) -> Self: ...
+    def __new__(cls, recipe: str | None = None, *, table: FrequencyTable | None = None) -> Self: ...
     @property
     def recipe(self) -> str:
         """The name of the recipe."""
 
-    def explain(self, text: str, *, limit: int | None = 20) -> Explained:
+    def explain(self, text: str, *, limit: int | None = 20) -> FingerprintExplanation:
         """Fingerprints a text, and explains the result.
 
         The result has the heaviest features, at most `limit`, and how near each bit is to flipping.
@@ -2670,24 +2588,6 @@ class Fit:
         """The evidence without a page that was added. The page is represented by its likelihood."""
 
 @final
-class Flaw:
-    """Damage: the bytes of a file are not as they must be."""
-
-    __match_args__: tuple[Literal["file"], Literal["offset"], Literal["what"]]
-    def __new__(cls, file: str, offset: int, what: str) -> Self: ...
-    @property
-    def file(self) -> str:
-        """The file, by its path within the store's directory."""
-
-    @property
-    def offset(self) -> int:
-        """The byte offset in the file."""
-
-    @property
-    def what(self) -> str:
-        """The damage, with the expected and the actual value."""
-
-@final
 class Forgotten:
     """The result of `forget`."""
 
@@ -2700,6 +2600,61 @@ class Forgotten:
     @property
     def visits(self) -> int:
         """The number of visits to the hidden pages."""
+
+@final
+class FrequencyCounter:
+    """Counts the documents with each feature, for a new table in a file.
+
+    Counts that do not fit into `memory_bytes` (64 MiB by default) go to a scratch file next to the
+    table.
+    """
+
+    def __new__(
+        cls, path: str | PathLike[str], recipe: str | None = None, *, memory_bytes: int | None = None
+    ) -> Self: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_raised: object) -> None: ...
+    def add(self, text: str) -> None:
+        """Counts a document."""
+
+    def close(self) -> None:
+        """Discards the counts, and leaves no file, unless the table was frozen. May be called twice."""
+
+    def freeze(self, least: int = 1) -> FrequencyTable:
+        """Writes the table, without features of fewer than `least` documents, and opens it."""
+
+@final
+class FrequencyTable:
+    """A frozen table of document frequencies: a memory-mapped file. Opening a table reads and checks
+    the whole file.
+    """
+
+    def __new__(cls, path: str | PathLike[str]) -> Self: ...
+    @property
+    def bytes(self) -> int:
+        """The length of the file in bytes."""
+
+    @property
+    def documents(self) -> int:
+        """The number of counted documents."""
+
+    @property
+    def features(self) -> str:
+        """The kind of features: the first part of the names of the recipes that can use the table."""
+
+    @property
+    def id(self) -> int:
+        """The identity of the table: its checksum."""
+
+    @property
+    def left_out(self) -> tuple[int, int]:
+        """The minimum number of documents of a feature in the table, and the number of rarer features
+        that were left out.
+        """
+
+    @property
+    def terms(self) -> int:
+        """The number of features in the table."""
 
 @final
 class GenerationInfo:
@@ -2798,21 +2753,7 @@ class HostCensus:
         """The results of visits to the host's pages."""
 
 @final
-class HostShare:
-    """The share of a host in a store."""
-
-    __match_args__: tuple[Literal["host"], Literal["share"]]
-    def __new__(cls, host: str, share: float) -> Self: ...
-    @property
-    def host(self) -> str:
-        """The name of the host; for URLs without a host, the scheme and a colon."""
-
-    @property
-    def share(self) -> float:
-        """The approximate share of the host in the store's pages, from 0 to 1."""
-
-@final
-class Hosts:
+class HostPriors:
     """Priors for the pages of a host, learned from many hosts.
 
     The differences between hosts, and within them, determine how much a page indicates about other
@@ -2828,7 +2769,21 @@ class Hosts:
         """
 
 @final
-class Incomplete:
+class HostShare:
+    """The share of a host in a store."""
+
+    __match_args__: tuple[Literal["host"], Literal["share"]]
+    def __new__(cls, host: str, share: float) -> Self: ...
+    @property
+    def host(self) -> str:
+        """The name of the host; for URLs without a host, the scheme and a colon."""
+
+    @property
+    def share(self) -> float:
+        """The approximate share of the host in the store's pages, from 0 to 1."""
+
+@final
+class IncompleteGeneration:
     """A generation newer than the generation that is read. It was skipped because it is incomplete."""
 
     __match_args__: tuple[Literal["generation"], Literal["why"]]
@@ -2878,7 +2833,7 @@ class JoinPlan:
         memory_bytes: int | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
-    ) -> Stream[Pair]:
+    ) -> Stream[NearPair]:
         """Finds the pairs of a task among its fingerprints from `View.partition`: the fingerprints of
         its first and of its second piece.
 
@@ -2991,7 +2946,7 @@ class JournalView:
         """The number of forgotten pages and prefixes."""
 
 @final
-class KeptFor:
+class KeptPage:
     """The page that is kept in place of a dropped page."""
 
     __match_args__: tuple[Literal["url"], Literal["distance"]]
@@ -3019,7 +2974,7 @@ class LastChange:
         """The Hamming distance to the version before, if known."""
 
 @final
-class Learned:
+class LearnedPriors:
     """Priors for the change rates of pages, learned from all pages of a store. For the keyword
     `learned` of `due`.
 
@@ -3057,7 +3012,7 @@ class LoadEpochs:
     """
 
     def __new__(cls) -> Self: ...
-    def like(
+    def described(
         self,
         name: str,
         *,
@@ -3101,7 +3056,7 @@ class LoadEpochs:
         document frequencies, if the origin has one, is copied into the store.
         """
 
-    def table(self, epoch: int, table: Table) -> None:
+    def table(self, epoch: int, table: FrequencyTable) -> None:
         """Adds the table of document frequencies of an epoch of this load.
 
         The table is copied into the store, unless the store already has it. Raises `EpochError` for
@@ -3290,9 +3245,9 @@ class Matches:
     """The result of a search: a collection of near pages."""
 
     __match_args__: tuple[Literal["near"], Literal["complete"], Literal["within"]]
-    def __new__(cls, near: tuple[Near, ...], complete: bool, within: int | None) -> Self: ...
+    def __new__(cls, near: tuple[NearMatch, ...], complete: bool, within: int | None) -> Self: ...
     @property
-    def near(self) -> tuple[Near, ...]:
+    def near(self) -> tuple[NearMatch, ...]:
         """The pages, nearest first, then in SURT order."""
 
     @property
@@ -3308,10 +3263,10 @@ class Matches:
         """
 
     @overload
-    def __getitem__(self, index: SupportsIndex, /) -> Near: ...
+    def __getitem__(self, index: SupportsIndex, /) -> NearMatch: ...
     @overload
-    def __getitem__(self, index: slice, /) -> tuple[Near, ...]: ...
-    def __iter__(self) -> Iterator[Near]: ...
+    def __getitem__(self, index: slice, /) -> tuple[NearMatch, ...]: ...
+    def __iter__(self) -> Iterator[NearMatch]: ...
     def __len__(self) -> int: ...
 
 @final
@@ -3528,24 +3483,6 @@ class Mirrors:
         """
 
 @final
-class Near:
-    """A page near a fingerprint."""
-
-    __match_args__: tuple[Literal["url"], Literal["distance"], Literal["fingerprint"]]
-    def __new__(cls, url: str, distance: int, fingerprint: int) -> Self: ...
-    @property
-    def url(self) -> str:
-        """The URL of the page."""
-
-    @property
-    def distance(self) -> int:
-        """The Hamming distance between the page's fingerprint and the searched fingerprint."""
-
-    @property
-    def fingerprint(self) -> int:
-        """The page's fingerprint, with reserved bits set to 0."""
-
-@final
 class NearDuplicate:
     """A near-duplicate of the content that a visit saw."""
 
@@ -3566,6 +3503,42 @@ class NearDuplicate:
     @property
     def first(self) -> datetime:
         """The time when the page was first seen with its content in force."""
+
+@final
+class NearMatch:
+    """A page near a fingerprint."""
+
+    __match_args__: tuple[Literal["url"], Literal["distance"], Literal["fingerprint"]]
+    def __new__(cls, url: str, distance: int, fingerprint: int) -> Self: ...
+    @property
+    def url(self) -> str:
+        """The URL of the page."""
+
+    @property
+    def distance(self) -> int:
+        """The Hamming distance between the page's fingerprint and the searched fingerprint."""
+
+    @property
+    def fingerprint(self) -> int:
+        """The page's fingerprint, with reserved bits set to 0."""
+
+@final
+class NearPair:
+    """Two different fingerprints of pages that are near each other."""
+
+    __match_args__: tuple[Literal["left"], Literal["right"], Literal["distance"]]
+    def __new__(cls, left: int, right: int, distance: int) -> Self: ...
+    @property
+    def left(self) -> int:
+        """The smaller fingerprint."""
+
+    @property
+    def right(self) -> int:
+        """The larger fingerprint."""
+
+    @property
+    def distance(self) -> int:
+        """The number of bits in which the two fingerprints differ: 1 to 64."""
 
 @final
 class NewPage:
@@ -3627,11 +3600,11 @@ class Observation:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     @classmethod
-    def failed(cls, url: str, at: Time, **keywords: Unpack[_types.Word]) -> Self:
+    def failed(cls, url: str, at: Time, **keywords: Unpack[_types.WithoutContent]) -> Self:
         """A visit that failed."""
 
     @classmethod
-    def gone(cls, url: str, at: Time, **keywords: Unpack[_types.Word]) -> Self:
+    def gone(cls, url: str, at: Time, **keywords: Unpack[_types.WithoutContent]) -> Self:
         """A visit that found the page gone."""
 
     @classmethod
@@ -3639,7 +3612,7 @@ class Observation:
         """A visit with unmodified content, by the server's report."""
 
     @classmethod
-    def redirect(cls, url: str, at: Time, to: str, **keywords: Unpack[_types.Word]) -> Self:
+    def redirect(cls, url: str, at: Time, to: str, **keywords: Unpack[_types.WithoutContent]) -> Self:
         """A visit that found a redirect to a target, which may be relative to the page."""
 
 @final
@@ -3682,7 +3655,7 @@ class Origin:
     """
 
     def __new__(
-        cls, recipe: str | None = None, *, extractor: str | None = None, table: Table | None = None
+        cls, recipe: str | None = None, *, extractor: str | None = None, table: FrequencyTable | None = None
     ) -> Self: ...
     @property
     def recipe(self) -> str:
@@ -3753,7 +3726,7 @@ class Outcome:
         novel: bool,
         priority: float,
         also: bool,
-        copies: tuple[Copy, ...],
+        copies: tuple[ExactCopy, ...],
         near: tuple[NearDuplicate, ...],
         original: Original | None,
         complete: bool,
@@ -3822,7 +3795,7 @@ class Outcome:
         """
 
     @property
-    def copies(self) -> tuple[Copy, ...]:
+    def copies(self) -> tuple[ExactCopy, ...]:
         """Other pages whose version in force has the digest of this content (and its fingerprint, in the same
         epoch), in the order in which they were first seen with this digest. The first page is the original,
         unless this page had the content earlier. Empty for content without a fingerprint.
@@ -3925,9 +3898,9 @@ class Overview:
         commonest_pages: int,
         epochs: tuple[EpochOverview, ...],
         segments: tuple[SegmentOverview, ...],
-        space: tuple[SpaceOf, ...],
+        space: tuple[SpaceUsage, ...],
         hosts: tuple[HostShare, ...],
-        flaw: Flaw | None,
+        flaw: Corruption | None,
     ) -> Self: ...
     @property
     def sequence(self) -> int:
@@ -3990,7 +3963,7 @@ class Overview:
         """The live segments, the oldest first."""
 
     @property
-    def space(self) -> tuple[SpaceOf, ...]:
+    def space(self) -> tuple[SpaceUsage, ...]:
         """Bytes of the segments by purpose, in descending order."""
 
     @property
@@ -4000,7 +3973,7 @@ class Overview:
         """
 
     @property
-    def flaw(self) -> Flaw | None:
+    def flaw(self) -> Corruption | None:
         """The damage among the 64 sampled pages, if any. With damage, `hosts` is empty."""
 
 @final
@@ -4092,6 +4065,26 @@ class Page:
         """The change statistics of the page's visits."""
 
 @final
+class PageCandidacy:
+    """Whether the text of a page is worth comparing."""
+
+    __match_args__: tuple[Literal["candidacy"], Literal["location"], Literal["digest"]]
+    def __new__(cls, candidacy: Candidacy, location: int | None, digest: bytes | None) -> Self: ...
+    @property
+    def candidacy(self) -> Candidacy:
+        """Whether the page is a candidate."""
+
+    @property
+    def location(self) -> int | None:
+        """The location of the page, for `add`, if the page is a candidate."""
+
+    @property
+    def digest(self) -> bytes | None:
+        """The digest of the compared content, if known. Do not add another text of the page, for
+        example an older version.
+        """
+
+@final
 class PageCluster:
     """The cluster of a page."""
 
@@ -4109,6 +4102,22 @@ class PageCluster:
     def complete(self) -> bool:
         """Whether this cluster equals the cluster of the page in `clusters`. If not, the searches
         around the page were cut short: another page may be the leader, or pages may be missing.
+        """
+
+@final
+class PageFate:
+    """The decision whether a page is dropped."""
+
+    __match_args__: tuple[Literal["fate"], Literal["digest"]]
+    def __new__(cls, fate: Fate, digest: bytes | None) -> Self: ...
+    @property
+    def fate(self) -> Fate:
+        """Whether the page is kept or dropped."""
+
+    @property
+    def digest(self) -> bytes | None:
+        """The digest of the compared content, if the page is dropped and has a digest. Other
+        content of the page, for example an older version, may have no kept near-duplicate.
         """
 
 @final
@@ -4164,24 +4173,6 @@ class PageRecord:
     @property
     def is_first(self) -> bool:
         """Whether the page's data begins in this location: data in older segments does not count."""
-
-@final
-class Pair:
-    """Two different fingerprints of pages that are near each other."""
-
-    __match_args__: tuple[Literal["left"], Literal["right"], Literal["distance"]]
-    def __new__(cls, left: int, right: int, distance: int) -> Self: ...
-    @property
-    def left(self) -> int:
-        """The smaller fingerprint."""
-
-    @property
-    def right(self) -> int:
-        """The larger fingerprint."""
-
-    @property
-    def distance(self) -> int:
-        """The number of bits in which the two fingerprints differ: 1 to 64."""
 
 @final
 class PairedPage:
@@ -4313,13 +4304,13 @@ class Policy:
 
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
-    def schedule(self, recent: Recent) -> Schedule | None:
+    def schedule(self, recent: RecentComparisons) -> Schedule | None:
         """The interval of a page.
 
         `None` for `"value"`, `"harmonic"` and `"uniform"`, which have no intervals.
         """
 
-    def score(self, belief: Belief, recent: Recent, weight: float, days: float) -> float:
+    def score(self, belief: Belief, recent: RecentComparisons, weight: float, days: float) -> float:
         """The score of a page: the page with the highest score is visited first.
 
         For `"value"` and `"harmonic"` the score is the weighted value of a visit, in days. For
@@ -4401,10 +4392,6 @@ class Progress:
 
     def __new__(cls) -> Self: ...
     @property
-    def cancelled(self) -> bool:
-        """Whether the call was cancelled."""
-
-    @property
     def done(self) -> int:
         """The amount of work of this stage that is done."""
 
@@ -4417,12 +4404,16 @@ class Progress:
         """The fraction of this stage that is done, from 0 to 1; `None` if unknown."""
 
     @property
-    def of(self) -> int | None:
-        """The approximate total of this stage; `None` if unknown."""
+    def is_cancelled(self) -> bool:
+        """Whether the call was cancelled."""
 
     @property
     def stage(self) -> Stage:
         """The stage of the call."""
+
+    @property
+    def total(self) -> int | None:
+        """The approximate total of this stage; `None` if unknown."""
 
     def cancel(self) -> None:
         """Cancels the call soon."""
@@ -4643,7 +4634,7 @@ class Reader(View):
         """The number of the generation; `None` for a store."""
 
     @property
-    def incomplete(self) -> Incomplete | None:
+    def incomplete(self) -> IncompleteGeneration | None:
         """The newest generation in the directory, if it is incomplete and an older generation is read.
 
         An incomplete generation is still being copied, or one of its files was truncated. `None`
@@ -4689,7 +4680,7 @@ class Reader(View):
         """Sizes of the reader's view. Reads no table."""
 
 @final
-class Recent:
+class RecentComparisons:
     """The last 64 comparisons of a page in order, for policies that depend on the order."""
 
     def __new__(cls, comparisons: Iterable[Comparison] | None = None) -> Self: ...
@@ -4710,7 +4701,7 @@ class Repaired:
     """The result of a repair."""
 
     __match_args__: tuple[
-        Literal["whole"],
+        Literal["is_whole"],
         Literal["pages"],
         Literal["visits"],
         Literal["lost"],
@@ -4725,7 +4716,7 @@ class Repaired:
     ]
     def __new__(
         cls,
-        whole: bool,
+        is_whole: bool,
         pages: int,
         visits: int,
         lost: tuple[Loss, ...],
@@ -4735,11 +4726,11 @@ class Repaired:
         withheld_pages: int,
         ambiguities: tuple[str, ...],
         unnamed_epochs: tuple[str, ...],
-        flaws: tuple[Flaw, ...],
+        flaws: tuple[Corruption, ...],
         more_flaws: int,
     ) -> Self: ...
     @property
-    def whole(self) -> bool:
+    def is_whole(self) -> bool:
         """Whether all data was saved, and no forgotten page was restored."""
 
     @property
@@ -4784,7 +4775,7 @@ class Repaired:
         """Epochs whose names could not be read, by their new names."""
 
     @property
-    def flaws(self) -> tuple[Flaw, ...]:
+    def flaws(self) -> tuple[Corruption, ...]:
         """The first flaws found, whether or not they lost data."""
 
     @property
@@ -5173,6 +5164,51 @@ class Shingles:
         """
 
 @final
+class SimulationResult:
+    """Averages over the discovered pages of a simulated crawl and the measured time."""
+
+    __match_args__: tuple[
+        Literal["freshness"],
+        Literal["near_freshness"],
+        Literal["staleness"],
+        Literal["divergence"],
+        Literal["visits_per_day"],
+    ]
+    def __new__(
+        cls,
+        freshness: float,
+        near_freshness: float,
+        staleness: float,
+        divergence: float,
+        visits_per_day: float,
+    ) -> Self: ...
+    @property
+    def freshness(self) -> float:
+        """The fraction of time in which the last seen version was the current version."""
+
+    @property
+    def near_freshness(self) -> float:
+        """The fraction of time in which the last seen version differed from the current version by at most a
+        minor change.
+        """
+
+    @property
+    def staleness(self) -> float:
+        """The harmonic number of the changes missed since the last visit, 1 + ½ + ⅓ + …, averaged over
+        time. LambdaCrawl uses this number as its penalty.
+        """
+
+    @property
+    def divergence(self) -> float:
+        """The fraction of the 64 bits in which the last seen version differed from the current version,
+        averaged over time.
+        """
+
+    @property
+    def visits_per_day(self) -> float:
+        """The visits a day."""
+
+@final
 class Snapshot(View):
     """A snapshot of a store: later observations, merges and forgets do not affect it.
 
@@ -5180,7 +5216,7 @@ class Snapshot(View):
     """
 
 @final
-class SpaceOf:
+class SpaceUsage:
     """The number of bytes for a purpose."""
 
     __match_args__: tuple[Literal["of"], Literal["bytes"]]
@@ -5313,7 +5349,7 @@ class Store(View):
         _traceback: TracebackType | None = None,
     ) -> None: ...
     def backup(
-        self, path: str | PathLike[str], *, copy: bool = False, progress: Progress | None = None
+        self, to: str | PathLike[str], *, copy: bool = False, progress: Progress | None = None
     ) -> BackedUp:
         """Makes a backup of the store in another directory, or updates it. Ctrl-C ends the call."""
 
@@ -5389,7 +5425,7 @@ class Store(View):
         Fails if more than `left` pages would have no comparable fingerprint; `None` means no limit.
         """
 
-    def failed(self, url: str, at: Time, **known: Unpack[_types.Word]) -> Outcome:
+    def failed(self, url: str, at: Time, **known: Unpack[_types.WithoutContent]) -> Outcome:
         """Reports a visit that failed. The current content stays current.
 
         Keywords: the keywords of `gone`.
@@ -5409,7 +5445,7 @@ class Store(View):
 
     @overload
     def forget(self, url: None = None, *, prefix: str) -> Forgotten: ...
-    def gone(self, url: str, at: Time, **known: Unpack[_types.Word]) -> Outcome:
+    def gone(self, url: str, at: Time, **known: Unpack[_types.WithoutContent]) -> Outcome:
         """Reports a visit that found the page gone.
 
         Keywords: `status`, `weight`, `class_`.
@@ -5584,7 +5620,7 @@ class Store(View):
 
     @overload
     def purge(self, url: None = None, *, prefix: str, progress: Progress | None = None) -> Forgotten: ...
-    def redirect(self, url: str, at: Time, to: str, **known: Unpack[_types.Word]) -> Outcome:
+    def redirect(self, url: str, at: Time, to: str, **known: Unpack[_types.WithoutContent]) -> Outcome:
         """Reports a visit that found a redirect to a target, which may be relative to the page.
 
         A redirect ends the page's content. The page is unchanged until the target changes. A
@@ -5615,7 +5651,7 @@ class Store(View):
         epoch: int,
         *,
         digest: bytes | bytearray | None = None,
-    ) -> Stored:
+    ) -> RestateOutcome:
         """Stores a fingerprint in another epoch for the content that a page had at a time.
 
         A restatement is neither a visit nor a change of the page.
@@ -5627,14 +5663,14 @@ class Store(View):
         """Writes the memtable as a segment. Sealing also happens automatically."""
 
     @overload
-    def set_property(self, url: str, at: Time, *, weight: float, class_: None = None) -> Stored:
+    def set_property(self, url: str, at: Time, *, weight: float, class_: None = None) -> PropertyOutcome:
         """Sets the weight or the class of a page from a time on, without a visit.
 
         Returns `"stored"`, `"known"`, or `"missing"` for an unknown page.
         """
 
     @overload
-    def set_property(self, url: str, at: Time, *, weight: None = None, class_: int) -> Stored: ...
+    def set_property(self, url: str, at: Time, *, weight: None = None, class_: int) -> PropertyOutcome: ...
     def snapshot(self) -> Snapshot:
         """A snapshot of the store: later changes do not affect it."""
 
@@ -5655,7 +5691,7 @@ class Store(View):
 
     def write_batch(
         self, entries: Iterable[tuple[str, Visit | Restated | PropertyEntry | VisitEntry]]
-    ) -> list[Outcome | Stored]:
+    ) -> list[Outcome | RestateOutcome | PropertyOutcome]:
         """Observes, restates and sets properties in one call. The argument has pairs of a URL and an
         entry, as returned by `observations`.
 
@@ -5727,39 +5763,6 @@ class Survey:
         the compared pages, the second decile of the slowest two tenths, and so on. `None` without compared
         pages.
         """
-
-@final
-class Table:
-    """A frozen table of document frequencies: a memory-mapped file. Opening a table reads and checks
-    the whole file.
-    """
-
-    def __new__(cls, path: str | PathLike[str]) -> Self: ...
-    @property
-    def bytes(self) -> int:
-        """The length of the file in bytes."""
-
-    @property
-    def documents(self) -> int:
-        """The number of counted documents."""
-
-    @property
-    def features(self) -> str:
-        """The kind of features: the first part of the names of the recipes that can use the table."""
-
-    @property
-    def id(self) -> int:
-        """The identity of the table: its checksum."""
-
-    @property
-    def left_out(self) -> tuple[int, int]:
-        """The minimum number of documents of a feature in the table, and the number of rarer features
-        that were left out.
-        """
-
-    @property
-    def terms(self) -> int:
-        """The number of features in the table."""
 
 @final
 class TableComparison:
@@ -5921,7 +5924,7 @@ class Verified:
     """The result of a check."""
 
     __match_args__: tuple[
-        Literal["sound"],
+        Literal["is_sound"],
         Literal["files"],
         Literal["bytes"],
         Literal["pages"],
@@ -5932,17 +5935,17 @@ class Verified:
     ]
     def __new__(
         cls,
-        sound: bool,
+        is_sound: bool,
         files: int,
         bytes: int,
         pages: int,
         visits: int,
         catalog: bool,
-        flaws: tuple[Flaw, ...],
+        flaws: tuple[Corruption, ...],
         more_flaws: int,
     ) -> Self: ...
     @property
-    def sound(self) -> bool:
+    def is_sound(self) -> bool:
         """Whether no flaw was found."""
 
     @property
@@ -5968,7 +5971,7 @@ class Verified:
         """
 
     @property
-    def flaws(self) -> tuple[Flaw, ...]:
+    def flaws(self) -> tuple[Corruption, ...]:
         """The first flaws, file by file and block by block."""
 
     @property
@@ -6115,7 +6118,7 @@ class View:
         """
 
     def all_fingerprints(
-        self, *, progress: Progress | None = None, **like: Unpack[_types.Pairs]
+        self, *, progress: Progress | None = None, **like: Unpack[_types.FingerprintPairs]
     ) -> Stream[int]:
         """All different fingerprints of pages, each once, in no particular order.
 
@@ -6127,8 +6130,8 @@ class View:
         """
 
     def all_pairs(
-        self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.Pairs]
-    ) -> Stream[Pair]:
+        self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.FingerprintPairs]
+    ) -> Stream[NearPair]:
         """All pairs of different fingerprints of pages within k bits of each other, in no particular
         order.
 
@@ -6244,7 +6247,7 @@ class View:
         MiB); `scratch`, a directory for scratch files.
         """
 
-    def compaction(self) -> Compaction:
+    def compaction_estimate(self) -> CompactionEstimate:
         """Estimates the space that `compact` would free.
 
         The space space is the data that newer segments repeat, and the fingerprint tables of ended
@@ -6261,9 +6264,9 @@ class View:
         change (0.5). Costs as much as `latest`.
         """
 
-    def components(
+    def connected_components(
         self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.Clustering]
-    ) -> Components:
+    ) -> ConnectedComponents:
         """Computes connected components: pages within k bits of each other are in one component.
 
         Tools that remove all but one page of each component work this way. A chain of small steps
@@ -6277,6 +6280,11 @@ class View:
         Takes the keywords of `clusters`.
         """
 
+    def count_without_fingerprint(self, epoch: int, *, classes: Iterable[int | None] | None = None) -> int:
+        """The number of pages with current content that searches of an epoch do not find. Costs a
+        scan.
+        """
+
     def decide(self, url: str, plan: Plan) -> Decision | None:
         """The decision about a page by a plan; `None` for an unknown page.
 
@@ -6284,7 +6292,7 @@ class View:
         record, and a search for the page's leader. Raises `UrlError` for an invalid URL.
         """
 
-    def diff(self, before: View, under: str | None = None) -> Differences[Difference]:
+    def diff(self, before: View, under: str | None = None) -> Diff[Difference]:
         """The differences between this store and an earlier state `before`, or any other store.
 
         Returns the pages under a prefix, or all pages, whose current version differs, in SURT
@@ -6294,13 +6302,13 @@ class View:
         the same. Reads both stores once, lazily, with one page of each in memory.
         """
 
-    def diff_exact(self, before: View, under: str | None = None) -> Differences[ExactDifference]:
+    def diff_exact(self, before: View, under: str | None = None) -> Diff[ExactDifference]:
         """The entries that only one of two stores has, of the pages under a prefix, or of all pages.
 
         Reads both stores once, lazily.
         """
 
-    def diff_since(self, since: Time, until: Time, under: str | None = None) -> Differences[Difference]:
+    def diff_since(self, since: Time, until: Time, under: str | None = None) -> Diff[Difference]:
         """The changes of the pages under a prefix, or of all pages, from one time to another,
         inclusive.
 
@@ -6351,7 +6359,7 @@ class View:
         text: str | None = None,
         html: _types.Html | None = None,
         url: str | None = None,
-        **like: Unpack[_types.Near],
+        **like: Unpack[_types.Query],
     ) -> Explanation:
         """Explains the plan and the cost of a search. Costs about three searches.
 
@@ -6382,7 +6390,7 @@ class View:
         *,
         buckets: int | None = None,
         progress: Progress | None = None,
-        **like: Unpack[_types.Pairs],
+        **like: Unpack[_types.FingerprintPairs],
     ) -> bytes:
         """Counts the different fingerprints of pages, for a distributed join within `k` bits.
 
@@ -6417,7 +6425,7 @@ class View:
     def latest(self, url: str) -> Page | None:
         """The current state of a page; `None` for an unknown page."""
 
-    def learn(self) -> Learned:
+    def learn(self) -> LearnedPriors:
         """Estimates a change-rate prior for each host from all pages.
 
         Reads 28 bytes for each page, or for a sample of a million pages in larger stores; takes
@@ -6428,7 +6436,7 @@ class View:
         """The meaning of a distance in an epoch; the default is the epoch of verdicts."""
 
     def mirrors(
-        self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.Mirroring]
+        self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.MirrorQuery]
     ) -> Mirrors:
         """Finds the sites that mirror each other: hosts, or folders of hosts, with the same paths.
 
@@ -6489,7 +6497,7 @@ class View:
         """
 
     def near_batch(
-        self, fingerprints: _types.Fingerprints, /, k: int | None = None, **like: Unpack[_types.NearMany]
+        self, fingerprints: _types.Fingerprints, /, k: int | None = None, **like: Unpack[_types.BatchQuery]
     ) -> Answers:
         """Finds pages near each of many fingerprints, in order.
 
@@ -6506,7 +6514,7 @@ class View:
         pages: Iterable[tuple[SupportsIndex, str]],
         /,
         k: int | None = None,
-        **like: Unpack[_types.NearMany],
+        **like: Unpack[_types.BatchQuery],
     ) -> Answers:
         """Finds the pages near each of many pages with known fingerprints.
 
@@ -6531,7 +6539,7 @@ class View:
         text: str | None = None,
         html: _types.Html | None = None,
         url: str | None = None,
-        **like: Unpack[_types.Near],
+        **like: Unpack[_types.Query],
     ) -> Matches:
         """Finds the pages nearest to a fingerprint, a text or a page, at any distance.
 
@@ -6601,7 +6609,7 @@ class View:
         """
 
     def page_pairs(
-        self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.PagePairs]
+        self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.PairQuery]
     ) -> Stream[PagePair]:
         """Pairs of pages with fingerprints within k bits of each other, in no particular order.
 
@@ -6620,8 +6628,8 @@ class View:
         k: int | None = None,
         *,
         progress: Progress | None = None,
-        **like: Unpack[_types.Pairs],
-    ) -> Stream[Pair]:
+        **like: Unpack[_types.FingerprintPairs],
+    ) -> Stream[NearPair]:
         """All pairs of one of these fingerprints and a different fingerprint of a page within k bits.
 
         Pairs come in no particular order. A pair is returned once for each of its fingerprints that
@@ -6639,7 +6647,7 @@ class View:
         *,
         chunk_bytes: int | None = None,
         progress: Progress | None = None,
-        **like: Unpack[_types.Pairs],
+        **like: Unpack[_types.FingerprintPairs],
     ) -> Stream[tuple[int, bool, bytes]]:
         """Distributes the different fingerprints of pages to the tasks of a join of several stores.
 
@@ -6672,7 +6680,7 @@ class View:
         Takes the keywords of `clusters`.
         """
 
-    def recent(self, url: str) -> Recent | None:
+    def recent(self, url: str) -> RecentComparisons | None:
         """The last comparisons of a page in order, for policies that depend on the order.
 
         `None` for an unknown page. Costs as much as `latest`.
@@ -6707,7 +6715,7 @@ class View:
         all figures are in memory since the segment was opened.
         """
 
-    def splits(self, ranges: int, *, under: str | None = None) -> list[str]:
+    def split(self, ranges: int, *, under: str | None = None) -> list[str]:
         """Splits all pages, or the pages under a prefix, into ranges of about equally many pages, for
         several readers.
 
@@ -6756,11 +6764,6 @@ class View:
         """Reads the fingerprint tables into memory and checks them, so that searches do not need to.
 
         Ctrl-C ends the call.
-        """
-
-    def without_fingerprint(self, epoch: int, *, classes: Iterable[int | None] | None = None) -> int:
-        """The number of pages with current content that searches of an epoch do not find. Costs a
-        scan.
         """
 
 @final

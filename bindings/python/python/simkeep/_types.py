@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from os import PathLike
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict
 
-from ._simkeep import Bands, Hints, Learned, Observation, Plan, Policy
+from ._simkeep import Bands, Hints, LearnedPriors, Observation, Plan, Policy
 from ._words import Role
 
 Time: TypeAlias = datetime | SupportsIndex
@@ -65,7 +65,7 @@ class Options(TypedDict, total=False):
     reader_grace: Seconds
 
 
-class Near(TypedDict, total=False):
+class Query(TypedDict, total=False):
     """Options of a search."""
 
     epoch: int | None
@@ -90,14 +90,14 @@ class Near(TypedDict, total=False):
     """The maximum number of fingerprints of a dense bucket to compare (4,096)."""
 
 
-class NearMany(Near, total=False):
+class BatchQuery(Query, total=False):
     """Options of many searches."""
 
     threads: int | None
     """The number of threads; by default one for each core."""
 
 
-class Pairs(TypedDict, total=False):
+class FingerprintPairs(TypedDict, total=False):
     """Options of a search for pairs of fingerprints."""
 
     epoch: int | None
@@ -118,7 +118,7 @@ class Pairs(TypedDict, total=False):
     """The number of threads; by default one for each core."""
 
 
-class PagePairs(TypedDict, total=False):
+class PairQuery(TypedDict, total=False):
     """Options of a search for pairs of pages."""
 
     epoch: int | None
@@ -159,7 +159,7 @@ class Clustering(ClusteringNow, total=False):
     """The time whose versions are clustered, instead of the current time."""
 
 
-class Mirroring(TypedDict, total=False):
+class MirrorQuery(TypedDict, total=False):
     """Options of a search for mirrors."""
 
     paths: int
@@ -239,13 +239,13 @@ class Due(TypedDict, total=False):
     """Reported times of changes."""
     plan: Plan | None
     """A plan, which adds due times to decisions, and provides the priors. Excludes `learned`."""
-    learned: Learned | None
+    learned: LearnedPriors | None
     """The priors of change rates; by default learned from all pages."""
     memory_bytes: int
     """The memory limit for the selected pages (64 MiB). If the pages need more, the store is read several times."""
 
 
-class Word(TypedDict, total=False):
+class WithoutContent(TypedDict, total=False):
     """Properties of a visit without content."""
 
     status: int | None
@@ -256,7 +256,7 @@ class Word(TypedDict, total=False):
     """The class of the page from the time of the visit on."""
 
 
-class NotModified(Word, total=False):
+class NotModified(WithoutContent, total=False):
     """Properties of a visit that the server answered with "not modified"."""
 
     digest: bytes | None

@@ -11,13 +11,14 @@ __all__ = [
     "LeaderChangeReason",
     "OperationKind",
     "OriginalBy",
+    "PropertyOutcome",
     "Reason",
+    "RestateOutcome",
     "Role",
     "SameBy",
     "Seen",
     "Space",
     "Stage",
-    "Stored",
     "Verdict",
     "VersionKind",
 ]
@@ -115,14 +116,26 @@ class Seen(_Word):
     FAILED = "failed"
 
 
-class Stored(_Word):
-    """The result of storing a restatement, a weight or a class."""
+class RestateOutcome(_Word):
+    """The result of storing a restatement."""
+
+    STORED = "stored"
+    KNOWN = "known"
+    """The store already had the fingerprint."""
+    MISSING = "missing"
+    """The page had no content at that time, or no content with the digest."""
+    OTHER = "other"
+    """A value that this version does not name."""
+
+
+class PropertyOutcome(_Word):
+    """The result of setting a weight or a class."""
 
     STORED = "stored"
     KNOWN = "known"
     """The store already had the value."""
     MISSING = "missing"
-    """The store has no such page or content."""
+    """The store has no such page."""
     OTHER = "other"
     """A value that this version does not name."""
 

@@ -26,7 +26,7 @@ impl Progress {
 
     /// Whether the call was cancelled.
     #[getter]
-    fn cancelled(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
     }
 
@@ -44,7 +44,7 @@ impl Progress {
 
     /// The approximate total of this stage; `None` if unknown.
     #[getter]
-    fn of(&self) -> Option<u64> {
+    fn total(&self) -> Option<u64> {
         self.0.total()
     }
 
@@ -61,9 +61,9 @@ impl Progress {
     }
 
     fn __repr__(&self) -> String {
-        let of = self.0.total().map_or("?".to_owned(), |of| of.to_string());
+        let total = self.0.total().map_or("?".to_owned(), |total| total.to_string());
         format!(
-            "<simkeep.Progress {}: {} of {of}>",
+            "<simkeep.Progress {}: {} of {total}>",
             Stage::from(self.0.stage()).value(),
             self.0.done()
         )

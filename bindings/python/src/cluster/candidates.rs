@@ -18,7 +18,7 @@ use crate::convert::value::{FromRust, no_pickle, value};
 use crate::convert::word::Candidacy;
 
 value! {
-    Candidate from of: simkeep::cluster::Candidacy {
+    PageCandidacy from of: simkeep::cluster::Candidacy {
         /// Whether the page is a candidate.
         candidacy: Candidacy = of,
         /// The location of the page, for `add`, if the page is a candidate.
@@ -90,9 +90,9 @@ impl Candidates {
     ///
     /// Raises `UrlError` for an invalid URL.
     #[pyo3(signature = (url: "str"))]
-    fn candidacy<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Candidate> {
+    fn candidacy<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<PageCandidacy> {
         let (of, url) = (self.open(py)?, arg::url(Arg::new("url"), url)?);
-        Candidate::from_rust(py, py.detach(|| of.candidacy(url)).or_raise(py)?)
+        PageCandidacy::from_rust(py, py.detach(|| of.candidacy(url)).or_raise(py)?)
     }
 
     /// Adds the text of the page at a `location`; repeated calls are allowed.

@@ -7,8 +7,8 @@ use simkeep::cluster;
 
 use crate::call::fork::ForkCheck;
 use crate::call::long::run_uncancellable;
-use crate::cluster::clustered::{Cluster, ClusteredPage};
-use crate::cluster::dropped::Dropped;
+use crate::cluster::clustered_pages::{Cluster, ClusteredPage};
+use crate::cluster::dropped_pages::DroppedPages;
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::convert::typed::Tuple;
@@ -192,9 +192,9 @@ impl Clusters {
     /// pages are kept. Costs a sort of 16 bytes for each dropped page, and one bit of memory for
     /// each page of the store.
     #[pyo3(signature = (open: "Iterable[int | None] | None" = None))]
-    fn dropped(&self, py: Python<'_>, open: Option<&Bound<'_, PyAny>>) -> PyResult<Dropped> {
+    fn dropped(&self, py: Python<'_>, open: Option<&Bound<'_, PyAny>>) -> PyResult<DroppedPages> {
         let open = optional(open, |v| arg::classes(Arg::new("open"), v))?.unwrap_or_default();
-        Dropped::new(py, self.open(py)?, open)
+        DroppedPages::new(py, self.open(py)?, open)
     }
 
     /// The number of pages in `dropped`. Costs one pass over the pages, without their URLs.

@@ -155,9 +155,15 @@ words! {
         Gone = "gone",
         Failed = "failed",
     }
-    /// The result of a request that is not a visit.
-    #[expect(clippy::enum_variant_names, reason = "such is the word")]
-    Stored {
+    /// The result of a restatement.
+    RestateOutcome {
+        Stored = "stored",
+        Known = "known",
+        Missing = "missing",
+        Other = "other",
+    }
+    /// The result of setting a property.
+    PropertyOutcome {
         Stored = "stored",
         Known = "known",
         Missing = "missing",
@@ -303,24 +309,24 @@ impl From<&simkeep::Seen> for Seen {
     }
 }
 
-impl From<simkeep::RestateOutcome> for Stored {
-    fn from(outcome: simkeep::RestateOutcome) -> Stored {
+impl From<simkeep::RestateOutcome> for RestateOutcome {
+    fn from(outcome: simkeep::RestateOutcome) -> RestateOutcome {
         match outcome {
-            simkeep::RestateOutcome::Stored => Stored::Stored,
-            simkeep::RestateOutcome::Known => Stored::Known,
-            simkeep::RestateOutcome::Missing => Stored::Missing,
-            _ => Stored::Other,
+            simkeep::RestateOutcome::Stored => RestateOutcome::Stored,
+            simkeep::RestateOutcome::Known => RestateOutcome::Known,
+            simkeep::RestateOutcome::Missing => RestateOutcome::Missing,
+            _ => RestateOutcome::Other,
         }
     }
 }
 
-impl From<simkeep::PropertyOutcome> for Stored {
-    fn from(outcome: simkeep::PropertyOutcome) -> Stored {
+impl From<simkeep::PropertyOutcome> for PropertyOutcome {
+    fn from(outcome: simkeep::PropertyOutcome) -> PropertyOutcome {
         match outcome {
-            simkeep::PropertyOutcome::Stored => Stored::Stored,
-            simkeep::PropertyOutcome::Known => Stored::Known,
-            simkeep::PropertyOutcome::Missing => Stored::Missing,
-            _ => Stored::Other,
+            simkeep::PropertyOutcome::Stored => PropertyOutcome::Stored,
+            simkeep::PropertyOutcome::Known => PropertyOutcome::Known,
+            simkeep::PropertyOutcome::Missing => PropertyOutcome::Missing,
+            _ => PropertyOutcome::Other,
         }
     }
 }

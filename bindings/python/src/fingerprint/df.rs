@@ -17,20 +17,20 @@ use crate::fingerprint::origin::recipe;
 /// A frozen table of document frequencies: a memory-mapped file. Opening a table reads and checks
 /// the whole file.
 #[pyclass(frozen, module = "simkeep")]
-pub(crate) struct Table(Arc<df::FrequencyTable>);
+pub(crate) struct FrequencyTable(Arc<df::FrequencyTable>);
 
-impl Table {
+impl FrequencyTable {
     pub(crate) fn table(&self) -> Arc<df::FrequencyTable> {
         Arc::clone(&self.0)
     }
 }
 
 #[pymethods]
-impl Table {
+impl FrequencyTable {
     #[new]
-    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<FrequencyTable> {
         let table = py.detach(|| df::FrequencyTable::open(path)).or_raise(py)?;
-        Ok(Table(Arc::new(table)))
+        Ok(FrequencyTable(Arc::new(table)))
     }
 
     /// The identity of the table: its checksum.
@@ -72,7 +72,7 @@ impl Table {
 
     fn __repr__(&self) -> String {
         let (id, terms, documents) = (self.0.id(), self.0.terms(), self.0.documents());
-        format!("<simkeep.df.Table {id:016x}: {terms} terms in {documents} documents>")
+        format!("<simkeep.df.FrequencyTable {id:016x}: {terms} terms in {documents} documents>")
     }
 }
 
@@ -81,13 +81,13 @@ impl Table {
 /// Counts that do not fit into `memory_bytes` (64 MiB by default) go to a scratch file next to the
 /// table.
 #[pyclass(frozen, module = "simkeep")]
-pub(crate) struct Counter {
+pub(crate) struct FrequencyCounter {
     /// `None` once the counter was frozen or closed, or while a thread counts.
     counter: Mutex<Option<df::FrequencyCounter>>,
     birth: ForkCheck,
 }
 
-impl Counter {
+impl FrequencyCounter {
     fn take(&self, py: Python<'_>) -> PyResult<df::FrequencyCounter> {
         self.birth.check(py)?;
         let message = "the counter was frozen or closed, or another thread counts";
@@ -97,7 +97,7 @@ impl Counter {
 }
 
 #[pymethods]
-impl Counter {
+impl FrequencyCounter {
     #[new]
     #[pyo3(signature = (path, recipe: "str | None" = None, *, memory_bytes: "int | None" = None))]
     fn new<'py>(
@@ -105,12 +105,12 @@ impl Counter {
         path: PathBuf,
         recipe: Option<&Bound<'py, PyAny>>,
         memory_bytes: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Counter> {
+    ) -> PyResult<FrequencyCounter> {
         let recipe = self::recipe(Arg::new("recipe"), recipe)?;
         let bytes = arg::optional(memory_bytes, |v| arg::size(Arg::new("memory_bytes"), v))?;
         let bytes = bytes.unwrap_or(64 << 20);
         let counter = py.detach(|| df::FrequencyCounter::new(&recipe, path, bytes)).or_raise(py)?;
-        Ok(Counter { counter: Mutex::new(Some(counter)), birth: ForkCheck::now() })
+        Ok(FrequencyCounter { counter: Mutex::new(Some(counter)), birth: ForkCheck::now() })
     }
 
     /// Counts a document.
@@ -128,10 +128,10 @@ impl Counter {
 
     /// Writes the table, without features of fewer than `least` documents, and opens it.
     #[pyo3(signature = (least: "int" = 1))]
-    fn freeze(&self, py: Python<'_>, least: u32) -> PyResult<Table> {
+    fn freeze(&self, py: Python<'_>, least: u32) -> PyResult<FrequencyTable> {
         let counter = self.take(py)?;
         let table = py.detach(|| counter.freeze(least)).or_raise(py)?;
-        Ok(Table(Arc::new(table)))
+        Ok(FrequencyTable(Arc::new(table)))
     }
 
     /// Discards the counts, and leaves no file, unless the table was frozen. May be called twice.
@@ -165,13 +165,13 @@ pub(crate) fn merge(
     tables: Vec<PathBuf>,
     path: PathBuf,
     #[pyo3(from_py_with = least)] least: u32,
-) -> PyResult<Table> {
+) -> PyResult<FrequencyTable> {
     let merged = py.detach(|| {
         let tables =
             tables.iter().map(df::FrequencyTable::open).collect::<simkeep::Result<Vec<_>>>()?;
         df::merge(&tables, path, least)
     });
-    Ok(Table(Arc::new(merged.or_raise(py)?)))
+    Ok(FrequencyTable(Arc::new(merged.or_raise(py)?)))
 }
 
 value! {
@@ -192,8 +192,8 @@ value! {
 #[pyfunction]
 pub(crate) fn compare(
     py: Python<'_>,
-    first: &Bound<'_, Table>,
-    second: &Bound<'_, Table>,
+    first: &Bound<'_, FrequencyTable>,
+    second: &Bound<'_, FrequencyTable>,
 ) -> PyResult<TableComparison> {
     let (first, second) = (first.get().table(), second.get().table());
     TableComparison::from_rust(py, py.detach(|| df::TableComparison::of(&first, &second)))

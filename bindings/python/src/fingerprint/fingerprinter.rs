@@ -8,7 +8,7 @@ use simkeep::fingerprint::{self, ContentType, Document, FingerprintError, Recipe
 
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
-use crate::fingerprint::df::Table;
+use crate::fingerprint::df::FrequencyTable;
 use crate::fingerprint::origin;
 
 /// Converts HTML: `str`, or bytes with the encoding or the Content-Type from the server.
@@ -131,7 +131,7 @@ impl Fingerprinter {
     pub(crate) fn new<'py>(
         py: Python<'py>,
         recipe: Option<&Bound<'py, PyAny>>,
-        table: Option<&Bound<'py, Table>>,
+        table: Option<&Bound<'py, FrequencyTable>>,
     ) -> PyResult<Fingerprinter> {
         let recipe = origin::recipe(Arg::new("recipe"), recipe)?;
         let made = Fingerprinter { recipe, table: table.map(|table| table.get().table()) };

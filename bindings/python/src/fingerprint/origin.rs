@@ -7,7 +7,7 @@ use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::convert::typed::Tuple;
 use crate::convert::value::{FromRust, value};
-use crate::fingerprint::df::Table;
+use crate::fingerprint::df::FrequencyTable;
 use crate::fingerprint::epoch::Bands;
 
 value! {
@@ -55,7 +55,7 @@ impl Origin {
         py: Python<'py>,
         recipe: Option<&Bound<'py, PyAny>>,
         extractor: Option<&Bound<'py, PyAny>>,
-        table: Option<&Bound<'py, Table>>,
+        table: Option<&Bound<'py, FrequencyTable>>,
     ) -> PyResult<Origin> {
         let mut origin = simkeep::Origin::new(self::recipe(Arg::new("recipe"), recipe)?);
         let extractor = extractor.filter(|extractor| !extractor.is_none());

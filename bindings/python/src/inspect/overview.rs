@@ -7,7 +7,7 @@ use crate::convert::typed::Tuple;
 use crate::convert::value::value;
 use crate::convert::word::Space;
 use crate::fingerprint::epoch::EpochInfo;
-use crate::maintain::integrity::Flaw;
+use crate::maintain::integrity::Corruption;
 
 value! {
     Overview from overview: simkeep::inspect::Overview {
@@ -25,9 +25,9 @@ value! {
         commonest_pages: u64,
         epochs: Tuple<EpochOverview>,
         segments: Tuple<SegmentOverview>,
-        space: Tuple<SpaceOf>,
+        space: Tuple<SpaceUsage>,
         hosts: Tuple<HostShare>,
-        flaw: Option<Py<Flaw>>,
+        flaw: Option<Py<Corruption>>,
     }
 }
 
@@ -56,7 +56,7 @@ value! {
 }
 
 value! {
-    SpaceOf from space: simkeep::inspect::SpaceUsage {
+    SpaceUsage from space: simkeep::inspect::SpaceUsage {
         of: Space,
         bytes: u64,
     }
@@ -70,7 +70,7 @@ value! {
 }
 
 value! {
-    Compaction from compaction: simkeep::inspect::CompactionEstimate {
+    CompactionEstimate from compaction: simkeep::inspect::CompactionEstimate {
         segments: usize,
         segment_bytes: u64,
         unsealed_pages: u64,

@@ -11,7 +11,7 @@ use crate::convert::typed::Tuple;
 use crate::convert::value::{FromRust, value};
 
 value! {
-    Flaw from flaw: simkeep::Corruption {
+    Corruption from flaw: simkeep::Corruption {
         file: String,
         offset: u64,
         what: String,
@@ -26,13 +26,13 @@ value! {
 value! {
     Verified from verified: simkeep::verify::Verified {
         /// Whether no flaw was found.
-        sound: bool = verified.is_sound(),
+        is_sound: bool = verified.is_sound(),
         files: usize,
         bytes: u64,
         pages: u64,
         visits: u64,
         catalog: bool,
-        flaws: Tuple<Flaw>,
+        flaws: Tuple<Corruption>,
         more_flaws: u64,
     }
 }
@@ -52,7 +52,7 @@ value! {
 value! {
     Repaired from repaired: simkeep::repair::Repaired {
         /// Whether all data was saved, and no forgotten page was restored.
-        whole: bool = repaired.is_whole(),
+        is_whole: bool = repaired.is_whole(),
         pages: u64,
         visits: u64,
         lost: Tuple<Loss>,
@@ -62,7 +62,7 @@ value! {
         withheld_pages: u64,
         ambiguities: Tuple<String>,
         unnamed_epochs: Tuple<String>,
-        flaws: Tuple<Flaw>,
+        flaws: Tuple<Corruption>,
         more_flaws: u64,
     }
 }

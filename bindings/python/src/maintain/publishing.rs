@@ -49,7 +49,7 @@ value! {
 }
 
 value! {
-    Incomplete from newer: simkeep::publish::IncompleteGeneration {
+    IncompleteGeneration from newer: simkeep::publish::IncompleteGeneration {
         generation: u64,
         why: String,
     }

@@ -6,7 +6,7 @@ use simkeep::load;
 use crate::call::fork::ForkCheck;
 use crate::convert::arg::{self, Arg};
 use crate::convert::error::OrRaise;
-use crate::fingerprint::df::Table;
+use crate::fingerprint::df::FrequencyTable;
 use crate::fingerprint::epoch;
 use crate::fingerprint::origin::Origin;
 
@@ -88,7 +88,7 @@ impl LoadEpochs {
         name: "str", *, reserved: "int" = 0, role: "_types.EpochRole | None" = None,
         bands: "_types.EpochBands | None" = None, begun: "int" = 0, ended=false
     ))]
-    fn like<'py>(
+    fn described<'py>(
         &self,
         py: Python<'py>,
         name: &Bound<'py, PyAny>,
@@ -114,7 +114,7 @@ impl LoadEpochs {
         &self,
         py: Python<'py>,
         epoch: &Bound<'py, PyAny>,
-        table: &Bound<'py, Table>,
+        table: &Bound<'py, FrequencyTable>,
     ) -> PyResult<()> {
         let epoch = arg::epoch(Arg::new("epoch"), epoch)?;
         let (epochs, table) = (self.open(py)?, table.get().table());

@@ -138,7 +138,7 @@ impl Observation {
     /// A visit that found a redirect to a target, which may be relative to the page.
     #[classmethod]
     #[pyo3(signature = (
-        url: "str", at: "Time", to: "str", **keywords: "Unpack[_types.Word]"
+        url: "str", at: "Time", to: "str", **keywords: "Unpack[_types.WithoutContent]"
     ) -> "Self")]
     fn redirect(
         _class: &Bound<'_, PyType>,
@@ -152,7 +152,7 @@ impl Observation {
 
     /// A visit that found the page gone.
     #[classmethod]
-    #[pyo3(signature = (url: "str", at: "Time", **keywords: "Unpack[_types.Word]") -> "Self")]
+    #[pyo3(signature = (url: "str", at: "Time", **keywords: "Unpack[_types.WithoutContent]") -> "Self")]
     fn gone(
         _class: &Bound<'_, PyType>,
         url: &Bound<'_, PyAny>,
@@ -164,7 +164,7 @@ impl Observation {
 
     /// A visit that failed.
     #[classmethod]
-    #[pyo3(signature = (url: "str", at: "Time", **keywords: "Unpack[_types.Word]") -> "Self")]
+    #[pyo3(signature = (url: "str", at: "Time", **keywords: "Unpack[_types.WithoutContent]") -> "Self")]
     fn failed(
         _class: &Bound<'_, PyType>,
         url: &Bound<'_, PyAny>,

@@ -9,7 +9,7 @@ use crate::convert::word::{Band, OriginalBy, SameBy, Verdict};
 
 value! {
     /// Another page with the same digest: an exact copy.
-    Copy from copy: simkeep::ExactCopy {
+    ExactCopy from copy: simkeep::ExactCopy {
         url: String,
         first: PyTime,
     }
@@ -70,7 +70,7 @@ value! {
         novel: bool,
         priority: f64,
         also: bool,
-        copies: Tuple<Copy>,
+        copies: Tuple<ExactCopy>,
         near: Tuple<NearDuplicate>,
         original: Option<Py<Original>>,
         complete: bool,

@@ -147,7 +147,7 @@ impl Belief {
     /// The value is the expectation of the index, `"value"` (the default) or `"harmonic"`, for a
     /// page of this weight. Takes about a microsecond. Negative days count as zero. Raises
     /// `InvalidOptionError` if the weight is not positive and finite.
-    #[pyo3(signature = (weight: "float", days: "float", index: "_Index | None" = None))]
+    #[pyo3(signature = (weight: "float", days: "float", index: "_PriorityIndex | None" = None))]
     fn worth(
         &self,
         py: Python<'_>,
@@ -167,7 +167,7 @@ impl Belief {
     /// `None` if the value never reaches the threshold, or not within 4,000,000 days. Takes 65
     /// times as long as `worth`. Raises `InvalidOptionError` if the weight or the threshold is not
     /// positive and finite.
-    #[pyo3(signature = (weight: "float", threshold: "float", index: "_Index | None" = None))]
+    #[pyo3(signature = (weight: "float", threshold: "float", index: "_PriorityIndex | None" = None))]
     fn interval(
         &self,
         py: Python<'_>,

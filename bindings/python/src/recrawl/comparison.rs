@@ -113,17 +113,17 @@ pub(crate) fn comparisons(
 
 /// The last 64 comparisons of a page in order, for policies that depend on the order.
 #[pyclass(frozen, module = "simkeep.recrawl")]
-pub(crate) struct Recent(pub(crate) recrawl::RecentComparisons);
+pub(crate) struct RecentComparisons(pub(crate) recrawl::RecentComparisons);
 
 #[pymethods]
-impl Recent {
+impl RecentComparisons {
     #[new]
     #[pyo3(signature = (comparisons: "Iterable[Comparison] | None" = None))]
-    fn new(comparisons: Option<&Bound<'_, PyAny>>) -> PyResult<Recent> {
+    fn new(comparisons: Option<&Bound<'_, PyAny>>) -> PyResult<RecentComparisons> {
         let all = optional(comparisons, |v| self::comparisons(Arg::new("comparisons"), v))?;
         let mut recent = recrawl::RecentComparisons::default();
         all.into_iter().flatten().for_each(|one| recent.push(one));
-        Ok(Recent(recent))
+        Ok(RecentComparisons(recent))
     }
 
     /// Whether each comparison found a change, the oldest first.
@@ -140,17 +140,17 @@ impl Recent {
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Recent>().is_ok_and(|other| self.0 == other.get().0)
+        other.cast::<RecentComparisons>().is_ok_and(|other| self.0 == other.get().0)
     }
 
     fn __repr__(&self) -> String {
         let changes = self.0.changes().filter(|changed| *changed).count();
         let all = self.0.changes().count();
-        format!("<simkeep.recrawl.Recent: {changes} of {all} found a change>")
+        format!("<simkeep.recrawl.RecentComparisons: {changes} of {all} found a change>")
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("Recent", "make it anew of comparisons"))
+        Err(no_pickle("RecentComparisons", "make it anew of comparisons"))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::convert::word::Reason;
 use crate::pages::page::Page;
 use crate::recrawl::belief::Rate;
 use crate::recrawl::hints::Hints;
-use crate::recrawl::learned::Learned;
+use crate::recrawl::learned_priors::LearnedPriors;
 use crate::recrawl::plan::Plan;
 use crate::recrawl::policy::policy;
 use crate::streams::stream::StreamItem;
@@ -116,8 +116,9 @@ pub(crate) fn with<'py>(
                 asked
             }
             "learned" => {
-                let of =
-                    |v: &Bound<'py, PyAny>| arg::of::<Learned>(Arg::new("learned"), "Learned", v);
+                let of = |v: &Bound<'py, PyAny>| {
+                    arg::of::<LearnedPriors>(Arg::new("learned"), "LearnedPriors", v)
+                };
                 learned = optional(Some(value), of)?;
                 asked
             }

@@ -78,17 +78,19 @@ impl Fit {
 /// pages of its host. Each host is represented by the `Fit` of its pages. A few thousand hosts are
 /// enough. Takes some 10 microseconds a host, while other threads run.
 #[pyclass(frozen, module = "simkeep.recrawl")]
-pub(crate) struct Hosts(recrawl::HostPriors);
+pub(crate) struct HostPriors(recrawl::HostPriors);
 
 #[pymethods]
-impl Hosts {
+impl HostPriors {
     #[new]
     #[pyo3(signature = (hosts: "Iterable[Fit]"))]
-    fn new(py: Python<'_>, hosts: &Bound<'_, PyAny>) -> PyResult<Hosts> {
+    fn new(py: Python<'_>, hosts: &Bound<'_, PyAny>) -> PyResult<HostPriors> {
         let hosts = each(Arg::new("hosts"), hosts, "an iterable of Fits", |arg, host| {
             Ok(arg::of::<Fit>(arg, "a Fit", host)?.unbind())
         })?;
-        Ok(Hosts(py.detach(|| recrawl::HostPriors::new(hosts.iter().map(|host| &host.get().0)))))
+        Ok(HostPriors(
+            py.detach(|| recrawl::HostPriors::new(hosts.iter().map(|host| &host.get().0))),
+        ))
     }
 
     /// The prior of a page of a host. `host` is the `Fit` of the other pages of the host.
@@ -99,10 +101,10 @@ impl Hosts {
     }
 
     fn __repr__(&self) -> &'static str {
-        "<simkeep.recrawl.Hosts>"
+        "<simkeep.recrawl.HostPriors>"
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("Hosts", "make it anew"))
+        Err(no_pickle("HostPriors", "make it anew"))
     }
 }

@@ -10,7 +10,7 @@ use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::convert::value::{FromRust, value};
 use crate::recrawl::belief::Belief;
-use crate::recrawl::comparison::Recent;
+use crate::recrawl::comparison::RecentComparisons;
 
 value! {
     in "simkeep.recrawl";
@@ -73,7 +73,7 @@ impl Policy {
         &self,
         py: Python<'_>,
         belief: &Bound<'_, Belief>,
-        recent: &Bound<'_, Recent>,
+        recent: &Bound<'_, RecentComparisons>,
         weight: &Bound<'_, PyAny>,
         days: &Bound<'_, PyAny>,
     ) -> PyResult<f64> {
@@ -86,7 +86,11 @@ impl Policy {
     /// The interval of a page.
     ///
     /// `None` for `"value"`, `"harmonic"` and `"uniform"`, which have no intervals.
-    fn schedule(&self, py: Python<'_>, recent: &Bound<'_, Recent>) -> PyResult<Option<Schedule>> {
+    fn schedule(
+        &self,
+        py: Python<'_>,
+        recent: &Bound<'_, RecentComparisons>,
+    ) -> PyResult<Option<Schedule>> {
         FromRust::from_rust(py, self.0.schedule(&recent.get().0))
     }
 

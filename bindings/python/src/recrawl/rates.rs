@@ -50,7 +50,7 @@ pub(crate) fn naive(
 /// comparison (the default), or `"both"` for half a changed comparison as well. Raises
 /// `InvalidOptionError` if there are no comparisons, or more changes than comparisons.
 #[pyfunction]
-#[pyo3(signature = (comparisons: "int", changes: "int", halves: "_Halves | None" = None))]
+#[pyo3(signature = (comparisons: "int", changes: "int", halves: "_Pseudocounts | None" = None))]
 pub(crate) fn regular(
     py: Python<'_>,
     comparisons: &Bound<'_, PyAny>,
@@ -69,7 +69,7 @@ pub(crate) fn regular(
 /// never changed is 0, and the rate of a page that always changed without a date is infinite.
 /// Raises `InvalidOptionError` if there is no comparison.
 #[pyfunction]
-#[pyo3(signature = (comparisons: "Iterable[Comparison]", halves: "_Halves | None" = None))]
+#[pyo3(signature = (comparisons: "Iterable[Comparison]", halves: "_Pseudocounts | None" = None))]
 pub(crate) fn irregular(
     py: Python<'_>,
     comparisons: &Bound<'_, PyAny>,
@@ -144,7 +144,7 @@ fn three(
 /// positive and finite.
 #[pyfunction]
 #[pyo3(signature = (
-    weight: "float", per_day: "float", threshold: "float", index: "_Index | None" = None
+    weight: "float", per_day: "float", threshold: "float", index: "_PriorityIndex | None" = None
 ))]
 pub(crate) fn interval(
     py: Python<'_>,

@@ -27,7 +27,7 @@ const LEARNINGS: [(&str, Learning); 3] =
 
 value! {
     in "simkeep.recrawl";
-    Figures from figures: simkeep::recrawl::simulate::SimulationResult {
+    SimulationResult from figures: simkeep::recrawl::simulate::SimulationResult {
         freshness: f64,
         near_freshness: f64,
         staleness: f64,
@@ -157,7 +157,7 @@ impl Decider {
     ///
     /// The decider has no belief.
     #[staticmethod]
-    #[pyo3(signature = (index: "_Index | None" = None))]
+    #[pyo3(signature = (index: "_PriorityIndex | None" = None))]
     fn estimated(index: Option<&Bound<'_, PyAny>>) -> PyResult<Decider> {
         Ok(Decider(simulate::Decider::Estimated(self::index(index)?)))
     }
@@ -166,7 +166,7 @@ impl Decider {
     ///
     /// The decider requires pages with known rates. The rates of a store's pages are unknown.
     #[staticmethod]
-    #[pyo3(signature = (index: "_Index | None" = None))]
+    #[pyo3(signature = (index: "_PriorityIndex | None" = None))]
     fn known(index: Option<&Bound<'_, PyAny>>) -> PyResult<Decider> {
         Ok(Decider(simulate::Decider::Known(self::index(index)?)))
     }
@@ -328,7 +328,7 @@ pub(crate) fn crawl<'py>(
     end: &Bound<'py, PyAny>,
     visits_per_day: Option<&Bound<'py, PyAny>>,
     every: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Figures> {
+) -> PyResult<SimulationResult> {
     let by = optional(by, |given| match given.cast::<Decider>() {
         Ok(by) => Ok(by.get().0),
         Err(_) => policy(py, Arg::new("by"), given).map(simulate::Decider::policy),
@@ -353,5 +353,5 @@ pub(crate) fn crawl<'py>(
     } else {
         Err(Arg::new("pages").type_error("a Replay or PoissonPages", pages))
     }?;
-    Figures::from_rust(py, figures)
+    SimulationResult::from_rust(py, figures)
 }

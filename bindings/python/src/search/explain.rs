@@ -24,7 +24,7 @@ value! {
         fingerprints: u32,
         shape: Option<String>,
         /// The method of the search: rotations, cells or scan.
-        way: String = search.plan.access_path,
+        access_path: String = search.plan.access_path,
         /// The expected cost of the search.
         expected: Py<Cost> = search.plan.expected,
         counted: Py<Cost>,
@@ -55,7 +55,7 @@ impl FromRust<Shape> for String {
 }
 
 impl FromRust<AccessPath> for String {
-    fn from_rust(_: Python<'_>, way: AccessPath) -> PyResult<String> {
-        Ok(format!("{way:?}").to_lowercase())
+    fn from_rust(_: Python<'_>, path: AccessPath) -> PyResult<String> {
+        Ok(format!("{path:?}").to_lowercase())
     }
 }

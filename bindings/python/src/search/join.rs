@@ -11,7 +11,7 @@ use crate::call::progress::{self, Progress};
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::convert::value::value;
-use crate::fingerprint::prints::{self, FingerprintInput};
+use crate::fingerprint::fingerprint_input::{self, FingerprintInput};
 use crate::streams::columns::{BatchFunction, Bits, Int32, Int64, columns};
 use crate::streams::stream::{StreamItem, StreamOf};
 use crate::streams::threaded::{ThreadOutput, ThreadedItems};
@@ -105,7 +105,7 @@ pub(crate) fn join<'py>(
 ) -> PyResult<StreamOf<JoinedPair>> {
     let mut join = Join::within(arg::distance(Arg::new("k"), k)?);
     let arg = Arg::new("fingerprints");
-    let fingerprints = prints::fingerprints(arg, fingerprints)?;
+    let fingerprints = fingerprint_input::fingerprints(arg, fingerprints)?;
     if u32::try_from(fingerprints.given).is_err() {
         return Err(arg.wrong(format!("must be fewer than 2**32, not {}", fingerprints.given)));
     }

@@ -180,7 +180,7 @@ impl JoinPlan {
         memory_bytes: Option<&Bound<'_, PyAny>>,
         threads: Option<&Bound<'_, PyAny>>,
         progress: Option<&Bound<'_, Progress>>,
-    ) -> PyResult<StreamOf<matches::Pair>> {
+    ) -> PyResult<StreamOf<matches::NearPair>> {
         let task = self.task(task)?;
         let mut join = Join::within(self.k());
         if let Some(bytes) = optional(memory_bytes, |v| arg::size(Arg::new("memory_bytes"), v))? {

@@ -11,7 +11,7 @@ use crate::streams::columns::{BatchFunction, Bits, Int32, Utf8, columns};
 use crate::streams::stream::StreamItem;
 
 value! {
-    Near from near: simkeep::NearMatch {
+    NearMatch from near: simkeep::NearMatch {
         url: String,
         distance: u32,
         fingerprint: u64,
@@ -35,7 +35,7 @@ value! {
             self.near.len(py)
         }
 
-        fn __iter__(&self, py: Python<'_>) -> PyResult<Iter<Near>> {
+        fn __iter__(&self, py: Python<'_>) -> PyResult<Iter<NearMatch>> {
             Iter::over(self.near.tuple(py)?.bind(py))
         }
 
@@ -43,7 +43,7 @@ value! {
             &self,
             py: Python<'py>,
             index: &Bound<'py, PyAny>,
-        ) -> PyResult<Typed<GetItemResult<Near, Tuple<Near>>>> {
+        ) -> PyResult<Typed<GetItemResult<NearMatch, Tuple<NearMatch>>>> {
             self.near.tuple(py)?.bind(py).as_any().get_item(index).map(Typed::from)
         }
     }
@@ -51,7 +51,7 @@ value! {
 
 value! {
     /// Two different fingerprints of pages that are near each other.
-    Pair from pair: simkeep::query::NearPair {
+    NearPair from pair: simkeep::query::NearPair {
         left: u64,
         right: u64,
         distance: u32,
@@ -74,11 +74,11 @@ value! {
     }
 }
 
-/// The pages of a search result: a tuple of `Near`, created on access. Callers often only test
+/// The pages of a search result: a tuple of `NearMatch`, created on access. Callers often only test
 /// whether a result is empty.
 pub(crate) struct NearTuple {
     found: Vec<simkeep::NearMatch>,
-    made: PyOnceLock<Tuple<Near>>,
+    made: PyOnceLock<Tuple<NearMatch>>,
 }
 
 impl NearTuple {
@@ -86,9 +86,9 @@ impl NearTuple {
         self.made.get(py).map_or(self.found.len(), |made| made.bind(py).len())
     }
 
-    fn tuple(&self, py: Python<'_>) -> PyResult<&Tuple<Near>> {
+    fn tuple(&self, py: Python<'_>) -> PyResult<&Tuple<NearMatch>> {
         self.made.get_or_try_init(py, || {
-            Tuple::of(py, &self.found, |near| Near::from_rust(py, near.clone()))
+            Tuple::of(py, &self.found, |near| NearMatch::from_rust(py, near.clone()))
         })
     }
 }
@@ -103,7 +103,7 @@ impl<'a, 'py> IntoPyObject<'py> for &'a NearTuple {
     type Target = PyTuple;
     type Output = Borrowed<'a, 'py, PyTuple>;
     type Error = PyErr;
-    output_type!(<Tuple<Near> as IntoPyObject<'py>>::OUTPUT_TYPE);
+    output_type!(<Tuple<NearMatch> as IntoPyObject<'py>>::OUTPUT_TYPE);
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Borrowed<'a, 'py, PyTuple>> {
         let Ok(tuple) = self.tuple(py)?.into_pyobject(py);
@@ -123,7 +123,7 @@ impl<'py> FromPyObject<'_, 'py> for NearTuple {
 }
 
 impl StreamItem for query::NearPair {
-    type Object = Pair;
+    type Object = NearPair;
     const TABLE: Option<BatchFunction<Self>> = Some(|pairs, signed| {
         columns! {
             for pair in pairs, signed;

@@ -51,7 +51,7 @@ value! {
 
 value! {
     /// The totals of a search for aliases.
-    Aliases from aliases: simkeep::alias::AliasTotals {
+    AliasTotals from aliases: simkeep::alias::AliasTotals {
         sites: u64,
         sites_with_rules: u64,
         sampled: u64,
@@ -88,7 +88,7 @@ impl StreamItem for alias::AliasSite {
 /// `near` and `visits`.
 #[pyclass(frozen, extends = Stream, module = "simkeep")]
 pub(crate) struct AliasSites {
-    summary: Arc<OnceLock<alias::AliasTotals>>,
+    totals: Arc<OnceLock<alias::AliasTotals>>,
 }
 
 impl AliasSites {
@@ -99,23 +99,23 @@ impl AliasSites {
         asked: alias::AliasQuery,
         progress: Progress,
     ) -> PyResult<Py<AliasSites>> {
-        let summary = Arc::new(OnceLock::new());
-        let end = Arc::clone(&summary);
+        let totals = Arc::new(OnceLock::new());
+        let end = Arc::clone(&totals);
         let found = ThreadedItems::begin("simkeep-aliases", progress, move |progress, out| {
             let mut left = false;
-            let summary = asked.run(&snapshot, progress, |site| {
+            let totals = asked.run(&snapshot, progress, |site| {
                 let given = out.send(vec![site]);
                 left = given.is_break();
                 given
             })?;
             // The totals of an aborted search are not final.
             if !left {
-                end.get_or_init(|| summary);
+                end.get_or_init(|| totals);
             }
             Ok(())
         });
         let stream = Stream::new(found.or_raise(py)?, Some(ForkCheck::now()));
-        Py::new(py, PyClassInitializer::from(stream).add_subclass(AliasSites { summary }))
+        Py::new(py, PyClassInitializer::from(stream).add_subclass(AliasSites { totals }))
     }
 }
 
@@ -124,8 +124,8 @@ impl AliasSites {
     /// The totals of the search; `None` while the search continues, and if the stream was closed
     /// early.
     #[getter]
-    fn summary(&self, py: Python<'_>) -> PyResult<Option<Aliases>> {
-        FromRust::from_rust(py, self.summary.get().copied())
+    fn totals(&self, py: Python<'_>) -> PyResult<Option<AliasTotals>> {
+        FromRust::from_rust(py, self.totals.get().copied())
     }
 }
 

@@ -12,10 +12,10 @@ use crate::call::long::{long, run_uncancellable};
 use crate::call::progress::{self, Progress};
 use crate::cluster::candidates::Candidates;
 use crate::cluster::cluster_changes::ClusterChanges;
-use crate::cluster::clustered::{PageCluster, RankedPage};
+use crate::cluster::clustered_pages::{PageCluster, RankedPage};
 use crate::cluster::clustering;
 use crate::cluster::clusters::{Clusters, ClustersSource};
-use crate::cluster::components::{self, Balls, Components};
+use crate::cluster::connected_components::{self, Balls, ConnectedComponents};
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::convert::typed::Tuple;
@@ -176,16 +176,16 @@ impl View {
     #[pyo3(signature = (
         k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Clustering]"
     ))]
-    fn components<'py>(
+    fn connected_components<'py>(
         &self,
         py: Python<'py>,
         k: Option<&Bound<'py, PyAny>>,
         progress: Option<&Bound<'py, Progress>>,
         like: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Components> {
+    ) -> PyResult<ConnectedComponents> {
         let snapshot = self.now(py)?;
         let (asked, progress) = (clustering::asked(k, like, true)?, progress::or_default(progress));
-        Components::from_rust(
+        ConnectedComponents::from_rust(
             py,
             long(py, &progress, || cluster::ConnectedComponents::of(&snapshot, &asked, &progress))?,
         )
@@ -214,7 +214,7 @@ impl View {
         like: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Tuple<Balls>> {
         let snapshot = self.now(py)?;
-        let labels = components::labels(labels)?;
+        let labels = connected_components::labels(labels)?;
         let (asked, progress) = (clustering::asked(k, like, true)?, progress::or_default(progress));
         let balls =
             long(py, &progress, || cluster::Balls::of(&snapshot, &asked, labels, &progress))?;

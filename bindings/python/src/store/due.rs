@@ -11,12 +11,13 @@ use crate::call::long::run_uncancellable;
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::convert::value::FromRust;
-use crate::recrawl::comparison::{Comparison, Recent, share};
+use crate::recrawl::comparison::{Comparison, RecentComparisons, share};
 use crate::recrawl::due::{self, Decision};
 use crate::recrawl::hints::{self, Hints};
-use crate::recrawl::learned::{Learned, Survey};
+use crate::recrawl::learned_priors::LearnedPriors;
 use crate::recrawl::plan::Plan;
 use crate::recrawl::replay::Replay;
+use crate::recrawl::survey::Survey;
 use crate::streams::source::Iterated;
 use crate::streams::stream::StreamOf;
 
@@ -122,9 +123,9 @@ impl View {
     ///
     /// Reads 28 bytes for each page, or for a sample of a million pages in larger stores; takes
     /// some 50 ms and 30 MB for a million. Runs once for a snapshot.
-    fn learn(&self, py: Python<'_>) -> PyResult<Learned> {
+    fn learn(&self, py: Python<'_>) -> PyResult<LearnedPriors> {
         let snapshot = self.now(py)?;
-        run_uncancellable(py, move || simkeep::due::LearnedPriors::of(&snapshot)).map(Learned)
+        run_uncancellable(py, move || simkeep::due::LearnedPriors::of(&snapshot)).map(LearnedPriors)
     }
 
     /// Summarizes the changes of the pages: the number of changed pages, and the deciles of change
@@ -183,10 +184,14 @@ impl View {
     ///
     /// `None` for an unknown page. Costs as much as `latest`.
     #[pyo3(signature = (url: "str"))]
-    fn recent(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<Recent>> {
+    fn recent(
+        &self,
+        py: Python<'_>,
+        url: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<RecentComparisons>> {
         let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
         let page = py.detach(|| snapshot.latest(url)).or_raise(py)?;
-        Ok(page.map(|page| Recent(page.changes.recent(page.first, page.last.time))))
+        Ok(page.map(|page| RecentComparisons(page.changes.recent(page.first, page.last.time))))
     }
 
     /// The pages that have had content, with their histories, to simulate crawls.

@@ -104,7 +104,7 @@ impl View {
     /// The number of pages with current content that searches of an epoch do not find. Costs a
     /// scan.
     #[pyo3(signature = (epoch: "int", *, classes: "Iterable[int | None] | None" = None))]
-    fn without_fingerprint<'py>(
+    fn count_without_fingerprint<'py>(
         &self,
         py: Python<'py>,
         epoch: &Bound<'py, PyAny>,

@@ -11,7 +11,7 @@ use crate::convert::error::OrRaise;
 use crate::convert::value::FromRust;
 use crate::inspect::census::Census;
 use crate::inspect::journal::{JournalView, Operations};
-use crate::inspect::overview::{Compaction, Overview};
+use crate::inspect::overview::{CompactionEstimate, Overview};
 use crate::inspect::segment::{self, DumpLine, SegmentView};
 use crate::inspect::trace::Trace;
 use crate::streams::stream::StreamOf;
@@ -30,12 +30,12 @@ impl View {
 
     /// Estimates the space that `compact` would free.
     ///
-    /// The space space is the data that newer segments repeat, and the fingerprint tables of ended
+    /// The freed space is the data that newer segments repeat, and the fingerprint tables of ended
     /// epochs. Costs as much as `overview`.
-    fn compaction(&self, py: Python<'_>) -> PyResult<Compaction> {
+    fn compaction_estimate(&self, py: Python<'_>) -> PyResult<CompactionEstimate> {
         let snapshot = self.now(py)?;
         let of = py.detach(|| inspect::CompactionEstimate::of(&snapshot)).or_raise(py)?;
-        Compaction::from_rust(py, of)
+        CompactionEstimate::from_rust(py, of)
     }
 
     /// Counts the content of the store, in one pass over all its pages and visits.

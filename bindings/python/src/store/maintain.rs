@@ -114,18 +114,18 @@ impl Store {
     }
 
     /// Makes a backup of the store in another directory, or updates it. Ctrl-C ends the call.
-    #[pyo3(signature = (path, *, copy=false, progress=None))]
+    #[pyo3(signature = (to, *, copy=false, progress=None))]
     fn backup(
         &self,
         py: Python<'_>,
-        path: PathBuf,
+        to: PathBuf,
         copy: bool,
         progress: Option<&Bound<'_, Progress>>,
     ) -> PyResult<BackedUp> {
         let (store, progress) = (self.open.store(py)?, progress::or_default(progress));
         let options = simkeep::backup::BackupOptions::default().copy(copy);
         let options = options.progress(progress.clone());
-        BackedUp::from_rust(py, long(py, &progress, || store.backup(path, options))?)
+        BackedUp::from_rust(py, long(py, &progress, || store.backup(to, options))?)
     }
 
     /// Seals the memtable, and publishes the store in a directory as a generation, which a `Reader`

@@ -10,7 +10,7 @@ use super::view::View;
 use crate::convert::arg::{self, Arg, each};
 use crate::convert::error::OrRaise;
 use crate::convert::value::FromRust;
-use crate::fingerprint::prints;
+use crate::fingerprint::fingerprint_input;
 use crate::search::answers::Answers;
 use crate::search::explain::Explanation;
 use crate::search::matches::Matches;
@@ -99,7 +99,7 @@ impl View {
     /// Takes `text`, `html`, `url` and the keywords of `near` except `limit`.
     #[pyo3(signature = (
         fingerprint: "SupportsIndex | None" = None, count: "int | None" = None, *, text: "str | None" = None,
-        html: "_types.Html | None" = None, url: "str | None" = None, **like: "Unpack[_types.Near]"
+        html: "_types.Html | None" = None, url: "str | None" = None, **like: "Unpack[_types.Query]"
     ))]
     fn nearest<'py>(
         &self,
@@ -129,7 +129,7 @@ impl View {
     #[pyo3(signature = (
         fingerprint: "SupportsIndex | None" = None, k: "int | None" = None, *,
         text: "str | None" = None, html: "_types.Html | None" = None, url: "str | None" = None,
-        **like: "Unpack[_types.Near]"
+        **like: "Unpack[_types.Query]"
     ))]
     fn explain<'py>(
         &self,
@@ -162,7 +162,7 @@ impl View {
     /// Takes the keywords of `near`.
     #[pyo3(signature = (
         fingerprints: "_types.Fingerprints", /, k: "int | None" = None,
-        **like: "Unpack[_types.NearMany]"
+        **like: "Unpack[_types.BatchQuery]"
     ))]
     fn near_batch<'py>(
         &self,
@@ -173,7 +173,7 @@ impl View {
     ) -> PyResult<Answers> {
         let snapshot = self.now(py)?;
         let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
-        let fingerprints = prints::fingerprints(Arg::new("fingerprints"), fingerprints)?;
+        let fingerprints = fingerprint_input::fingerprints(Arg::new("fingerprints"), fingerprints)?;
         let found = search(py, &fingerprints.bits, |part| query.run_batch(&snapshot, part))?;
         if found.len() == fingerprints.given {
             return Ok(Answers(found));
@@ -196,7 +196,7 @@ impl View {
     /// Takes the keywords of `near`.
     #[pyo3(signature = (
         pages: "Iterable[tuple[SupportsIndex, str]]", /, k: "int | None" = None,
-        **like: "Unpack[_types.NearMany]"
+        **like: "Unpack[_types.BatchQuery]"
     ))]
     fn near_batch_of_pages<'py>(
         &self,

@@ -10,7 +10,7 @@ use super::Store;
 use crate::convert::arg::{self, Arg, each};
 use crate::convert::error;
 use crate::convert::value::FromRust;
-use crate::convert::word::Stored;
+use crate::convert::word::{PropertyOutcome, RestateOutcome};
 use crate::observe::row::{CheckedVisit, PreparedVisit, given};
 use crate::observe::visit_result::VisitResult;
 use crate::observe::{load, update};
@@ -22,7 +22,8 @@ use crate::search::answers::Outcomes;
 #[derive(IntoPyObject)]
 enum RequestResult {
     Observed(Outcome),
-    Stored(Stored),
+    Restated(RestateOutcome),
+    PropertySet(PropertyOutcome),
 }
 
 impl RequestResult {
@@ -31,8 +32,8 @@ impl RequestResult {
             OperationResult::Observed(outcome) => {
                 RequestResult::Observed(Outcome::from_rust(py, outcome)?)
             }
-            OperationResult::Restated(outcome) => RequestResult::Stored(outcome.into()),
-            OperationResult::PropertySet(outcome) => RequestResult::Stored(outcome.into()),
+            OperationResult::Restated(outcome) => RequestResult::Restated(outcome.into()),
+            OperationResult::PropertySet(outcome) => RequestResult::PropertySet(outcome.into()),
         })
     }
 }
@@ -117,7 +118,7 @@ impl Store {
     /// redirect has no copies and no near-duplicates.
     ///
     /// Keywords: the keywords of `gone`.
-    #[pyo3(signature = (url: "str", at: "Time", to: "str", **known: "Unpack[_types.Word]"))]
+    #[pyo3(signature = (url: "str", at: "Time", to: "str", **known: "Unpack[_types.WithoutContent]"))]
     fn redirect<'py>(
         &self,
         py: Python<'py>,
@@ -135,7 +136,7 @@ impl Store {
     /// Reports a visit that found the page gone.
     ///
     /// Keywords: `status`, `weight`, `class_`.
-    #[pyo3(signature = (url: "str", at: "Time", **known: "Unpack[_types.Word]"))]
+    #[pyo3(signature = (url: "str", at: "Time", **known: "Unpack[_types.WithoutContent]"))]
     fn gone<'py>(
         &self,
         py: Python<'py>,
@@ -149,7 +150,7 @@ impl Store {
     /// Reports a visit that failed. The current content stays current.
     ///
     /// Keywords: the keywords of `gone`.
-    #[pyo3(signature = (url: "str", at: "Time", **known: "Unpack[_types.Word]"))]
+    #[pyo3(signature = (url: "str", at: "Time", **known: "Unpack[_types.WithoutContent]"))]
     fn failed<'py>(
         &self,
         py: Python<'py>,
@@ -250,9 +251,9 @@ impl Store {
         fingerprint: &Bound<'py, PyAny>,
         epoch: &Bound<'py, PyAny>,
         digest: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Stored> {
+    ) -> PyResult<RestateOutcome> {
         let restatement = update::restatement((url, at), (fingerprint, epoch), digest)?;
-        self.call(py, |store| store.restate(restatement)).map(Stored::from)
+        self.call(py, |store| store.restate(restatement)).map(RestateOutcome::from)
     }
 
     /// Sets the weight or the class of a page from a time on, without a visit.
@@ -268,8 +269,8 @@ impl Store {
         at: &Bound<'py, PyAny>,
         weight: Option<&Bound<'py, PyAny>>,
         class_: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Stored> {
+    ) -> PyResult<PropertyOutcome> {
         let update = update::property_update((url, at), weight, class_)?;
-        self.call(py, |store| store.set_property(update)).map(Stored::from)
+        self.call(py, |store| store.set_property(update)).map(PropertyOutcome::from)
     }
 }

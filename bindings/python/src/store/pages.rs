@@ -108,7 +108,7 @@ impl View {
     /// There are at most `ranges` ranges. Returns the URLs at which all ranges but the first begin,
     /// for `scan` and `observations`. Reads some 32 pages a range.
     #[pyo3(signature = (ranges: "int", *, under: "str | None" = None))]
-    fn splits<'py>(
+    fn split<'py>(
         &self,
         py: Python<'py>,
         ranges: &Bound<'py, PyAny>,

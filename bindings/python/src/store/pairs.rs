@@ -11,9 +11,9 @@ use crate::call::long::long;
 use crate::call::progress::{self, Progress};
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
-use crate::fingerprint::prints;
+use crate::fingerprint::fingerprint_input;
 use crate::search::join_plan::{BUCKETS, JoinPlan, TaskChunk};
-use crate::search::matches::{PagePair, Pair};
+use crate::search::matches::{NearPair, PagePair};
 use crate::search::{pairs, query};
 use crate::streams::stream::StreamOf;
 
@@ -26,7 +26,7 @@ impl View {
     ///
     /// Takes the keywords `epoch`, `under`, `exclude`, `classes`, `at`, `seen`, `ever` and
     /// `threads` of `near`.
-    #[pyo3(signature = (*, progress=None, **like: "Unpack[_types.Pairs]"))]
+    #[pyo3(signature = (*, progress=None, **like: "Unpack[_types.FingerprintPairs]"))]
     fn all_fingerprints<'py>(
         &self,
         py: Python<'py>,
@@ -50,7 +50,7 @@ impl View {
     /// `threads` of `near`.
     #[pyo3(signature = (
         k: "int | None" = None, *, progress=None,
-        **like: "Unpack[_types.Pairs]"
+        **like: "Unpack[_types.FingerprintPairs]"
     ))]
     fn all_pairs<'py>(
         &self,
@@ -58,7 +58,7 @@ impl View {
         k: Option<&Bound<'py, PyAny>>,
         progress: Option<&Bound<'py, Progress>>,
         like: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<StreamOf<Pair>> {
+    ) -> PyResult<StreamOf<NearPair>> {
         let snapshot = self.now(py)?;
         let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
         let join =
@@ -77,7 +77,7 @@ impl View {
     /// prefer `all_pairs`.
     #[pyo3(signature = (
         fingerprints: "_types.Fingerprints", /, k: "int | None" = None, *, progress=None,
-        **like: "Unpack[_types.Pairs]"
+        **like: "Unpack[_types.FingerprintPairs]"
     ))]
     fn pairs_with<'py>(
         &self,
@@ -86,10 +86,10 @@ impl View {
         k: Option<&Bound<'py, PyAny>>,
         progress: Option<&Bound<'py, Progress>>,
         like: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<StreamOf<Pair>> {
+    ) -> PyResult<StreamOf<NearPair>> {
         let snapshot = self.now(py)?;
         let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
-        let given = prints::fingerprints(Arg::new("fingerprints"), fingerprints)?.bits;
+        let given = fingerprint_input::fingerprints(Arg::new("fingerprints"), fingerprints)?.bits;
         let pairs =
             pairs::with(snapshot, given, query, progress::or_default(progress)).or_raise(py)?;
         Ok(StreamOf::new(pairs, Some(ForkCheck::now())))
@@ -104,7 +104,7 @@ impl View {
     /// the maximum number of pages of each fingerprint to pair (1; `None` for all); `epoch`,
     /// `under`, `classes`.
     #[pyo3(signature = (
-        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.PagePairs]"
+        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.PairQuery]"
     ))]
     fn page_pairs<'py>(
         &self,
@@ -127,7 +127,7 @@ impl View {
     ///
     /// Takes the keywords `epoch`, `under`, `classes`, `at`, `seen` and `ever` of `near`.
     #[pyo3(signature = (
-        k: "int", *, buckets: "int | None" = None, progress=None, **like: "Unpack[_types.Pairs]"
+        k: "int", *, buckets: "int | None" = None, progress=None, **like: "Unpack[_types.FingerprintPairs]"
     ))]
     fn histogram<'py>(
         &self,
@@ -158,7 +158,7 @@ impl View {
     /// task. Reads all fingerprints on all cores, and waits for their reader. The call ends when
     /// the iterator is closed.
     #[pyo3(signature = (
-        plan, *, chunk_bytes: "int | None" = None, progress=None, **like: "Unpack[_types.Pairs]"
+        plan, *, chunk_bytes: "int | None" = None, progress=None, **like: "Unpack[_types.FingerprintPairs]"
     ))]
     fn partition<'py>(
         &self,

@@ -12,7 +12,7 @@ use super::view::{SnapshotSource, View};
 use crate::convert::arg::{self, Arg};
 use crate::convert::time::PyTime;
 use crate::convert::value::{FromRust, no_pickle};
-use crate::maintain::publishing::Incomplete;
+use crate::maintain::publishing::IncompleteGeneration;
 use crate::maintain::stats::Stats;
 
 /// The data to reopen a reader: its class, its path, whether it uses plain reads, whether the store
@@ -81,7 +81,7 @@ impl Reader {
     /// An incomplete generation is still being copied, or one of its files was truncated. `None`
     /// for a store.
     #[getter]
-    fn incomplete(&self, py: Python<'_>) -> PyResult<Option<Incomplete>> {
+    fn incomplete(&self, py: Python<'_>) -> PyResult<Option<IncompleteGeneration>> {
         let newer = self.reading.with(py, |reader| Ok(reader.incomplete().cloned()))?;
         FromRust::from_rust(py, newer)
     }

@@ -66,7 +66,7 @@ impl View {
     /// `limit`, the maximum number of pairs (1,000; `None` for all); `at`, `under`, `epoch`,
     /// `classes`; `memory_bytes` (128 MiB); `scratch`, a directory for scratch files.
     #[pyo3(signature = (
-        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Mirroring]"
+        k: "int | None" = None, *, progress=None, **like: "Unpack[_types.MirrorQuery]"
     ))]
     fn mirrors<'py>(
         &self,

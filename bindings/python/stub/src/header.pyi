@@ -30,13 +30,14 @@ from ._words import (
     LeaderChangeReason,
     OperationKind,
     OriginalBy,
+    PropertyOutcome,
     Reason,
+    RestateOutcome,
     Role,
     SameBy,
     Seen,
     Space,
     Stage,
-    Stored,
     Verdict,
     VersionKind,
 )
@@ -57,6 +58,6 @@ _AliasKind: TypeAlias = Literal[
     "slash",
     "case",
 ]
-_Index: TypeAlias = Literal["value", "harmonic"]
-_Halves: TypeAlias = Literal["none", "unchanged", "both"]
+_PriorityIndex: TypeAlias = Literal["value", "harmonic"]
+_Pseudocounts: TypeAlias = Literal["none", "unchanged", "both"]
 _T_co = TypeVar("_T_co", covariant=True)

@@ -10,7 +10,7 @@ use pyo3_introspection::model::{
 /// Bases with type arguments. A class of PyO3 has plain bases only.
 const BASES: &[(&str, &str)] = &[
     ("Stream", "Generic[_T_co]"),
-    ("Differences", "Stream[_T_co]"),
+    ("Diff", "Stream[_T_co]"),
     ("AliasSites", "Stream[AliasSite]"),
     ("Operations", "Stream[LoggedOperation]"),
 ];

@@ -44,7 +44,7 @@ def test_nothing_acknowledged_is_lost_when_a_crawl_is_killed(tmp_path: Path) -> 
         last = crawl(tmp_path, f"{site.url}/", settings=SETTINGS)
     assert last.reason == "finished" and len(last.verdicts) == 101
     assert all(last.verdicts[url] in ("same", "gone", "failed") for url in counts)
-    assert simkeep.verify(tmp_path / "crawl.simkeep").sound
+    assert simkeep.verify(tmp_path / "crawl.simkeep").is_sound
 
 
 @pytest.mark.parametrize("times", [1, 2])

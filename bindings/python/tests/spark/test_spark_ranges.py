@@ -215,7 +215,7 @@ def test_scanned_ranges_match_a_full_filter(
         "=": lambda value, given: value == given,
     }
     with simkeep.Reader(path / "s") as reader:
-        borders = reader.splits(7)
+        borders = reader.split(7)
         for of in wanted:
             found = []
             for part in cut(ranges(of), borders):

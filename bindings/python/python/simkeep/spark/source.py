@@ -190,13 +190,13 @@ class TableReader(DataSourceReader):
     def _borders(self, reader: View, ranges: list[Range], most: int) -> list[str]:
         """Returns URLs at which to cut the ranges of a store. Reads some pages spread over these ranges."""
         if ranges == ALL:
-            return reader.splits(-(-most // len(self._stores)), under=self._under)
+            return reader.split(-(-most // len(self._stores)), under=self._under)
         name = host(ranges[0].start or "") if len(ranges) == 1 else None
         if name is None or self._has_few(reader, ranges[0]):
             return []
         try:
             # A store may have all pages of a host.
-            return reader.splits(most, under=name)
+            return reader.split(most, under=name)
         except PrefixError:
             # The host is not a valid prefix.
             return []

@@ -85,7 +85,7 @@ pub(crate) fn fingerprint_batch<'py>(
     py: Python<'py>,
     texts: &Bound<'py, PyAny>,
     recipe: Option<&Bound<'py, PyAny>>,
-    table: Option<&Bound<'py, crate::fingerprint::df::Table>>,
+    table: Option<&Bound<'py, crate::fingerprint::df::FrequencyTable>>,
 ) -> PyResult<Fingerprints> {
     let maker = Fingerprinter::new(py, recipe, table)?;
     let texts = all(Arg::new("texts"), texts)?;

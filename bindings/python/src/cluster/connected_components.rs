@@ -8,18 +8,18 @@ use crate::convert::typed::Tuple;
 use crate::convert::value::value;
 
 value! {
-    Components from components: simkeep::cluster::ConnectedComponents {
+    ConnectedComponents from components: simkeep::cluster::ConnectedComponents {
         k: u32,
         pages: u64,
         without_fingerprint: u64,
         components: u64,
         multi_page_components: u64,
-        largest: Tuple<Component>,
+        largest: Tuple<ConnectedComponent>,
     }
 }
 
 value! {
-    Component from component: simkeep::cluster::ConnectedComponent {
+    ConnectedComponent from component: simkeep::cluster::ConnectedComponent {
         page: String,
         pages: u64,
         max_distance: u32,

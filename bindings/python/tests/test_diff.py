@@ -80,7 +80,7 @@ def test_epochs_are_matched_by_name(tmp_path: Path) -> None:
         one.observe("https://example.com/", AT - DAY, fingerprint=1, epoch=there)
         one.observe("https://example.org/", AT, fingerprint=5, epoch=there)
         diff = other.diff(one)
-        assert isinstance(diff, simkeep.Differences) and isinstance(diff, simkeep.Stream)
+        assert isinstance(diff, simkeep.Diff) and isinstance(diff, simkeep.Stream)
         names = {info.epoch: info.name for info in diff.epochs()}
         assert names == {0: one.epochs()[0].name, there: "both", 2: "theirs"}
         [gone] = diff

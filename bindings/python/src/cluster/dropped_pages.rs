@@ -18,7 +18,7 @@ use crate::convert::value::{FromRust, no_pickle, value};
 use crate::convert::word::Fate;
 
 value! {
-    Fated from of: simkeep::cluster::Fate {
+    PageFate from of: simkeep::cluster::Fate {
         /// Whether the page is kept or dropped.
         fate: Fate = of,
         /// The digest of the compared content, if the page is dropped and has a digest. Other
@@ -31,7 +31,7 @@ value! {
 }
 
 value! {
-    KeptFor from kept: simkeep::cluster::KeptPage {
+    KeptPage from kept: simkeep::cluster::KeptPage {
         url: String,
         distance: u32,
     }
@@ -45,7 +45,7 @@ type DroppedQuery = Box<dyn FnOnce(&cluster::DroppedPages<'_>) + Send>;
 /// `len` is the number of these pages. Threads may share the object; their queries run one after
 /// another. The object belongs to the process that made it.
 #[pyclass(frozen, module = "simkeep")]
-pub(crate) struct Dropped {
+pub(crate) struct DroppedPages {
     /// The sender of queries; `None` once the object is being dropped.
     ask: Option<Sender<DroppedQuery>>,
     thread: Option<JoinHandle<()>>,
@@ -53,13 +53,13 @@ pub(crate) struct Dropped {
     birth: ForkCheck,
 }
 
-impl Dropped {
+impl DroppedPages {
     /// Finds the dropped pages of clusters, while checking for signals.
     pub(crate) fn new(
         py: Python<'_>,
         of: impl AsRef<cluster::Clusters> + Send + 'static,
         open: Classes,
-    ) -> PyResult<Dropped> {
+    ) -> PyResult<DroppedPages> {
         let (ask, questions) = channel();
         let (found, mut is_found) = sync_channel(1);
         let name = "simkeep-dropped".to_owned();
@@ -74,7 +74,7 @@ impl Dropped {
                 Err(RecvTimeoutError::Disconnected) => return Err(raise(py, no_result_error())),
             }
         };
-        Ok(Dropped { ask: Some(ask), thread: Some(thread), len, birth: ForkCheck::now() })
+        Ok(DroppedPages { ask: Some(ask), thread: Some(thread), len, birth: ForkCheck::now() })
     }
 
     /// Sends a query to the thread.
@@ -117,7 +117,7 @@ fn answer(
 }
 
 #[pymethods]
-impl Dropped {
+impl DroppedPages {
     fn __len__(&self) -> PyResult<usize> {
         Ok(usize::try_from(self.len)?)
     }
@@ -126,16 +126,20 @@ impl Dropped {
     ///
     /// Raises `UrlError` for an invalid URL.
     #[pyo3(signature = (url: "str"))]
-    fn fate<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Fated> {
+    fn fate<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<PageFate> {
         let url = arg::url(Arg::new("url"), url)?.to_owned();
-        Fated::from_rust(py, self.ask(py, move |dropped| dropped.fate(&url))?)
+        PageFate::from_rust(py, self.ask(py, move |dropped| dropped.fate(&url))?)
     }
 
     /// The page that is kept instead of a dropped page, with the distance of the two pages.
     ///
     /// `None` if the page is not dropped. Costs as much as `fate`, and reading the kept page.
     #[pyo3(signature = (url: "str"))]
-    fn kept_for<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<KeptFor>> {
+    fn kept_for<'py>(
+        &self,
+        py: Python<'py>,
+        url: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<KeptPage>> {
         let url = arg::url(Arg::new("url"), url)?.to_owned();
         FromRust::from_rust(py, self.ask(py, move |dropped| dropped.kept_for(&url))?)
     }
@@ -150,16 +154,16 @@ impl Dropped {
     }
 
     fn __repr__(&self) -> String {
-        format!("<simkeep.Dropped: {} pages>", self.len)
+        format!("<simkeep.DroppedPages: {} pages>", self.len)
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("Dropped", "find it anew"))
+        Err(no_pickle("DroppedPages", "find them anew"))
     }
 }
 
 /// Ends the thread by dropping the sender of queries. The thread releases the clusters itself.
-impl Drop for Dropped {
+impl Drop for DroppedPages {
     fn drop(&mut self) {
         if !self.birth.is_current_process() {
             // In a child process the thread does not exist, and locks that it held stay locked.

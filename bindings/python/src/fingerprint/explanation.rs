@@ -10,7 +10,7 @@ use crate::convert::value::{FromRust, value};
 use crate::fingerprint::fingerprinter::Fingerprinter;
 
 value! {
-    Explained from explained: simkeep::fingerprint::FingerprintExplanation {
+    FingerprintExplanation from explained: simkeep::fingerprint::FingerprintExplanation {
         fingerprint: u64,
         features: usize,
         voting: usize,
@@ -43,12 +43,12 @@ impl Fingerprinter {
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
         #[pyo3(from_py_with = limit)] limit: usize,
-    ) -> PyResult<Explained> {
+    ) -> PyResult<FingerprintExplanation> {
         let text = arg::content(Arg::new("text"), text)?;
         let explained = py
             .detach(|| self.made(|maker| maker.explain(&Document::new(&*text), limit)))
             .or_raise(py)?;
-        Explained::from_rust(py, explained)
+        FingerprintExplanation::from_rust(py, explained)
     }
 }
 

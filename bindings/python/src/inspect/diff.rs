@@ -74,12 +74,12 @@ impl StreamItem for query::ExactDifference {
 
 /// Differences between pages: a stream in SURT order, read lazily.
 #[pyclass(frozen, extends = Stream, generic, module = "simkeep")]
-pub(crate) struct Differences {
+pub(crate) struct Diff {
     epochs: Vec<CrateEpochInfo>,
 }
 
 #[pymethods]
-impl Differences {
+impl Diff {
     /// The epochs of the contents and distances.
     ///
     /// The epochs of the earlier side keep their numbers. The epochs that only the later side has
@@ -89,15 +89,15 @@ impl Differences {
     }
 }
 
-impl Differences {
+impl Diff {
     pub(crate) fn of<T: StreamItem>(
         py: Python<'_>,
         source: impl StreamSource<T> + 'static,
         epochs: Vec<CrateEpochInfo>,
         birth: Option<ForkCheck>,
-    ) -> PyResult<Py<Differences>> {
+    ) -> PyResult<Py<Diff>> {
         let stream = Stream::new(source, birth);
-        Py::new(py, PyClassInitializer::from(stream).add_subclass(Differences { epochs }))
+        Py::new(py, PyClassInitializer::from(stream).add_subclass(Diff { epochs }))
     }
 
     /// Returns the pages whose current version differs.
@@ -105,9 +105,9 @@ impl Differences {
         py: Python<'_>,
         diff: Result<query::Diff>,
         birth: Option<ForkCheck>,
-    ) -> PyResult<Py<Differences>> {
+    ) -> PyResult<Py<Diff>> {
         let diff = diff.or_raise(py)?;
         let epochs = diff.epochs().to_vec();
-        Differences::of(py, Iterated::new(diff), epochs, birth)
+        Diff::of(py, Iterated::new(diff), epochs, birth)
     }
 }
