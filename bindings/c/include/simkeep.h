@@ -98,7 +98,7 @@
  * 5. Errors, progress and versions
  *     simkeep_error_code simkeep_error_message simkeep_error_file simkeep_error_offset
  *     simkeep_error_row simkeep_error_pid simkeep_error_errno simkeep_progress_new
- *     simkeep_progress_cancel simkeep_progress_stage simkeep_progress_done simkeep_progress_of
+ *     simkeep_progress_cancel simkeep_progress_stage simkeep_progress_done simkeep_progress_total
  *     simkeep_progress_found simkeep_abi_version simkeep_version
  * 6. Stores, readers and snapshots
  *     simkeep_options_init simkeep_reader_open simkeep_reader_refresh simkeep_reader_behind
@@ -138,8 +138,8 @@
  *     simkeep_clusters_get simkeep_clusters_sizes simkeep_clusters_by_page
  *     simkeep_clusters_by_cluster simkeep_snapshot_cluster_of simkeep_clusters_by_size
  *     simkeep_cluster_list_next simkeep_fates_kinds simkeep_fates_digests simkeep_fates_has_digest
- *     simkeep_fates_kept simkeep_fates_distances simkeep_clusters_dropped simkeep_dropped_count
- *     simkeep_dropped_fates simkeep_fates_count
+ *     simkeep_fates_kept simkeep_fates_distances simkeep_clusters_dropped
+ *     simkeep_dropped_pages_count simkeep_dropped_pages_fates simkeep_fates_count
  * 10. Pages to visit next
  *     simkeep_decisions_next simkeep_snapshot_due simkeep_lease_due simkeep_release
  *     simkeep_snapshot_pace simkeep_snapshot_plan simkeep_due_query_init simkeep_snapshot_hints
@@ -451,17 +451,17 @@ struct ArrowArray {
 /**
  * `has`: the component is a segment, with a number.
  */
-#define SIMKEEP_COMPONENT_HAS_SEGMENT 1
+#define SIMKEEP_COMPONENT_SEARCH_HAS_SEGMENT 1
 
 /**
  * `has`: a dense region was not fully compared.
  */
-#define SIMKEEP_COMPONENT_HAS_CROWDED 2
+#define SIMKEEP_COMPONENT_SEARCH_HAS_CROWDED 2
 
 /**
  * `has`: the system reports page faults.
  */
-#define SIMKEEP_COMPONENT_HAS_FAULTS 4
+#define SIMKEEP_COMPONENT_SEARCH_HAS_FAULTS 4
 
 /**
  * `has`: the due time.
@@ -626,7 +626,7 @@ typedef int32_t simkeep_verdict;
 /**
  * The reason why a page is known to be the same.
  */
-enum simkeep_same
+enum simkeep_same_by
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -634,30 +634,30 @@ enum simkeep_same
     /**
      * The page is not the same.
      */
-    SIMKEEP_SAME_NOTHING = 0,
+    SIMKEEP_SAME_BY_NOTHING = 0,
     /**
      * The digests are equal.
      */
-    SIMKEEP_SAME_DIGEST = 1,
+    SIMKEEP_SAME_BY_DIGEST = 1,
     /**
      * The fingerprints are equal in every epoch in which both contents have a fingerprint, and the
      * digests differ or are unknown.
      */
-    SIMKEEP_SAME_FINGERPRINT = 2,
+    SIMKEEP_SAME_BY_FINGERPRINT = 2,
     /**
      * The server or the archive reported that the content is unchanged.
      */
-    SIMKEEP_SAME_NOT_MODIFIED = 3,
+    SIMKEEP_SAME_BY_NOT_MODIFIED = 3,
     /**
      * A value that this version of the header does not name.
      */
-    SIMKEEP_SAME_OTHER = 4,
+    SIMKEEP_SAME_BY_OTHER = 4,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
-typedef enum simkeep_same simkeep_same;
+typedef enum simkeep_same_by simkeep_same_by;
 #else
-typedef int32_t simkeep_same;
+typedef int32_t simkeep_same_by;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -702,7 +702,7 @@ typedef int32_t simkeep_band;
 /**
  * The reason why the contents of two pages are known to be nearly the same.
  */
-enum simkeep_original
+enum simkeep_original_by
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -710,29 +710,29 @@ enum simkeep_original
     /**
      * No other page ranks before this page.
      */
-    SIMKEEP_ORIGINAL_NOTHING = 0,
+    SIMKEEP_ORIGINAL_BY_NOTHING = 0,
     /**
      * The two pages have equal digests.
      */
-    SIMKEEP_ORIGINAL_DIGEST = 1,
+    SIMKEEP_ORIGINAL_BY_DIGEST = 1,
     /**
      * The two pages have equal fingerprints, but different or unknown digests.
      */
-    SIMKEEP_ORIGINAL_FINGERPRINT = 2,
+    SIMKEEP_ORIGINAL_BY_FINGERPRINT = 2,
     /**
      * The fingerprints of the two pages are near each other.
      */
-    SIMKEEP_ORIGINAL_NEAR = 3,
+    SIMKEEP_ORIGINAL_BY_NEAR = 3,
     /**
      * A value that this version of the header does not name.
      */
-    SIMKEEP_ORIGINAL_OTHER = 4,
+    SIMKEEP_ORIGINAL_BY_OTHER = 4,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
-typedef enum simkeep_original simkeep_original;
+typedef enum simkeep_original_by simkeep_original_by;
 #else
-typedef int32_t simkeep_original;
+typedef int32_t simkeep_original_by;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -1018,7 +1018,7 @@ typedef int32_t simkeep_shape;
 /**
  * The method of a search in a segment or a memtable.
  */
-enum simkeep_way
+enum simkeep_access_path
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -1026,25 +1026,25 @@ enum simkeep_way
     /**
      * The search probes buckets of the rotations.
      */
-    SIMKEEP_WAY_ROTATIONS = 1,
+    SIMKEEP_ACCESS_PATH_ROTATIONS = 1,
     /**
      * The search probes cells.
      */
-    SIMKEEP_WAY_CELLS = 2,
+    SIMKEEP_ACCESS_PATH_CELLS = 2,
     /**
      * The search scans.
      */
-    SIMKEEP_WAY_SCAN = 3,
+    SIMKEEP_ACCESS_PATH_SCAN = 3,
     /**
      * A value that this version of the header does not name.
      */
-    SIMKEEP_WAY_OTHER = 4,
+    SIMKEEP_ACCESS_PATH_OTHER = 4,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
-typedef enum simkeep_way simkeep_way;
+typedef enum simkeep_access_path simkeep_access_path;
 #else
-typedef int32_t simkeep_way;
+typedef int32_t simkeep_access_path;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -1082,7 +1082,7 @@ typedef struct simkeep_decisions simkeep_decisions;
  * in the process that made it. The handle keeps its clusters. Free the handle and the clusters
  * separately.
  */
-typedef struct simkeep_dropped simkeep_dropped;
+typedef struct simkeep_dropped_pages simkeep_dropped_pages;
 
 /**
  * The entries of a page's history, in order of time. Immutable, so any thread may read them.
@@ -1586,7 +1586,7 @@ typedef struct simkeep_query {
 /**
  * The search in a single segment or memtable.
  */
-typedef struct simkeep_component {
+typedef struct simkeep_component_search {
     /**
      * The number of the segment.
      */
@@ -1600,11 +1600,11 @@ typedef struct simkeep_component {
      */
     int32_t shape;
     /**
-     * The method of the search, a `simkeep_way`.
+     * The method of the search, a `simkeep_access_path`.
      */
-    int32_t way;
+    int32_t access_path;
     /**
-     * The optional fields that are set: `SIMKEEP_COMPONENT_HAS_...`.
+     * The optional fields that are set: `SIMKEEP_COMPONENT_SEARCH_HAS_...`.
      */
     uint32_t has;
     /**
@@ -1655,7 +1655,7 @@ typedef struct simkeep_component {
      * Page faults that waited for the disk.
      */
     uint64_t major_faults;
-} simkeep_component;
+} simkeep_component_search;
 
 /**
  * An entry of a page's history. `has` consists of `SIMKEEP_HAS_...` for the optional fields that
@@ -1683,7 +1683,7 @@ typedef struct simkeep_entry {
      */
     uint32_t has;
     /**
-     * The reason why the page is known to be the same, a `simkeep_same`.
+     * The reason why the page is known to be the same, a `simkeep_same_by`.
      */
     int32_t same_by;
     /**
@@ -1959,10 +1959,10 @@ typedef struct simkeep_clustered_chunk {
     const uint8_t *distances;
     /**
      * The reason why each page is known to be nearly equal to its leader, a
-     * `simkeep_original`; `SIMKEEP_ORIGINAL_NOTHING` for the leader, and from
+     * `simkeep_original_by`; `SIMKEEP_ORIGINAL_BY_NOTHING` for the leader, and from
      * `simkeep_snapshot_cluster_of`.
      */
-    const simkeep_original *by;
+    const simkeep_original_by *by;
     /**
      * The number of pages in each page's cluster.
      */
@@ -2470,7 +2470,7 @@ typedef struct simkeep_backed_up {
 /**
  * Information about an epoch.
  */
-typedef struct simkeep_epoch {
+typedef struct simkeep_epoch_info {
     /**
      * The number of the epoch.
      */
@@ -2507,7 +2507,7 @@ typedef struct simkeep_epoch {
      * Always 0.
      */
     uint32_t reserved;
-} simkeep_epoch;
+} simkeep_epoch_info;
 
 /**
  * Summary figures of a repair.
@@ -2524,7 +2524,7 @@ typedef struct simkeep_repaired_numbers {
     /**
      * Whether all data was saved, and no forgotten page was restored, 1 or 0.
      */
-    uint64_t whole;
+    uint64_t is_whole;
     /**
      * The number of losses.
      */
@@ -2697,7 +2697,7 @@ typedef struct simkeep_verified_numbers {
 /**
  * A flaw of a store.
  */
-typedef struct simkeep_flaw {
+typedef struct simkeep_corruption {
     /**
      * The byte offset in the file.
      */
@@ -2720,7 +2720,7 @@ typedef struct simkeep_flaw {
      * The length of `what` in bytes.
      */
     size_t what_len;
-} simkeep_flaw;
+} simkeep_corruption;
 
 #ifdef __cplusplus
 extern "C" {
@@ -2810,7 +2810,7 @@ uint64_t simkeep_progress_done(const struct simkeep_progress *progress);
  * Returns the approximate total of this stage; 0 if unknown, or for NULL. Any thread, at any
  * time; costs nothing.
  */
-uint64_t simkeep_progress_of(const struct simkeep_progress *progress);
+uint64_t simkeep_progress_total(const struct simkeep_progress *progress);
 
 /**
  * Returns the number of results so far: flaws of a check, pairs of a join. 0 for NULL. Any
@@ -3277,7 +3277,7 @@ const simkeep_verdict *simkeep_outcomes_verdicts(const struct simkeep_outcomes *
 /**
  * The reason why each page is known to be the same.
  */
-const simkeep_same *simkeep_outcomes_same_by(const struct simkeep_outcomes *outcomes);
+const simkeep_same_by *simkeep_outcomes_same_by(const struct simkeep_outcomes *outcomes);
 
 /**
  * The distance of each page from its previous version, in bits; `SIMKEEP_NO_DISTANCE` if
@@ -3332,7 +3332,7 @@ const uint8_t *simkeep_outcomes_original_distances(const struct simkeep_outcomes
 /**
  * The reason why each page is known to be nearly equal to its original.
  */
-const simkeep_original *simkeep_outcomes_original_by(const struct simkeep_outcomes *outcomes);
+const simkeep_original_by *simkeep_outcomes_original_by(const struct simkeep_outcomes *outcomes);
 
 /**
  * The index of the first copy of each observation. There is one offset more than
@@ -3524,11 +3524,11 @@ size_t simkeep_explanation_count(const struct simkeep_explanation *explanation);
 
 /**
  * Copies the search in segment or memtable `nth`, from 0, to where `component` points: the oldest
- * first, memtables last. `size` is `sizeof(simkeep_component)`. Any thread; costs nothing.
+ * first, memtables last. `size` is `sizeof(simkeep_component_search)`. Any thread; costs nothing.
  */
 int32_t simkeep_explanation_get(const struct simkeep_explanation *explanation,
                                 size_t nth,
-                                struct simkeep_component *component,
+                                struct simkeep_component_search *component,
                                 size_t size,
                                 struct simkeep_error **error);
 
@@ -3949,19 +3949,19 @@ const uint8_t *simkeep_fates_distances(const struct simkeep_fates *fates);
  * Finds the pages that are dropped in favour of their leaders: each page that is not a leader, and
  * whose leader has the same class, or one of the classes in `open`, which everybody may see. With
  * `open_unclassed` 1, pages without a class are open, too. `open` may be NULL. Free the result
- * with `simkeep_dropped_free`. Any thread. Costs a sort of 16 bytes for each dropped page, and one
- * bit of memory for each page of the store.
+ * with `simkeep_dropped_pages_free`. Any thread. Costs a sort of 16 bytes for each dropped page,
+ * and one bit of memory for each page of the store.
  */
-struct simkeep_dropped *simkeep_clusters_dropped(const struct simkeep_clusters *clusters,
-                                                 const uint32_t *open,
-                                                 size_t open_len,
-                                                 uint32_t open_unclassed,
-                                                 struct simkeep_error **error);
+struct simkeep_dropped_pages *simkeep_clusters_dropped(const struct simkeep_clusters *clusters,
+                                                       const uint32_t *open,
+                                                       size_t open_len,
+                                                       uint32_t open_unclassed,
+                                                       struct simkeep_error **error);
 
 /**
  * Returns the number of dropped pages; 0 for NULL. Any thread; costs nothing.
  */
-uint64_t simkeep_dropped_count(const struct simkeep_dropped *dropped);
+uint64_t simkeep_dropped_pages_count(const struct simkeep_dropped_pages *dropped);
 
 /**
  * Returns the fates of many pages, and for each dropped page the page that is kept instead. `size`
@@ -3969,16 +3969,16 @@ uint64_t simkeep_dropped_count(const struct simkeep_dropped *dropped);
  * `simkeep_fates_free`. Any thread. Costs a lookup for each page, and for a dropped page a read of
  * this page and of the kept page.
  */
-struct simkeep_fates *simkeep_dropped_fates(const struct simkeep_dropped *dropped,
-                                            const struct simkeep_text *urls,
-                                            size_t count,
-                                            size_t size,
-                                            struct simkeep_error **error);
+struct simkeep_fates *simkeep_dropped_pages_fates(const struct simkeep_dropped_pages *dropped,
+                                                  const struct simkeep_text *urls,
+                                                  size_t count,
+                                                  size_t size,
+                                                  struct simkeep_error **error);
 
 /**
  * Frees dropped pages. Does nothing for NULL. Any thread.
  */
-void simkeep_dropped_free(struct simkeep_dropped *dropped);
+void simkeep_dropped_pages_free(struct simkeep_dropped_pages *dropped);
 
 /**
  * Returns the number of pages requested; 0 for NULL.
@@ -4177,11 +4177,11 @@ size_t simkeep_epochs_count(const struct simkeep_epochs *epochs);
 
 /**
  * Copies the information about epoch `nth`, from 0, to where `epoch` points. `size` is
- * `sizeof(simkeep_epoch)`. Any thread; costs nothing.
+ * `sizeof(simkeep_epoch_info)`. Any thread; costs nothing.
  */
 int32_t simkeep_epochs_get(const struct simkeep_epochs *epochs,
                            size_t nth,
-                           struct simkeep_epoch *epoch,
+                           struct simkeep_epoch_info *epoch,
                            size_t size,
                            struct simkeep_error **error);
 
@@ -4423,11 +4423,11 @@ int32_t simkeep_verified_get(const struct simkeep_verified *verified,
 
 /**
  * Copies flaw `nth`, from 0, to where `flaw` points. At most 1000 flaws are listed. `size` is
- * `sizeof(simkeep_flaw)`. Any thread; costs nothing.
+ * `sizeof(simkeep_corruption)`. Any thread; costs nothing.
  */
 int32_t simkeep_verified_flaw(const struct simkeep_verified *verified,
                               size_t nth,
-                              struct simkeep_flaw *flaw,
+                              struct simkeep_corruption *flaw,
                               size_t size,
                               struct simkeep_error **error);
 

@@ -74,7 +74,7 @@ getters! {
     fn simkeep_progress_done -> u64 = progress.progress.done();
     /// Returns the approximate total of this stage; 0 if unknown, or for NULL. Any thread, at any
     /// time; costs nothing.
-    fn simkeep_progress_of -> u64 = progress.progress.total().unwrap_or(0);
+    fn simkeep_progress_total -> u64 = progress.progress.total().unwrap_or(0);
     /// Returns the number of results so far: flaws of a check, pairs of a join. 0 for NULL. Any
     /// thread, at any time; costs nothing.
     fn simkeep_progress_found -> u64 = progress.progress.found();

@@ -12,7 +12,7 @@ use crate::distances;
 use crate::failure::{Failure, Result};
 use crate::fork::ForkSafeMutex;
 use crate::texts::Texts;
-use crate::write::outcomes::OriginalCode;
+use crate::write::outcomes::OriginalByCode;
 
 /// Pages in their clusters. Use the handle from one thread at a time, in the process that made it.
 /// The handle keeps the listed clusters. Free the handle and the clusters separately.
@@ -52,9 +52,9 @@ chunk! {
         /// The distance of each page from its leader, in bits.
         distances: u8 = distances::of(Some(page.distance)),
         /// The reason why each page is known to be nearly equal to its leader, a
-        /// `simkeep_original`; `SIMKEEP_ORIGINAL_NOTHING` for the leader, and from
+        /// `simkeep_original_by`; `SIMKEEP_ORIGINAL_BY_NOTHING` for the leader, and from
         /// `simkeep_snapshot_cluster_of`.
-        by: OriginalCode = OriginalCode::of(page.by),
+        by: OriginalByCode = OriginalByCode::of(page.by),
         /// The number of pages in each page's cluster.
         cluster_pages: u64 = page.pages,
         /// The current class of each page.

@@ -22,7 +22,7 @@ use crate::texts::Texts;
 /// in the process that made it. The handle keeps its clusters. Free the handle and the clusters
 /// separately.
 #[derive(Debug)]
-pub struct Dropped {
+pub struct DroppedPages {
     of: OwningRef<cluster::DroppedPages<'static>, cluster::Clusters>,
     process: ForkGuard,
 }
@@ -88,8 +88,8 @@ columns! {
 /// Finds the pages that are dropped in favour of their leaders: each page that is not a leader, and
 /// whose leader has the same class, or one of the classes in `open`, which everybody may see. With
 /// `open_unclassed` 1, pages without a class are open, too. `open` may be NULL. Free the result
-/// with `simkeep_dropped_free`. Any thread. Costs a sort of 16 bytes for each dropped page, and one
-/// bit of memory for each page of the store.
+/// with `simkeep_dropped_pages_free`. Any thread. Costs a sort of 16 bytes for each dropped page,
+/// and one bit of memory for each page of the store.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_clusters_dropped(
     clusters: *const Clusters,
@@ -97,19 +97,19 @@ pub extern "C" fn simkeep_clusters_dropped(
     open_len: usize,
     open_unclassed: u32,
     error: *mut *mut Failure,
-) -> Option<Box<Dropped>> {
+) -> Option<Box<DroppedPages>> {
     make("simkeep_clusters_dropped", error, || {
         let (process, of) = (ForkGuard::current()?, Arc::clone(clusters::open(clusters)?));
         let open = classes(open, open_len, open_unclassed, "open")?.unwrap_or_default();
-        Ok(Dropped { of: OwningRef::new(of, |of| of.dropped(&open))?, process })
+        Ok(DroppedPages { of: OwningRef::new(of, |of| of.dropped(&open))?, process })
     })
 }
 
 getters! {
-    dropped: Dropped;
+    dropped: DroppedPages;
 
     /// Returns the number of dropped pages; 0 for NULL. Any thread; costs nothing.
-    fn simkeep_dropped_count -> u64 = dropped.of.get().len();
+    fn simkeep_dropped_pages_count -> u64 = dropped.of.get().len();
 }
 
 /// Returns the fates of many pages, and for each dropped page the page that is kept instead. `size`
@@ -117,14 +117,14 @@ getters! {
 /// `simkeep_fates_free`. Any thread. Costs a lookup for each page, and for a dropped page a read of
 /// this page and of the kept page.
 #[unsafe(no_mangle)]
-pub extern "C" fn simkeep_dropped_fates(
-    dropped: *const Dropped,
+pub extern "C" fn simkeep_dropped_pages_fates(
+    dropped: *const DroppedPages,
     urls: *const Text,
     count: usize,
     size: usize,
     error: *mut *mut Failure,
 ) -> Option<Box<Fates>> {
-    make("simkeep_dropped_fates", error, || {
+    make("simkeep_dropped_pages_fates", error, || {
         let dropped = abi::handle(dropped, "dropped")?;
         dropped.process.check()?;
         let urls = abi::structures(urls, count, size, "urls")?;
@@ -157,8 +157,8 @@ fn digest(fate: &Fate) -> Option<Digest> {
 
 /// Frees dropped pages. Does nothing for NULL. Any thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn simkeep_dropped_free(dropped: Option<Box<Dropped>>) {
-    free("simkeep_dropped_free", dropped);
+pub extern "C" fn simkeep_dropped_pages_free(dropped: Option<Box<DroppedPages>>) {
+    free("simkeep_dropped_pages_free", dropped);
 }
 
 getters! {

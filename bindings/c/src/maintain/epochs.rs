@@ -96,7 +96,7 @@ getters! {
 }
 
 /// Copies the information about epoch `nth`, from 0, to where `epoch` points. `size` is
-/// `sizeof(simkeep_epoch)`. Any thread; costs nothing.
+/// `sizeof(simkeep_epoch_info)`. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_epochs_get(
     epochs: *const Epochs,

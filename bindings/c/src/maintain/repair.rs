@@ -18,7 +18,7 @@ structure! {
         pages: u64,
         visits: u64,
         /// Whether all data was saved, and no forgotten page was restored, 1 or 0.
-        whole: u64 = u64::from(of.is_whole()),
+        is_whole: u64 = u64::from(of.is_whole()),
         /// The number of losses.
         lost: u64 = of.lost.len() as u64,
         lost_pages: u64,

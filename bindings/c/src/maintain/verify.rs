@@ -2,7 +2,6 @@
 
 use std::ffi::c_char;
 
-use simkeep::Corruption;
 use simkeep::verify::{self, VerifyOptions};
 
 use crate::abi;
@@ -29,7 +28,7 @@ structure! {
 
 structure! {
     /// A flaw of a store.
-    pub struct Flaw, up to offset, from of: &Corruption {
+    pub struct Corruption, up to offset, from of: &simkeep::Corruption {
         offset: u64,
         /// The path of the file, relative to the store's directory, not NUL-terminated. Valid as
         /// long as its source.
@@ -48,14 +47,14 @@ structure! {
 #[derive(Debug)]
 pub struct Verified {
     numbers: VerifiedNumbers,
-    flaws: Vec<Flaw>,
+    flaws: Vec<Corruption>,
     /// The data that the flaws point to.
-    _of: Vec<Corruption>,
+    _of: Vec<simkeep::Corruption>,
 }
 
 impl Verified {
     fn new(of: verify::Verified) -> Verified {
-        let flaws = of.flaws.iter().map(Flaw::new).collect();
+        let flaws = of.flaws.iter().map(Corruption::new).collect();
         Verified { numbers: VerifiedNumbers::new(&of), flaws, _of: of.flaws }
     }
 }
@@ -112,12 +111,12 @@ pub extern "C" fn simkeep_verified_get(
 }
 
 /// Copies flaw `nth`, from 0, to where `flaw` points. At most 1000 flaws are listed. `size` is
-/// `sizeof(simkeep_flaw)`. Any thread; costs nothing.
+/// `sizeof(simkeep_corruption)`. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_verified_flaw(
     verified: *const Verified,
     nth: usize,
-    flaw: *mut Flaw,
+    flaw: *mut Corruption,
     size: usize,
     error: *mut *mut Failure,
 ) -> i32 {

@@ -7,8 +7,8 @@ use crate::distances::SIMKEEP_NO_DISTANCE;
 use crate::failure::Failure;
 use crate::read::matches::MatchColumns;
 use crate::texts::TextColumn;
-use crate::write::outcomes::{OriginalCode, Outcomes};
-use crate::write::verdict::{BandCode, SameCode, VerdictCode};
+use crate::write::outcomes::{OriginalByCode, Outcomes};
+use crate::write::verdict::{BandCode, SameByCode, VerdictCode};
 
 /// Creates a column of numbers with this Arrow format.
 fn numbers<T: abi::PodNumber>(
@@ -116,12 +116,12 @@ pub extern "C" fn simkeep_outcomes_arrow(
         let outcomes = abi::handle(outcomes, "outcomes")?;
         let is_reverted = |verdict: &VerdictCode| matches!(verdict, VerdictCode::Reverted);
         let reverted = outcomes.verdicts.iter().map(is_reverted);
-        let has_original = |by: &OriginalCode| !matches!(by, OriginalCode::Nothing);
+        let has_original = |by: &OriginalByCode| !matches!(by, OriginalByCode::Nothing);
         let has_original = outcomes.original_by.iter().map(has_original);
         let verdict = |verdict: &VerdictCode| *verdict as i32;
-        let same = |same: &SameCode| *same as i32;
+        let same = |same: &SameByCode| *same as i32;
         let band = |band: &BandCode| *band as i32;
-        let by = |by: &OriginalCode| *by as i32;
+        let by = |by: &OriginalByCode| *by as i32;
         let columns = vec![
             names("verdict", outcomes.verdicts.iter().map(verdict), VERDICTS),
             names("same_by", outcomes.sames.iter().map(same), SAME_BY),

@@ -37,7 +37,7 @@ pub struct Entry {
     pub verdict: i32,
     /// The optional fields that are set.
     pub has: u32,
-    /// The reason why the page is known to be the same, a `simkeep_same`.
+    /// The reason why the page is known to be the same, a `simkeep_same_by`.
     pub same_by: i32,
     /// The distance of the content from the previous version, in bits.
     pub distance: u32,

@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char};
 use std::ptr;
 
-use simkeep::query::{AccessPath, ComponentSearch, Shape};
+use simkeep::query::{AccessPath, Shape};
 
 use crate::abi;
 use crate::call::{done, free, getters, make};
@@ -31,7 +31,7 @@ code! {
 
 code! {
     /// The method of a search in a segment or a memtable.
-    pub enum WayCode from AccessPath {
+    pub enum AccessPathCode from AccessPath {
         /// The search probes buckets of the rotations.
         Rotations = 1 of AccessPath::Rotations,
         /// The search probes cells.
@@ -44,27 +44,27 @@ code! {
 }
 
 /// `has`: the component is a segment, with a number.
-pub const SIMKEEP_COMPONENT_HAS_SEGMENT: u32 = 1;
+pub const SIMKEEP_COMPONENT_SEARCH_HAS_SEGMENT: u32 = 1;
 /// `has`: a dense region was not fully compared.
-pub const SIMKEEP_COMPONENT_HAS_CROWDED: u32 = 2;
+pub const SIMKEEP_COMPONENT_SEARCH_HAS_CROWDED: u32 = 2;
 /// `has`: the system reports page faults.
-pub const SIMKEEP_COMPONENT_HAS_FAULTS: u32 = 4;
+pub const SIMKEEP_COMPONENT_SEARCH_HAS_FAULTS: u32 = 4;
 
 structure! {
     /// The search in a single segment or memtable.
-    pub struct Component, up to major_faults, from of: &ComponentSearch {
+    pub struct ComponentSearch, up to major_faults, from of: &simkeep::query::ComponentSearch {
         /// The number of the segment.
         segment: u64 = of.segment.unwrap_or(0),
         fingerprints: u32,
         /// The index, a `simkeep_shape`.
         shape: i32 = ShapeCode::of(of.shape) as i32,
-        /// The method of the search, a `simkeep_way`.
-        way: i32 = WayCode::of(of.plan.access_path) as i32,
-        /// The optional fields that are set: `SIMKEEP_COMPONENT_HAS_...`.
+        /// The method of the search, a `simkeep_access_path`.
+        access_path: i32 = AccessPathCode::of(of.plan.access_path) as i32,
+        /// The optional fields that are set: `SIMKEEP_COMPONENT_SEARCH_HAS_...`.
         has: u32 = bits(&[
-            (of.segment.is_some(), SIMKEEP_COMPONENT_HAS_SEGMENT),
-            (of.crowded.is_some(), SIMKEEP_COMPONENT_HAS_CROWDED),
-            (of.faults.is_some(), SIMKEEP_COMPONENT_HAS_FAULTS),
+            (of.segment.is_some(), SIMKEEP_COMPONENT_SEARCH_HAS_SEGMENT),
+            (of.crowded.is_some(), SIMKEEP_COMPONENT_SEARCH_HAS_CROWDED),
+            (of.faults.is_some(), SIMKEEP_COMPONENT_SEARCH_HAS_FAULTS),
         ]),
         /// The expected number of buckets or cells to read; 0 for a scan.
         expected_probes: f64 = of.plan.expected.probes,
@@ -97,7 +97,7 @@ structure! {
 #[derive(Debug)]
 pub struct Explanation {
     instruction_set: CString,
-    components: Vec<Component>,
+    components: Vec<ComponentSearch>,
     matches: MatchColumns,
     took_ns: u64,
 }
@@ -115,7 +115,7 @@ pub extern "C" fn simkeep_snapshot_explain(
         let of = simkeep::query::Explanation::of(snapshot, &query::read(query)?)?;
         Ok(Explanation {
             instruction_set: CString::new(of.instruction_set).unwrap_or_default(),
-            components: of.components.iter().map(Component::new).collect(),
+            components: of.components.iter().map(ComponentSearch::new).collect(),
             matches: MatchColumns::new(&[of.matches]),
             took_ns: u64::try_from(of.took.as_nanos()).unwrap_or(u64::MAX),
         })
@@ -131,12 +131,12 @@ getters! {
 }
 
 /// Copies the search in segment or memtable `nth`, from 0, to where `component` points: the oldest
-/// first, memtables last. `size` is `sizeof(simkeep_component)`. Any thread; costs nothing.
+/// first, memtables last. `size` is `sizeof(simkeep_component_search)`. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_explanation_get(
     explanation: *const Explanation,
     nth: usize,
-    component: *mut Component,
+    component: *mut ComponentSearch,
     size: usize,
     error: *mut *mut Failure,
 ) -> i32 {

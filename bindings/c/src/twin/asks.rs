@@ -110,7 +110,7 @@ fn listed(of_c: Box<ClusteredPages>) -> Vec<(String, String, u32, i32, u64)> {
 
 /// Returns the fields of a page from the crate that `listed` returns for C.
 fn fields(page: &simkeep::cluster::ClusteredPage) -> (String, String, u32, i32, u64) {
-    let by = outcomes::OriginalCode::of(page.by) as i32;
+    let by = outcomes::OriginalByCode::of(page.by) as i32;
     (page.url.to_string(), page.leader.to_string(), page.distance, by, page.pages)
 }
 
@@ -184,7 +184,7 @@ impl TwinStores {
         let open = [dice.roll(3) as u32];
         let gone = made(|error| dropped::simkeep_clusters_dropped(at, open.as_ptr(), 1, 0, error));
         let of_rust = of_rust.dropped(&Classes::of(open)).unwrap();
-        assert_eq!(dropped::simkeep_dropped_count(&raw const *gone), of_rust.len());
+        assert_eq!(dropped::simkeep_dropped_pages_count(&raw const *gone), of_rust.len());
         let urls: Vec<String> = (0..20).map(|_| dice.url()).collect();
         let names: Vec<Text> = urls
             .iter()
@@ -195,7 +195,13 @@ impl TwinStores {
             .collect();
         let (count, size) = (names.len(), size_of::<Text>());
         let fates = made(|error| {
-            dropped::simkeep_dropped_fates(&raw const *gone, names.as_ptr(), count, size, error)
+            dropped::simkeep_dropped_pages_fates(
+                &raw const *gone,
+                names.as_ptr(),
+                count,
+                size,
+                error,
+            )
         });
         let kinds = column(dropped::simkeep_fates_kinds(&raw const *fates), count);
         let kept = texts(dropped::simkeep_fates_kept(&raw const *fates));
@@ -211,7 +217,7 @@ impl TwinStores {
         }
         dropped::simkeep_fates_free(Some(fates));
         clusters::simkeep_clusters_free(Some(of_c));
-        dropped::simkeep_dropped_free(Some(gone));
+        dropped::simkeep_dropped_pages_free(Some(gone));
         simkeep_snapshot_free(Some(view));
     }
 

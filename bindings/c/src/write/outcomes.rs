@@ -7,11 +7,11 @@ use crate::columns::{columns, offsets};
 use crate::distances;
 use crate::structure::code;
 use crate::texts::Texts;
-use crate::write::verdict::{self, BandCode, SameCode, VerdictCode};
+use crate::write::verdict::{self, BandCode, SameByCode, VerdictCode};
 
 code! {
     /// The reason why the contents of two pages are known to be nearly the same.
-    pub enum OriginalCode from Option<OriginalBy> {
+    pub enum OriginalByCode from Option<OriginalBy> {
         /// No other page ranks before this page.
         Nothing = 0 of None,
         Digest = 1 of Some(OriginalBy::Digest),
@@ -35,7 +35,7 @@ columns! {
         fn simkeep_outcomes_verdicts -> verdicts: VerdictCode =
             VerdictCode::of(Some(&outcome.verdict));
         /// The reason why each page is known to be the same.
-        fn simkeep_outcomes_same_by -> sames: SameCode = verdict::same(&outcome.verdict);
+        fn simkeep_outcomes_same_by -> sames: SameByCode = verdict::same(&outcome.verdict);
         /// The distance of each page from its previous version, in bits; `SIMKEEP_NO_DISTANCE` if
         /// the distance is unknown, or if the page neither changed nor reverted.
         fn simkeep_outcomes_distances -> distances: u8 =
@@ -65,8 +65,8 @@ columns! {
         fn simkeep_outcomes_original_distances -> original_distances: u8 =
             distances::of(original.map(|page| page.distance));
         /// The reason why each page is known to be nearly equal to its original.
-        fn simkeep_outcomes_original_by -> original_by: OriginalCode =
-            OriginalCode::of(original.map(|page| page.by));
+        fn simkeep_outcomes_original_by -> original_by: OriginalByCode =
+            OriginalByCode::of(original.map(|page| page.by));
     }
 
     for offset in offsets(all.iter().map(|outcome| outcome.copies.len())) => {

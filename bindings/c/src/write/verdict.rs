@@ -26,7 +26,7 @@ code! {
 
 code! {
     /// The reason why a page is known to be the same.
-    pub enum SameCode from Option<SameBy> {
+    pub enum SameByCode from Option<SameBy> {
         /// The page is not the same.
         Nothing = 0 of None,
         Digest = 1 of Some(SameBy::Digest),
@@ -59,8 +59,8 @@ pub(crate) fn to(verdict: &Verdict) -> i64 {
 }
 
 /// Returns the reason why a page is known to be the same, from its verdict.
-pub(crate) fn same(verdict: &Verdict) -> SameCode {
-    SameCode::of(match verdict {
+pub(crate) fn same(verdict: &Verdict) -> SameByCode {
+    SameByCode::of(match verdict {
         Verdict::Same(by) => Some(*by),
         _ => None,
     })

@@ -30,7 +30,7 @@ static void verdicts_and_columns(const char *path) {
     CHECK(near[4] == 1 && near[3] == 0 && urls->count == 1);
     CHECK(urls->offsets[1] == URL_LEN && memcmp(urls->bytes, URL, URL_LEN) == 0);
     CHECK(simkeep_outcomes_originals(out)->offsets[4] == URL_LEN);
-    CHECK(simkeep_outcomes_original_by(out)[3] == SIMKEEP_ORIGINAL_NEAR);
+    CHECK(simkeep_outcomes_original_by(out)[3] == SIMKEEP_ORIGINAL_BY_NEAR);
     simkeep_outcomes_free(out);
 
     const uint64_t sought[2] = {0, UINT64_MAX};
@@ -87,7 +87,7 @@ static void verdicts_and_columns(const char *path) {
     simkeep_verified_free(verified);
 
     simkeep_epochs *epochs = simkeep_snapshot_epochs(now, &error);
-    simkeep_epoch epoch;
+    simkeep_epoch_info epoch;
     CHECK(simkeep_epochs_count(epochs) == 1);
     CHECK(simkeep_epochs_get(epochs, 0, &epoch, sizeof epoch, &error) == SIMKEEP_OK);
     CHECK(epoch.name_len > 0 && memcmp(epoch.name, "html/3 words2-sqrt/2", epoch.name_len) == 0);

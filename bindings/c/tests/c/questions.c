@@ -194,7 +194,7 @@ static void clusters_have_leaders(const char *path) {
     CHECK(chunk.count == 3 && text_is(chunk.urls, 0, A) && text_is(chunk.urls, 2, C));
     for (int i = 0; i < 3; i++) {
         CHECK(text_is(chunk.leaders, (size_t)i, A) && chunk.cluster_pages[i] == 3 && chunk.has_class[i] == 0);
-        CHECK(chunk.by[i] == (i ? SIMKEEP_ORIGINAL_NEAR : SIMKEEP_ORIGINAL_NOTHING));
+        CHECK(chunk.by[i] == (i ? SIMKEEP_ORIGINAL_BY_NEAR : SIMKEEP_ORIGINAL_BY_NOTHING));
     }
     CHECK(chunk.distances[0] == 0 && chunk.distances[1] == 3 && chunk.distances[2] == 1);
     CHECK(simkeep_clustered_pages_next(pages, &chunk, sizeof chunk, &error) == SIMKEEP_NONE);
@@ -202,7 +202,7 @@ static void clusters_have_leaders(const char *path) {
     /* Lists keep their clusters alive. */
     pages = simkeep_clusters_by_cluster(clusters, 2, &error);
     simkeep_cluster_list *list = simkeep_clusters_by_size(clusters, 2, &error);
-    simkeep_dropped *dropped = simkeep_clusters_dropped(clusters, NULL, 0, 0, &error);
+    simkeep_dropped_pages *dropped = simkeep_clusters_dropped(clusters, NULL, 0, 0, &error);
     simkeep_clusters_free(clusters);
     CHECK(simkeep_clustered_pages_next(pages, &chunk, sizeof chunk, &error) == SIMKEEP_OK);
     CHECK(text_is(chunk.urls, 0, A) && text_is(chunk.urls, 1, C) && text_is(chunk.urls, 2, B));
@@ -215,9 +215,9 @@ static void clusters_have_leaders(const char *path) {
     simkeep_cluster_list_free(list);
     EXPECT(error, SIMKEEP_OK);
 
-    CHECK(simkeep_dropped_count(dropped) == 2);
+    CHECK(simkeep_dropped_pages_count(dropped) == 2);
     const simkeep_text urls[3] = {{A, sizeof A - 1}, {B, sizeof B - 1}, {"z", 1}};
-    simkeep_fates *fates = simkeep_dropped_fates(dropped, urls, 3, sizeof *urls, &error);
+    simkeep_fates *fates = simkeep_dropped_pages_fates(dropped, urls, 3, sizeof *urls, &error);
     EXPECT(error, SIMKEEP_OK);
     CHECK(simkeep_fates_count(fates) == 3 && simkeep_fates_kinds(fates)[0] == SIMKEEP_FATE_KEPT);
     CHECK(simkeep_fates_kinds(fates)[1] == SIMKEEP_FATE_DROPPED);
@@ -227,9 +227,9 @@ static void clusters_have_leaders(const char *path) {
     CHECK(simkeep_fates_distances(fates)[0] == SIMKEEP_NO_DISTANCE);
     simkeep_fates_free(fates);
     const simkeep_text bad[2] = {{A, sizeof A - 1}, {"", 0}};
-    CHECK(!simkeep_dropped_fates(dropped, bad, 2, sizeof *bad, &error) && simkeep_error_row(error) == 1);
+    CHECK(!simkeep_dropped_pages_fates(dropped, bad, 2, sizeof *bad, &error) && simkeep_error_row(error) == 1);
     EXPECT(error, SIMKEEP_URL);
-    simkeep_dropped_free(dropped);
+    simkeep_dropped_pages_free(dropped);
 
     uint32_t complete = 0;
     pages = simkeep_snapshot_cluster_of(snapshot, B, strlen(B), &clustering, &complete, &error);
@@ -264,10 +264,10 @@ static void clusters_have_leaders(const char *path) {
     simkeep_query like;
     simkeep_query_init(&like, sizeof like, 0, 3, &error);
     simkeep_explanation *why = simkeep_snapshot_explain(snapshot, &like, &error);
-    simkeep_component component;
+    simkeep_component_search component;
     CHECK(simkeep_explanation_count(why) > 0 && simkeep_explanation_took_ns(why) > 0);
     CHECK(simkeep_explanation_get(why, 0, &component, sizeof component, &error) == SIMKEEP_OK);
-    CHECK(component.way == SIMKEEP_WAY_SCAN && component.fingerprints == 3 && component.hits == 3);
+    CHECK(component.access_path == SIMKEEP_ACCESS_PATH_SCAN && component.fingerprints == 3 && component.hits == 3);
     CHECK(strlen(simkeep_explanation_instruction_set(why)) > 3);
     CHECK(simkeep_matches_offsets(simkeep_explanation_matches(why))[1] == 3);
     simkeep_explanation_free(why);
@@ -290,7 +290,7 @@ static void forked_child_is_refused(const char *path) {
     simkeep_clusters *clusters = simkeep_snapshot_clusters(snapshot, &clustering, NULL, &error);
     simkeep_clustered_pages *pages = simkeep_clusters_by_page(clusters, 1, &error);
     simkeep_cluster_list *list = simkeep_clusters_by_size(clusters, 1, &error);
-    simkeep_dropped *dropped = simkeep_clusters_dropped(clusters, NULL, 0, 0, &error);
+    simkeep_dropped_pages *dropped = simkeep_clusters_dropped(clusters, NULL, 0, 0, &error);
     simkeep_page_pairs *pairs = simkeep_snapshot_page_pairs(snapshot, &query, NULL, &error);
     simkeep_decisions *decisions = simkeep_snapshot_due(snapshot, &due, &error);
     EXPECT(error, SIMKEEP_OK);
@@ -307,7 +307,7 @@ static void forked_child_is_refused(const char *path) {
         EXPECT(error, SIMKEEP_FORKED);
         CHECK(simkeep_cluster_list_next(list, &of, sizeof of, &error) == SIMKEEP_FORKED);
         EXPECT(error, SIMKEEP_FORKED);
-        CHECK(!simkeep_dropped_fates(dropped, urls, 1, sizeof *urls, &error));
+        CHECK(!simkeep_dropped_pages_fates(dropped, urls, 1, sizeof *urls, &error));
         EXPECT(error, SIMKEEP_FORKED);
         CHECK(simkeep_page_pairs_next(pairs, &near, sizeof near, &error) == SIMKEEP_FORKED);
         EXPECT(error, SIMKEEP_FORKED);
@@ -322,7 +322,7 @@ static void forked_child_is_refused(const char *path) {
     }
     simkeep_decisions_free(decisions);
     simkeep_page_pairs_free(pairs);
-    simkeep_dropped_free(dropped);
+    simkeep_dropped_pages_free(dropped);
     simkeep_cluster_list_free(list);
     simkeep_clustered_pages_free(pages);
     simkeep_clusters_free(clusters);
@@ -434,7 +434,7 @@ static void stores_are_backed_up_repaired_and_copied(const char *path) {
     simkeep_repaired_numbers numbers;
     simkeep_loss loss;
     CHECK(simkeep_repaired_get(repaired, &numbers, sizeof numbers, &error) == SIMKEEP_OK);
-    CHECK(numbers.whole == 1 && numbers.pages == 3 && numbers.lost == 0 && numbers.flaws == 0);
+    CHECK(numbers.is_whole == 1 && numbers.pages == 3 && numbers.lost == 0 && numbers.flaws == 0);
     CHECK(simkeep_repaired_ambiguities(repaired)->count == 0);
     CHECK(simkeep_repaired_unnamed_epochs(repaired)->count == 0);
     EXPECT(error, SIMKEEP_OK);
@@ -476,7 +476,7 @@ static void repair_reports_what_is_lost(const char *path) {
     simkeep_loss loss;
     EXPECT(error, SIMKEEP_OK);
     CHECK(simkeep_repaired_get(repaired, &numbers, sizeof numbers, &error) == SIMKEEP_OK);
-    CHECK(numbers.whole == 0 && numbers.lost > 0 && numbers.flaws > 0);
+    CHECK(numbers.is_whole == 0 && numbers.lost > 0 && numbers.flaws > 0);
     CHECK(simkeep_repaired_loss(repaired, 0, &loss, sizeof loss, &error) == SIMKEEP_OK);
     CHECK(loss.file_len > 0 && loss.why_len > 0 && memcmp(loss.file, "segments/", 9) == 0);
     EXPECT(error, SIMKEEP_OK);
