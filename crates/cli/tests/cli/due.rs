@@ -101,7 +101,7 @@ fn recrawl_explains_why_a_page_is_due() {
     let place = TestFolder::with(&crawl());
     let about =
         "https://example.org/about is due since 2024-03-07: now, 17 days after its last visit, a \
-                 visit is worth 1.23, and pages are visited from 0.43 on
+                 visit is worth 1.23; pages are due at 0.43 or more
   none of 19 comparisons found it changed
   0.011 changes a day (0.00044 to 0.038, 90 %); on its host 3 pages were compared, and a new page \
                  is expected to change 2.75 times a day (0.0037 to 8.98)
@@ -109,10 +109,11 @@ fn recrawl_explains_why_a_page_is_due() {
 ";
     let page = "https://example.org/about";
     assert_eq!(recrawl(&place, page, &["--per-day", "2"]), about);
-    let flip = "https://example.org/flip is due since 2024-03-11: its last visit was 17.00 days ago, and \
-                pages are visited after 13.46
-  1 of 19 comparisons found it changed, 18 back at an earlier version; last on 2024-02-27 by 33 bits \
-                (major)
+    let flip =
+        "https://example.org/flip is due since 2024-03-11: its last visit was 17.00 days ago; \
+                pages are due at 13.46 or more
+  1 of 19 comparisons found it changed, 18 back at an earlier version; the last change was on \
+                2024-02-27, by 33 bits (major)
   6.17 changes a day (0.66 to 20.13, 90 %); on its host 3 pages were compared, and a new page \
                  is expected to change 2.75 times a day (0.0037 to 8.98)
   to be visited every 13 days at 1.86 visits a day, the recent pace; --per-day sets another
@@ -128,24 +129,24 @@ fn recrawl_explains_why_a_page_is_due() {
     assert_eq!(found["visits_per_day"], 52.0 / 28.0);
     assert!(found["threshold"].as_f64().unwrap() > 0.0 && found["host_compared"] == 3, "{found}");
     for (page, args, said) in [
-        ("gone", &["--per-day", "5000"][..], "  it is gone, and counts for an eighth\n"),
-        ("gone", &[], "  1 of 1 comparison found it changed; last on 2024-02-10\n"),
+        ("gone", &["--per-day", "5000"][..], "  it is gone, so its weight counts for an eighth\n"),
+        ("gone", &[], "  1 of 1 comparison found it changed; the last change was on 2024-02-10\n"),
+        ("failing", &[], ": its last visit, on 2024-02-10, failed; a visit is worth 7.71; pages"),
+        ("failing", &[], "  its 2 visits are not enough for a comparison\n"),
         (
             "failing",
-            &[],
-            ": its last visit, on 2024-02-10, failed; a visit is worth 7.71, and pages",
+            &["--max-interval", "30d"],
+            ", before other pages: it may wait at most 30 days, and its",
         ),
-        ("failing", &[], "  its 2 visits are not enough to compare two\n"),
-        ("failing", &["--max-interval", "30d"], ", first: it may wait at most 30 days, and its"),
         (
             "failing",
             &["--per-day", "0.001"],
-            "; there are too few visits for pages that may wait\n",
+            "; the visits a day do not suffice even for pages that may wait no longer\n",
         ),
         (
             "failing",
             &["--policy", "fixed:7d"],
-            "9.14 of its intervals by fixed:7d have passed since",
+            "9.14 of its intervals under the policy fixed:7d have passed since",
         ),
     ] {
         let url = format!("https://example.net/{page}");
@@ -154,7 +155,8 @@ fn recrawl_explains_why_a_page_is_due() {
     }
     let output = recrawl(&place, "https://example.org/news", &["--per-day", "0.89"]);
     assert!(
-        output.contains("from 0.86 on, which this page does not reach within 365 days\n"),
+        output
+            .contains("at 0.86 or more, and this page does not reach that value within 365 days\n"),
         "{output}"
     );
 }
@@ -168,7 +170,8 @@ fn near_duplicate_counts_a_quarter() {
     assert!(!recrawl(&place, first, &[]).contains("a quarter"));
     assert_eq!(serde_json::from_str::<Value>(&alone).unwrap()["leader"], Value::Null);
     let said = recrawl(&place, copy, &[]);
-    let quarter = "it counts for a quarter beside https://shop.example/3, which had its content";
+    let quarter =
+        "its weight counts for a quarter, since https://shop.example/3 had nearly the same";
     assert!(said.contains(quarter), "{said}");
     let said: Value = serde_json::from_str(&recrawl(&place, copy, &["--json"])).unwrap();
     assert_eq!(said["leader"], first);
@@ -231,7 +234,8 @@ fn recrawl_values_the_first_visit_of_an_unknown_page() {
     let ran = place.run(&["recrawl", unknown, "--now", NOW]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     let said = "simkeep: https://example.org/new is not known in this store; a first visit is worth \
-                20.36, by 2.75 changes a day (0.0037 to 8.98, 90 %); pages are visited from 0.45 on\n";
+                20.36, at an expected 2.75 changes a day (0.0037 to 8.98, 90 %); pages are due at 0.45 \
+                or more\n";
     assert_eq!(ran.err, said);
     let ran = place.run(&["recrawl", unknown, "--now", NOW, "--json"]);
     let found = &ran.objects()[0];
@@ -240,7 +244,7 @@ fn recrawl_values_the_first_visit_of_an_unknown_page() {
     let ran = empty.run(&["recrawl", unknown]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     assert!(
-        ran.err.contains("a first visit is worth") && !ran.err.contains("others"),
+        ran.err.contains("a first visit is worth") && !ran.err.contains("pages are due"),
         "{}",
         ran.err
     );
@@ -313,9 +317,12 @@ fn rules_apply_to_prefixes_and_errors_name_the_line() {
     assert_eq!(objects[1]["reason"], "not visited for more than 7d");
     assert_eq!(objects[2]["rule"], Value::Null);
     for (page, said) in [
-        ("shop.example/1", " is due on 2024-05-01, and by its rule not before 2024-05-01\n"),
-        ("example.org/news", ", first: it may wait at most 7 days, and its last visit was on 2024"),
-        ("example.org/news", "\n  its weight is 2.00; the rule for example.org/news holds\n"),
+        ("shop.example/1", " is due on 2024-05-01; its rule allows no visit before 2024-05-01\n"),
+        (
+            "example.org/news",
+            ", before other pages: it may wait at most 7 days, and its last visit was on 2024",
+        ),
+        ("example.org/news", "\n  its weight is 2.00; the rule for example.org/news applies\n"),
     ] {
         let output = recrawl(&place, &format!("https://{page}"), &["--rules", &rules]);
         assert!(output.contains(said), "{output}");
@@ -366,8 +373,8 @@ fn hints_come_from_sitemaps_and_lines_but_not_the_future() {
     assert_eq!(found[0]["hinted"], "2024-02-20T00:00:00Z");
     assert_eq!(found[0]["reason"], "said to have changed at 2024-02-20T00:00:00Z");
     let output = recrawl(&place, "https://shop.example/1", &["--hints", &sitemap]);
-    let said = "https://shop.example/1 is due since 2024-02-20: it is said to have changed on 2024-02-20, \
-                so a visit is worth 15.51, and pages are visited from 0.45 on\n";
+    let said = "https://shop.example/1 is due since 2024-02-20: a hint says that it changed on \
+                2024-02-20, so a visit is worth 15.51; pages are due at 0.45 or more\n";
     assert!(output.starts_with(said), "{output}");
     // The broken file is named, and the other one is used.
     let lines = concat!(
@@ -416,7 +423,7 @@ fn unreadable_hints_file_exits_with_3_after_the_answer() {
         let ran = place.run(&["due", "--now", NOW, "--urls", "--hints", &bad]);
         assert_eq!((ran.code, ran.out.as_str()), (3, without.out.as_str()), "{name}");
         assert!(
-            ran.err.contains("skipped") && ran.err.contains("no hint could be read"),
+            ran.err.contains("skipped") && ran.err.contains("could not be read; the answer"),
             "{}",
             ran.err
         );
@@ -447,8 +454,7 @@ fn time_before_the_last_visit_is_accepted() {
         }
     }
     let output = place.done(&["recrawl", "https://example.org/about", "--now", "2024-02-01"]);
-    let said =
-        ": its last visit is in the future, at 2024-02-27T00:00:00Z, so one now is worth nothing\n";
+    let said = ": its last visit is in the future, at 2024-02-27T00:00:00Z, so a visit now is worth nothing\n";
     assert!(output.contains(said), "{output}");
     place.done(&["due", "--now", "9999-12-31T23:59:59.999Z", "--json"]);
 }
@@ -458,8 +464,8 @@ fn page_with_failed_visits_is_left_alone() {
     let visit = |day| line("http://a/", day, &json!({ "seen": "failed" }));
     let place = TestFolder::with(&[visit(0), visit(20)].concat());
     let output = place.done(&["recrawl", "http://a/", "--now", "2024-01-22", "--per-day", "1"]);
-    let said = "http://a/ is due on 2024-01-31: it failed when it was last visited, and is left alone until \
-                2024-01-31\n  its 2 visits are not enough to compare two\n";
+    let said = "http://a/ is due on 2024-01-31: its last visit failed, so it is not visited before \
+                2024-01-31\n  its 2 visits are not enough for a comparison\n";
     assert!(output.starts_with(said), "{output}");
     let page = &super::objects(&place.done(&["due", "--now", "2024-01-22", "--json"]))[0];
     assert_eq!((&page["value"], &page["due"]), (&json!(0.0), &json!("2024-01-31T00:04:16Z")));

@@ -44,14 +44,14 @@ fn pages_of_a_store_are_crawled_again() {
     // The same again, in words.
     let text = place.with_header(&["simulate", "--per-day", "5", "--policy", "value"]);
     assert!(
-        text.contains("25 pages, 5.0000 visits a day: one for each page in 5.000 days"),
+        text.contains("25 pages, 5.0000 visits a day: one visit to each page in 5.000 days"),
         "{text}"
     );
     assert!(text.contains("2024-01-01T00:00:00Z to 2024-02-29T00:00:00Z"), "{text}");
-    assert!(text.contains("What happened between visits nobody knows."), "{text}");
+    assert!(text.contains("Changes between two visits are unknown."), "{text}");
     assert!(!text.contains("best at"), "{text}");
     let sample = place.with_header(&["simulate", "--max-pages", "10", "--policy", "uniform"]);
-    assert!(sample.contains("10 of the pages are crawled"), "{sample}");
+    assert!(sample.contains("The simulation crawls 10 of the pages"), "{sample}");
 }
 
 #[test]

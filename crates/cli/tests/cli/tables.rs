@@ -11,7 +11,7 @@ fn table_has_a_header_line_unless_suppressed() {
         (&["history", terms], "visit (UTC) status fingerprint epoch digest verdict"),
         (&["near", terms, "-k", "64"], "bits change fingerprint URL"),
         (&["due"], "value last visit (UTC) every URL"),
-        (&["due", "--by-host"], "pages best sum host"),
+        (&["due", "--by-host"], "pages best value sum of values host"),
         (&["epoch", "list"], "epoch role state minor moderate fingerprints name"),
         (&["tail"], "operation time (UTC) verdict URL"),
         (&["diff", "--since", "2024-01-01"], "verdict bits priority URL"),

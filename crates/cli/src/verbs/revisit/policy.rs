@@ -66,7 +66,9 @@ pub(crate) fn ended(exit: Exit, unread: &[String]) -> Result<Exit, VerbError> {
         return Ok(exit);
     }
     let names = abbreviated_names(unread.iter().map(String::as_str));
-    Err(VerbError::Broken(format!("no hint could be read from {names}; the answer does without")))
+    Err(VerbError::Broken(format!(
+        "the hints in {names} could not be read; the answer does not use them"
+    )))
 }
 
 impl PolicyArgs {

@@ -58,7 +58,7 @@ impl DueHosts {
 
     /// Prints a line for each host.
     pub(super) fn print(&self, json: bool, output: &mut Output) -> io::Result<()> {
-        let columns = [right("pages"), right("best"), right("sum"), left("host")];
+        let columns = [right("pages"), right("best value"), right("sum of values"), left("host")];
         let mut table = TextTable::new(columns);
         for DueHost { name, pages, best, sum } in &self.all {
             if json {

@@ -93,7 +93,7 @@ impl DueArgs {
         // Not a rule of clap: without --json, clap could not render the manual.
         if self.urls && common.json {
             return Err(VerbError::Usage(
-                "--urls prints bare URLs; leave it or --json out".to_owned(),
+                "--urls prints bare URLs instead of JSON: leave out --urls or --json".to_owned(),
             ));
         }
         let snapshot = common.read()?.snapshot();
@@ -151,15 +151,16 @@ impl DueArgs {
     fn nothing(&self, snapshot: &Snapshot, output: &mut Output) -> Result<Exit, VerbError> {
         let is_known = snapshot.scan(self.under.as_ref()).next().transpose()?.is_some();
         let (why, exit) = match &self.under {
-            Some(prefix) if !is_known => {
-                (format!("no page is known under {prefix}; simkeep scan lists all"), Exit::Nothing)
-            }
+            Some(prefix) if !is_known => (
+                format!("no page is known under {prefix}; simkeep scan lists all pages"),
+                Exit::Nothing,
+            ),
             None if !is_known => ("the store is empty".to_owned(), Exit::Done),
             _ if self.only_due => {
-                let why = "no page is due now; without --only-due the next ones are listed";
+                let why = "no page is due now; without --only-due, the next pages are listed";
                 (why.to_owned(), Exit::Done)
             }
-            _ => ("no page may be visited now, by the rules and the policy".to_owned(), Exit::Done),
+            _ => ("the rules and the policy allow no visit now".to_owned(), Exit::Done),
         };
         output.note(&why)?;
         Ok(exit)

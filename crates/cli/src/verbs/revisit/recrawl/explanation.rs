@@ -18,7 +18,7 @@ const DAY_MS: i64 = 86_400_000;
 const HALVED: u32 = 64;
 
 /// The message if no value reaches the threshold.
-const TOO_FEW: &str = "; there are too few visits for pages that may wait";
+const TOO_FEW: &str = "; the visits a day do not suffice even for pages that may wait no longer";
 
 /// The explanation of the decision about a page.
 pub(super) struct DecisionExplanation<'a> {
@@ -58,29 +58,28 @@ impl DecisionExplanation<'_> {
                 let (last, most) = (self.date(page.last.time), span(*after));
                 let failed = if page.last.seen == Seen::Failed { ", and failed" } else { "" };
                 format!(
-                    "{when}, first: it may wait at most {most}, and its last visit was on \
-                     {last}{failed}"
+                    "{when}, before other pages: it may wait at most {most}, and its last visit \
+                     was on {last}{failed}"
                 )
             }
             Reason::NotYet { min } => {
                 let from = self.date(page.last.time + Duration::from_secs(min.seconds()));
-                format!("{when}, and by its rule not before {from}")
+                format!("{when}; its rule allows no visit before {from}")
             }
             Reason::LeftAlone { until } => {
                 let until = self.date(*until);
-                format!(
-                    "{when}: it failed when it was last visited, and is left alone until {until}"
-                )
+                format!("{when}: its last visit failed, so it is not visited before {until}")
             }
             Reason::Ahead => {
                 let last = time::to_second(page.last.time);
                 format!(
-                    "{when}: its last visit is in the future, at {last}, so one now is worth nothing"
+                    "{when}: its last visit is in the future, at {last}, so a visit now is worth \
+                     nothing"
                 )
             }
             Reason::Hinted { changed } => {
                 let changed = self.date(*changed);
-                format!("{when}: it is said to have changed on {changed}, so {}", self.worth(""))
+                format!("{when}: a hint says that it changed on {changed}, so {}", self.worth(""))
             }
             _ => format!("{when}: {}", self.since()),
         }
@@ -103,10 +102,12 @@ impl DecisionExplanation<'_> {
                 return self.worth(&format!("now, {} after its last visit, ", time::span(since)));
             }
             Policy::UNIFORM => format!("{before} was {value} days ago"),
-            policy => format!("{value} of its intervals by {policy} have passed since {before}"),
+            policy => format!(
+                "{value} of its intervals under the policy {policy} have passed since {before}"
+            ),
         };
         if threshold.is_finite() {
-            format!("{text}, and pages are visited after {limit}")
+            format!("{text}; pages are due at {limit} or more")
         } else {
             text + TOO_FEW
         }
@@ -120,14 +121,14 @@ impl DecisionExplanation<'_> {
         if threshold.is_infinite() {
             return text + TOO_FEW;
         }
-        let others = format!("pages are visited from {} on", words::amount(threshold));
+        let others = format!("pages are due at {} or more", words::amount(threshold));
         if self.page.every == Some(self.longest) {
             let longest = span(self.longest);
             return format!(
-                "{text}, and {others}, which this page does not reach within {longest}"
+                "{text}; {others}, and this page does not reach that value within {longest}"
             );
         }
-        format!("{text}, and {others}")
+        format!("{text}; {others}")
     }
 
     /// The results of its visits.
@@ -138,10 +139,10 @@ impl DecisionExplanation<'_> {
             (changes.comparisons(), changes.changes(), changes.returns());
         if all == 0 {
             let visits = words::many(page.visits, "visit is", "visits are");
-            return format!("its {visits} not enough to compare two");
+            return format!("its {visits} not enough for a comparison");
         }
         // With this many visits, there were more comparisons than are counted.
-        let late = if all >= HALVED && page.visits > 128 { "of late " } else { "" };
+        let late = if all >= HALVED && page.visits > 128 { "recently, " } else { "" };
         let count =
             |count: u32| if count == 0 { "none".into() } else { words::count(count.into()) };
         let mut text = format!(
@@ -153,10 +154,10 @@ impl DecisionExplanation<'_> {
             text += &format!(", {} back at an earlier version", words::count(returned.into()));
         }
         if let Some(LatestChange { time, distance }) = self.last {
-            text += &format!("; last on {}", self.date(time));
+            text += &format!("; the last change was on {}", self.date(time));
             if let Some((bits, band)) = distance {
                 let bits = words::many(bits.into(), "bit", "bits");
-                text += &format!(" by {bits} ({band})");
+                text += &format!(", by {bits} ({band})");
             }
         }
         text
@@ -184,17 +185,17 @@ impl DecisionExplanation<'_> {
             reasons.push(format!("its weight is {}", words::amount(*weight)));
         }
         if page.gone {
-            reasons.push("it is gone, and counts for an eighth".to_owned());
+            reasons.push("it is gone, so its weight counts for an eighth".to_owned());
         }
         if let Some(leader) = near {
             let leader = escape::escape_untruncated(leader);
             reasons.push(format!(
-                "it counts for a quarter beside {leader}, which had its content first"
+                "its weight counts for a quarter, since {leader} had nearly the same content first"
             ));
         }
         if let Some(rule) = rule {
             reasons.push(format!(
-                "the rule for {} holds",
+                "the rule for {} applies",
                 escape::escape_untruncated(&rule.to_string())
             ));
         }

@@ -139,9 +139,9 @@ impl RecrawlArgs {
         }
         let others = plan
             .filter(|plan| plan.threshold().is_finite())
-            .map(|plan| format!("; pages are visited from {} on", words::amount(plan.threshold())));
+            .map(|plan| format!("; pages are due at {} or more", words::amount(plan.threshold())));
         output.note(&format!(
-            "{}; a first visit is worth {}, by {}{}",
+            "{}; a first visit is worth {}, at an expected {}{}",
             spelling::unknown(&reader.snapshot(), &self.url, |_| true)?,
             words::amount(value),
             explanation::rate(&rate),

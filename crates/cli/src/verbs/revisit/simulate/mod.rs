@@ -135,7 +135,9 @@ impl SimulateArgs {
             common.read()?.snapshot().replay(None, self.max_pages as usize, self.returns)?;
         let days = (replay.last.as_ms() - replay.first.as_ms()) as f64 / 86_400_000.0;
         if replay.pages.is_empty() || days < 2.0 {
-            print_message("the store has too few visits, or too close together, to replay");
+            print_message(
+                "the store cannot be replayed: its visits are too few or too close together",
+            );
             return Ok(Exit::Nothing);
         }
         let sample = replay.pages.len() as f64 / replay.of as f64;

@@ -23,15 +23,14 @@ impl SimulationSetting {
     /// The lines below the table about the pages of a store.
     pub(super) fn of_replay(sample: f64, replay: &Replay) -> Vec<String> {
         let mut note = vec![
-            "Each version is taken to be in force from the visit that found it until the visit that \
-             found the"
+            "Each version counts from the visit that found it to the visit that found the next version."
                 .to_owned(),
-            "next one. What happened between visits nobody knows.".to_owned(),
+            "Changes between two visits are unknown.".to_owned(),
         ];
         if sample < 1.0 {
             let pages = words::count(replay.pages.len() as u64);
             note.push(format!(
-                "{pages} of the pages are crawled, with as large a part of the visits."
+                "The simulation crawls {pages} of the pages, with the same share of the visits."
             ));
         }
         note
@@ -47,7 +46,7 @@ impl SimulationSetting {
         let pages = words::many(self.pages, "page", "pages");
         let every = self.pages as f64 / per_day;
         let mut lines = vec![format!(
-            "{pages}, {per_day:.4} visits a day: one for each page in {every:.3} days"
+            "{pages}, {per_day:.4} visits a day: one visit to each page in {every:.3} days"
         )];
         lines.push(match self.times {
             Some((first, last)) => {
