@@ -42,7 +42,7 @@ fn section_is_dumped_with_escapes() {
     assert!(epoch.contains("ordinal 0: 00000000000000ff, 8 bits set"), "{epoch}");
     let none = dump(&["--section", "page"]);
     assert_eq!((none.code, none.out.as_str()), (1, ""));
-    assert!(none.err.contains("its sections: checksums, filter, "), "{}", none.err);
+    assert!(none.err.contains("its sections are: checksums, filter, "), "{}", none.err);
     for wrong in [&["--offset", "xyz"][..], &["--epoch", "none"], &["--limit", "-2"]] {
         assert_eq!(dump(wrong).code, 2, "{wrong:?}");
     }

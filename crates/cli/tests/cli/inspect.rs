@@ -18,7 +18,7 @@ fn overview_shows_contents_and_space() {
     assert!(lines.contains(&format!("\n  pages                     {pages}")), "{lines}");
     let visits = "10    2.50 a page, 2024-01-01 00:00 to 2024-01-06 00:00 (UTC)\n";
     assert!(lines.contains(&format!("\n  visits                   {visits}")), "{lines}");
-    assert!(lines.contains("5    different ones\n"), "{lines}");
+    assert!(lines.contains("5    different fingerprints\n"), "{lines}");
     assert!(lines.contains("\n  hosts                          example.com ~50 %"), "{lines}");
     assert!(lines.contains("\n    histories "), "{lines}");
     assert!(lines.contains("\nsegment 1  0  1 to "), "{lines}");
@@ -65,7 +65,7 @@ fn page_is_shown_by_its_versions() {
     let expected = "\
 https://example.com/terms
   com,example)/terms · segment 1 (6 entries in 96 bytes)
-  in force: version 3, since 2024-01-04 00:00, seen 2 times, last 2024-01-05 00:00; last visited 2024-01-06 00:00 (UTC)
+  in force: version 3, since 2024-01-04 00:00, seen 2 times, last seen 2024-01-05 00:00; last visited 2024-01-06 00:00 (UTC)
 1  2024-01-01 00:00  2024-01-02 00:00  2  00010203  00000000000000ff     e  new
 2  2024-01-03 00:00  2024-01-03 00:00  1  ff010203  ···············0  4  e  changed, bits 0 1 2 3
 3  2024-01-04 00:00  2024-01-05 00:00  2  00010203  ···············f  4  e  back to 1, bits 0 1 2 3
@@ -125,7 +125,7 @@ fn fingerprint_is_shown_with_its_pages_and_neighbours() {
     let place = sealed();
     let ran = place.run(&["inspect", "fingerprint", "00000000000000ff"]);
     assert_eq!(ran.code, 0);
-    assert!(ran.out.starts_with("00000000000000ff, 8 bits of 64 are 1, in e\n"), "{}", ran.out);
+    assert!(ran.out.starts_with("00000000000000ff: 8 bits of 64 are 1; epoch e\n"), "{}", ran.out);
     assert!(
         ran.out.contains("\n0  00000000000000ff     https://example.com/terms\n"),
         "{}",
@@ -147,7 +147,7 @@ fn segment_and_epoch_are_shown() {
     assert_eq!((&segment["pages"], &segment["sections"][0]["kind"]), (&4.into(), &"pages".into()));
     let ran = place.run(&["inspect", "segment", "7"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.err.contains("the store has: 1"), "{}", ran.err);
+    assert!(ran.err.contains("segments of the store: 1"), "{}", ran.err);
     let epoch = place.done(&["inspect", "epoch", "e"]);
     assert!(
         epoch.contains("epoch 1, both, in use") && epoch.contains(" in segment 1, "),
@@ -217,7 +217,7 @@ fn pages_of_a_host_before_the_damage_are_counted() {
     std::fs::write(path, bytes).unwrap();
     let ran = place.run(&["inspect", "host", "example.com"]);
     assert_eq!(ran.code, 4, "{}", ran.err);
-    assert!(ran.err.contains("only the pages before that are counted"), "{}", ran.err);
+    assert!(ran.err.contains("only the pages before this damage are counted"), "{}", ran.err);
     let ran = place.run(&["inspect", "host", "example.com", "--json"]);
     let site = &ran.objects()[0];
     let pages = site["pages"].as_u64().unwrap();

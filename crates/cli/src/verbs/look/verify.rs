@@ -58,7 +58,8 @@ impl VerifyArgs {
         })?;
         if !verified.catalog {
             print_message(
-                "another process is writing; this covers what it has sealed, without its catalog",
+                "another process is writing to the store; only the sealed segments were checked, \
+                 not the catalog",
             );
         }
         if common.json {

@@ -17,10 +17,10 @@ pub(super) fn fingerprints(census: &FingerprintCensus) -> (String, String) {
     let mark = if census.is_sampled() { "~" } else { "" };
     let most = census.commonest.map(|(fingerprint, pages)| {
         let (fingerprint, pages) = (visit::fingerprint(fingerprint), count(pages));
-        format!("; the commonest, {fingerprint}, is on {pages}")
+        format!("; the most frequent, {fingerprint}, is on {pages} pages")
     });
     let pages = many(census.pages, "page", "pages");
-    let remark = format!("different ones on {pages} now{}", most.unwrap_or_default());
+    let remark = format!("different fingerprints on {pages} now{}", most.unwrap_or_default());
     (format!("{mark}{}", count(census.different())), remark)
 }
 

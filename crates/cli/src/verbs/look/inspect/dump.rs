@@ -51,7 +51,7 @@ impl FromStr for Offset {
     fn from_str(text: &str) -> Result<Offset, &'static str> {
         let digits = text.strip_prefix("0x").unwrap_or(text);
         let offset = u64::from_str_radix(digits, 16);
-        offset.map(Offset).map_err(|_| "hexadecimal digits are expected")
+        offset.map(Offset).map_err(|_| "write hexadecimal digits, such as 1000")
     }
 }
 
@@ -134,7 +134,7 @@ impl DumpArgs {
             names.sort_unstable();
             names.dedup();
             print_message(&format!(
-                "segment {} has no such bytes; its sections: {}",
+                "segment {} has no bytes that match the options; its sections are: {}",
                 segment.id,
                 names.join(", ")
             ));

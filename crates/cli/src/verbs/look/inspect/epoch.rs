@@ -109,7 +109,7 @@ impl InspectEpochArgs {
                 let documents = many(table.documents(), "document", "documents");
                 let terms = count(table.terms());
                 output.line(&format!(
-                    "  its table has {terms} terms of {documents}; see simkeep df"
+                    "  its table has {terms} features from {documents}; see simkeep df"
                 ))?;
             }
         }

@@ -99,10 +99,10 @@ impl InspectFingerprintArgs {
         let shown = visit::fingerprint(self.fingerprint);
         let name = escape::escape_untruncated(visit::epoch(snapshot.epochs(), epoch)?);
         output.line(&format!(
-            "{shown}, {} of 64 are 1, in {name}",
+            "{shown}: {} of 64 are 1; epoch {name}",
             many(ones.into(), "bit", "bits")
         ))?;
-        let columns = [right("bits"), left("fingerprint"), left("which"), left("URL")];
+        let columns = [right("bits"), left("fingerprint"), left("differing bits"), left("URL")];
         let mut table = TextTable::new(columns);
         for page in near {
             let which = bits((page.fingerprint ^ self.fingerprint) & epoch.mask());
@@ -116,14 +116,16 @@ impl InspectFingerprintArgs {
         explain::print(&explanation, output)?;
         if before > 0 {
             let pages = many(before as u64, "page", "pages");
-            output.note(&format!("{pages} had it before; see simkeep near {shown} -k 0 --ever"))?;
+            output.note(&format!(
+                "{pages} had this fingerprint before; see simkeep near {shown} -k 0 --ever"
+            ))?;
         }
         if !*complete {
-            output.note("there are more: raise --limit")?;
+            output.note("there are more pages; raise --limit")?;
         }
         if near.is_empty() {
             print_message(&format!(
-                "no page is within {} of it now",
+                "no page is within {} of this fingerprint now",
                 many(k.into(), "bit", "bits")
             ));
         }

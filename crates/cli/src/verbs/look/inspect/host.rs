@@ -200,7 +200,7 @@ impl InspectedSite<'_> {
         }
         if let Some(flaw) = &self.flaw {
             let flaw = escape::escape_untruncated(&flaw.to_string());
-            output.note(&format!("{flaw}; only the pages before that are counted"))?;
+            output.note(&format!("{flaw}; only the pages before this damage are counted"))?;
         }
         Ok(())
     }
@@ -217,17 +217,17 @@ impl InspectedSite<'_> {
             format!("{} % of {all}", words::amount(share))
         };
         let states = format!("in force {} · gone {}", count(counts.in_force), count(counts.gone));
-        let changes = format!("by more than a minor one: {}", of_compared(counts.changes));
+        let changes = format!("more than minor: {}", of_compared(counts.changes));
         let returns = format!("to an earlier version: {}", of_compared(counts.returns));
         let different = counts.fingerprints.len() as u64;
-        let copies = "pages whose fingerprint another page here has";
-        let copied = "pages whose fingerprint a page elsewhere has";
+        let copies = "pages with the fingerprint of another page here";
+        let copied = "pages with the fingerprint of a page elsewhere";
         [
             ("pages", counts.pages, states),
             ("visits", counts.visits, span.unwrap_or_default()),
             ("changes", counts.changes, changes),
             ("returns", counts.returns, returns),
-            ("fingerprints", different, "different ones".to_owned()),
+            ("fingerprints", different, "different fingerprints".to_owned()),
             ("copies", *within, copies.to_owned()),
             ("elsewhere", *elsewhere, copied.to_owned()),
         ]

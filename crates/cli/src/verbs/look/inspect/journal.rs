@@ -41,7 +41,11 @@ impl InspectJournalArgs {
             ("reverted", view.verdicts.reverted, String::new()),
             ("gone", view.verdicts.gone, String::new()),
             ("failed", view.verdicts.failed, String::new()),
-            ("other", view.verdicts.other, "late, or not modified though never seen".to_owned()),
+            (
+                "other",
+                view.verdicts.other,
+                "out of order, or not modified without known content".to_owned(),
+            ),
             ("restated", view.restated, String::new()),
             ("weights", view.weights, String::new()),
             ("classes", view.classes, String::new()),

@@ -113,7 +113,7 @@ fn print_hosts(
         format!("{} ~{:.0} %", escape::escape_untruncated(&host.host), host.share * 100.0)
     });
     let hosts = hosts.collect::<Vec<_>>().join(" · ");
-    print_figure("hosts", "", &format!("{hosts} (sampled; --deep counts)"), output)
+    print_figure("hosts", "", &format!("{hosts} (sampled; --deep counts all)"), output)
 }
 
 /// The number of distinct fingerprints, and a remark on the most frequent one.
@@ -125,9 +125,9 @@ fn fingerprints(overview: &Overview, census: Option<&Census>) -> (String, String
     let mark = if several { "~" } else { "" };
     let most = match overview.commonest_pages {
         0 | 1 => String::new(),
-        pages => format!("; the most frequent was on {} of a segment", count(pages)),
+        pages => format!("; the most frequent is or was on {} pages of a segment", count(pages)),
     };
-    (format!("{mark}{}", count(overview.fingerprints)), format!("different ones{most}"))
+    (format!("{mark}{}", count(overview.fingerprints)), format!("different fingerprints{most}"))
 }
 
 /// Prints the size of the files, and the purposes of the bytes.

@@ -98,7 +98,7 @@ fn in_force(trace: &Trace, versions: &[Version], clock: &TimeFormat) -> String {
     let since = clock.show(version.visit.time);
     let seen = many(version.visits, "time", "times");
     clock.heading(&format!(
-        "in force: version {number}, since {since}, seen {seen}, last {}; last visited {last}",
+        "in force: version {number}, since {since}, seen {seen}, last seen {}; last visited {last}",
         clock.show(version.last)
     ))
 }
@@ -116,7 +116,7 @@ fn print(
     if epochs.len() > 1 {
         columns.push(left("epoch"));
     }
-    columns.push(left("what it was"));
+    columns.push(left("what happened"));
     let mut table = TextTable::new(columns);
     for version in versions {
         let number = match version.kind {

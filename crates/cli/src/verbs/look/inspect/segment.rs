@@ -50,7 +50,10 @@ impl InspectSegmentArgs {
             let live = Overview::of(&snapshot)?.segments;
             let live: Vec<String> = live.iter().map(|segment| segment.id.to_string()).collect();
             let live = if live.is_empty() { "none".to_owned() } else { live.join(", ") };
-            print_message(&format!("there is no segment {}; the store has: {live}", self.id));
+            print_message(&format!(
+                "there is no segment {}; segments of the store: {live}",
+                self.id
+            ));
             return Ok(Exit::Nothing);
         };
         if self.dump.is_asked_for() {
@@ -89,17 +92,23 @@ fn print(
     let times = times.unwrap_or_default();
     let longest = match segment.longest_list {
         0 | 1 => String::new(),
-        pages => format!("one is or was on {} pages", count(pages)),
+        pages => format!("the most frequent is or was on {} pages", count(pages)),
     };
     for (name, number, remark) in [
         (
             "pages",
             segment.pages,
-            format!("{page_delta:+} to those of the store, {in_force:+} in force, {gone:+} gone"),
+            format!(
+                "changes the pages of the store by {page_delta:+}, in force by {in_force:+}, gone by {gone:+}"
+            ),
         ),
-        ("visits", segment.visits, format!("{visit_delta:+} to those of the store{times}")),
+        (
+            "visits",
+            segment.visits,
+            format!("changes the visits of the store by {visit_delta:+}{times}"),
+        ),
         ("fingerprints", segment.fingerprints, longest),
-        ("resets", segment.resets, "records that hide all older ones of their page".to_owned()),
+        ("resets", segment.resets, "records that hide all older records of their page".to_owned()),
         ("forgotten", segment.forgotten, "prefixes".to_owned()),
     ] {
         let line = format!("  {name:<14}{:>13}    {remark}", count(number));

@@ -54,7 +54,7 @@ impl StatsArgs {
         if self.prometheus {
             if common.json {
                 return Err(VerbError::Usage(
-                    "--prometheus is a format of its own: leave out --json".into(),
+                    "--prometheus and --json are different formats: leave one of them out".into(),
                 ));
             }
             prometheus::run(&store, &reader, self.output.as_ref(), output)?;
@@ -92,7 +92,8 @@ impl StatsArgs {
         if stats.epoch_due {
             let visits = count(stats.epoch_visits);
             output.line(&format!(
-                "a new epoch is due: {visits} visits came since the newest began; see simkeep epoch"
+                "a new epoch is due: {visits} visits came since the newest epoch began; see \
+                 simkeep epoch"
             ))?;
         }
         if !stats.segments.is_empty() {
