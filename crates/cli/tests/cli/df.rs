@@ -95,7 +95,10 @@ fn tables_are_merged_and_compared() {
     assert_eq!(same[0]["idf_difference"], 0.0);
     assert_eq!(same[0]["moves"]["mean_distance"], 0.0);
     let out = place.done(&["df", "compare", &first, &whole, &documents]);
-    assert!(out.starts_with("4 features in both, 0 in the first alone, 4 in the second"), "{out}");
+    assert!(
+        out.starts_with("4 features in both tables, 0 only in the first, 4 only in the second"),
+        "{out}"
+    );
     assert!(out.contains("fingerprints of 4 documents differ by"), "{out}");
 }
 
@@ -241,16 +244,16 @@ fn invalid_arguments_are_refused_before_work_starts() {
     let folder = place.file("folder");
     std::fs::create_dir(&folder).unwrap();
     for (args, code, why) in [
-        (&["compare", &table, &pairs][..], 2, "of words1 and one of words2"),
+        (&["compare", &table, &pairs][..], 2, "one counts the features words1, the other words2"),
         (
             &["compare", &table, &table, &documents, "--recipe", "default"],
             2,
             "uses no document frequencies",
         ),
-        (&["compare", &table, &table, &nothing], 2, "there is no text"),
+        (&["compare", &table, &table, &nothing], 2, "the named files contain no text"),
         (&["freeze", &table, &table, "--output", &pairs], 2, "given twice"),
         (&["build", "-", "--output", &folder], 5, "folder is not replaced"),
-        (&["show", &table, "!"], 2, "has no feature"),
+        (&["show", &table, "!"], 2, "contains no feature"),
     ] {
         let ran = place.run_with_input(&[&["df"], args].concat(), "");
         assert_eq!(ran.code, code, "{args:?}: {}", ran.err);
@@ -261,7 +264,7 @@ fn invalid_arguments_are_refused_before_work_starts() {
     place.done(&["df", "compare", &pairs, &pairs, &documents]);
     let shown = place.done(&["df", "show", &pairs, "house", "red house"]);
     let of_house =
-        "house (shorter than a feature of words2: counted where it is the whole document)";
+        "house (shorter than a feature of the kind words2: counted only as a whole document)";
     assert!(shown.contains(&format!("  {of_house}\n")), "{shown}");
     assert!(shown.ends_with("  red house\n"), "{shown}");
     let shown = &place.run(&["df", "show", &pairs, "house", "red house", "--json"]).objects()[0];

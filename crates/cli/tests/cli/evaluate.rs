@@ -99,10 +99,13 @@ fn table_shows_requested_advised_and_best_distances() {
     let args = ["evaluate", &documents, "--pairs", &pairs];
     let out = place.done(&[&args[..], &["--recipe", "strict", "-k", "3,20"]].concat());
     let lines: Vec<&str> = out.lines().collect();
-    assert_eq!(lines[0], "60 documents; 40 pairs are near from 0.5 on, 20 from 0.8 on");
+    assert_eq!(
+        lines[0],
+        "60 documents; 40 pairs are near by the lenient share of 0.5, 20 by the strict share of 0.8"
+    );
     assert_eq!(
         lines[1],
-        "3 documents take no part: 1 without words, 1 too short to tell, 1 with the words of another"
+        "3 documents are left out: 1 without words, 1 too short, 1 with the same words as another document"
     );
     let shown = |line: &&str| line[26..30].trim().to_owned();
     let rows: Vec<String> = lines[2..].iter().map(shown).collect();
@@ -214,7 +217,7 @@ fn exactly_one_source_of_truth_is_required() {
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{mistaken:?} {}", ran.err);
     }
     let out = place.done(&["evaluate", &documents, "--shingles", "5", "--recipe", "near"]);
-    assert!(out.starts_with("0 documents; 0 pairs are near from 0.5 on, 0 from 0.8 on\n"), "{out}");
+    assert!(out.starts_with("0 documents; 0 pairs are near by the lenient share of 0.5, 0 by the strict share of 0.8\n"), "{out}");
     assert!(
         out.lines().nth(1).unwrap().ends_with("-        -        -        -  advised"),
         "{out}"
@@ -230,7 +233,7 @@ fn a_million_empty_documents_cost_nothing() {
     }
     let documents = place.write("documents.jsonl", documents);
     let out = place.done(&["evaluate", &documents, "--shingles", "5", "--recipe", "near"]);
-    let said = "1,000,000 documents take no part: 1,000,000 without words";
+    let said = "1,000,000 documents are left out: 1,000,000 without words";
     assert_eq!(out.lines().nth(1), Some(said));
 }
 
@@ -246,7 +249,7 @@ fn plot_is_drawn_or_the_failure_explained() {
     let svg = std::fs::read_to_string(&file).unwrap();
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
     assert_eq!(svg.matches("<polyline").count(), 3 * (Recipe::PRESETS.len() + 4 + 3));
-    assert!(svg.contains("<title>60 documents, 20 pairs near from 0.8 on</title>"));
+    assert!(svg.contains("<title>60 documents, 20 pairs near by a share of 0.8</title>"));
     let folder = place.file("");
     let ran = place.run(&[&args[..], &[&folder]].concat());
     assert_eq!((ran.code, ran.out.as_str()), (5, ""));
@@ -265,7 +268,7 @@ fn plot_never_overwrites_an_input() {
             ["evaluate", &inputs[0], "--pairs", &inputs[1], "--recipe", "near", "--plot", plot];
         let ran = place.run(&args);
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{plot}");
-        assert!(ran.err.contains("would take the place of"), "{}", ran.err);
+        assert!(ran.err.contains("would replace the input file"), "{}", ran.err);
         assert_eq!(std::fs::read_to_string(&inputs[0]).unwrap(), documents);
         assert_eq!(std::fs::read_to_string(&inputs[1]).unwrap(), pairs);
     }
@@ -305,9 +308,9 @@ fn invalid_input_is_named_with_its_line() {
         ("{\"id\": 1, \"text\": 2}\n", "", "\"text\" is missing or no string"),
         ("\n{\"id\": \"a\", \"text\": \"x\"}\n[]\n", "", "bad.jsonl, line 3: "),
         ("{", "", "bad.jsonl, line 1: "),
-        ("", "a b 1\n", "bad.tsv, line 1: no two ids"),
+        ("", "a b 1\n", "bad.tsv, line 1: the line must have two ids"),
         ("", "\u{0}\u{7f}\t\r\nrubbish", "bad.tsv, line 1: no document has"),
-        ("", "a\ta\t1\n", "bad.tsv, line 1: a document is no pair with itself"),
+        ("", "a\ta\t1\n", "bad.tsv, line 1: the two ids of a pair must differ"),
         (
             "{\"id\": \"a\", \"text\": \"x\"}\n{\"id\": \"a\", \"text\": \"y\"}\n",
             "",
@@ -321,7 +324,7 @@ fn invalid_input_is_named_with_its_line() {
         (
             "{\"id\": \"a\", \"text\": \"one two three four five six seven eight\"}\n{\"id\": \"b\", \"text\": \"nine ten three four five six seven eight\"}\n",
             "a\tb\t0.9\nb\ta\t0.95\na\tb\t0.6\n",
-            "\"a\" and \"b\" are given twice",
+            "\"a\" and \"b\" are listed twice",
         ),
         (
             "{\"id\": \"a\", \"text\": \"x\"}\n",

@@ -84,5 +84,5 @@ fn recipes_are_listed_and_invalid_ones_refused() {
     let text = place.write("text.txt", TEXT);
     let ran = place.run(&["fingerprint", "not-there", &text, &binary]);
     assert_eq!((ran.code, ran.out), (5, format!("{:016x}  {text}\n", of_text(TEXT).unwrap())));
-    assert!(ran.err.contains("x.bin is not a text") && ran.err.contains("2 of 3 files have no"));
+    assert!(ran.err.contains("x.bin is not text") && ran.err.contains("2 of 3 files have no"));
 }

@@ -82,8 +82,8 @@ fn epoch_bands_are_set_shown_and_kept() {
     assert_eq!(bands(&begun), (Some(1), Some(4)));
     assert_eq!(place.run(&["epoch", "begin", "--minor", "1"]).code, 2);
     for (minor, moderate, why) in [
-        ("5", "4", "--minor is not above --moderate"),
-        ("0", "65", "at most 64 bits"),
+        ("5", "4", "--minor at most --moderate"),
+        ("0", "65", "at most 64"),
         ("2", "9", "these bands cannot change"),
     ] {
         let ran = place.run(&["epoch", "begin", "--minor", minor, "--moderate", moderate]);

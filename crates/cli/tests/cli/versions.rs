@@ -126,7 +126,7 @@ fn invalid_version_lines_are_named() {
     for (bad, why) in [
         ("{\"text\": \"a\"}", "\"url\" must be a string"),
         ("{\"url\": \"x:\", \"text\": 7}", "\"text\" must be a string"),
-        ("[]", "no object with"),
+        ("[]", "the line must be an object with"),
         ("{", "EOF"),
     ] {
         let file = place.write("versions.jsonl", format!("{good}{good}\n{bad}\n{good}"));

@@ -40,9 +40,9 @@ names, the distance of near-duplicates (near) and up to where it holds (holds), 
 largest minor and moderate changes, and the share of changed pages whose fingerprint
 stays the same (hidden).
 
-A text of fewer than 8 words is too short to be compared, which is said on standard error
-(with --json as "too_short"); `ingest` gives it no fingerprint. A file that cannot be read
-is named, and the exit code is 5. Recipes: docs/fingerprints.md"#)]
+A text of fewer than 8 words is too short to be compared: a note on standard error says
+so (with --json, "too_short" is true), and `ingest` gives it no fingerprint. A file that
+cannot be read is named, and the exit code is 5. Recipes: docs/fingerprints.md"#)]
 pub(crate) struct FingerprintArgs {
     /// Files; - or none is standard input
     files: Vec<PathBuf>,
@@ -81,7 +81,7 @@ impl FingerprintArgs {
         let table = self.df.as_ref().map(FrequencyTable::open).transpose()?.map(Arc::new);
         let recipe = &self.recipe.recipe;
         if table.is_some() && !recipe.needs_frequencies() {
-            let what = format!("the recipe {recipe} uses no document frequencies: no --df");
+            let what = format!("the recipe {recipe} uses no document frequencies; leave out --df");
             return Err(VerbError::Usage(what));
         }
         if self.files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
@@ -89,7 +89,7 @@ impl FingerprintArgs {
         }
         fingerprinter(recipe, table.as_deref()).map_err(|e| {
             VerbError::Usage(match table {
-                None => format!("{e}; name one with --df"),
+                None => format!("{e}; name a table with --df"),
                 Some(_) => e.to_string(),
             })
         })?;

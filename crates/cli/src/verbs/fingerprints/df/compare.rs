@@ -77,7 +77,9 @@ impl DfCompareArgs {
             &[FrequencyTable::open(&self.first)?, FrequencyTable::open(&self.second)?];
         if first.features() != second.features() {
             let (first, second) = (first.features(), second.features());
-            let what = format!("a table of {first} and one of {second} have nothing in common");
+            let what = format!(
+                "the tables cannot be compared: one counts the features {first}, the other {second}"
+            );
             return Err(VerbError::Usage(what));
         }
         let compared = TableComparison::of(first, second);
@@ -100,14 +102,14 @@ impl DfCompareArgs {
             return Ok(Exit::Done);
         }
         output.line(&format!(
-            "{} in both, {} in the first alone, {} in the second alone",
+            "{} in both tables, {} only in the first, {} only in the second",
             many(compared.common, "feature", "features"),
             count(compared.first_only),
             count(compared.second_only),
         ))?;
         output.line(&format!(
-            "of what the first has counted the second knows {:.1} %; a weight ln(1 + N/df) of {:.2} differs \
-             by {:.2} on average",
+            "the second table knows {:.1} % of the occurrences that the first counted; the mean \
+             weight ln(1 + N/df) of the first is {:.2}, and the weights differ by {:.2} on average",
             100.0 * compared.known,
             compared.idf,
             compared.difference,

@@ -45,7 +45,7 @@ impl DfListArgs {
             }
         }
         if !any {
-            print_message("no epoch of this store has a table");
+            print_message("no epoch of this store has a table of document frequencies");
         }
         Ok(Exit::Done)
     }

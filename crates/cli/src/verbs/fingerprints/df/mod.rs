@@ -79,7 +79,7 @@ pub(crate) use show::DfTableContents as Shown;
 
 /// The failure if the input contains no text.
 fn nothing() -> VerbError {
-    VerbError::Usage("there is no text in what was named".to_owned())
+    VerbError::Usage("the named files contain no text".to_owned())
 }
 
 /// Converts an error about the tables to a usage failure, because the command line names them.
@@ -94,7 +94,7 @@ fn refused(error: Error) -> VerbError {
 fn recipe_of(table: &FrequencyTable) -> Result<Recipe, VerbError> {
     format!("{}-sqrt-idf/2", table.features()).parse().map_err(|_| {
         VerbError::Usage(format!(
-            "this simkeep makes no features {}",
+            "this version of simkeep does not know features of the kind {}",
             escape::escape_untruncated(table.features())
         ))
     })
@@ -149,7 +149,7 @@ fn line(path: &Path, table: &FrequencyTable) -> String {
         visit::fingerprint(table.id()),
     );
     if left_out > 0 {
-        line += &format!("; {} of fewer than {least} documents left out", count(left_out));
+        line += &format!("; {} features in fewer than {least} documents left out", count(left_out));
     }
     line
 }

@@ -113,7 +113,7 @@ impl DfShowArgs {
             let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, table)?;
             let explained = fingerprinter.explain(&Document::new(text.as_str()), usize::MAX)?;
             if explained.heaviest.is_empty() {
-                let what = format!("{text:?} has no feature of {}", table.features());
+                let what = format!("{text:?} contains no feature of the kind {}", table.features());
                 return Err(VerbError::Usage(what));
             }
             found.extend(explained.heaviest);
@@ -125,7 +125,7 @@ impl DfShowArgs {
 /// The remark on a text that is shorter than a feature.
 fn short(table: &FrequencyTable) -> String {
     let features = escape::escape_untruncated(table.features());
-    format!(" (shorter than a feature of {features}: counted where it is the whole document)")
+    format!(" (shorter than a feature of the kind {features}: counted only as a whole document)")
 }
 
 fn idf(table: &FrequencyTable, df: u64) -> f64 {

@@ -112,16 +112,16 @@ impl ExcludedCounts {
     pub(super) fn in_words(&self) -> Option<String> {
         let ExcludedCounts { empty, short, equal } = *self;
         let all = empty + short + equal;
-        let documents = many(all, "document takes", "documents take");
+        let documents = many(all, "document is", "documents are");
         let why = [
             (empty, "without words"),
-            (short, "too short to tell"),
-            (equal, "with the words of another"),
+            (short, "too short"),
+            (equal, "with the same words as another document"),
         ];
         let why = why.into_iter().filter(|(number, _)| *number > 0);
         let why: Vec<String> =
             why.map(|(number, why)| format!("{} {why}", count(number))).collect();
-        (all > 0).then(|| format!("{documents} no part: {}", why.join(", ")))
+        (all > 0).then(|| format!("{documents} left out: {}", why.join(", ")))
     }
 }
 

@@ -49,9 +49,7 @@ impl TruthPairs {
         let NearnessLimits { lenient, strict } = self.limits;
         if self.near.len() == PAIRS_MAX {
             let most = count(PAIRS_MAX as u64);
-            return Err(format!(
-                "more than {most} pairs are near each other: take fewer documents"
-            ));
+            return Err(format!("more than {most} pairs are near each other; use fewer documents"));
         }
         let nearness = Nearness { lenient: near >= lenient, strict: near >= strict };
         self.near.push((one.min(other), one.max(other), nearness));

@@ -39,7 +39,7 @@ pub(super) fn read(
         let id = |number| escape::escape_untruncated(documents.id(number));
         let (one, other) = (id(one), id(other));
         VerbError::Broken(format!(
-            "\"{one}\" and \"{other}\" are given twice, as near and as not near"
+            "\"{one}\" and \"{other}\" are listed twice, as near and as not near"
         ))
     })
 }
@@ -49,10 +49,10 @@ fn pair(line: &[u8]) -> Result<(&str, &str, f64), &'static str> {
     let fields = std::str::from_utf8(line).ok().map(|line| line.split('\t'));
     let mut fields = fields.into_iter().flatten();
     let (Some(left), Some(right), near) = (fields.next(), fields.next(), fields.next()) else {
-        return Err("no two ids with a tab between them");
+        return Err("the line must have two ids with a tab between them");
     };
     if left == right {
-        return Err("a document is no pair with itself");
+        return Err("the two ids of a pair must differ");
     }
     let near: Option<f64> = near.map_or(Some(1.0), |near| near.trim().parse().ok());
     match near.filter(|near| (0.0..=1.0).contains(near)) {

@@ -129,10 +129,9 @@ impl EvaluateArgs {
             let how = (self.html, self.reading);
             return self.versions.run(path, &self.recipes(), how, common.json, output);
         }
-        let documents = self
-            .documents
-            .as_ref()
-            .ok_or_else(|| VerbError::Usage("documents are needed, or --versions".into()))?;
+        let documents = self.documents.as_ref().ok_or_else(|| {
+            VerbError::Usage("name a file of documents, or use --versions".into())
+        })?;
         let input = InputParts::new([InputSource::from_argument(documents.as_os_str())]);
         let input = input.zstd_window(self.reading.zstd_window());
         let documents = EvaluatedDocuments::read(input, self.html, self.reading.threads())?;
@@ -178,7 +177,7 @@ impl EvaluateArgs {
             (None, Some(words)) => {
                 resemblance::truth(words, &documents.compared, limits, self.reading.threads())
             }
-            (None, None) => Err(VerbError::Usage("--pairs or --shingles is needed".into())),
+            (None, None) => Err(VerbError::Usage("use --pairs or --shingles".into())),
         }
     }
 
@@ -187,8 +186,10 @@ impl EvaluateArgs {
         let inputs = self.documents.iter().chain(&self.known.pairs);
         let place = plot.canonicalize().ok();
         if place.is_some() && inputs.into_iter().any(|input| input.canonicalize().ok() == place) {
-            let what =
-                format!("the plot would take the place of {}, which is read", plot.display());
+            let what = format!(
+                "the plot would replace the input file {}; name another file with --plot",
+                plot.display()
+            );
             return Err(VerbError::Usage(what));
         }
         Ok(())
@@ -198,7 +199,7 @@ impl EvaluateArgs {
     fn title(&self, documents: &EvaluatedDocuments, truth: &GroundTruth) -> String {
         let documents = many(documents.compared.len() as u64, "document", "documents");
         let pairs = many(truth.strict(), "pair", "pairs");
-        format!("{documents}, {pairs} near from {} on", self.strict_share)
+        format!("{documents}, {pairs} near by a share of {}", self.strict_share)
     }
 
     /// Prints the lines above the table.
@@ -210,7 +211,8 @@ impl EvaluateArgs {
     ) -> Result<(), VerbError> {
         let (lenient, strict) = (count(truth.lenient()), count(truth.strict()));
         output.line(&format!(
-            "{} documents; {lenient} pairs are near from {} on, {strict} from {} on",
+            "{} documents; {lenient} pairs are near by the lenient share of {}, {strict} by the \
+             strict share of {}",
             count(documents.compared.len() as u64),
             self.lenient_share,
             self.strict_share

@@ -25,7 +25,7 @@ pub(super) fn svg(title: &str, rows: &[RecipeScores]) -> String {
                 .map(|share| (share, format!("{share:.1}")))
                 .collect(),
         ),
-        below: "bits that differ, at most",
+        below: "maximum number of differing bits",
         curves: rows.iter().map(|row| curve(row, shown)).collect(),
     };
     let plot = CurvePlot {
@@ -33,7 +33,7 @@ pub(super) fn svg(title: &str, rows: &[RecipeScores]) -> String {
         size: (300.0, 280.0),
         panels: PANELS.map(panel).into(),
         names: rows.iter().map(|row| row.name.as_str()).collect(),
-        note: "dot: the distance that is advised; ring: the one with the best F1",
+        note: "dot: the advised distance; ring: the distance with the best F1",
     };
     plot.svg()
 }

@@ -37,12 +37,12 @@ pub(super) const SIGNATURES: [HistoricSignature; 3] = [
     },
     HistoricSignature {
         name: "imatch-10",
-        recipe: "ten digests of words with a rarity of 0.3 to 0.7, one equal",
+        recipe: "ten digests of words with a rarity of 0.3 to 0.7, at least one equal",
         keys: |text, lexicon| Ok(IMatch::<10>::of(text, lexicon)?.digests().to_vec()),
     },
     HistoricSignature {
         name: "supershingles",
-        recipe: "six hashes of runs of 5 words, two equal",
+        recipe: "six hashes of runs of 5 words, at least two equal",
         keys: |text, _| Ok(pairs_of(&SuperShingles::of(&Shingles::of_text(text, SHINGLE)).0)),
     },
 ];

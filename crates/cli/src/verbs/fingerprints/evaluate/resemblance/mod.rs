@@ -168,8 +168,8 @@ impl ResemblanceSearch {
             self.threads,
             work,
             |found: Option<SimilarDocuments>| {
-                let too_many =
-                    "these documents have too much in common to compare all with all: take fewer";
+                let too_many = "the documents have too much text in common to compare all pairs; use fewer \
+                     documents";
                 each(found.ok_or_else(|| VerbError::Other(too_many.to_owned()))?)
             },
         )

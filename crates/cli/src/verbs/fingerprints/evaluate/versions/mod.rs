@@ -51,8 +51,8 @@ impl VersionsArgs {
         let recipes: Vec<Recipe> = called.iter().map(|called| called.recipe).collect();
         let counted = if recipes.iter().any(Recipe::needs_frequencies) {
             if path.as_os_str() == "-" {
-                let what =
-                    "a recipe that uses document frequencies reads the versions twice: name a file";
+                let what = "a recipe that uses document frequencies reads the versions twice; name a \
+                     file instead of standard input";
                 return Err(VerbError::Usage(what.to_owned()));
             }
             compare::counted(open()?, &recipes, html)?
@@ -186,7 +186,8 @@ const QUANTILES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
 fn heading(compared: &VersionPairCounts, output: &mut Output) -> Result<(), VerbError> {
     let VersionPairCounts { returned, short, equal, long, changed } = compared;
     output.line(&format!(
-        "{} changed; of other pairs {} are returns, {} have equal words, {} too few, {} too many",
+        "{} changed; of the other pairs, {} return to an earlier version, {} have equal words, {} \
+         have too few words, {} have too many words",
         many(*changed, "pair of versions", "pairs of versions"),
         count(*returned),
         count(*equal),

@@ -200,7 +200,7 @@ fn record(line: &[u8], anew: &[UnrelatedMarker]) -> Result<Option<VersionRecord>
     let value =
         serde_json::from_slice(&with_whole_characters(line)).map_err(|e| escape(&e.to_string()))?;
     let Value::Object(mut object) = value else {
-        return Err("no object with \"url\" and \"text\"".to_owned());
+        return Err("the line must be an object with \"url\" and \"text\"".to_owned());
     };
     let is = |key: &str, value: &str| object.get(key).and_then(Value::as_str) == Some(value);
     let is_anew = anew.iter().any(|anew| is(&anew.key, &anew.value));
