@@ -40,7 +40,7 @@ fn wrong_declared_digest_is_named_and_replaced() {
         let ToolRun { out, err, .. } = shown.run(&["ingest", &path]);
         let said = err.strip_prefix("simkeep: ").unwrap().trim_end();
         assert!(
-            out.contains("wrong digests                        1  computed ones are used"),
+            out.contains("wrong digests                        1  the computed digests are used"),
             "{out}"
         );
         let ran = TestFolder::new().run(&["load", &path, "--json"]);

@@ -264,7 +264,7 @@ fn damaged_or_incomplete_export_makes_no_store() {
         (edit(0, ":1}", ":1,\"more\":1}"), line(0), "the key \"more\" is not known"),
         (edit(0, "\"export\"", "\"backup\""), line(0), "neither \"export\" nor \"end\""),
         (edit(0, "}", ",\"in_force_only\":1}"), line(0), "\"in_force_only\" is missing or wrong"),
-        (with(3, lines[1].trim_end()), line(3), "the epoch first/1 comes twice"),
+        (with(3, lines[1].trim_end()), line(3), "the epoch first/1 occurs twice"),
         (edit(1, "}", ",\"more\":1}"), line(1), "the key \"more\" is not known"),
         (edit(1, "\"minor\":1", "\"minor\":65"), line(1), "must be numbers of bits"),
         (
@@ -272,12 +272,12 @@ fn damaged_or_incomplete_export_makes_no_store() {
             line(1),
             "\"begun_at_visit\" is missing or wrong",
         ),
-        (edit(1, "\"begun_at_visit\":0", "\"begun_at_visit\":1"), line(1), "began at 0 visits"),
+        (edit(1, "\"begun_at_visit\":0", "\"begun_at_visit\":1"), line(1), "begin at visit 0"),
         (edit(2, "\"near\",", "\"far\","), line(2), "is not change, near or both"),
         (edit(2, "near \\u202e it", "near \\u0007 it"), line(2), "is not an epoch name"),
         (edit(2, "}", ",\"reserved\":65}"), line(2), "\"reserved\" is missing or wrong"),
-        (edit(part, "\"offset\":0", "\"offset\":1"), line(part), "do not follow"),
-        (edit(part, "\"table_bytes\":", "\"table_bytes\":1"), line(part + 1), "do not follow"),
+        (edit(part, "\"offset\":0", "\"offset\":1"), line(part), "are not in order"),
+        (edit(part, "\"table_bytes\":", "\"table_bytes\":1"), line(part + 1), "are not in order"),
         (
             edit(part, "\"table_bytes\":", "\"table_bytes\":0,\"x\":"),
             line(part),
@@ -289,16 +289,12 @@ fn damaged_or_incomplete_export_makes_no_store() {
         (edit(part, "\"base64\":\"", "\"base64\":\"\",\"x\":\""), line(part), "has 0 bytes"),
         (edit(part, "\"base64\":\"c2", "\"base64\":\"d2"), line(last_part), &id),
         (edit(4, &id, "00000000000000ff"), line(last_part), "does not have the table"),
-        (edit(last_part, &id, "00000000000000ff"), line(last_part), "is of no epoch"),
-        (
-            with(last_part, lines[first].trim_end()),
-            line(last_part - 1),
-            "did not come, or not whole",
-        ),
+        (edit(last_part, &id, "00000000000000ff"), line(last_part), "belongs to no epoch"),
+        (with(last_part, lines[first].trim_end()), line(last_part - 1), "is missing or incomplete"),
         (edit(first, "{\"url\"", "{\"u\""), line(first), "neither a page nor an epoch nor a table"),
         (with(count - 2, ""), line(count - 2), "lines are missing"),
-        (lines.concat() + &lines[first], line(count - 1), "behind the last line"),
-        (lines.concat() + &lines[first] + &end, line(count - 1), "behind the last line"),
+        (lines.concat() + &lines[first], line(count - 1), "after its last line"),
+        (lines.concat() + &lines[first] + &end, line(count - 1), "after its last line"),
         (lines.concat() + &lines.concat(), line(count), "begins within another"),
         (edit(count - 1, "\"lines\":", "\"lines\":1"), line(count - 1), "lines are missing"),
         (with(count - 1, ""), line(count - 1), "ends early"),
@@ -339,7 +335,7 @@ fn damaged_or_incomplete_export_makes_no_store() {
     let place = TestFolder::new();
     let ran = place.run_with_input(&["load", "-"], &other);
     assert_eq!((ran.code, is_nothing(&place.store())), (3, true), "{}", ran.err);
-    assert!(ran.err.contains("none of those at the head"), "{}", ran.err);
+    assert!(ran.err.contains("in its first lines"), "{}", ran.err);
     // A head that is none: too long, or further down.
     let long = edit(0, "{", &format!("{{\"under\":\"{}\",", "x".repeat(5000)));
     for lines in [long, "\n".to_owned() + &export] {
@@ -417,9 +413,11 @@ fn output_file_is_written_whole_or_left_unchanged() {
     assert_eq!(leftovers(&place), Vec::<String>::new());
     // A special file is not replaced, and no folder is created.
     std::fs::create_dir(place.path("folder")).unwrap();
-    for (path, why) in
-        [("folder", "no file"), ("/dev/null", "no file"), ("nowhere/x", "folder is not there")]
-    {
+    for (path, why) in [
+        ("folder", "not a file"),
+        ("/dev/null", "not a file"),
+        ("nowhere/x", "folder does not exist"),
+    ] {
         let ran = place.run(&["export", "-o", path]);
         assert!(ran.code == 5 && ran.err.contains(why), "{path}: {}", ran.err);
     }

@@ -45,7 +45,7 @@ fn strict_stops_at_the_first_broken_record() {
     assert_eq!(ran.code, 3);
     assert!(ran.err.contains("line 2"), "{}", ran.err);
     assert_eq!(ran.err.lines().count(), 1);
-    let broken = "broken                               1  it stopped there\n";
+    let broken = "broken                               1  the run stopped there\n";
     assert!(ran.out.contains(broken), "{}", ran.out);
     assert_eq!(place.done(&["scan"]).lines().count(), 1);
 }
@@ -250,7 +250,11 @@ fn changes_are_counted_by_magnitude() {
     assert_eq!(counts, [3, 0, 1, 2].map(Some), "{summary}");
     let shown =
         place.run_with_input(&["ingest", "-"], &lines.replace("example.com", "example.org"));
-    assert!(shown.out.contains("    major                            2  by more"), "{}", shown.out);
+    assert!(
+        shown.out.contains("    major                            2  more than 10 % of the words"),
+        "{}",
+        shown.out
+    );
 }
 
 #[test]
@@ -280,7 +284,7 @@ fn input_before_an_error_is_sealed_too() {
     // Reading ends at an export, which is not accepted.
     let ran = place.run(&["ingest", "crawl.jsonl", "whole.export"]);
     assert_eq!(ran.code, 3, "{}", ran.err);
-    assert!(ran.err.contains("1,200 records were stored before it ended"), "{}", ran.err);
+    assert!(ran.err.contains("1,200 records were stored before the error"), "{}", ran.err);
     let stats = place.run(&["stats", "--json"]).objects().remove(0);
     assert_eq!((&stats["pages"], &stats["unsealed_visits"]), (&json!(1201), &json!(0)), "{stats}");
 }

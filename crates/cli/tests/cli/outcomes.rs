@@ -209,10 +209,14 @@ fn outcomes_match_the_store_in_input_order() {
 fn question_needs_the_outcomes_option() {
     let place = TestFolder::new();
     let ran = place.run_with_input(&["ingest", "-"], "{\"url\":\"http://a/\",\"ask\":\"near\"}\n");
-    assert!(ran.err.contains("line 1: a question; --outcomes answers those"), "{}", ran.err);
+    assert!(
+        ran.err.contains("line 1: a question, which is answered only with --outcomes"),
+        "{}",
+        ran.err
+    );
     let ran = place.run_with_input(&["load", "-"], "{\"url\":\"http://a/\",\"ask\":\"near\"}\n");
     assert_eq!(ran.code, 3);
-    assert!(ran.err.contains("only `ingest` answers those"), "{}", ran.err);
+    assert!(ran.err.contains("only `ingest --outcomes` answers questions"), "{}", ran.err);
 }
 
 #[test]

@@ -69,7 +69,7 @@ pub(crate) struct IngestArgs {
     /// Files and folders; - is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<OsString>,
-    /// Epoch of fingerprints whose record names none
+    /// Epoch of fingerprints whose record names no epoch
     #[arg(long, value_name = "NAME", default_value = "external", value_parser = parse_epoch)]
     epoch: String,
     /// Add fingerprints of the newest epoch to known visits, and record no new visits
@@ -87,10 +87,10 @@ pub(crate) struct IngestArgs {
     /// Records that become durable together
     #[arg(long, value_name = "COUNT", default_value = "1000")]
     group_size: NonZeroUsize,
-    /// Report files as gone that have left their folder
+    /// Report files that are no longer in their folder as gone
     #[arg(long, conflicts_with = "restate")]
     sync: bool,
-    /// With --sync, also if more than half are missing
+    /// With --sync, report missing files even if more than half are missing
     #[arg(long, requires = "sync")]
     yes: bool,
     #[command(flatten)]
@@ -199,7 +199,7 @@ impl IngestArgs {
             return failure.map_or(Ok(Exit::Done), Err);
         };
         Err(VerbError::Broken(format!(
-            "{at}: {why}; stopped, as --strict says: what came before it is stored"
+            "{at}: {why}; stopped because of --strict; all earlier records are stored"
         )))
     }
 
@@ -219,7 +219,7 @@ impl IngestArgs {
         if let Some(BrokenRecord { at, why }) = &before.stopped {
             progress.finish();
             return Err(VerbError::Broken(format!(
-                "{at}: {why}; stopped, as --strict says: nothing was stored"
+                "{at}: {why}; stopped because of --strict; nothing was stored"
             )));
         }
         Ok(Store::open_or_create(place, before.first_epoch(self.options()))?)
@@ -254,7 +254,7 @@ impl IngestArgs {
                 let fed = admission.clock.check(fed);
                 PipelineNext::Result(match admission.admit(fed)? {
                     InputItem::Question(InputQuery { at, .. }) if !self.outcomes => {
-                        let why = "a question; --outcomes answers those".to_owned();
+                        let why = "a question, which is answered only with --outcomes".to_owned();
                         InputItem::Broken(BrokenRecord { at, why })
                     }
                     fed => fed,
@@ -399,7 +399,7 @@ fn end_early(store: &Store, summary: &IngestSummary) {
     // If sealing fails, the operations stay in the journal, and the caller reports the first error.
     let _ = unsealed::seal(store);
     let stored = many(summary.observed(), "record was", "records were");
-    print_message(&format!("{stored} stored before it ended; run it again to go on"));
+    print_message(&format!("{stored} stored before the error; run the command again to continue"));
 }
 
 /// Watches for signals. On a signal, it makes all acknowledged records durable, and the verb stops.
@@ -415,7 +415,7 @@ fn watch(feed: &InputFeed<'_>, store: &Store) -> std::io::Result<signals::Signal
 /// The failure for an export. `ingest` does not read exports, since their store has other epochs.
 fn exported(line: &export::ExportLine) -> VerbError {
     VerbError::Broken(format!(
-        "{}: an export of a whole store, which `simkeep load` reads",
+        "{}: an export of a whole store; read it with `simkeep load`",
         line.at
     ))
 }
@@ -431,12 +431,12 @@ fn refuse_store(path: &OsString, store: &Path) -> Result<(), VerbError> {
         return Ok(());
     }
     let what = match is_published(Path::new(path)) {
-        Ok(true) => "what a store has published",
+        Ok(true) => "a published store",
         _ => "a store",
     };
     let (path, store) = (quoted(path), quoted(store.as_os_str()));
     Err(VerbError::Usage(format!(
-        "{path} is {what}, and no folder of documents; load it: simkeep load {path} --store {store}"
+        "{path} is {what}, not a folder of documents; load it with: simkeep load {path} --store {store}"
     )))
 }
 

@@ -50,7 +50,7 @@ pub(super) fn folders(paths: &[OsString]) -> Result<Vec<SyncedFolder>, VerbError
     let folders = paths.iter().map(Path::new).filter(|path| path.is_dir());
     let folders = folders.map(SyncedFolder::new).collect::<Result<Vec<_>, _>>()?;
     if folders.is_empty() {
-        let why = "--sync reports files that are no longer in a folder: name a folder";
+        let why = "--sync reports files that are no longer in a folder; name a folder";
         return Err(VerbError::Usage(why.to_owned()));
     }
     Ok(folders)
@@ -77,8 +77,8 @@ impl FolderSync {
         observer: &mut BatchObserver<'_>,
     ) -> Result<(), VerbError> {
         if walk_failed.load(Ordering::Relaxed) {
-            let why = "a folder could not be read, so --sync reports no page as gone; all that could be \
-                       read is stored";
+            let why = "a folder could not be read, so --sync reports no page as gone; all files that \
+                       could be read are stored";
             return Err(VerbError::Other(why.to_owned()));
         }
         let except = except.canonicalize().ok();
@@ -154,8 +154,7 @@ impl SyncedFolder {
                 Ok(PathStatus::Elsewhere) => {}
                 Err(e) => {
                     let shown = escape::escape_untruncated(&page.url);
-                    let why =
-                        format!("cannot look at {shown}: {e}; --sync reports no page as gone");
+                    let why = format!("cannot read {shown}: {e}; --sync reports no page as gone");
                     return Err(VerbError::Other(why));
                 }
             }
@@ -194,8 +193,8 @@ impl SyncedFolder {
     fn refused(&self, known: u64, missing: u64) -> VerbError {
         let files = many(known, "file", "files");
         VerbError::Other(format!(
-            "{} of {files} that the store knows under {} are no longer there, so --sync reports none of \
-             them as gone: is the folder the right one, and all of it there? If so, say --yes",
+            "{} of {files} that the store knows under {} no longer exist, so --sync reports none \
+             of them as gone; check that the folder is the right one and complete, then use --yes",
             count(missing),
             escape::escape_untruncated(&self.url),
         ))

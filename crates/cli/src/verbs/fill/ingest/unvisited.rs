@@ -91,7 +91,7 @@ fn read(file: &mut BufReader<File>) -> io::Result<Option<(String, Entry)>> {
 
 fn failed(error: &io::Error) -> VerbError {
     let folder = std::env::temp_dir();
-    VerbError::Other(format!("a scratch file in {}: {error}", folder.display()))
+    VerbError::Other(format!("cannot use a scratch file in {}: {error}", folder.display()))
 }
 
 #[cfg(test)]

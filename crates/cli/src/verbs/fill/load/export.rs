@@ -52,10 +52,10 @@ impl ExportReader {
     ) -> Result<(), VerbError> {
         let name = escape_untruncated(&exported.name);
         if self.has_entries || self.coming.is_some() {
-            return flaw(format!("the epoch {name} comes behind entries or tables"));
+            return flaw(format!("the epoch {name} comes after entries or tables"));
         }
         if self.epochs.contains_key(&exported.name) {
-            return flaw(format!("the epoch {name} comes twice"));
+            return flaw(format!("the epoch {name} occurs twice"));
         }
         let epoch = load.described(
             &exported.name,
@@ -81,9 +81,9 @@ impl ExportReader {
     ) -> Result<(), VerbError> {
         let TablePart { id, at, of, bytes, .. } = part;
         if self.has_entries || !self.awaited.contains_key(id) {
-            return flaw(format!("the table {id:016x} is of no epoch, or comes once more"));
+            return flaw(format!("the table {id:016x} belongs to no epoch, or occurs twice"));
         }
-        let cannot = |e| VerbError::Other(format!("cannot keep the table {id:016x}: {e}"));
+        let cannot = |e| VerbError::Other(format!("cannot store the table {id:016x}: {e}"));
         let coming = match &mut self.coming {
             Some(coming) => coming,
             none => {
@@ -92,7 +92,7 @@ impl ExportReader {
             }
         };
         if (coming.id, coming.of, coming.written) != (*id, *of, *at) {
-            return flaw(format!("the parts of the table {:016x} do not follow", coming.id));
+            return flaw(format!("the parts of the table {:016x} are not in order", coming.id));
         }
         coming.file.write_all(bytes).map_err(cannot)?;
         coming.written += bytes.len() as u64;
@@ -120,7 +120,7 @@ impl ExportReader {
         if self.has_ended {
             Ok(())
         } else {
-            flaw("the export ends early: its last line is not there")
+            flaw("the export is incomplete: its last line is missing")
         }
     }
 
@@ -136,7 +136,7 @@ impl ExportReader {
             return Ok(());
         }
         if self.has_ended {
-            return flaw("something stands behind the last line of the export");
+            return flaw("the export continues after its last line");
         }
         let InputItem::Entry(entry) = fed else { return Ok(()) };
         if !self.has_entries {
@@ -148,7 +148,7 @@ impl ExportReader {
                 if !self.epochs.contains_key(name) =>
             {
                 let (url, name) = (escape_untruncated(&entry.url), escape_untruncated(name));
-                flaw(format!("{url}: the epoch {name} is none of those at the head of the export"))
+                flaw(format!("{url}: the export does not list the epoch {name} in its first lines"))
             }
             _ => Ok(()),
         }
@@ -157,7 +157,7 @@ impl ExportReader {
     /// Checks that all tables have arrived.
     fn check_tables(&self) -> Result<(), VerbError> {
         match self.awaited.keys().next() {
-            Some(id) => flaw(format!("the table {id:016x} did not come, or not whole")),
+            Some(id) => flaw(format!("the table {id:016x} is missing or incomplete")),
             None => Ok(()),
         }
     }
@@ -221,8 +221,7 @@ impl LoadInput<'_> {
                 self.epochs.add_exported_epoch(&exported.name, exported.options);
                 if std::mem::take(&mut self.at_start) {
                     if (exported.options.role, exported.begun) != (Role::Both, 0) {
-                        let why =
-                            "the first epoch of a store has both roles, and began at 0 visits";
+                        let why = "the first epoch of an export must have both roles and begin at visit 0";
                         return Err(VerbError::Broken(why.to_owned()));
                     }
                     self.first_epoch = Some(exported.name);
@@ -237,9 +236,15 @@ impl LoadInput<'_> {
                 self.export = None;
             }
             (ExportLineKind::Flawed(why), _) => return Err(VerbError::Broken(why)),
-            (_, None) => return Err(VerbError::Broken("no export has begun".to_owned())),
+            (_, None) => {
+                return Err(VerbError::Broken(
+                    "the line belongs to an export, but no export has begun".to_owned(),
+                ));
+            }
             (_, Some(_)) => {
-                return Err(VerbError::Broken("this simkeep does not know it".to_owned()));
+                return Err(VerbError::Broken(
+                    "this version of simkeep does not know this kind of line".to_owned(),
+                ));
             }
         }
         Ok(())

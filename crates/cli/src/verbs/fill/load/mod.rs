@@ -62,7 +62,7 @@ pub(crate) struct LoadArgs {
     /// Stores, files and folders; - is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<OsString>,
-    /// Epoch of fingerprints whose record names none
+    /// Epoch of fingerprints whose record names no epoch
     #[arg(long, value_name = "NAME", default_value = "external", value_parser = parse_epoch)]
     epoch: String,
     /// Name broken records and leave them out
@@ -244,7 +244,9 @@ impl LoadSource<'_> {
         match self {
             LoadSource::Store(path) => {
                 if path.canonicalize().ok() == into.store.canonicalize().ok() {
-                    return Err(VerbError::Usage("a store is not loaded into itself".to_owned()));
+                    return Err(VerbError::Usage(
+                        "a store cannot be loaded into itself".to_owned(),
+                    ));
                 }
                 let snapshot = crate::common::read(path)?.snapshot();
                 taken.borrow_mut().at_start = false;
@@ -351,7 +353,7 @@ impl LoadInput<'_> {
 
     /// Ends the sources. An export that has no end is a failure.
     fn end(&mut self) -> Option<simkeep::Result<OwnedRecord>> {
-        let why = "an export has no end; nothing was stored";
+        let why = "the last line of an export is missing; nothing was stored";
         self.export.take().map(|_| self.fail(VerbError::Broken(why.to_owned())))
     }
 
@@ -385,7 +387,8 @@ impl LoadInput<'_> {
                 match self.record(entry) {
                     Ok(Some(record)) => Some(Ok(record)),
                     Ok(None) => {
-                        let why = "a revisit; only `ingest` looks up what it repeats".to_owned();
+                        let why = "a revisit; only `ingest` looks up the record that it repeats"
+                            .to_owned();
                         self.broken(BrokenRecord {
                             at: simkeep_formats::escape::escape_untruncated(&url),
                             why,
@@ -399,7 +402,7 @@ impl LoadInput<'_> {
                 }
             }
             InputItem::Question(InputQuery { at, .. }) => {
-                let why = "a question; only `ingest` answers those, with --outcomes".to_owned();
+                let why = "a question; only `ingest --outcomes` answers questions".to_owned();
                 self.broken(BrokenRecord { at, why })
             }
             InputItem::Broken(broken) => self.broken(broken),
@@ -414,7 +417,7 @@ impl LoadInput<'_> {
             InputItem::Epoch(name, terms) => match self.epochs.find_or_begin(&name, terms) {
                 Ok(_) => None,
                 Err(e) if is_of_record(&e) => {
-                    let at = "a line with an epoch alone".to_owned();
+                    let at = "a line that only names an epoch".to_owned();
                     self.broken(BrokenRecord { at, why: e.to_string() })
                 }
                 Err(e) => Some(Err(e)),
@@ -427,7 +430,8 @@ impl LoadInput<'_> {
         let message = self.broken.add(&broken);
         if !self.skip_broken {
             let BrokenRecord { at, why } = broken;
-            let why = format!("{at}: {why}; nothing was stored, see --skip-broken");
+            let why =
+                format!("{at}: {why}; nothing was stored; --skip-broken skips broken records");
             return Some(self.fail(VerbError::Broken(why)));
         }
         message.into_iter().for_each(|message| print_message(&message));

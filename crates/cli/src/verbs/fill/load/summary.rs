@@ -76,24 +76,20 @@ impl LoadSummary {
             lines.push(figure(name, number, remark));
         };
         line("records", self.loaded.observations, "");
-        line("visits", self.loaded.visits, "that were not known");
+        line("visits", self.loaded.visits, "not known before");
         if self.loaded.restated > 0 {
-            line(
-                "restated",
-                self.loaded.restated,
-                "fingerprints of what was seen, in another epoch",
-            );
+            line("restated", self.loaded.restated, "fingerprints of known visits in another epoch");
         }
         if self.loaded.weights > 0 {
-            line("weights", self.loaded.weights, "that were not known");
+            line("weights", self.loaded.weights, "not known before");
         }
         if self.loaded.classes > 0 {
-            line("classes", self.loaded.classes, "that were not known");
+            line("classes", self.loaded.classes, "not known before");
         }
         line("pages", self.loaded.pages, "");
         line("  new pages", self.loaded.new_pages, "");
         if self.too_short > 0 {
-            line("too short to tell", self.too_short, &without_fingerprint());
+            line("too short", self.too_short, &without_fingerprint());
         }
         if self.known() > 0 {
             line("known already", self.known(), "or repeated in the input");
@@ -116,7 +112,7 @@ impl LoadSummary {
             line("  in the future", self.future_visits, "later than the clock allows");
         }
         if self.wrong_digests > 0 {
-            line("wrong digests", self.wrong_digests, "computed ones are used");
+            line("wrong digests", self.wrong_digests, "the computed digests are used");
         }
         lines.push(format!("{:<25}{:>13}", "written", bytes(self.loaded.bytes)));
         lines.push(time_taken(self.elapsed, self.loaded.observations));
