@@ -31,10 +31,10 @@ fn irrelevant_differences_are_listed_by_site() {
     let ran = place.run(&["aliases"]);
     let expected = "\
 a.example: 60 pages
-  parameter sid  20 of 20 pairs are near, 100.0 %; spares 40 visits
+  parameter sid  20 of 20 pairs are near, 100.0 %; would save 40 visits
     https://a.example/1  https://a.example/1?sid=\\u{202e}7
 b.example: 40 pages
-  www without  18 of 20 pairs are near, 90.0 %; spares 20 visits
+  www without  18 of 20 pairs are near, 90.0 %; would save 20 visits
 ";
     // The pair of the example is chosen at random.
     let shown = |out: &str| -> Vec<String> {
@@ -42,7 +42,7 @@ b.example: 40 pages
     };
     assert_eq!((ran.code, shown(&ran.out)), (0, shown(expected)), "{}", ran.out);
     assert!(ran.out.contains("?sid=\\u{202e}7"), "{}", ran.out);
-    let said = "120 pages of 3 sites, within 3 bits: 2 rules for 2 sites, which would have spared 60 visits";
+    let said = "120 pages of 3 sites compared within 3 bits: 2 rules for 2 sites, which would have saved 60 visits";
     assert!(ran.err.contains(said), "{}", ran.err);
 }
 
@@ -91,7 +91,11 @@ fn skipped_parameter_rich_pages_are_counted() {
     let place = TestFolder::with(&(0..60).map(line).collect::<String>());
     let ran = place.run(&["aliases"]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
-    assert!(ran.err.contains("spared 0 visits; parameters of 60 pages skipped"), "{}", ran.err);
+    assert!(
+        ran.err.contains("saved 0 visits; the parameters of 60 pages were skipped"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn history_shows_the_meaning_of_each_visit() {
         format!("2024-01-03 00:00  200  {b}  changed by 4 bits: {four}"),
         format!(
             "2024-01-04 00:00  200  {a}  reverted to the version of \
-             2024-01-02 00:00, 4 bits from the one before: {four}"
+             2024-01-02 00:00, 4 bits from the previous version: {four}"
         ),
         format!("2024-01-05 00:00  304  {none}  same (not modified)"),
         format!("2024-01-06 00:00    -  {none}  failed"),
@@ -287,7 +287,7 @@ fn near_reads_texts_like_ingest() {
     // HTML tags are not words of a text, and a text can be read as HTML.
     let ran = place.run(&["near", "--text", &path]);
     assert_eq!((ran.code, ran.out.as_str()), (2, ""));
-    assert!(ran.err.ends_with("terms.html is HTML: use --html instead of --text\n"), "{}", ran.err);
+    assert!(ran.err.ends_with("terms.html is HTML; use --html instead of --text\n"), "{}", ran.err);
     assert!(place.done(&["near", "--html", &long]).starts_with("0  none  "));
     let ran = place.run(&["near", "--text", "nowhere"]);
     assert_eq!(ran.code, 5);
@@ -502,7 +502,8 @@ fn readers_see_all_stored_data_and_report_an_active_writer() {
     let store = place.open();
     let ran = place.run(&["stats", "--json"]);
     assert_eq!((ran.code, &ran.objects()[0]["visits"]), (0, &10.into()));
-    let said = "another process is writing; this is all that it had stored by now";
+    let said =
+        "another process is writing to the store; the answer has all that it stored until now";
     assert_eq!(objects(&ran.err)[0]["message"], said);
     assert_eq!(place.run(&["stats"]).err, format!("simkeep: {said}\n"));
     for args in [&["scan"][..], &["export"], &["verify"], &["near", "00000000000000ff"]] {

@@ -36,8 +36,8 @@ fn clusters_are_listed_by_size_and_by_page() {
     let place = store();
     let shown = place.with_header(&["cluster"]);
     let lines: Vec<&str> = shown.lines().collect();
-    let whole = "7 pages, 5 fingerprints, within 3 bits, first-seen leads: 3 clusters, 2 of two pages or \
-                 more";
+    let whole = "7 pages, 5 fingerprints, compared within 3 bits, leaders by first-seen: 3 clusters, 2 of \
+                 two pages or more";
     assert_eq!(lines[0], whole);
     assert_eq!(lines[2].split_whitespace().collect::<Vec<_>>()[..4], ["3", "0", "to", "1"]);
     assert!(lines[2].ends_with("2024-01-01 00:00  https://example.com/a"), "{shown}");
@@ -159,7 +159,12 @@ fn one_page_is_shown_with_its_cluster() {
         one["members"].as_array().unwrap().iter().map(|page| last(&page["url"])).collect();
     assert_eq!(members, ["a", "d\u{202e}", "c"]);
     let shown = place.with_header(&["cluster", "https://example.com/c"]);
-    assert!(shown.starts_with("3 pages within 1 bit, led since 2024-01-01 00:00\n"), "{shown}");
+    assert!(
+        shown.starts_with(
+            "3 pages within 1 bit of the leader, which was first seen at 2024-01-01 00:00\n"
+        ),
+        "{shown}"
+    );
     let ran = place.run(&["cluster", "example.com/c"]);
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("https://example.com/c is"), "{}", ran.err);
@@ -217,7 +222,8 @@ fn balls_and_components_are_counted() {
     assert_eq!(pairs[1], (&json!(2), &json!(0.5)));
     let shown = place.with_header(&["cluster", "--components"]);
     assert!(
-        shown.starts_with("7 pages in 3 components that hang together by steps of 3 bits"),
+        shown
+            .starts_with("7 pages in 3 connected components, connected by steps of at most 3 bits"),
         "{shown}"
     );
     let found = place.run(&["cluster", "--components", "--json"]).objects();

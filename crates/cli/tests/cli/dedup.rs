@@ -53,7 +53,9 @@ fn each_dropped_page_is_listed_with_its_reason() {
         json!([{"host": "example.com", "dropped": 2}, {"host": "example.org", "dropped": 1}]);
     assert_eq!(sums["hosts"], hosts);
     let shown = place.with_header(&["dedup", "-k", "6"]);
-    assert!(shown.starts_with("7 pages, within 6 bits, first-seen leads: 3 to keep, 4 to drop\n"));
+    assert!(shown.starts_with(
+        "7 pages, compared within 6 bits, leaders by first-seen: 3 to keep, 4 to drop\n"
+    ));
     assert!(shown.contains("https://example.com/d\\u{202e}"), "{shown}");
     assert!(shown.contains("\n4 pages to drop\n"), "{shown}");
     let shown = place.done(&["dedup", "--limit", "1"]);
@@ -163,12 +165,12 @@ fn page_is_dropped_only_for_its_class_or_open_pages() {
     assert_eq!(objects[2], c);
     assert_eq!([&objects[3]["class"], &objects[3]["leader_class"]], [&Value::Null, &json!(7)]);
     let shown = place.with_header(&["dedup"]);
-    let begin = "7 pages, within 3 bits, first-seen leads: 5 to keep, 2 to drop\n";
+    let begin = "7 pages, compared within 3 bits, leaders by first-seen: 5 to keep, 2 to drop\n";
     assert!(shown.starts_with(begin), "{shown}");
     let row = ["1", "other-class", "5", "https://example.com/d", "https://example.com/a"];
     assert!(shown.lines().any(|line| line.split_whitespace().eq(row)), "{shown}");
     assert!(shown.contains("\n2 pages to drop\n"), "{shown}");
-    let end = "\n3 pages to keep only because the leader is of another class\n";
+    let end = "\n3 pages to keep only because the leader has another class\n";
     assert!(shown.ends_with(end), "{shown}");
     let shown = place.done(&["dedup", "--open", "7"]);
     assert!(!shown.contains("other-class") && !shown.contains("another class"), "{shown}");

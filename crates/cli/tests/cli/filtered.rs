@@ -256,7 +256,11 @@ fn unfilterable_files_are_refused_without_leftovers() {
     place.write("corpus/export.jsonl", place.export());
     std::fs::create_dir_all(place.path("there/good.jsonl")).unwrap();
     for (code, args, why) in [
-        (2, &["corpus/good.jsonl", "other/good.jsonl", "--to", "clean"][..], "name of another"),
+        (
+            2,
+            &["corpus/good.jsonl", "other/good.jsonl", "--to", "clean"][..],
+            "same name as another",
+        ),
         (2, &["corpus/good.jsonl", "--to", "corpus"], "another folder"),
         (2, &["corpus/good.jsonl", "--to", "other/../corpus/."], "another folder"),
         (2, &["corpus", "--to", "clean"], "no file"),
@@ -264,7 +268,7 @@ fn unfilterable_files_are_refused_without_leftovers() {
         (2, &["corpus/good.jsonl", "--to", "clean", "--url-key", "a..b"], "key"),
         (5, &["corpus/none.jsonl", "--to", "clean"], "cannot read corpus/none.jsonl"),
         (5, &["corpus/good.jsonl", "--to", "there", "--force"], "no file"),
-        (5, &["corpus/good.jsonl", "--to", "nowhere/clean"], "cannot make the folder"),
+        (5, &["corpus/good.jsonl", "--to", "nowhere/clean"], "cannot create the folder"),
         (3, &["corpus/damaged.jsonl.gz", "--to", "clean"], "damaged gzip member"),
         (3, &["corpus/page.html", "--to", "clean"], "neither JSON lines nor"),
         (3, &["corpus/export.jsonl", "--to", "clean"], "export"),

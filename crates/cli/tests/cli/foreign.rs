@@ -154,7 +154,7 @@ mod parquet {
         let (path, bytes, _) = file(&place, "c.parquet", 300);
         let fresh = TestFolder::new();
         for (args, why) in [
-            (&[][..], "no column \"text\" among those there are: url, time, "),
+            (&[][..], "no column \"text\"; its columns are: url, time, "),
             (&["--url-key", "digest"], "digest"),
             (&["--text-key", "verdict"], "no column \"t\" with times"),
         ] {

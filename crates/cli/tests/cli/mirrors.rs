@@ -37,10 +37,10 @@ fn mirrors_are_listed_above_partial_ones() {
     let lines: Vec<Vec<&str>> = shown.lines().map(|l| l.split_whitespace().collect()).collect();
     assert_eq!(
         shown.lines().next().unwrap(),
-        "50 paths, 4 sites of 10 or more, within 3 bits: 1 pair mirrors each other"
+        "50 paths on 4 sites with at least 10 paths, compared within 3 bits: 1 pair mirrors each other"
     );
     assert_eq!(lines[2].join(" "), "100.0 % 20 0 1 2 days a.example/ b.example/");
-    assert_eq!(lines[4].join(" "), "no mirrors, as their share is below 0.8:");
+    assert_eq!(lines[4].join(" "), "partial mirrors, with a share below 0.8:");
     assert_eq!(lines[6].join(" "), "50.0 % 10 0 1 - a.example/ c.example/d\\u{202e}/");
     assert_eq!(lines[7].join(" "), "50.0 % 10 0 1 - b.example/ c.example/d\\u{202e}/");
     assert_eq!(lines.len(), 8);
@@ -81,10 +81,10 @@ fn mirrors_are_searched_at_a_time_and_under_a_prefix() {
     assert_eq!(shown.lines().count(), 1);
     let ran = place.run(&["mirrors", "--under", "c.example"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.err.contains("2 sites have 10 paths or more, and no two"), "{}", ran.err);
+    assert!(ran.err.contains("2 sites have 10 paths or more, but no two"), "{}", ran.err);
     let ran = place.run(&["mirrors", "--limit", "1"]);
     assert_eq!((ran.code, ran.out.lines().count()), (0, 1));
-    assert!(ran.err.contains("2 more: see --limit"), "{}", ran.err);
+    assert!(ran.err.contains("2 more; raise --limit"), "{}", ran.err);
 }
 
 #[test]

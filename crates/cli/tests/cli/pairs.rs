@@ -63,5 +63,5 @@ fn pages_are_paired_with_the_first_of_a_fingerprint() {
 fn distance_zero_needs_the_pages_option() {
     let ran = store().run(&["pairs", "-k", "0"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("-k 0 is for --pages"), "{}", ran.err);
+    assert!(ran.err.contains("use -k 0 with --pages"), "{}", ran.err);
 }

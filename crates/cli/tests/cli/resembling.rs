@@ -128,7 +128,7 @@ fn resemblance_is_listed_next_to_the_distance() {
     let shown = place.done(&[&args[..], &["--filter"], &files].concat());
     let lines: Vec<&str> = shown.lines().collect();
     assert!(lines[0].starts_with(
-        "3 pages, within 10 bits and 0.8 alike by 2 texts, first-seen leads: 2 to keep"
+        "3 pages, compared within 10 bits with a resemblance of at least 0.8 (2 texts), leaders by first-seen: 2 to keep"
     ));
     let cells: Vec<&str> = lines[1].split_whitespace().collect();
     assert_eq!(cells[2..], ["near", "2", "doc-2", "doc-1"], "{shown}");

@@ -98,8 +98,8 @@ fn pages_without_text_are_neither_near_nor_copies() {
         (place.write("d.jsonl", documents), place.write("p.tsv", "5\t17\t1\n"));
     let args = ["evaluate", &documents, "--pairs", &pairs, "--html", "--recipe", "default"];
     let out = place.done(&args);
-    let left_out = "1,020 documents take no part: 500 without words, 500 too short to tell, 20 with the \
-                    words of another";
+    let left_out = "1,020 documents are left out: 500 without words, 500 too short, 20 with the same \
+                    words as another document";
     assert_eq!(out.lines().nth(1), Some(left_out));
 
     // Equal bytes have one digest; other bytes have another.
@@ -113,7 +113,7 @@ fn pages_without_text_are_neither_near_nor_copies() {
 
     let file = place.file("crawl.warc");
     let shown = TestFolder::new().done(&["ingest", &file]);
-    let line = "too short to tell                1,000  fewer than 8 words, or only ignored ones: no fingerprint, compared by digest";
+    let line = "too short                        1,000  fewer than 8 words, or only ignored words: no fingerprint, compared by digest";
     assert!(shown.contains(line), "{shown}");
     let loaded = TestFolder::new();
     assert_eq!(loaded.run(&["load", &file, "--json"]).objects()[0]["short_texts"], 1_000);
@@ -135,7 +135,7 @@ fn digest_decides_for_pages_without_a_fingerprint() {
     assert!(history[3].get("by").is_none());
     let lines = place.done(&["history", "http://a/"]);
     let verdicts: Vec<&str> = lines.lines().map(|line| line.split("  ").last().unwrap()).collect();
-    assert_eq!(verdicts[1..3], ["same (digest)", "changed (digest; it has no fingerprint)"]);
+    assert_eq!(verdicts[1..3], ["same (digest)", "changed (by digest, without a fingerprint)"]);
     assert!(history.iter().all(|visit| visit.get("distance").is_none()));
     let none: Vec<bool> = history.iter().map(|visit| visit["fingerprint"].is_null()).collect();
     assert_eq!(none, [true, true, true, false, true]);
@@ -158,7 +158,7 @@ fn explained_search_counts_pages_left_out() {
     };
     let took_no_part = |pages: &str| {
         format!(
-            "{pages} no fingerprint in this epoch (too short to tell, or stale), and took no part"
+            "{pages} no fingerprint in this epoch (too short, not text, or stale) and cannot be found"
         )
     };
     assert_eq!(without(&[]), (5, took_no_part("5 pages have")));
@@ -240,7 +240,7 @@ fn requested_fingerprint_is_made_of_any_text() {
     let expected = format!("{:016x}  {few}", raw("Too few words"));
     assert_eq!(ran.out.lines().next(), Some(expected.as_str()));
     assert_eq!(ran.err.lines().count(), 1);
-    assert!(ran.err.contains("few.txt has fewer than 8 words: its fingerprint says too little"));
+    assert!(ran.err.contains("few.txt has fewer than 8 words, too few for a comparison"));
     let ran = place.run_with_input(&["fingerprint"], "few words");
     assert_eq!((ran.code, ran.out.lines().count()), (0, 1));
     assert!(ran.err.contains("standard input has fewer than 8 words"), "{}", ran.err);

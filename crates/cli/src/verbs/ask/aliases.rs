@@ -76,7 +76,7 @@ pub(crate) struct AliasesArgs {
 
 fn parse_share(text: &str) -> Result<f64, &'static str> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or("a share is from 0 to 1")
+    share.ok_or("write a number from 0 to 1")
 }
 
 impl AliasesArgs {
@@ -121,7 +121,7 @@ impl AliasesArgs {
         let skipped = match summary.skipped {
             0 => String::new(),
             pages => {
-                format!("; parameters of {} skipped", words::many(pages, "page", "pages"))
+                format!("; the parameters of {} were skipped", words::many(pages, "page", "pages"))
             }
         };
         let rules = words::many(summary.rules, "rule", "rules");
@@ -131,8 +131,8 @@ impl AliasesArgs {
         let bits = words::many(k.into(), "bit", "bits");
         let visits = words::many(summary.visits, "visit", "visits");
         print_message(&format!(
-            "{pages} of {all}, within {bits}: {rules} for {sites}, which would have spared {visits}{sampled}\
-             {skipped}{without}"
+            "{pages} of {all} compared within {bits}: {rules} for {sites}, which would have saved \
+             {visits}{sampled}{skipped}{without}"
         ));
         Ok(if summary.rules > 0 { Exit::Done } else { Exit::Nothing })
     }
@@ -143,7 +143,7 @@ fn print(site: &AliasSite, output: &mut Output) -> io::Result<()> {
     let name = escape::escape_untruncated(&site.site);
     let mut line = format!("{name}: {}", words::many(site.pages, "page", "pages"));
     if site.sampled < 1.0 {
-        line += &format!(", {} of 100 sampled", words::amount(site.sampled * 100.0));
+        line += &format!(", {} % of them sampled", words::amount(site.sampled * 100.0));
     }
     if site.skipped > 0 {
         let pages = words::many(site.skipped, "page", "pages");
@@ -156,12 +156,12 @@ fn print(site: &AliasSite, output: &mut Output) -> io::Result<()> {
         let rule = escape::escape_untruncated(&count.rule.to_string());
         let share = format!("{:.1} %", count.share() * 100.0);
         let figures = format!(
-            "{} of {} pairs are near, {share}; spares {}",
+            "{} of {} pairs are near, {share}; would save {}",
             words::count(count.near),
             words::count(count.pairs),
             words::many(count.visits, "visit", "visits"),
         );
-        let holds = if count.holds { "" } else { "; does not hold" };
+        let holds = if count.holds { "" } else { "; the rule does not hold" };
         output.line(&format!("  {rule:<widest$}  {figures}{holds}"))?;
         let example = if count.holds { &count.examples } else { &count.exceptions };
         if let Some(AliasPair { first, other, .. }) = example.first() {

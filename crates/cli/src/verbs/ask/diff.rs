@@ -90,7 +90,11 @@ impl DiffArgs {
                 let store = common.read()?.snapshot();
                 query::Diff::between(&store, since, self.until.unwrap_or(simkeep::Time::MAX), under)
             }
-            _ => return Err(VerbError::Usage("name two stores, or --since a time".to_owned())),
+            _ => {
+                return Err(VerbError::Usage(
+                    "name two stores, or one store and a time with --since".to_owned(),
+                ));
+            }
         };
         let epochs = diff.epochs().to_vec();
         let columns = [left("verdict"), right("bits"), right("priority"), left("URL")];
@@ -121,7 +125,7 @@ impl DiffArgs {
                 }
                 (None, _) if self.exact => format!("the stores have the same entries{under}"),
                 (None, _) => {
-                    format!("no page{under} has other content; --exact compares all visits")
+                    format!("no page{under} has different content; --exact compares all visits")
                 }
             })?;
         }

@@ -111,7 +111,7 @@ fn meaning_of(entry: &HistoryEntry, clock: &TimeFormat) -> String {
         HistoryEntry::Visit { verdict: Verdict::Changed { .. }, .. }
             if visit::is_by_digest(&entry.entry()) =>
         {
-            "changed (digest; it has no fingerprint)".to_owned()
+            "changed (by digest, without a fingerprint)".to_owned()
         }
         HistoryEntry::Visit { verdict, meaning: None, .. } => found(*verdict, clock),
         HistoryEntry::Restated(_) => "restated".to_owned(),
@@ -125,7 +125,7 @@ fn found(verdict: Verdict, clock: &TimeFormat) -> String {
     let back = format!("reverted to the version of {}", clock.show(to));
     match distance {
         None => back,
-        Some(distance) => format!("{back}, {distance} from the one before"),
+        Some(distance) => format!("{back}, {distance} from the previous version"),
     }
 }
 

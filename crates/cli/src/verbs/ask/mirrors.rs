@@ -73,7 +73,7 @@ pub(crate) struct MirrorsArgs {
 
 fn parse_share(text: &str) -> Result<f64, &'static str> {
     let share = text.parse().ok().filter(|share| *share > 0.0 && *share <= 1.0);
-    share.ok_or("a share is above 0 and at most 1")
+    share.ok_or("write a number above 0 and at most 1")
 }
 
 /// Two sites with pages in common.
@@ -179,7 +179,7 @@ impl MirrorsArgs {
         let without = words::skipped_pages_note(found.without_fingerprint, epoch);
         let left_out = (found.mirrors + found.partial) - found.pairs.len() as u64;
         if left_out > 0 {
-            output.note(&format!("{} more: see --limit", words::count(left_out)))?;
+            output.note(&format!("{} more; raise --limit to list them", words::count(left_out)))?;
         }
         let sites = words::many(found.sites, "site has", "sites have");
         if found.mirrors + found.partial > 0 {
@@ -189,7 +189,7 @@ impl MirrorsArgs {
             return Ok(Exit::Done);
         }
         print_message(&format!(
-            "{sites} {} paths or more, and no two of them enough in common{without}",
+            "{sites} {} paths or more, but no two of them have enough pages in common{without}",
             self.min_paths
         ));
         Ok(Exit::Nothing)
@@ -198,7 +198,7 @@ impl MirrorsArgs {
     fn print(&self, found: &Found, k: u32, output: &mut Output) -> Result<(), VerbError> {
         let bits = words::many(k.into(), "bit", "bits");
         output.summary(&format!(
-            "{}, {} of {} or more, within {bits}: {}",
+            "{} on {} with at least {} paths, compared within {bits}: {}",
             words::many(found.paths, "path", "paths"),
             words::many(found.sites, "site", "sites"),
             self.min_paths,
@@ -209,7 +209,7 @@ impl MirrorsArgs {
         self.table(&mirrors, output)?;
         if !partial.is_empty() {
             output.summary("")?;
-            output.summary(&format!("no mirrors, as their share is below {}:", self.min_share))?;
+            output.summary(&format!("partial mirrors, with a share below {}:", self.min_share))?;
             self.table(&partial, output)?;
         }
         Ok(())

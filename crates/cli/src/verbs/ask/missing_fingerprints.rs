@@ -85,7 +85,7 @@ mod tests {
             let found = without(&snapshot, new, (None, None), most).unwrap().unwrap();
             (found.pages, found.is_all, found.note(&snapshot, new).unwrap().unwrap())
         };
-        let what = "no fingerprint in new, and took no part";
+        let what = "no fingerprint in the epoch new and cannot be compared";
         let (pages, is_all, all) = said(5);
         assert!(
             (pages, is_all) == (4, true) && all.contains(&format!("4 pages have {what}")),

@@ -75,7 +75,7 @@ impl FromStr for PagesPerFingerprint {
         match text.parse::<u64>() {
             _ if text == "all" => Ok(PagesPerFingerprint(usize::MAX)),
             Ok(each @ 1..) => Ok(PagesPerFingerprint(usize::try_from(each).unwrap_or(usize::MAX))),
-            _ => Err("a number from 1 on, or \"all\", is expected"),
+            _ => Err("write a number, at least 1, or \"all\""),
         }
     }
 }
@@ -116,8 +116,8 @@ impl<'a> PairSide<'a> {
 impl PairsArgs {
     pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         if self.k == Some(0) && !self.pages {
-            let why = "different fingerprints differ in one bit at least: -k 0 is for --pages, which \
-                       lists pages with the same one";
+            let why = "different fingerprints differ in at least one bit; use -k 0 with --pages, which \
+                       pairs pages with equal fingerprints";
             return Err(VerbError::Usage(why.to_owned()));
         }
         let snapshot = common.read()?.snapshot();

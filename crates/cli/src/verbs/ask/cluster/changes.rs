@@ -112,7 +112,7 @@ pub(super) fn changes(
         output.note(&skipped_pages_clause(&many(without, "page has", "pages have"), epoch))?;
     }
     if exit == Exit::Nothing {
-        print_message("no page has another leader than at the earlier time");
+        print_message("no page changed its leader between the two times");
     }
     Ok(exit)
 }

@@ -73,7 +73,7 @@ pub(super) fn labels(file: &Path) -> Result<Vec<(String, String)>, VerbError> {
             }
             let text = std::str::from_utf8(line).ok().and_then(|line| line.split_once('\t'));
             let (url, label) =
-                text.ok_or_else(|| fault("no URL and label with a tab between them"))?;
+                text.ok_or_else(|| fault("the line must be a URL, a tab and a label"))?;
             labels.push((url.to_owned(), label.trim_end().to_owned()));
         }
     }
@@ -178,15 +178,15 @@ pub(super) fn components(
         }))?;
     } else {
         output.summary(&format!(
-            "{} in {} that hang together by steps of {}, {} of two pages or more{}",
+            "{} in {}, connected by steps of at most {}; {} with two pages or more{}",
             many(*pages, "page", "pages"),
-            many(*components, "component", "components"),
+            many(*components, "connected component", "connected components"),
             many((*k).into(), "bit", "bits"),
             count(*multi_page_components),
             skipped_pages_note(*without_fingerprint, epoch),
         ))?;
     }
-    let mut table = TextTable::new([right("pages"), right("max distance"), left("one of them")]);
+    let mut table = TextTable::new([right("pages"), right("max distance"), left("example page")]);
     for ConnectedComponent { page, pages, max_distance, .. } in largest {
         if as_json {
             let of = ComponentResult { url: page, size: *pages, max_distance: *max_distance };

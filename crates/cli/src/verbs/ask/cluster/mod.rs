@@ -81,7 +81,7 @@ pub(crate) struct ClusterArgs {
 }
 
 /// The message if no page takes part.
-const NONE_COMPARED: &str = "no page has a fingerprint to compare; see simkeep scan";
+const NONE_COMPARED: &str = "no page has a fingerprint to compare; simkeep scan lists the pages";
 
 /// The maximum number of clusters to list by default.
 const LISTED: usize = 100;
@@ -146,9 +146,9 @@ impl ClusterArgs {
                 |page: &Page| self.asked.classes.as_ref().is_none_or(|c| c.contains(page.class));
             print_message(&match snapshot.latest(url)?.filter(is_known) {
                 None => spelling::unknown(snapshot, url, is_known)?,
-                Some(_) => {
-                    "this page has no text in force whose fingerprint can be compared".to_owned()
-                }
+                Some(_) => "the current content of this page has no fingerprint that can be \
+                     compared"
+                    .to_owned(),
             });
             return Ok(Exit::Nothing);
         };
@@ -159,7 +159,7 @@ impl ClusterArgs {
         }
         let clock = common.clock();
         output.summary(&format!(
-            "{} within {}, led since {}",
+            "{} within {} of the leader, which was first seen at {}",
             many(found.cluster.pages, "page", "pages"),
             many(found.cluster.max_distance.into(), "bit", "bits"),
             clock.show(found.cluster.first_seen),
@@ -171,7 +171,10 @@ impl ClusterArgs {
         }
         table.end(output)?;
         if !found.complete {
-            output.note("too many pages are near it to search around each: list all clusters")?;
+            output.note(
+                "the cluster may be incomplete, since too many pages are near this page; list all \
+                 clusters instead",
+            )?;
         }
         Ok(Exit::Done)
     }
@@ -179,7 +182,7 @@ impl ClusterArgs {
     /// The summary of all clusters, in words.
     fn summary_text(&self, clusters: &Clusters, epoch: &str) -> String {
         format!(
-            "{}, {}, within {}, {} leads: {}, {} of two pages or more{}",
+            "{}, {}, compared within {}, leaders by {}: {}, {} of two pages or more{}",
             many(clusters.pages(), "page", "pages"),
             many(clusters.fingerprints(), "fingerprint", "fingerprints"),
             many(clusters.k().into(), "bit", "bits"),

@@ -50,7 +50,9 @@ impl DedupFiles {
         names.sort_unstable();
         names.dedup();
         if names.len() < count {
-            return Err(VerbError::Usage("two lists have the same file".to_owned()));
+            return Err(VerbError::Usage(
+                "two of --output, --drop-list and --keep-list name the same file".to_owned(),
+            ));
         }
         let plan = asked.output.as_deref().map(RowFile::create).transpose()?;
         let lines = |path: &Option<_>| path.as_deref().map(RowFile::of_lines).transpose();

@@ -36,8 +36,8 @@ pub(crate) use options::DedupArgs;
 const WIDE: u32 = 10;
 
 /// The note if all pages are kept because no text of the corpus belongs to content in force.
-const NONE_COMPARED: &str = "no text was compared: none has words, and the digest of what the store has \
-                             in force; see --url-key and --text-key";
+const NONE_COMPARED: &str = "no text was compared: no document has words and the digest of current \
+                             content in the store; check --url-key and --text-key";
 
 /// The maximum number of pages to list by default.
 const LISTED: usize = 100;
@@ -91,7 +91,7 @@ impl DedupArgs {
             return Ok(Exit::Done);
         }
         if !common.json {
-            output.note("nothing is dropped; -k sets the distance within which pages are near")?;
+            output.note("no page is dropped; a larger -k also drops pages that differ more")?;
         }
         Ok(Exit::Nothing)
     }
@@ -118,10 +118,10 @@ impl DedupArgs {
         compared: Option<u64>,
     ) -> String {
         let alike = self.resemblance.zip(compared).map(|(share, compared)| {
-            format!(" and {share} alike by {}", many(compared, "text", "texts"))
+            format!(" with a resemblance of at least {share} ({})", many(compared, "text", "texts"))
         });
         format!(
-            "{}, within {}{}, {} leads: {} to keep, {} to drop{}",
+            "{}, compared within {}{}, leaders by {}: {} to keep, {} to drop{}",
             many(clusters.pages(), "page", "pages"),
             many(clusters.k().into(), "bit", "bits"),
             alike.unwrap_or_default(),

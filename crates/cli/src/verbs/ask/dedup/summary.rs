@@ -118,9 +118,9 @@ impl DedupSummary {
         let is_plain = epoch.split(' ').any(|part| part == plain);
         (is_plain && self.looks_templated()).then(|| {
             format!(
-                "{} near a page of the same host: pages that share a template may have little else in \
-                 common; look at some with --sample 5, let texts decide with --filter FILES --to FOLDER \
-                 --resemblance 0.8, or fingerprint texts by the recipe near",
+                "{} near a page of the same host; pages that share a template may have little \
+                 else in common; check a sample with --sample 5, compare texts with --filter \
+                 FILES --to FOLDER --resemblance 0.8, or make fingerprints with the recipe near",
                 many(self.near_on_host, "page is", "pages are"),
             )
         })
@@ -177,7 +177,7 @@ impl DedupSummary {
         }
         if self.other_class > 0 {
             let pages = many(self.other_class, "page", "pages");
-            lines.push(format!("{pages} to keep only because the leader is of another class"));
+            lines.push(format!("{pages} to keep only because the leader has another class"));
         }
         lines
     }

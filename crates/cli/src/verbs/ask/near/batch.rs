@@ -199,11 +199,11 @@ impl<'a> NearBatch<'a> {
     fn parse_query(&mut self, line: &[u8]) -> Result<Result<NearQuery, NoQueryReason>, VerbError> {
         let sought: NearQueryResult = match &mut self.kind {
             BatchKind::Texts(TextFormat::Text, ..) if is_html(Path::new(""), line) => {
-                return Ok(Err(NoQueryReason::broken("it is HTML: use --lines html")));
+                return Ok(Err(NoQueryReason::broken("the line is HTML; use --lines html")));
             }
             BatchKind::Texts(form, epoch, fingerprinter) => {
                 match document(line, *form, Path::new("")) {
-                    None => return Ok(Err(NoQueryReason::broken("it is not a text"))),
+                    None => return Ok(Err(NoQueryReason::broken("the line is not text"))),
                     Some(text) => of_text(&text, *epoch, fingerprinter, Path::new("the text"))?,
                 }
             }
@@ -362,20 +362,21 @@ impl<'a> NearBatch<'a> {
         let lines = words::many(self.lines, "line", "lines");
         if self.cut > 0 {
             let answers = words::many(self.cut, "answer is", "answers are");
-            print_message(&format!("{answers} not complete; for more, raise --limit or --budget"));
+            print_message(&format!(
+                "{answers} incomplete; raise --limit or --budget for more pages"
+            ));
         }
         if self.broken > 0 {
-            let broken = words::many(
-                self.broken,
-                "is broken, and its answer says",
-                "are broken, and their answers say",
-            );
-            return Err(VerbError::Broken(format!("of {lines} {broken} why")));
+            let are = if self.broken == 1 { "is" } else { "are" };
+            let broken = words::count(self.broken);
+            return Err(VerbError::Broken(format!(
+                "{broken} of {lines} {are} broken; the answers name the reasons"
+            )));
         }
         if self.found > 0 || self.cut > 0 {
             return Ok(Exit::Done);
         }
-        print_message(&format!("nothing is near any of {lines}"));
+        print_message(&format!("no page is near any of {lines}"));
         Ok(Exit::Nothing)
     }
 }
@@ -398,7 +399,7 @@ fn rows(
             ended(matches)
         }
         Ok(BatchMatches { matches, k, .. }) if matches.near.is_empty() => {
-            format!("nothing is within {}", words::many((*k).into(), "bit", "bits"))
+            format!("no page is within {}", words::many((*k).into(), "bit", "bits"))
         }
         Ok(BatchMatches { asked, matches, .. }) => {
             return matches.near.iter().try_for_each(|near| {

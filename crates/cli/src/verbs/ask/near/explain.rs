@@ -116,14 +116,15 @@ impl<'a> From<&'a Explanation> for SearchExplanation<'a> {
 /// Prints the explanation as a table: for each component, a row with the actual cost, and a row
 /// with the expected cost below it.
 pub(crate) fn print(explanation: &Explanation, output: &mut Output) -> Result<(), VerbError> {
-    let numbers = ["probes", "candidates", "lines", "microseconds", "hits", "faults"].map(right);
-    let columns = [left("searched"), right("fingerprints"), left("shape"), left("way")];
+    let numbers =
+        ["probes", "candidates", "cache lines", "microseconds", "hits", "page faults"].map(right);
+    let columns = [left("searched"), right("fingerprints"), left("shape"), left("access path")];
     let mut table = TextTable::new(columns.into_iter().chain(numbers));
     for component in &explanation.components {
         let (expected, counted) = (component.plan.expected, component.counted);
         let faults = component.faults.map_or_else(String::new, |(minor, major)| match major {
             0 => words::count(minor),
-            _ => format!("{}, {major} of a disk", words::count(minor + major)),
+            _ => format!("{}, {major} from disk", words::count(minor + major)),
         });
         table.row(
             [
@@ -160,7 +161,9 @@ pub(crate) fn print(explanation: &Explanation, output: &mut Output) -> Result<()
     table.end(output)?;
     let took = explanation.took.as_secs_f64() * 1e6;
     let with = explanation.instruction_set;
-    output.line(&format!("the whole search took {took:.1} microseconds, with {with}"))?;
+    output.line(&format!(
+        "the whole search took {took:.1} microseconds with the instruction set {with}"
+    ))?;
     Ok(())
 }
 

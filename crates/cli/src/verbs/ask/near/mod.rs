@@ -199,14 +199,17 @@ impl NearArgs {
             if let Some(without) = explained {
                 let pages = words::many(without, "page has", "pages have");
                 output.line(&format!(
-                    "{pages} no fingerprint in this epoch (too short to tell, or stale), and took no part"
+                    "{pages} no fingerprint in this epoch (too short, not text, or stale) and \
+                     cannot be found"
                 ))?;
             }
             if matches.near.len() >= query.limit && !matches.complete && self.nearest.is_none() {
-                output.note("there may be more: raise --limit")?;
+                output.note("there may be more pages; raise --limit")?;
             } else if !self.is_complete(&matches) {
-                output
-                    .note(&format!("{}; for more, raise --budget or --limit", ended(&matches)))?;
+                output.note(&format!(
+                    "{}; raise --budget or --limit for more pages",
+                    ended(&matches)
+                ))?;
             }
         }
         if let Some(looked) = looked.and_then(|looked| looked.note(&snapshot, epoch).transpose()) {
@@ -217,7 +220,7 @@ impl NearArgs {
         }
         let within = words::many(k.into(), "bit", "bits");
         output
-            .note(&format!("nothing is within {within} of {}", visit::fingerprint(fingerprint)))?;
+            .note(&format!("no page is within {within} of {}", visit::fingerprint(fingerprint)))?;
         Ok(Exit::Nothing)
     }
 
@@ -272,7 +275,11 @@ impl NearArgs {
         let fingerprint = match (self.fingerprint, &self.subject) {
             (Some(fingerprint), _) => fingerprint,
             (None, Some(NearSubject::Fingerprint(fingerprint))) => *fingerprint,
-            _ => return Err(VerbError::Usage("name what to search for".to_owned())),
+            _ => {
+                return Err(VerbError::Usage(
+                    "name a URL, a fingerprint or a file to search for".to_owned(),
+                ));
+            }
         };
         let epoch = self.of_fingerprints(snapshot, fingerprint)?;
         Ok(Ok(NearQuery { fingerprint, epoch, is_brief: false }))
@@ -298,13 +305,14 @@ impl NearArgs {
         let Some(content) = content else {
             return Ok(Err(match self.at {
                 Some(time) => format!("{url} had no content at {time}: it was unknown or gone"),
-                None => format!("{url} has no content now, so nothing is near it"),
+                None => format!("{url} has no content now, so no page is near it"),
             }));
         };
         let asked = |fingerprint| NearQuery { fingerprint, epoch: content.epoch, is_brief: false };
         Ok(content.fingerprint.map(asked).ok_or_else(|| {
             format!(
-                "the content of {url} has no fingerprint, such as a text that is too short: nothing is near it"
+                "the content of {url} has no fingerprint, for example because it is too short, so \
+                 no page is near it"
             )
         }))
     }
@@ -341,7 +349,7 @@ impl NearArgs {
                 let names: Vec<&str> = with_pages.iter().map(|info| info.name.as_str()).collect();
                 let names = names.join(", ");
                 Err(VerbError::Usage(format!(
-                    "the store has fingerprints of several epochs; say with --epoch which: {names}"
+                    "the store has fingerprints of several epochs; choose one with --epoch: {names}"
                 )))
             }
         }
@@ -374,7 +382,7 @@ fn of_text(
         true => words::too_short(file),
         false => {
             let file = words::named(file);
-            format!("{file} has only words that the recipe leaves out, and so no fingerprint")
+            format!("{file} has no fingerprint, since the recipe ignores all its words")
         }
     }))
 }
@@ -554,10 +562,10 @@ pub(crate) fn read_document(path: &Path, form: TextFormat) -> Result<Document, V
         return Err(VerbError::Usage(format!("{} is larger than {} MiB", shown(), limit >> 20)));
     }
     if form == TextFormat::Text && simkeep_formats::is_html(path, &bytes) {
-        return Err(VerbError::Usage(format!("{} is HTML: use --html instead of --text", shown())));
+        return Err(VerbError::Usage(format!("{} is HTML; use --html instead of --text", shown())));
     }
     document(&bytes, form, path).ok_or_else(|| {
-        VerbError::Usage(format!("{} is not a text: name a text or an HTML page", shown()))
+        VerbError::Usage(format!("{} is not text; name a text or an HTML page", shown()))
     })
 }
 

@@ -42,11 +42,12 @@ pub(super) fn extend_search(
 pub(super) fn ended(matches: &Matches) -> String {
     match matches.within {
         Some(within) => {
-            format!("the search ended within {}", words::many(within.into(), "bit", "bits"))
+            format!(
+                "the search is complete only up to {}",
+                words::many(within.into(), "bit", "bits")
+            )
         }
-        None => {
-            "the search ended before it had looked at all pages with this fingerprint".to_owned()
-        }
+        None => "the search ended before it had read all pages with this fingerprint".to_owned(),
     }
 }
 

@@ -107,14 +107,14 @@ impl FilterResult {
             figure("  left out", self.left_out, ""),
         ];
         for (name, number, remark) in [
-            ("  marked", self.marked, "nothing is left out"),
-            ("  unknown", self.unknown, "the store does not know them: kept"),
+            ("  marked", self.marked, "duplicates, which are kept"),
+            ("  unknown", self.unknown, "not in the store: kept"),
             (
                 "  of another text",
                 self.other_text,
-                "than the one that was compared: kept; --any-text leaves them out",
+                "not the text in the store: kept; --any-text leaves them out",
             ),
-            ("  broken", self.broken, "kept as they are"),
+            ("  broken", self.broken, "copied unchanged"),
         ] {
             if number > 0 {
                 lines.push(figure(name, number, remark));

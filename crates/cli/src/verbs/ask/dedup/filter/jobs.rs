@@ -50,12 +50,12 @@ impl FileJobs {
             let usage = |why: &str| VerbError::Usage(format!("{shown} {why}"));
             let found = fs::metadata(from).map_err(|e| cannot_read(from, &e))?;
             if !found.is_file() {
-                return Err(usage("is no file: name the files of the corpus"));
+                return Err(usage("is not a file; name the files of the corpus"));
             }
-            let name = from.file_name().ok_or_else(|| usage("has no name"))?;
+            let name = from.file_name().ok_or_else(|| usage("is not the name of a file"))?;
             if !names.insert(name) {
                 return Err(usage(
-                    "has the name of another file, and both would be written to one",
+                    "has the same name as another file, so both copies would be one file",
                 ));
             }
             let lies_in = fs::canonicalize(from).map_err(|e| cannot_read(from, &e))?;
@@ -64,7 +64,7 @@ impl FileJobs {
             if target.is_some()
                 && (lies_in.parent() == target.as_deref() || target == Some(named_in))
             {
-                return Err(usage("lies in the folder of --to; name another folder"));
+                return Err(usage("is in the folder of --to; name another folder with --to"));
             }
             let to = folder.join(name);
             match fs::symlink_metadata(&to) {
@@ -73,8 +73,9 @@ impl FileJobs {
                 Err(e) => return Err(cannot_read(&to, &e)),
                 Ok(there) => {
                     let shown = escape_untruncated(&to.to_string_lossy());
-                    let how = if there.is_dir() { "and no file" } else { "--force replaces it" };
-                    return Err(VerbError::Other(format!("{shown} is there already; {how}")));
+                    let how =
+                        if there.is_dir() { "it is a directory" } else { "--force replaces it" };
+                    return Err(VerbError::Other(format!("{shown} exists already; {how}")));
                 }
             }
             let number = jobs.len();
@@ -90,7 +91,7 @@ impl FileJobs {
             made => made,
         };
         let shown = escape_untruncated(&self.folder.to_string_lossy());
-        made.map_err(|e| VerbError::Other(format!("cannot make the folder {shown}: {e}")))
+        made.map_err(|e| VerbError::Other(format!("cannot create the folder {shown}: {e}")))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -127,7 +128,7 @@ impl FileJob {
     /// The failure of reading a Parquet file with a program built without Parquet.
     #[cfg(not(feature = "parquet"))]
     pub(super) fn no_parquet(&self) -> VerbError {
-        self.broken("a Parquet file: build simkeep with `--features parquet` for those")
+        self.broken("this simkeep was built without Parquet: build it with `--features parquet`")
     }
 
     /// The failure of writing the copy.

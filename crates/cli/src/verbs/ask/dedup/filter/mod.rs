@@ -56,7 +56,7 @@ impl FilterOptions {
     /// The failure of a scratch file.
     fn notes_error(&self, e: &io::Error) -> VerbError {
         let folder = escape_untruncated(&self.scratch.to_string_lossy());
-        VerbError::Other(format!("a scratch file in {folder}: {e}"))
+        VerbError::Other(format!("cannot use a scratch file in {folder}: {e}"))
     }
 }
 

@@ -22,7 +22,7 @@ impl FileJob {
         let documents = documents.map_err(|why| self.broken(&why))?;
         if !documents.has(0) {
             let there = documents.names().join(", ");
-            let why = format!("no column {url:?} among those there are: {there}");
+            let why = format!("the file has no column {url:?}; its columns are: {there}");
             return Err(self.broken(&why));
         }
         Ok(documents)
@@ -52,8 +52,9 @@ impl FileFilter<'_> {
             while kept.len() < rows {
                 self.run.walk.check()?;
                 let batch = documents.next().transpose().map_err(|why| self.job.broken(&why))?;
-                let batch =
-                    batch.ok_or_else(|| self.job.broken("it has fewer rows than it says"))?;
+                let batch = batch.ok_or_else(|| {
+                    self.job.broken("the file has fewer rows than its metadata says")
+                })?;
                 for [url, text, _] in batch {
                     number += 1;
                     let noted = self.noted(&mut notes, number)?;
