@@ -151,13 +151,13 @@ fn failed_epoch_begin_leaves_no_store() {
     let (table, recipe) = (place.file("pages.df"), "words4-minwise-leave0.2/2");
     place.run(&["df", "build", &pages, "--recipe", "words1-sqrt-idf/2", "--output", &table]);
     for (recipe, with, why) in [
-        (recipe, &[][..], "name one with --df"),
+        (recipe, &[][..], "name a table with --df"),
         (recipe, &["--df", &table][..], "frequencies of words4, not of words1"),
         ("near", &["--df", &table][..], "uses no table"),
         (
             "near",
             &["--role", "near", "--minor", "5", "--moderate", "4"][..],
-            "--minor is not above --moderate",
+            "--minor at most --moderate",
         ),
     ] {
         let begin = [&["epoch", "begin", "--recipe", recipe][..], with].concat();

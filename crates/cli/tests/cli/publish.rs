@@ -48,12 +48,15 @@ fn purge_names_generations_that_still_have_the_page() {
     assert!(found());
     let args = ["forget", url, "--purge", "--published", "public"];
     let said = place.done(&args);
-    assert!(said.contains("in files there still, of 1: publish with --keep 1 --grace 0"), "{said}");
+    assert!(
+        said.contains("still contain these pages: 1; publish with --keep 1 --grace 0"),
+        "{said}"
+    );
     let held = place.run(&[&args[..], &["--json"]].concat()).objects().remove(0);
     assert_eq!(numbers(&held, "in_generations"), [1]);
     place.done(&["publish", "--to", "public", "--keep", "1", "--grace", "0"]);
     let said = place.done(&args);
-    assert!(said.contains("no generation that is published there holds any of it"), "{said}");
+    assert!(said.contains("no published generation contains these pages"), "{said}");
     assert!(!found());
 }
 
@@ -66,7 +69,7 @@ fn publish_during_writing_publishes_sealed_data() {
     let ran = place.run(&["publish", "--to", "public", "--json"]);
     let made = ran.objects().remove(0);
     assert_eq!((&made["is_new"], &made["unsealed_operations"]), (&json!(true), &json!(1)));
-    assert!(ran.err.contains("1 operation is not sealed and not published"), "{}", ran.err);
+    assert!(ran.err.contains("1 operation is not sealed yet, and not published"), "{}", ran.err);
 }
 
 #[test]
@@ -208,9 +211,12 @@ fn every_reading_verb_accepts_a_published_directory() {
     ] {
         refused(args, "it contains published generations, which are read-only");
     }
-    refused(&["ingest", "public", "--store", "new"], "load it: simkeep load public --store new");
+    refused(
+        &["ingest", "public", "--store", "new"],
+        "load it with: simkeep load public --store new",
+    );
     let other = store.to_str().unwrap();
-    refused(&["ingest", other, "--store", "new"], "is a store, and no folder of documents");
+    refused(&["ingest", other, "--store", "new"], "is a store, not a folder of documents");
     assert!(!place.dir.path().join("new").exists());
     assert!(files(&place.path("public")) == before);
 }
@@ -224,8 +230,7 @@ fn readers_report_falling_back_from_an_incomplete_generation() {
     for verb in ["scan", "verify"] {
         let ran = place.run(&[verb, "--store", "public"]);
         assert_eq!(ran.code, 0, "{}", ran.err);
-        let part =
-            "generation 2 is incomplete, so this is generation 1: generations/0000000002 is cut";
+        let part = "generation 2 is incomplete, so the answer is from generation 1: generations/0000000002 is cut";
         assert!(ran.err.contains(part), "{}", ran.err);
     }
     assert_eq!(place.run(&["scan", "--store", "public"]).out, whole);

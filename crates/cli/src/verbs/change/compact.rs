@@ -55,14 +55,15 @@ impl CompactArgs {
             let segments = many(estimate.segments as u64, "segment", "segments");
             output.line(&format!("{segments}, {}", bytes(estimate.segment_bytes)))?;
             output.line(&match estimate.reclaimable_bytes {
-                0 => "merging everything would free nothing, by estimate".to_owned(),
-                some => format!("merging everything would free about {}", bytes(some)),
+                0 => "merging all segments would free nothing (an estimate)".to_owned(),
+                some => format!("merging all segments would free about {}", bytes(some)),
             })?;
             output.line(&format!(
-                "catalog {}: the journal moves into the segment, and free space is released",
+                "catalog: {}; its journal moves into the segment, and its unused space is freed",
                 bytes(catalog)
             ))?;
-            output.line(&format!("needs {} of free space meanwhile", bytes(temporary_bytes)))?;
+            output
+                .line(&format!("compacting needs {} of free disk space", bytes(temporary_bytes)))?;
             return Ok(Exit::Done);
         }
         let store = Store::open(&place, Options::default().background(false))?;

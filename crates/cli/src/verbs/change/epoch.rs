@@ -141,13 +141,12 @@ impl EpochBeginArgs {
         }
         // Checks the recipe before a store is created that could not use it.
         if let Err(e) = origin.fingerprinter() {
-            return Err(VerbError::Usage(format!("{e}; name one with --df")));
+            return Err(VerbError::Usage(format!("{e}; name a table with --df")));
         }
         let bands =
             self.minor.zip(self.moderate).map(|(minor, moderate)| Bands { minor, moderate });
         if bands.is_some_and(|bands| !bands.are_possible()) {
-            let what =
-                "--minor and --moderate are at most 64 bits, and --minor is not above --moderate";
+            let what = "--minor and --moderate must be at most 64, and --minor at most --moderate";
             return Err(VerbError::Usage(what.to_owned()));
         }
         let mut epoch_options = EpochOptions::from(self.role);
@@ -165,10 +164,14 @@ impl EpochBeginArgs {
         show(&snapshot, |info| info.epoch == epoch, common.json, output)?;
         if let Some(table) = origin.frequencies() {
             let documents = many(table.documents(), "document", "documents");
-            output.note(&format!("its table has {} terms of {documents}", count(table.terms())))?;
+            output.note(&format!(
+                "the table of the epoch has {} features from {documents}",
+                count(table.terms())
+            ))?;
         }
         if !in_use {
-            output.note("it was begun before, and is not the newest of its role")?;
+            output
+                .note("the epoch existed already and is not in use: a newer epoch has its role")?;
         }
         Ok(Exit::Done)
     }
@@ -242,7 +245,7 @@ impl EpochStaleArgs {
         let names: Vec<&str> = names.collect::<Result<_, _>>()?;
         let names = escape::escape_untruncated(&names.join(" and of "));
         print_message(&format!(
-            "no page is stale: every page with a fingerprint has one of {names}"
+            "no page is stale: every page with a fingerprint has a fingerprint of {names}"
         ));
         Ok(Exit::Done)
     }

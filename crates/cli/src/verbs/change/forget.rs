@@ -163,12 +163,13 @@ impl ForgetArgs {
                 first_urls: None,
             })?;
         } else if forgotten.pages > 0 {
-            let everywhere = if self.purge { ", in every file" } else { "" };
+            let everywhere =
+                if self.purge { ", and rewrote the files that contained them" } else { "" };
             let forgotten = counts(forgotten.pages, forgotten.visits);
             output.line(&format!("forgot {forgotten}{everywhere}"))?;
         } else if self.purge {
             let name = escape::escape_untruncated(&self.name());
-            output.line(&format!("nothing was known of {name}, and now it stands in no file"))?;
+            output.line(&format!("{name} is not known, and no file contains it now"))?;
         }
         if let Some(held) = held.filter(|_| !common.json) {
             output.line(&remaining_generations_message(&held))?;
@@ -240,7 +241,7 @@ impl ForgetArgs {
                     None => unknown,
                 })
             }
-            None => Ok(format!("nothing is known of {}", self.name())),
+            None => Ok(format!("no page is known under {}", self.name())),
         }
     }
 
@@ -288,9 +289,10 @@ fn confirm(found: &ForgetPreview) -> io::Result<bool> {
 fn remaining_generations_message(held: &[u64]) -> String {
     let numbers: Vec<String> = held.iter().map(u64::to_string).collect();
     match &numbers[..] {
-        [] => "no generation that is published there holds any of it".to_owned(),
+        [] => "no published generation contains these pages".to_owned(),
         some => format!(
-            "published before, and in files there still, of {}: publish with --keep 1 --grace 0",
+            "older published generations still contain these pages: {}; publish with --keep 1 \
+             --grace 0 to remove them",
             abbreviated_names(some.iter().map(String::as_str))
         ),
     }

@@ -52,7 +52,7 @@ impl BackupArgs {
             lines(&done).iter().try_for_each(|line| output.line(line))?;
         }
         if let Some(why) = &done.not_linked {
-            print_message(&format!("files were copied, since they cannot be linked there: {why}"));
+            print_message(&format!("files were copied instead of linked: {why}"));
         }
         Ok(Exit::Done)
     }
@@ -113,7 +113,7 @@ fn lines(done: &BackedUp) -> Vec<String> {
         count(done.sequence)
     )];
     lines.extend(
-        done.earlier.map(|earlier| format!("before    up to operation {}", count(earlier))),
+        done.earlier.map(|earlier| format!("previous  up to operation {}", count(earlier))),
     );
     let files = |name: &str, files: &FileCount, remark: &str| {
         let FileCount { files, bytes: size, .. } = *files;

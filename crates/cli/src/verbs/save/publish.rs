@@ -52,7 +52,7 @@ pub(crate) struct PublishArgs {
     /// Copy files instead of linking them
     #[arg(long)]
     copy: bool,
-    /// Check all published files, not only those whose turn it is
+    /// Check all published files, not only the files that are due for a check
     #[arg(long)]
     check_kept: bool,
     /// List published generations, and publish nothing
@@ -165,11 +165,11 @@ impl PublishArgs {
         if done.unsealed > 0 {
             let missing = many(done.unsealed, "operation is", "operations are");
             print_message(&format!(
-                "another process writes the store: {missing} not sealed and not published"
+                "another process is writing to the store: {missing} not sealed yet, and not published"
             ));
         }
         if let Some(why) = &done.not_linked {
-            print_message(&format!("files were copied, since they cannot be linked there: {why}"));
+            print_message(&format!("files were copied instead of linked: {why}"));
         }
         Ok(Exit::Done)
     }

@@ -151,8 +151,8 @@ fn lines(repaired: &Repaired) -> Vec<String> {
     if repaired.withheld_pages > 0 {
         let pages = many(repaired.withheld_pages, "page was", "pages were");
         lines.push(format!(
-            "{pages} left out, or older visits of them, since a lost record may have forgotten \
-             them; see --keep-forgotten"
+            "{pages} left out as a whole or in part, since a lost record may have forgotten them; \
+             --keep-forgotten keeps them"
         ));
     }
     lines.extend(
@@ -163,7 +163,7 @@ fn lines(repaired: &Repaired) -> Vec<String> {
     );
     if !repaired.unnamed_epochs.is_empty() {
         let names = repaired.unnamed_epochs.join(", ");
-        lines.push(format!("the names of the epochs are lost; they are now {names}"));
+        lines.push(format!("the names of the epochs are lost; the epochs are now called {names}"));
     }
     lines.push(format!(
         "saved: {}, {}",
@@ -172,7 +172,7 @@ fn lines(repaired: &Repaired) -> Vec<String> {
     ));
     if repaired.damaged_frames > 0 {
         let frames = many(repaired.damaged_frames, "frame", "frames");
-        lines.push(format!("damaged: {frames} of the journal, whose checksums do not match"));
+        lines.push(format!("damaged: {frames} of the journal with wrong checksums"));
     }
     lines.push(if repaired.is_whole() {
         "lost: nothing".to_owned()

@@ -172,7 +172,7 @@ impl SchemaArgs {
             let Some((verb, makes)) = VERBS.iter().find(|(name, _)| *name == verb) else {
                 let names: Vec<&str> = VERBS.iter().map(|(name, _)| *name).collect();
                 let names = names.join(", ");
-                let why = format!("there is no schema of {verb}; these there are: {names}");
+                let why = format!("there is no schema of {verb}; there are schemas of: {names}");
                 return Err(VerbError::Usage(why));
             };
             schema(verb, *makes)

@@ -61,7 +61,7 @@ impl ExportFormat {
         }
         match file {
             None if is_terminal => Err(VerbError::Usage(
-                "a Parquet file is nothing for a terminal: name a file with -o".to_owned(),
+                "a terminal cannot show a Parquet file; name a file with -o".to_owned(),
             )),
             Some(file) if extension(file).1 => {
                 Err(packed_parquet(&escape_untruncated(&file.to_string_lossy())))
