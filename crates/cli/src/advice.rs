@@ -25,29 +25,35 @@ fn in_use(location: &str, holder: LockHolder) -> String {
         _ => "another process".to_owned(),
     };
     format!(
-        "{location} is in use by {holder} that writes to it; wait until it ends; verbs that only read, \
-         such as near and export, work at the same time"
+        "{holder} is writing to {location}; wait until it ends; verbs that only read, such as \
+         near and export, work meanwhile"
     )
 }
 
 fn advice(error: &Error) -> Option<&'static str> {
     match error {
-        Error::Corrupt(_) => Some("see simkeep verify and simkeep repair"),
+        Error::Corrupt(_) => {
+            Some("simkeep verify lists all damage, and simkeep repair saves the sound parts")
+        }
         Error::NotAStore { found, .. } => match found {
-            NotStore::Nothing => Some("name the directory of a store, or make one: simkeep ingest"),
+            NotStore::Nothing => {
+                Some("name the directory of a store, or make a store with simkeep ingest")
+            }
             NotStore::Published => {
-                Some("verbs that read take it as --store, and simkeep load as input")
+                Some("verbs that read take it as --store, and simkeep load takes it as input")
             }
             // The error itself already says what to do.
             _ => None,
         },
-        Error::NotATable { .. } => Some("make one: simkeep df build"),
-        Error::EndedEpoch(_) => Some("see simkeep epoch begin"),
-        Error::NoTable { .. } => Some("see simkeep epoch begin --df"),
-        Error::UnknownEpoch(_) => Some("see simkeep epoch list"),
-        Error::EpochInUse { .. } => Some("see simkeep epoch stale and simkeep epoch end --left"),
-        Error::AmbiguousRepair { .. } => Some("see simkeep repair --keep-forgotten"),
-        Error::Catalog(_) => Some("see simkeep verify"),
+        Error::NotATable { .. } => Some("simkeep df build makes a table"),
+        Error::EndedEpoch(_) => Some("use simkeep epoch begin"),
+        Error::NoTable { .. } => Some("use simkeep epoch begin --df"),
+        Error::UnknownEpoch(_) => Some("simkeep epoch list shows the epochs of the store"),
+        Error::EpochInUse { .. } => Some(
+            "simkeep epoch stale lists such pages, and simkeep epoch end --left sets the number",
+        ),
+        Error::AmbiguousRepair { .. } => Some("simkeep repair --keep-forgotten keeps them"),
+        Error::Catalog(_) => Some("simkeep verify checks the files"),
         Error::Poisoned(cause) | Error::LoadRejected { cause, .. } => advice(cause),
         _ => None,
     }
@@ -72,12 +78,13 @@ mod tests {
             (
                 damage(),
                 "SNAPSHOT is damaged at byte 60: it is cut short; restore this file from a copy, or save \
-                 the rest of the store; see simkeep verify and simkeep repair",
+                 the rest of the store; simkeep verify lists all damage, and simkeep repair saves the \
+                 sound parts",
             ),
             (
                 Error::NotAStore { location: "crawl".into(), why: why(), found: NotStore::Nothing },
-                "crawl is not a simkeep store: it does not exist; name the directory of a store, or make \
-                 one: simkeep ingest",
+                "crawl is not a simkeep store: it does not exist; name the directory of a store, \
+                 or make a store with simkeep ingest",
             ),
             (
                 Error::NotAStore {
@@ -85,8 +92,8 @@ mod tests {
                     why: why(),
                     found: NotStore::Published,
                 },
-                "crawl is not a simkeep store: it does not exist; verbs that read take it as --store, and \
-                 simkeep load as input",
+                "crawl is not a simkeep store: it does not exist; verbs that read take it as \
+                 --store, and simkeep load takes it as input",
             ),
             (
                 Error::NotAStore {
@@ -98,54 +105,56 @@ mod tests {
             ),
             (
                 Error::NotATable { file: "crawl.df".into(), why: why() },
-                "crawl.df is not a table of document frequencies: it does not exist; make one: \
-                 simkeep df build",
+                "crawl.df is not a table of document frequencies: it does not exist; simkeep df \
+                 build makes a table",
             ),
             (
                 Error::EndedEpoch(epoch()),
-                "the epoch 2024 has ended; begin another one; see simkeep epoch begin",
+                "the epoch 2024 has ended; begin another one; use simkeep epoch begin",
             ),
             (
                 Error::NoTable { epoch: epoch(), file: "0000000004.df".into() },
                 "0000000004.df, the table of the epoch 2024, is not in the store; begin the epoch once \
-                 more with it; see simkeep epoch begin --df",
+                 more with it; use simkeep epoch begin --df",
             ),
             (
                 Error::UnknownEpoch(7),
-                "epoch 7 is not registered in this store; register its name first; see simkeep epoch list",
+                "epoch 7 is not registered in this store; register its name first; simkeep epoch list \
+                 shows the epochs of the store",
             ),
             (
                 Error::EpochInUse { name: epoch(), url: "http://a/".into() },
                 "the epoch 2024 is still in use, for example by http://a/; restate or forget such \
-                 pages first, or allow a number of pages to be left behind; see simkeep epoch \
-                 stale and simkeep epoch end --left",
+                 pages first, or allow a number of pages to be left behind; simkeep epoch stale \
+                 lists such pages, and simkeep epoch end --left sets the number",
             ),
             (
                 Error::AmbiguousRepair { what: "operations 11 to 12 are lost".into() },
                 "operations 11 to 12 are lost; pages that were forgotten there would come back, \
                  so nothing was repaired; restore it from a copy, or choose to keep all pages; \
-                 see simkeep repair --keep-forgotten",
+                 simkeep repair --keep-forgotten keeps them",
             ),
             (
                 Error::Catalog("Value is too large".into()),
                 "catalog.redb cannot be used: Value is too large; open the store again, and check its \
-                 files if that does not help; see simkeep verify",
+                 files if that does not help; simkeep verify checks the files",
             ),
             (
                 Error::LoadRejected { nth: 3, cause: Arc::new(Error::EndedEpoch(epoch())) },
                 "observation 3 of the load: the epoch 2024 has ended; begin another one; nothing was \
-                 stored; see simkeep epoch begin",
+                 stored; use simkeep epoch begin",
             ),
             (
                 Error::Poisoned(Arc::new(damage())),
                 "an earlier write failed (SNAPSHOT is damaged at byte 60: it is cut short; restore this \
                  file from a copy, or save the rest of the store); nothing more is accepted until the \
-                 store is opened again; see simkeep verify and simkeep repair",
+                 store is opened again; simkeep verify lists all damage, and simkeep repair saves the \
+                 sound parts",
             ),
             (
                 Error::Locked { location: "crawl".into(), holder: LockHolder::Process(7) },
-                "crawl is in use by process 7 that writes to it; wait until it ends; verbs that only \
-                 read, such as near and export, work at the same time",
+                "process 7 is writing to crawl; wait until it ends; verbs that only read, such as near \
+                 and export, work meanwhile",
             ),
             (
                 Error::StoreExists { location: "crawl".into() },

@@ -137,11 +137,12 @@ pub(crate) fn store_name() -> String {
 fn unnamed(place: &Path) -> String {
     let mut stores = stores_in(place).into_iter();
     let example = match (stores.next(), stores.next()) {
-        (Some(only), None) => format!("; there is one here: {}", option(&only)),
+        (Some(only), None) => format!("; the current directory has one: {}", option(&only)),
         _ => String::new(),
     };
     format!(
-        "no store is named: give it as the first argument or with --store, or set {VARIABLE}{example}"
+        "no store is named: give its directory as the first argument or with --store, or set \
+         {VARIABLE}{example}"
     )
 }
 
@@ -201,7 +202,7 @@ mod tests {
         std::fs::create_dir(place.path().join("other")).unwrap();
         assert!(unnamed(place.path()).ends_with("set SIMKEEP_STORE"));
         make("one");
-        assert!(unnamed(place.path()).ends_with("; there is one here: --store one"));
+        assert!(unnamed(place.path()).ends_with("; the current directory has one: --store one"));
         make("two");
         assert!(unnamed(place.path()).ends_with("set SIMKEEP_STORE"));
         assert!(unnamed(&place.path().join("none")).ends_with("set SIMKEEP_STORE"));

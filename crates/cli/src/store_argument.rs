@@ -81,10 +81,13 @@ pub(crate) fn insert_store_option(
 fn named_twice(store: &OsStr, by_option: bool) -> String {
     let store = common::quoted(store);
     if by_option {
-        return format!("{store} is a store, and --store names one: leave one of them out");
+        return format!(
+            "the store is named twice, as {store} and by --store: leave one of them out"
+        );
     }
     format!(
-        "{store} is a store, and SIMKEEP_STORE names one: unset SIMKEEP_STORE, or use --store {store}"
+        "the store is named twice, as {store} and by SIMKEEP_STORE: unset SIMKEEP_STORE, or use \
+         --store {store}"
     )
 }
 

@@ -59,8 +59,8 @@ impl ClockCheck {
         {
             let [now, last] = [check.now(), last].map(time::to_second);
             print_message(&format!(
-                "the clock says {now}, but the last visit in the store is at {last}: is the clock right? \
-                 No visit is refused for its time"
+                "the clock of this machine shows {now}, but the last visit in the store was at \
+                 {last}; check the clock; this run accepts visits in the future"
             ));
         }
         check
@@ -97,7 +97,8 @@ impl ClockCheck {
         self.refused += 1;
         let [time, limit] = [time, limit].map(time::to_second);
         let why = format!(
-            "a visit at {time} is later than {limit}, the last time that --clock-tolerance allows"
+            "the time of the visit, {time}, is after {limit}, the latest time that \
+             --clock-tolerance allows"
         );
         let url = escape::escape_untruncated(&entry.url);
         InputItem::Broken(match &entry.at {

@@ -23,12 +23,20 @@ impl ComplaintLog {
 
     /// Broken documents, which are kept when a corpus is copied.
     pub(crate) fn kept() -> ComplaintLog {
-        ComplaintLog { consequence: "kept as it is", more: "broken documents were kept", count: 0 }
+        ComplaintLog {
+            consequence: "copied unchanged",
+            more: "broken documents were copied unchanged",
+            count: 0,
+        }
     }
 
     /// Digests that do not match their content.
     pub(crate) fn wrong() -> ComplaintLog {
-        ComplaintLog { consequence: "its own is used", more: "digests were wrong", count: 0 }
+        ComplaintLog {
+            consequence: "the computed digest is used",
+            more: "digests were wrong",
+            count: 0,
+        }
     }
 
     /// The number of messages, printed or not.

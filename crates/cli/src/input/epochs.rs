@@ -39,7 +39,7 @@ impl InputEpochArgs {
     /// none.
     pub(crate) fn makers(&self, store: Option<&Snapshot>) -> Result<TextOrigins, VerbError> {
         let makers = origin::live(store, self.begin_epoch)?;
-        let what = "; to begin it with this input, say --begin-epoch";
+        let what = "; --begin-epoch begins such an epoch with this input";
         Ok(makers.map_err(|why| why + what))
     }
 }
@@ -97,7 +97,7 @@ impl EpochAdmission {
         if admission.new || begin_epoch {
             admission.known.insert(ready_made.to_owned());
         } else if !admission.known.contains(ready_made) {
-            let what = "; or name one of the store's by --epoch (see simkeep epoch list)";
+            let what = "; or name an epoch of the store with --epoch (see simkeep epoch list)";
             admission.refused = Some(admission.missing_epoch_message(ready_made) + what);
         }
         Ok(admission)
@@ -110,7 +110,7 @@ impl EpochAdmission {
     /// For fingerprints that name no epoch, if the store lacks the epoch that the user named.
     pub(crate) fn admit(&mut self, fed: InputItem) -> Result<InputItem, VerbError> {
         let (at, name) = match &fed {
-            InputItem::Epoch(name, _) => ("a line with an epoch alone", name),
+            InputItem::Epoch(name, _) => ("a line that only names an epoch", name),
             InputItem::Entry(InputEntry { url, found, .. }) => {
                 self.at_head = false;
                 match found {
@@ -162,14 +162,14 @@ impl EpochAdmission {
         }
         if !is_wanted && Origin::is_name(name) {
             return Err(format!(
-                "the epoch {} is of a recipe of simkeep's, and the store has none of this name; to \
-                 begin it say --begin-epoch",
+                "the store has no epoch {}; an epoch with the name of a simkeep recipe begins \
+                 only with --begin-epoch",
                 escape::escape_untruncated(name)
             ));
         }
         if self.begun >= self.max {
             return Err(format!(
-                "the epoch {} would be more than the {} that an input may begin; see --max-epochs",
+                "the epoch {} exceeds the limit of {} new epochs; --max-epochs sets the limit",
                 escape::escape_untruncated(name),
                 count(self.max as u64)
             ));
@@ -182,8 +182,8 @@ impl EpochAdmission {
     /// The reason why no epoch of this name begins in an existing store.
     fn missing_epoch_message(&self, name: &str) -> String {
         format!(
-            "the store has no epoch {}; verdicts about its pages go by {}. --begin-epoch begins the new \
-             one",
+            "the store has no epoch {}; its verdicts use the epoch {}; --begin-epoch begins the \
+             new epoch",
             escape::escape_untruncated(name),
             escape::escape_untruncated(&self.change)
         )
@@ -236,9 +236,8 @@ impl<'s> EpochTarget<'s> {
         let epochs = self.epochs();
         let tells = |info: &&EpochInfo| !info.ended && info.role.detects_changes();
         let newest = epochs.iter().rfind(tells).map(|info| info.epoch);
-        newest.ok_or_else(|| {
-            Error::InvalidArgument("the store has no epoch that verdicts go by".to_owned())
-        })
+        newest
+            .ok_or_else(|| Error::InvalidArgument("the store has no epoch for verdicts".to_owned()))
     }
 
     /// The known epochs; for a store, including those that began since.

@@ -17,7 +17,7 @@ pub(crate) struct InputKeyArgs {
     /// Key of the time [default: t]
     #[arg(long, value_name = "KEY", help_heading = HEADING)]
     time_key: Option<KeyPath>,
-    /// Time of texts that have none
+    /// Time of texts without a time
     #[arg(long, value_name = "TIME", value_parser = time::parse, allow_hyphen_values = true)]
     #[arg(help_heading = HEADING)]
     at: Option<simkeep::Time>,

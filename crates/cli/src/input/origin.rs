@@ -44,14 +44,15 @@ pub(crate) fn of_texts(
         None => {
             let of_texts = Origin::text_epochs(snapshot).map_err(|e| match e {
                 Error::InvalidArgument(why) => {
-                    VerbError::Usage(format!("{why}; or name one with --epoch"))
+                    VerbError::Usage(format!("{why}; or name an epoch with --epoch"))
                 }
                 other => VerbError::Store(other),
             })?;
             let finds_near =
                 |info: &&EpochInfo| of_texts.contains(&info.epoch) && info.role.finds_near();
             let newest = epochs.iter().rfind(finds_near).ok_or_else(|| {
-                let what = "no epoch of texts finds near-duplicates here; name one with --epoch";
+                let what = "the store has no epoch that finds near-duplicates of texts; name an epoch \
+                            with --epoch";
                 VerbError::Usage(what.to_owned())
             })?;
             newest.epoch
@@ -59,7 +60,8 @@ pub(crate) fn of_texts(
     };
     epochs.iter().find(|info| info.epoch == epoch).map_or(Ok(()), check_version)?;
     let origin = Origin::of(snapshot, epoch)?.ok_or_else(|| {
-        let what = "the fingerprints of this epoch are made elsewhere; name a fingerprint instead";
+        let what =
+            "other software makes the fingerprints of this epoch; name a fingerprint instead";
         VerbError::Usage(what.to_owned())
     })?;
     Ok((epoch, origin))
@@ -74,8 +76,9 @@ fn check_version(info: &EpochInfo) -> Result<(), VerbError> {
         return Ok(());
     }
     Err(VerbError::Usage(format!(
-        "another version of simkeep extracted the texts of {}, and this one extracts them by \
-         {EXTRACTOR}; they must not be compared: begin an epoch by simkeep epoch begin",
+        "another version of simkeep extracted the texts of the epoch {}, and this version uses \
+         {EXTRACTOR}; their fingerprints cannot be compared; begin a new epoch with simkeep epoch \
+         begin",
         escape::escape_untruncated(&info.name)
     )))
 }
@@ -86,6 +89,6 @@ pub(crate) fn named(epochs: &[EpochInfo], name: &str) -> Result<Epoch, VerbError
     found.map(|info| info.epoch).ok_or_else(|| {
         let known: Vec<&str> = epochs.iter().map(|info| info.name.as_str()).collect();
         let known = known.join(", ");
-        VerbError::Usage(format!("the store has no epoch {name}; name one with --epoch: {known}"))
+        VerbError::Usage(format!("the store has no epoch {name}; its epochs are: {known}"))
     })
 }

@@ -48,5 +48,5 @@ fn parse_scheme(text: &str) -> Result<String, &'static str> {
     let scheme = text.trim_end_matches('/').trim_end_matches(':');
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
-    is_scheme.then(|| scheme.to_ascii_lowercase()).ok_or("not a scheme, such as ftp")
+    is_scheme.then(|| scheme.to_ascii_lowercase()).ok_or("write a URL scheme, such as ftp")
 }

@@ -25,8 +25,8 @@ pub(crate) fn unknown(
     }
     let known = match known.as_slice() {
         [] => String::new(),
-        [_] => format!("; {} is", abbreviated_names(known.iter().map(String::as_str))),
-        _ => format!("; these are: {}", abbreviated_names(known.iter().map(String::as_str))),
+        [_] => format!("; {} is known", abbreviated_names(known.iter().map(String::as_str))),
+        _ => format!("; these are known: {}", abbreviated_names(known.iter().map(String::as_str))),
     };
     Ok(format!("{url} is not known in this store{known}"))
 }

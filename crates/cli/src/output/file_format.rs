@@ -28,7 +28,7 @@ pub(crate) fn refuse_others(path: &Path, written: &str) -> Result<(), VerbError>
         return Err(packed_parquet(&shown));
     }
     if FORMATS.contains(&end.as_str()) {
-        let why = format!("{shown}: this verb does not write .{end}, but {written}");
+        let why = format!("{shown}: this verb does not write .{end}; it writes {written}");
         return Err(VerbError::Usage(why));
     }
     Ok(())
@@ -37,7 +37,7 @@ pub(crate) fn refuse_others(path: &Path, written: &str) -> Result<(), VerbError>
 /// Returns the error for a Parquet file that is to be compressed once more.
 pub(crate) fn packed_parquet(shown: &str) -> VerbError {
     VerbError::Usage(format!(
-        "{shown}: a Parquet file is compressed within: leave .gz or .zst out of its name"
+        "{shown}: a Parquet file is already compressed; leave .gz or .zst out of its name"
     ))
 }
 

@@ -15,10 +15,10 @@ const ATTEMPTS: u32 = 1000;
 pub(crate) fn place_of(path: &Path) -> io::Result<PathBuf> {
     let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if fs::metadata(&place).is_ok_and(|found| !found.is_file()) {
-        return Err(io::Error::new(ErrorKind::AlreadyExists, "it is there, and no file"));
+        return Err(io::Error::new(ErrorKind::AlreadyExists, "the path exists and is not a file"));
     }
     if place.parent().is_some_and(|folder| folder != "" && !folder.is_dir()) {
-        return Err(io::Error::new(ErrorKind::NotFound, "its folder is not there"));
+        return Err(io::Error::new(ErrorKind::NotFound, "its folder does not exist"));
     }
     refuse_store(&place)?;
     Ok(place)
@@ -46,7 +46,7 @@ pub(crate) fn refuse_store(place: &Path) -> io::Result<()> {
         return Ok(());
     };
     let store = simkeep_formats::escape::escape_untruncated(&store.to_string_lossy());
-    let why = format!("{store} is a store, and only the store writes there: name another place");
+    let why = format!("{store} is a store; name a path outside it");
     Err(io::Error::new(ErrorKind::AlreadyExists, why))
 }
 

@@ -24,7 +24,8 @@ pub(crate) fn skipped_pages_note(pages: u64, epoch: &str) -> String {
 /// A sentence that some pages were left out. `pages_have` is its subject and verb.
 pub(crate) fn skipped_pages_clause(pages_have: &str, epoch: &str) -> String {
     format!(
-        "{pages_have} no fingerprint in {}, and took no part (too short, not text, or stale: see simkeep epoch stale)",
+        "{pages_have} no fingerprint in the epoch {} and cannot be compared (too short, not text, \
+         or stale: see simkeep epoch stale)",
         escape::escape_untruncated(epoch)
     )
 }
@@ -32,7 +33,7 @@ pub(crate) fn skipped_pages_clause(pages_have: &str, epoch: &str) -> String {
 /// Why texts have no fingerprint, and the consequence.
 pub(crate) fn without_fingerprint() -> String {
     format!(
-        "fewer than {} words, or only ignored ones: no fingerprint, compared by digest",
+        "fewer than {} words, or only ignored words: no fingerprint, compared by digest",
         Document::WORDS_MIN
     )
 }
@@ -49,8 +50,8 @@ pub(crate) fn too_short(file: &Path) -> String {
 /// Returns the message that a text is too short to compare its fingerprint.
 pub(crate) fn not_comparable(file: &Path) -> String {
     format!(
-        "{} has fewer than {} words: its fingerprint says too little to be compared, and `simkeep ingest` \
-         would give it none",
+        "{} has fewer than {} words, too few for a comparison of fingerprints; `simkeep ingest` \
+         would store no fingerprint",
         named(file),
         Document::WORDS_MIN
     )
@@ -184,19 +185,22 @@ pub(crate) fn seconds(seconds: u64) -> String {
 /// operations are visible.
 pub(crate) fn writer_note(sealed: Option<(SystemTime, u64)>) -> String {
     let Some((written, behind)) = sealed else {
-        return "another process is writing; this is all that it had stored by now".to_owned();
+        return "another process is writing to the store; the answer has all that it stored until \
+                now"
+        .to_owned();
     };
     let age = seconds(written.elapsed().unwrap_or_default().as_secs());
     let behind = many(behind, "operation", "operations");
     format!(
-        "another process is writing too fast to follow; this is what it had sealed {age} ago, {behind} behind"
+        "another process is writing to the store too fast to follow; the answer shows what it had \
+         sealed {age} ago, and lacks {behind}"
     )
 }
 
 /// The note that a newer generation than generation `number` is incomplete.
 pub(crate) fn incomplete(newer: &IncompleteGeneration, number: u64) -> String {
     format!(
-        "generation {} is incomplete, so this is generation {number}: {}; it is read once it is complete",
+        "generation {} is incomplete, so the answer is from generation {number}: {}",
         newer.generation, newer.why
     )
 }
@@ -255,9 +259,9 @@ mod tests {
 
     #[test]
     fn message_during_writing_says_how_much_is_visible() {
-        assert!(writer_note(None).contains("all that it had stored"));
+        assert!(writer_note(None).contains("all that it stored until now"));
         let sealed = writer_note(Some((SystemTime::now() - Duration::from_secs(200), 1200)));
-        assert!(sealed.ends_with("what it had sealed 3 minutes ago, 1,200 operations behind"));
+        assert!(sealed.ends_with("what it had sealed 3 minutes ago, and lacks 1,200 operations"));
     }
 
     #[test]

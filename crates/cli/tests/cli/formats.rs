@@ -261,15 +261,15 @@ fn extension_names_the_export_format() {
     for (args, why) in [
         (
             &["export", "-o", "c.tsv"][..],
-            "does not write .tsv, but JSON lines (.jsonl), .csv, .cdxj",
+            "does not write .tsv; it writes JSON lines (.jsonl), .csv, .cdxj",
         ),
         (&["export", "-o", "c.parquet.gz"], "leave .gz or .zst out of its name"),
         (
             &["cluster", "-o", "c.csv"],
-            "does not write .csv, but JSON lines (.jsonl, also with .gz or",
+            "does not write .csv; it writes JSON lines (.jsonl, also with .gz or",
         ),
         (&["cluster", "-o", "c.parquet.zst"], "leave .gz or .zst out of its name"),
-        (&["dedup", "-o", "c.csv.gz"], "does not write .csv, but JSON lines"),
+        (&["dedup", "-o", "c.csv.gz"], "does not write .csv; it writes JSON lines"),
     ] {
         let ran = place.run(args);
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");

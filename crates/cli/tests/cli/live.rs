@@ -75,7 +75,7 @@ fn saw(verb: &str, ran: &ToolRun) -> Option<u64> {
     if ran.err.contains("what it had sealed") {
         return None;
     }
-    assert!(ran.err.contains("all that it had stored by now"), "{verb}: {}", ran.err);
+    assert!(ran.err.contains("all that it stored until now"), "{verb}: {}", ran.err);
     let last = ran.objects().pop().unwrap();
     Some(match verb {
         "tail" => last["operation"].as_u64().unwrap(),

@@ -43,8 +43,7 @@ fn store_is_named_by_option_or_first_argument() {
         assert!(ran.code < 2, "{args:?}: {}", ran.err);
     }
     // If the environment names a store, no argument does.
-    let why =
-        "store is a store, and SIMKEEP_STORE names one: unset SIMKEEP_STORE, or use --store store";
+    let why = "the store is named twice, as store and by SIMKEEP_STORE: unset SIMKEEP_STORE, or use --store store";
     for args in [
         &["stats", "store"][..],
         &["near", "store", url],
@@ -67,8 +66,8 @@ fn unnamed_store_is_not_guessed_but_suggested() {
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
         ran.err
     };
-    let is_here = "simkeep: no store is named: give it as the first argument or with --store, or set SIMKEEP_STORE; \
-                   there is one here: --store store\n";
+    let is_here = "simkeep: no store is named: give its directory as the first argument or with --store, or set SIMKEEP_STORE; \
+                   the current directory has one: --store store\n";
     assert_eq!(said(&["scan"]), is_here);
     assert_eq!(said(&["stats"]), is_here);
     for (args, line) in [
@@ -94,7 +93,7 @@ fn unnamed_store_is_not_guessed_but_suggested() {
     );
     let two = said(&["stats", "store", "--store", "it's"]);
     assert!(
-        two.ends_with("store is a store, and --store names one: leave one of them out\n"),
+        two.ends_with("the store is named twice, as store and by --store: leave one of them out\n"),
         "{two}"
     );
     let none = said(&["fingerprint", "--recipes", "--store", "store"]);
@@ -116,7 +115,7 @@ fn similar_spelling_of_an_unknown_page_is_suggested() {
     };
     assert_eq!(
         said(&["history", "example.com/a"]),
-        "simkeep: example.com/a is not known in this store; these are: https://example.com/a, \
+        "simkeep: example.com/a is not known in this store; these are known: https://example.com/a, \
          http://www.example.com/a\n"
     );
     let b = "simkeep: http://example.com/b is not known in this store; https://example.com/b/ is";

@@ -134,7 +134,7 @@ fn visit_beyond_the_clock_tolerance_is_refused_and_counted() {
             (0, &2.into(), &2.into())
         );
         assert!(ran.said()[0].contains(
-            "standard input, line 2: http://a/bad: a visit at 2024-01-02T00:00:01Z is later than"
+            "standard input, line 2: http://a/bad: the time of the visit, 2024-01-02T00:00:01Z, is after"
         ));
         assert_eq!(times(&place).len(), 2, "a weight is no visit");
         // The user may allow more, or all.
@@ -164,7 +164,7 @@ fn clock_behind_the_store_warns_and_refuses_nothing() {
     let lines = gone("http://b/", "2024-01-05");
     let ran = place.run_with_input(&["ingest", "-", "--now", "1970-01-01", "--json"], &lines);
     assert_eq!((ran.code, &ran.objects()[0]["broken"]), (0, &0.into()));
-    assert!(ran.said()[0].contains("the clock says 1970-01-01"), "{}", ran.err);
+    assert!(ran.said()[0].contains("the clock of this machine shows 1970-01-01"), "{}", ran.err);
     // Within the tolerance the clock is trusted.
     let lines = gone("http://c/", "2024-01-08");
     let ran =

@@ -20,7 +20,7 @@ fn stale() -> TestFolder {
 #[test]
 fn verbs_count_pages_without_a_fingerprint_in_their_epoch() {
     let place = stale();
-    let said = format!("2 pages have no fingerprint in {STRICT}, and took no part");
+    let said = format!("2 pages have no fingerprint in the epoch {STRICT} and cannot be compared");
     let near = ["near", "--url", "https://example.com/4"];
     let all: &[&[&str]] = &[
         &["cluster"],
