@@ -34,7 +34,7 @@ pub(super) fn pattern(url: &str) -> String {
     names.dedup();
     match names.as_slice() {
         [] => {}
-        [names @ ..] if names.len() <= 2 => {
+        names if names.len() <= 2 => {
             let names: Vec<_> = names.iter().map(|name| word(name)).collect();
             pattern += &format!("?{}", names.join("&"));
         }
