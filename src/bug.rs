@@ -15,8 +15,8 @@ use std::panic::Location;
 /// A broken invariant: a bug in simkeep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bug {
-    /// The condition that should be true.
-    what: &'static str,
+    /// The condition that should be true; `None` if a panic stopped an operation halfway.
+    invariant: Option<&'static str>,
     at: &'static Location<'static>,
 }
 
@@ -33,7 +33,7 @@ impl Bug {
         expect(clippy::panic, reason = "a broken invariant stops a test at once")
     )]
     pub(crate) fn new(what: &'static str) -> Self {
-        let bug = Self { what, at: Location::caller() };
+        let bug = Self { invariant: Some(what), at: Location::caller() };
         #[cfg(any(test, debug_assertions))]
         panic!("{bug}");
         #[cfg(not(any(test, debug_assertions)))]
@@ -43,15 +43,19 @@ impl Bug {
     /// Creates a bug for a panic at this location that stopped an operation halfway.
     #[cold]
     pub(crate) fn of_panic(at: &'static Location<'static>) -> Self {
-        Self { what: "it panicked, and what it was changing is half changed", at }
+        Self { invariant: None, at }
     }
 }
 
 impl fmt::Display for Bug {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { what, at } = self;
+        let Self { invariant, at } = self;
         let version = env!("CARGO_PKG_VERSION");
-        write!(f, "a bug in simkeep {version}, at {}:{}: {what}", at.file(), at.line())
+        write!(f, "a bug in simkeep {version}, at {}:{}: ", at.file(), at.line())?;
+        match invariant {
+            Some(what) => write!(f, "this invariant is broken: {what}"),
+            None => f.write_str("an operation panicked halfway through its changes"),
+        }
     }
 }
 

@@ -40,7 +40,7 @@ impl fmt::Display for TimeError {
         match self {
             TimeError::OutOfRange(ms) => write!(
                 f,
-                "time {ms} is outside the years 1 to 9999; times are milliseconds since 1970"
+                "the time {ms} is outside the years 1 to 9999; times are milliseconds since 1970"
             ),
             TimeError::LooksLikeSeconds(ms) => write!(
                 f,

@@ -31,12 +31,16 @@ impl fmt::Display for UrlError {
         match self {
             UrlError::Empty => write!(f, "the URL is empty"),
             UrlError::TooLong { bytes } => {
-                write!(f, "the URL has {bytes} bytes, and at most {URL_BYTES_MAX} can be kept")
+                write!(
+                    f,
+                    "the URL has {bytes} bytes, but a store accepts at most {URL_BYTES_MAX} \
+                     bytes"
+                )
             }
             UrlError::Control { offset } => write!(
                 f,
-                "the URL has a control character (such as a tab or a line end) at byte {offset}: \
-                 percent-encode it or trim the URL"
+                "the URL has a control character (such as a tab or a line end) at byte {offset}; \
+                 percent-encode the character, or trim the URL"
             ),
         }
     }
@@ -78,18 +82,30 @@ pub enum PrefixError {
 impl fmt::Display for PrefixError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PrefixError::Empty => write!(f, "the prefix names no pages"),
+            PrefixError::Empty => write!(f, "the prefix is empty"),
             PrefixError::TooLong { bytes } => {
-                write!(f, "the prefix has {bytes} bytes, and a URL has at most {URL_BYTES_MAX}")
+                write!(
+                    f,
+                    "the prefix has {bytes} bytes, but a URL has at most {URL_BYTES_MAX} \
+                     bytes"
+                )
             }
             PrefixError::Control { offset } => {
                 write!(f, "the prefix has a control character at byte {offset}")
             }
             PrefixError::Host { host } => {
-                write!(f, "the prefix begins with {host:?}, which is no host")
+                write!(f, "the prefix begins with {host:?}, which is not a valid host")
             }
-            PrefixError::Port { port } => write!(f, "the prefix has the port {port}, above 65535"),
-            PrefixError::User => write!(f, "the prefix has a user before its host"),
+            PrefixError::Port { port } => write!(
+                f,
+                "the prefix has the port {port}, but the \
+                 largest port is 65535"
+            ),
+            PrefixError::User => write!(
+                f,
+                "the prefix has user information (user@) before its \
+                 host"
+            ),
         }?;
         write!(
             f,
@@ -148,7 +164,11 @@ mod tests {
         assert_eq!(check_url(&"x".repeat(8193)), Err(UrlError::TooLong { bytes: 8193 }));
         assert_eq!(check_url(&"ä".repeat(4096)), Ok(()));
         let error = check_url(&"x".repeat(2 << 20)).unwrap_err();
-        assert_eq!(error.to_string(), "the URL has 2097152 bytes, and at most 8192 can be kept");
+        assert_eq!(
+            error.to_string(),
+            "the URL has 2097152 bytes, but a store accepts at most 8192 \
+             bytes"
+        );
     }
 
     #[test]

@@ -309,7 +309,7 @@ fn hostile_numbers_do_not_overflow() {
     let most = u64::from(u32::MAX);
     let tables = [hostile(8, most).unwrap(), hostile(8, most - 1).unwrap()];
     let error = merge_into(on(&SimDisk::new()), &tables, 1).unwrap_err().to_string();
-    assert!(error.contains("more than 4294967295 documents"), "{error}");
+    assert!(error.contains("the limit of 4294967295 documents"), "{error}");
     // The number of left-out terms does not overflow either.
     let left_out = hostile(24, u64::MAX).unwrap();
     let thinned = merge_into(on(&SimDisk::new()), &[left_out], 2).unwrap();

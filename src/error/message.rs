@@ -14,7 +14,8 @@ impl fmt::Display for Error {
             Error::Corrupt(corruption) => {
                 write!(
                     f,
-                    "{corruption}; restore this file from a copy, or save the rest of the store"
+                    "{corruption}; restore this file from a backup, or recover the rest of the \
+                     store with a repair"
                 )
             }
             Error::NotAStore { location, why, .. } => {
@@ -25,51 +26,61 @@ impl fmt::Display for Error {
             }
             Error::Unfinished { location } => write!(
                 f,
-                "{location} is unfinished: the repair or the load that creates it was \
-                 interrupted; run it again, it starts over"
+                "{location} is an unfinished store: the repair or load that creates it was \
+                 interrupted; repeat the repair or load, which starts over"
             ),
             Error::AlreadyExists { file, why } => {
-                write!(f, "{file} is not replaced: {why}; name another file")
+                write!(f, "{file} exists and was not replaced: {why}; name another file")
             }
             Error::StoreExists { location } => {
-                write!(f, "{location} is a simkeep store already; open it instead")
+                write!(
+                    f,
+                    "{location} is already a simkeep store; open this store, or name another \
+                     directory"
+                )
             }
             Error::NotABackup { location, why } => write!(
                 f,
-                "{location} holds no earlier state of this store: {why}; name another directory"
+                "{location} does not contain an earlier state of this store: {why}; name another \
+                 directory"
             ),
             Error::Version { file, found, reads } => other_version(f, file, *found, *reads),
             Error::UrlHash { file, found, reads } => write!(
                 f,
-                "{file} was made by a build of simkeep with URL hashes of {found} bits, and this \
-                 one has {reads}; use a build with the same number"
+                "{file} was made by a build of simkeep with URL hashes of {found} bits, but this \
+                 build has URL hashes of {reads} bits; use a build with URL hashes of {found} \
+                 bits"
             ),
             Error::Locked { location, holder } => locked(f, location, *holder),
             Error::Replaced { file } => write!(
                 f,
-                "{file} was removed or replaced while the store was open; nothing more is written, \
-                 since another process may be writing; open the store again"
+                "{file} was removed or replaced while the store was open; the store accepts no \
+                 more writes, because another process may be writing to it; open the store again"
             ),
             Error::Forked => f.write_str(
-                "the store was opened by the process that this one was forked from; open it in one \
-                 process only, or read it with a Reader",
+                "the store was opened before this process was forked, so only the parent process \
+                 may use it; open the store in one process only, or read it with a Reader",
             ),
             Error::Poisoned(cause) if matches!(**cause, Error::Bug(_)) => {
                 write!(f, "an earlier call met {cause}, and open the store again")
             }
             Error::Poisoned(cause) => write!(
                 f,
-                "an earlier write failed ({cause}); nothing more is accepted until the store is \
+                "an earlier write failed ({cause}); the store accepts no more writes until it is \
                  opened again"
             ),
             Error::Closed => f.write_str("the store is closed; open it again"),
             Error::Bug(bug) => {
-                write!(f, "{bug}; nothing more is accepted or read; please report it")
+                write!(
+                    f,
+                    "{bug}; the store refuses further reads and writes; please report the \
+                     bug"
+                )
             }
             Error::Catalog(what) => write!(
                 f,
-                "catalog.redb cannot be used: {what}; open the store again, and check its files if that \
-                 does not help"
+                "catalog.redb cannot be used: {what}; open the store again; if the error comes \
+                 back, verify the store"
             ),
             of_a_call => of_a_call.fmt_of_a_call(f),
         }
@@ -85,36 +96,40 @@ impl Error {
             Error::Time(e) => write!(f, "{e}"),
             Error::InTheFuture { url, time, limit } => write!(
                 f,
-                "the visit of {url} has the time {time}, and {limit} is the last that the clock of \
-                 this machine allows; correct the time or the clock, or \
-                 allow a larger clock_tolerance"
+                "the visit of {url} has the time {time}, but the latest time that the clock of \
+                 this machine allows is {limit}; correct the time or the clock, or allow a \
+                 larger clock_tolerance"
             ),
             Error::UnknownEpoch(id) => {
                 write!(f, "epoch {id} is not registered in this store; register its name first")
             }
-            Error::EndedEpoch(name) => write!(f, "the epoch {name} has ended; begin another one"),
+            Error::EndedEpoch(name) => write!(f, "the epoch {name} has ended; begin another epoch"),
             Error::NoTable { epoch, file } => write!(
                 f,
-                "{file}, the table of the epoch {epoch}, is not in the store; begin the epoch once \
-                 more with it"
+                "the store lacks {file}, the table of document frequencies of the epoch {epoch}; \
+                 begin the epoch again with this table"
             ),
             Error::EpochInUse { name, url } => write!(
                 f,
-                "the epoch {name} is still in use, for example by {url}; restate or forget such \
-                 pages first, or allow a number of pages to be left behind"
+                "the epoch {name} is still in use, for example by the page {url}; restate or \
+                 forget its pages first, or allow a number of pages to be left behind"
             ),
             Error::LoadRejected { nth, cause } => {
                 write!(f, "observation {nth} of the load: {cause}; nothing was stored")
             }
             Error::Input(error) => write!(f, "{error}"),
-            Error::Cancelled => f.write_str("it was stopped before it was done"),
+            Error::Cancelled => f.write_str("the call was cancelled before it finished"),
             Error::AmbiguousRepair { what } => write!(
                 f,
-                "{what}; pages that were forgotten there would come back, so nothing was \
-                 repaired; restore it from a copy, or choose to keep all pages"
+                "{what}; a repair could bring back forgotten pages, so nothing was repaired; \
+                 restore the damaged files from a backup, or choose to keep all pages"
             ),
             Error::InvalidOption { name, takes } => write!(f, "{name} must be {takes}"),
-            Error::Limit { what, max, instead } => write!(f, "more than {max} {what}; {instead}"),
+            Error::Limit { what, max, instead } => write!(
+                f,
+                "the limit of {max} {what} is \
+                 exceeded; {instead}"
+            ),
             Error::InvalidArgument(what) => f.write_str(what),
             of_files => fmt::Debug::fmt(of_files, f),
         }
@@ -130,9 +145,10 @@ fn io_error(
     use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     write!(f, "cannot {action} {file}: {source}")?;
     match source.kind() {
-        StorageFull | QuotaExceeded => {
-            f.write_str("; make room on the disk, and open the store again if it is one")
-        }
+        StorageFull | QuotaExceeded => f.write_str(
+            "; free some disk space; if the file belongs to a store, open the store \
+                 again",
+        ),
         PermissionDenied | ReadOnlyFilesystem => f.write_str("; check the permissions"),
         _ => Ok(()),
     }
@@ -141,13 +157,13 @@ fn io_error(
 fn other_version(f: &mut fmt::Formatter<'_>, file: &str, found: u32, reads: u32) -> fmt::Result {
     write!(
         f,
-        "{file} was made by another version of simkeep: it has format version {found}, and this one \
-         reads {reads}; "
+        "{file} was made by another version of simkeep: it has format version {found}, but this \
+         simkeep reads version {reads}; "
     )?;
     f.write_str(if found > reads {
         "use a newer simkeep"
     } else {
-        "use the simkeep that made it, or create it again with this one"
+        "use the version of simkeep that made the file, or make the file again with this simkeep"
     })
 }
 
@@ -156,16 +172,16 @@ fn locked(f: &mut fmt::Formatter<'_>, location: &str, holder: LockHolder) -> fmt
         LockHolder::ThisProcess => {
             return write!(
                 f,
-                "{location} is open in this process already; use a clone of that Store, or a \
-                 Reader, which works at the same time"
+                "{location} is already open in this process; use a clone of the open Store, or \
+                 read with a Reader, which works at the same time"
             );
         }
         LockHolder::Process(process) => write!(f, "{location} is in use by process {process}")?,
         LockHolder::Unknown => write!(f, "{location} is in use by another process")?,
     }
     f.write_str(
-        " that writes to it; wait until it closes, or read it with a Reader, which works at the \
-         same time",
+        ", which writes to it; wait until that process closes the store, or read the store with a \
+         Reader, which works at the same time",
     )
 }
 
@@ -213,8 +229,8 @@ mod tests {
             ),
             (
                 io(io::ErrorKind::StorageFull),
-                "cannot write segments/0000000012.seg: what the system says; make room on the disk, and \
-                 open the store again if it is one",
+                "cannot write segments/0000000012.seg: what the system says; free some disk space; \
+                 if the file belongs to a store, open the store again",
             ),
             (
                 io(io::ErrorKind::PermissionDenied),
@@ -222,8 +238,8 @@ mod tests {
             ),
             (
                 Error::corrupt("SNAPSHOT", 60, "it is cut short"),
-                "SNAPSHOT is damaged at byte 60: it is cut short; restore this file from a copy, or save \
-                 the rest of the store",
+                "SNAPSHOT is damaged at byte 60: it is cut short; restore this file from a backup, \
+                 or recover the rest of the store with a repair",
             ),
             (
                 Error::NotAStore {
@@ -239,42 +255,46 @@ mod tests {
             ),
             (
                 Error::Unfinished { location: place() },
-                "crawl.simkeep is unfinished: the repair or the load that creates it was \
-                 interrupted; run it again, it starts over",
+                "crawl.simkeep is an unfinished store: the repair or load that creates it was \
+                 interrupted; repeat the repair or load, which starts over",
             ),
             (
                 Error::AlreadyExists { file: file(), why: "it is a symbolic link" },
-                "crawl.df is not replaced: it is a symbolic link; name another file",
+                "crawl.df exists and was not replaced: it is a symbolic link; name another file",
             ),
             (
                 Error::StoreExists { location: place() },
-                "crawl.simkeep is a simkeep store already; open it instead",
-            ),
-            (
-                Error::NotABackup { location: place(), why: "it is another store".to_owned() },
-                "crawl.simkeep holds no earlier state of this store: it is another store; name another \
+                "crawl.simkeep is already a simkeep store; open this store, or name another \
                  directory",
             ),
             (
+                Error::NotABackup {
+                    location: place(),
+                    why: "it belongs to another store".to_owned(),
+                },
+                "crawl.simkeep does not contain an earlier state of this store: it is another \
+                 store; name another directory",
+            ),
+            (
                 version(3),
-                "catalog.redb was made by another version of simkeep: it has format version 3, and this \
-                 one reads 2; use a newer simkeep",
+                "catalog.redb was made by another version of simkeep: it has format version 3, but \
+                 this simkeep reads version 2; use a newer simkeep",
             ),
             (
                 version(1),
-                "catalog.redb was made by another version of simkeep: it has format version 1, \
-                 and this one reads 2; use the simkeep that made it, or create it again with this \
-                 one",
+                "catalog.redb was made by another version of simkeep: it has format version 1, but \
+                 this simkeep reads version 2; use the version of simkeep that made the file, or \
+                 make the file again with this simkeep",
             ),
             (
                 Error::UrlHash { file: "catalog.redb".into(), found: 8, reads: 64 },
-                "catalog.redb was made by a build of simkeep with URL hashes of 8 bits, and this \
-                 one has 64; use a build with the same number",
+                "catalog.redb was made by a build of simkeep with URL hashes of 8 bits, but this \
+                 build has URL hashes of 64 bits; use a build with URL hashes of 8 bits",
             ),
             (
                 Error::Catalog("Value is too large".into()),
-                "catalog.redb cannot be used: Value is too large; open the store again, and check its \
-                 files if that does not help",
+                "catalog.redb cannot be used: Value is too large; open the store again; if the \
+                 error comes back, verify the store",
             ),
         ]
     }
@@ -286,44 +306,46 @@ mod tests {
         vec![
             (
                 locked(LockHolder::ThisProcess),
-                "crawl.simkeep is open in this process already; use a clone of that Store, or a \
-                 Reader, which works at the same time",
+                "crawl.simkeep is already open in this process; use a clone of the open Store, or \
+                 read with a Reader, which works at the same time",
             ),
             (
                 locked(LockHolder::Process(17)),
-                "crawl.simkeep is in use by process 17 that writes to it; wait until it closes, \
-                 or read it with a Reader, which works at the same time",
+                "crawl.simkeep is in use by process 17, which writes to it; wait until that \
+                 process closes the store, or read the store with a Reader, which works at the \
+                 same time",
             ),
             (
                 locked(LockHolder::Unknown),
-                "crawl.simkeep is in use by another process that writes to it; wait until it \
-                 closes, or read it with a Reader, which works at the same time",
+                "crawl.simkeep is in use by another process, which writes to it; wait until that \
+                 process closes the store, or read the store with a Reader, which works at the \
+                 same time",
             ),
             (
                 Error::Replaced { file: "LOCK".into() },
-                "LOCK was removed or replaced while the store was open; nothing more is written, since \
-                 another process may be writing; open the store again",
+                "LOCK was removed or replaced while the store was open; the store accepts no more \
+                 writes, because another process may be writing to it; open the store again",
             ),
             (
                 Error::Forked,
-                "the store was opened by the process that this one was forked from; open it in one \
-                 process only, or read it with a Reader",
+                "the store was opened before this process was forked, so only the parent process \
+                 may use it; open the store in one process only, or read it with a Reader",
             ),
             (
                 poisoned(io(io::ErrorKind::Other)),
-                "an earlier write failed (cannot write segments/0000000012.seg: what the system says); \
-                 nothing more is accepted until the store is opened again",
+                "an earlier write failed (cannot write segments/0000000012.seg: what the system \
+                 says); the store accepts no more writes until it is opened again",
             ),
             (
                 poisoned(bug()),
-                "an earlier call met a bug in simkeep VERSION, at HERE: it panicked, and what it was \
-                 changing is half changed; nothing more is accepted or read; please report it, and open \
-                 the store again",
+                "an earlier call met a bug in simkeep VERSION, at HERE: an operation panicked \
+                 halfway through its changes; the store refuses further reads and writes; please \
+                 report the bug, and open the store again",
             ),
             (
                 bug(),
-                "a bug in simkeep VERSION, at HERE: it panicked, and what it was changing is half \
-                 changed; nothing more is accepted or read; please report it",
+                "a bug in simkeep VERSION, at HERE: an operation panicked halfway through its \
+                 changes; the store refuses further reads and writes; please report the bug",
             ),
             (Error::Closed, "the store is closed; open it again"),
         ]
@@ -335,14 +357,15 @@ mod tests {
             (UrlError::Empty.into(), "the URL is empty"),
             (
                 PrefixError::User.into(),
-                "the prefix has a user before its host; write example.com (with its subdomains), \
-                 example.com/ (that host only), example.com:8080/docs (a path), com,example or \
-                 com,example)/docs (SURT), or urn:isbn or file:///home/x (no host)",
+                "the prefix has user information (user@) before its host; write example.com (with \
+                 its subdomains), example.com/ (that host only), example.com:8080/docs (a path), \
+                 com,example or com,example)/docs (SURT), or urn:isbn or file:///home/x (no \
+                 host)",
             ),
             (
                 TimeError::OutOfRange(i64::MAX).into(),
-                "time 9223372036854775807 is outside the years 1 to 9999; times are milliseconds since \
-                 1970",
+                "the time 9223372036854775807 is outside the years 1 to 9999; times are \
+                 milliseconds since 1970",
             ),
             (
                 TimeError::LooksLikeSeconds(1_700_000_000).into(),
@@ -355,9 +378,9 @@ mod tests {
                     time: Time::from_ms_unchecked(9_000),
                     limit: Time::from_ms_unchecked(8_000),
                 },
-                "the visit of http://a/ has the time 1970-01-01T00:00:09Z, and 1970-01-01T00:00:08Z is \
-                 the last that the clock of this machine allows; correct the time or the clock, or allow a \
-                 larger clock_tolerance",
+                "the visit of http://a/ has the time 1970-01-01T00:00:09Z, but the latest time \
+                 that the clock of this machine allows is 1970-01-01T00:00:08Z; correct the time \
+                 or the clock, or allow a larger clock_tolerance",
             ),
         ]
     }
@@ -370,30 +393,30 @@ mod tests {
                 Error::UnknownEpoch(7),
                 "epoch 7 is not registered in this store; register its name first",
             ),
-            (Error::EndedEpoch("2024".into()), "the epoch 2024 has ended; begin another one"),
+            (Error::EndedEpoch("2024".into()), "the epoch 2024 has ended; begin another epoch"),
             (
                 Error::NoTable { epoch: "2024".into(), file: "0000000004.df".into() },
-                "0000000004.df, the table of the epoch 2024, is not in the store; begin the epoch once \
-                 more with it",
+                "the store lacks 0000000004.df, the table of document frequencies of the epoch \
+                 2024; begin the epoch again with this table",
             ),
             (
                 Error::EpochInUse { name: "2024".into(), url: "http://a/".into() },
-                "the epoch 2024 is still in use, for example by http://a/; restate or forget such \
-                 pages first, or allow a number of pages to be left behind",
+                "the epoch 2024 is still in use, for example by the page http://a/; restate or \
+                 forget its pages first, or allow a number of pages to be left behind",
             ),
             (
                 Error::LoadRejected { nth: 3, cause: Arc::new(UrlError::Empty.into()) },
                 "observation 3 of the load: the URL is empty; nothing was stored",
             ),
             (Error::input(input), "line 3 is no JSON"),
-            (Error::Cancelled, "it was stopped before it was done"),
+            (Error::Cancelled, "the call was cancelled before it finished"),
             (
                 Error::AmbiguousRepair {
                     what: "operations 11 to 12 are lost with catalog.redb".into(),
                 },
-                "operations 11 to 12 are lost with catalog.redb; pages that were forgotten there \
-                 would come back, so nothing was repaired; restore it from a copy, or choose to \
-                 keep all pages",
+                "operations 11 to 12 are lost with catalog.redb; a repair could bring back \
+                 forgotten pages, so nothing was repaired; restore the damaged files from a \
+                 backup, or choose to keep all pages",
             ),
             (
                 Error::InvalidOption { name: "merge_fanout", takes: "at least 2" },
@@ -405,7 +428,7 @@ mod tests {
                     max: 32_768,
                     instead: "make another store",
                 },
-                "more than 32768 epochs in a store; make another store",
+                "the limit of 32768 epochs in a store is exceeded; make another store",
             ),
             (
                 Error::invalid_argument("the same table is there twice"),

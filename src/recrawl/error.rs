@@ -28,7 +28,7 @@ impl fmt::Display for RecrawlError {
         match self {
             RecrawlError::Value { name, takes } => write!(f, "{name} must be {takes}"),
             RecrawlError::Invalid(what) => f.write_str(what),
-            RecrawlError::Cancelled => f.write_str("it was stopped before it was done"),
+            RecrawlError::Cancelled => f.write_str("the call was cancelled before it finished"),
         }
     }
 }

@@ -304,7 +304,11 @@ mod tests {
         assert!(set.changes.iter().copied().eq((0..5000).map(change)));
         set.add(change(5000)).unwrap();
         let error = set.settle().unwrap_err();
-        assert_eq!(error.to_string(), "more than 5000 hints; give those of fewer pages at once");
+        assert_eq!(
+            error.to_string(),
+            "the limit of 5000 hints is exceeded; give those of fewer \
+             pages at once"
+        );
         let mut set = HintCollector { changes: Vec::new(), most: 5000 };
         let taken = (0..).take_while(|n| set.add(change(*n)).is_ok()).count();
         assert!(taken <= 20_000, "{taken}");

@@ -18,7 +18,7 @@ fn a_refused_open_names_the_holder_of_the_lock() {
     assert!(since.elapsed() < Duration::from_secs(4), "it waits for itself");
     assert!(matches!(error, Error::Locked { holder: LockHolder::ThisProcess, .. }), "{error}");
     let said = error.to_string();
-    assert!(said.contains("in this process already") && said.contains("Reader"), "{said}");
+    assert!(said.contains("already open in this process") && said.contains("Reader"), "{said}");
     let parent = std::process::id();
     fork(|| {
         let error = Store::open(&path, Options::default()).unwrap_err();

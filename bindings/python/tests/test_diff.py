@@ -108,7 +108,7 @@ def test_differences_convert_to_columns(store: simkeep.Store) -> None:
     [
         (lambda s: s.diff("a"), TypeError, "before"),
         (lambda s: s.diff(s, 7), TypeError, "under must be str, not int"),
-        (lambda s: s.diff(s, ""), simkeep.PrefixError, "names no pages"),
+        (lambda s: s.diff(s, ""), simkeep.PrefixError, "the prefix is empty"),
         (lambda s: s.diff_exact(None), TypeError, "before"),
         (lambda s: s.diff_since("now", AT), TypeError, "since must be an aware datetime"),
         (lambda s: s.diff_since(AT, 1.5), TypeError, "until must be an aware datetime"),

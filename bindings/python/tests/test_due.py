@@ -92,7 +92,7 @@ def test_failing_pages_are_left_alone(store: simkeep.Store) -> None:
         ({"rules": [{"min": 9, "max": 3}]}, simkeep.InvalidArgumentError, "rule 1: min"),
         ({"rules": [{"weight": -1}]}, simkeep.InvalidArgumentError, "rule 1: weight"),
         ({"rules": [{}, {}]}, simkeep.InvalidArgumentError, "both for all pages"),
-        ({"under": ""}, simkeep.PrefixError, "names no pages"),
+        ({"under": ""}, simkeep.PrefixError, "the prefix is empty"),
         ({"largest_interval": 0}, ValueError, "largest_interval must be"),
         ({"largest_interval": "1d"}, TypeError, "largest_interval must be"),
         ({"per_host": -1}, ValueError, "per_host must be"),

@@ -62,7 +62,7 @@ def test_missing_and_existing_stores_raise_different_errors(tmp_path: Path) -> N
 def test_a_second_writer_is_refused(store: simkeep.Store, path: Path) -> None:
     import os
 
-    with pytest.raises(simkeep.LockedError, match="open in this process already") as raised:
+    with pytest.raises(simkeep.LockedError, match="already open in this process") as raised:
         simkeep.Store.open(path)
     assert raised.value.pid == os.getpid()
 

@@ -7,7 +7,7 @@ pub(crate) fn message(error: &Error) -> String {
     let said = match error {
         Error::Locked { location, holder } => in_use(location, *holder),
         Error::StoreExists { location } => {
-            format!("{location} is a simkeep store already; name a new or empty directory")
+            format!("{location} is already a simkeep store; name a new or empty directory")
         }
         _ => error.to_string(),
     };
@@ -50,9 +50,9 @@ fn advice(error: &Error) -> Option<&'static str> {
         Error::NoTable { .. } => Some("use simkeep epoch begin --df"),
         Error::UnknownEpoch(_) => Some("simkeep epoch list shows the epochs of the store"),
         Error::EpochInUse { .. } => Some(
-            "simkeep epoch stale lists such pages, and simkeep epoch end --left sets the number",
+            "simkeep epoch stale lists these pages, and simkeep epoch end --left sets the number",
         ),
-        Error::AmbiguousRepair { .. } => Some("simkeep repair --keep-forgotten keeps them"),
+        Error::AmbiguousRepair { .. } => Some("simkeep repair --keep-forgotten keeps all pages"),
         Error::Catalog(_) => Some("simkeep verify checks the files"),
         Error::Poisoned(cause) | Error::LoadRejected { cause, .. } => advice(cause),
         _ => None,
@@ -77,8 +77,9 @@ mod tests {
         for (error, expected) in [
             (
                 damage(),
-                "SNAPSHOT is damaged at byte 60: it is cut short; restore this file from a copy, or save \
-                 the rest of the store; simkeep verify lists all damage, and simkeep repair saves the \
+                "SNAPSHOT is damaged at byte 60: it is cut short; restore this file from a backup, \
+                 or recover the rest of the store with a repair; simkeep verify lists all damage, and simkeep \
+                 repair saves the \
                  sound parts",
             ),
             (
@@ -110,12 +111,12 @@ mod tests {
             ),
             (
                 Error::EndedEpoch(epoch()),
-                "the epoch 2024 has ended; begin another one; use simkeep epoch begin",
+                "the epoch 2024 has ended; begin another epoch; use simkeep epoch begin",
             ),
             (
                 Error::NoTable { epoch: epoch(), file: "0000000004.df".into() },
-                "0000000004.df, the table of the epoch 2024, is not in the store; begin the epoch once \
-                 more with it; use simkeep epoch begin --df",
+                "the store lacks 0000000004.df, the table of document frequencies of the epoch \
+                 2024; begin the epoch again with this table; use simkeep epoch begin --df",
             ),
             (
                 Error::UnknownEpoch(7),
@@ -124,31 +125,32 @@ mod tests {
             ),
             (
                 Error::EpochInUse { name: epoch(), url: "http://a/".into() },
-                "the epoch 2024 is still in use, for example by http://a/; restate or forget such \
-                 pages first, or allow a number of pages to be left behind; simkeep epoch stale \
-                 lists such pages, and simkeep epoch end --left sets the number",
+                "the epoch 2024 is still in use, for example by the page http://a/; restate or \
+                 forget its pages first, or allow a number of pages to be left behind; simkeep \
+                 epoch stale lists these pages, and simkeep epoch end --left sets the number",
             ),
             (
                 Error::AmbiguousRepair { what: "operations 11 to 12 are lost".into() },
-                "operations 11 to 12 are lost; pages that were forgotten there would come back, \
-                 so nothing was repaired; restore it from a copy, or choose to keep all pages; \
-                 simkeep repair --keep-forgotten keeps them",
+                "operations 11 to 12 are lost; a repair could bring back forgotten pages, so \
+                 nothing was repaired; restore the damaged files from a backup, or choose to keep \
+                 all pages; simkeep repair --keep-forgotten keeps all pages",
             ),
             (
                 Error::Catalog("Value is too large".into()),
-                "catalog.redb cannot be used: Value is too large; open the store again, and check its \
-                 files if that does not help; simkeep verify checks the files",
+                "catalog.redb cannot be used: Value is too large; open the store again; if the \
+                 error comes back, verify the store; simkeep verify checks the files",
             ),
             (
                 Error::LoadRejected { nth: 3, cause: Arc::new(Error::EndedEpoch(epoch())) },
-                "observation 3 of the load: the epoch 2024 has ended; begin another one; nothing was \
-                 stored; use simkeep epoch begin",
+                "observation 3 of the load: the epoch 2024 has ended; begin another epoch; nothing \
+                 was stored; use simkeep epoch begin",
             ),
             (
                 Error::Poisoned(Arc::new(damage())),
-                "an earlier write failed (SNAPSHOT is damaged at byte 60: it is cut short; restore this \
-                 file from a copy, or save the rest of the store); nothing more is accepted until the \
-                 store is opened again; simkeep verify lists all damage, and simkeep repair saves the \
+                "an earlier write failed (SNAPSHOT is damaged at byte 60: it is cut short; restore \
+                 this file from a backup, or recover the rest of the store with a repair); the \
+                 store accepts no more writes until it is opened again; simkeep verify lists all damage, and \
+                 simkeep repair saves the \
                  sound parts",
             ),
             (
@@ -158,7 +160,7 @@ mod tests {
             ),
             (
                 Error::StoreExists { location: "crawl".into() },
-                "crawl is a simkeep store already; name a new or empty directory",
+                "crawl is already a simkeep store; name a new or empty directory",
             ),
             (Error::Closed, "the store is closed; open it again"),
         ] {

@@ -99,7 +99,7 @@ fn unsuitable_target_directories_are_refused() {
     }
     let [first, second] = fails(&path);
     assert!(first.contains("it is the store itself"), "{first}");
-    assert!(second.contains("is open"), "{second}");
+    assert!(second.contains("already open"), "{second}");
     store.close().unwrap();
     let around = path.join("segments/..");
     let error = backup(&path, &around, options()).unwrap_err().to_string();

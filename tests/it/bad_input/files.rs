@@ -24,7 +24,9 @@ fn of_version(name: FileName, version: u8) -> SimDisk {
 fn file_of_another_version_is_not_reported_as_damaged() {
     let (files, _) = closed_sample();
     for name in [segments(&files)[1], FileName::Snapshot] {
-        for (version, advice) in [(4, "the simkeep that made it"), (6, "use a newer simkeep")] {
+        for (version, advice) in
+            [(4, "the version of simkeep that made the file"), (6, "use a newer simkeep")]
+        {
             let disk = of_version(name, version);
             let writer = Store::open(on(&disk), small()).map(drop);
             let verified = verify(on(&disk), VerifyOptions::default()).map(drop);

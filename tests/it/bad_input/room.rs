@@ -44,7 +44,7 @@ fn full_disk_loses_nothing_acknowledged_and_allows_reads() {
         }
         let what = format!("{room} bytes of room");
         let error = failed.unwrap_or_else(|| panic!("{what}: the disk was never full"));
-        assert!(error.to_string().contains("make room on the disk"), "{what}: {error}");
+        assert!(error.to_string().contains("free some disk space"), "{what}: {error}");
         assert!(
             matches!(&error, Error::Io { source, .. } if source.kind() == ErrorKind::StorageFull)
         );
@@ -83,7 +83,7 @@ fn store_is_created_once_the_full_disk_has_room() {
         let disk = SimDisk::new();
         disk.set_capacity_bytes(Some(room));
         let error = Store::create(on(&disk), small()).unwrap_err();
-        assert!(error.to_string().contains("make room on the disk"), "{error}");
+        assert!(error.to_string().contains("free some disk space"), "{error}");
         assert!(matches!(Store::open(on(&disk), small()), Err(Error::NotAStore { .. })));
         disk.set_capacity_bytes(None);
         check_store(&Store::create(on(&disk), small()).unwrap(), &Model::default());

@@ -91,7 +91,7 @@ fn lost_table_is_reported_and_can_be_supplied_again() {
     sound(&store).unwrap();
     assert!(matches!(Origin::of(&store.snapshot(), epoch), Err(Error::NoTable { .. })));
     let why = Origin::of(&store.snapshot(), epoch).unwrap_err().to_string();
-    assert!(why.contains("0000000001.df") && why.contains("once more"), "{why}");
+    assert!(why.contains("0000000001.df") && why.contains("begin the epoch again"), "{why}");
     assert_eq!(store.begin_epoch(&one, Role::Both).unwrap(), epoch);
     assert!(Origin::of(&store.snapshot(), epoch).unwrap().is_some());
     // Another table under its name is rejected.

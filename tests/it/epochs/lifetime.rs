@@ -64,7 +64,7 @@ fn full_disk_refuses_only_the_new_epoch() {
     let used: u64 = disk.contents().iter().map(|(_, bytes)| bytes.len() as u64).sum();
     disk.set_capacity_bytes(Some(used + 10));
     let full = store.begin_epoch(&some(), Role::Both).unwrap_err();
-    assert!(full.to_string().contains("make room"), "{full}");
+    assert!(full.to_string().contains("free some disk space"), "{full}");
     disk.set_capacity_bytes(None);
     assert_eq!(names(store.snapshot().epochs()), ["one"]);
     store.observe(Observation::content(URL, ms(1), 7, Epoch::from_number(0))).unwrap();

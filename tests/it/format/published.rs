@@ -124,7 +124,7 @@ fn modified_generation_is_refused() {
     let mut newer = bytes.clone();
     newer[8] = 2;
     let error = refused(&summed(newer), 1);
-    assert!(error.contains("format version 2, and this one reads 1"), "{error}");
+    assert!(error.contains("format version 2, but this simkeep reads version 1"), "{error}");
     // The only table, twice.
     let table = bytes[count + 4..count + 16].to_vec();
     let mut twice = bytes[..count].to_vec();

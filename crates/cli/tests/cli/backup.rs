@@ -83,7 +83,10 @@ fn directory_that_is_not_a_backup_is_left_unchanged() {
         assert!(ran.err.contains(why), "{}", ran.err);
         assert!(files(&place.path(to)) == before, "{to}");
     };
-    refused("other", "holds no earlier state of this store: it is another store; name another");
+    refused(
+        "other",
+        "does not contain an earlier state of this store: it belongs to another store; name another",
+    );
     place.write("mine/notes", "");
     refused("mine", "it holds something else, notes");
     let own = place.store().display().to_string();

@@ -252,7 +252,7 @@ fn invalid_arguments_are_refused_before_work_starts() {
         ),
         (&["compare", &table, &table, &nothing], 2, "the named files contain no text"),
         (&["freeze", &table, &table, "--output", &pairs], 2, "given twice"),
-        (&["build", "-", "--output", &folder], 5, "folder is not replaced"),
+        (&["build", "-", "--output", &folder], 5, "folder exists and was not replaced"),
         (&["show", &table, "!"], 2, "contains no feature"),
     ] {
         let ran = place.run_with_input(&[&["df"], args].concat(), "");

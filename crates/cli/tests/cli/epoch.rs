@@ -141,7 +141,7 @@ fn epoch_begins_restates_pages_and_ends_the_old() {
     assert_eq!(entries(&copy.export()), entries(&place.export()));
     copy.done(&["verify"]);
     let without = copy.run_with_input(&["ingest", "-"], &line(5, 5000, "A text."));
-    assert!(without.err.contains("begin the epoch once more"), "{}", without.err);
+    assert!(without.err.contains("begin the epoch again with this table"), "{}", without.err);
 }
 
 #[test]

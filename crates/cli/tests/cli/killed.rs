@@ -62,7 +62,7 @@ fn killed(place: &TestFolder, KillTrial { args, target, state }: KillTrial<'_>) 
 fn held(place: &TestFolder, store: &str) -> String {
     let ran = place.run(&["export", "--store", store]);
     if ran.code == 5 {
-        let none = ["is not a simkeep store", "is unfinished"];
+        let none = ["is not a simkeep store", "is an unfinished store"];
         assert!(none.iter().any(|why| ran.err.contains(why)), "{}", ran.err);
         assert_eq!(place.run(&["verify", "--store", store]).code, 5);
         return "no store".to_owned();

@@ -144,8 +144,7 @@ fn older_or_diverged_copy_of_the_store_is_refused() {
     let refused = |part: &str| {
         let ran = place.run(&["publish", "-s", "other", "--to", "public"]);
         assert_eq!(ran.code, 5, "{}", ran.err);
-        let begin =
-            "public holds no earlier state of this store: generation 1 is not an earlier state: ";
+        let begin = "public does not contain an earlier state of this store: generation 1 is not an earlier state: ";
         assert!(ran.err.contains(begin) && ran.err.contains(part), "{}", ran.err);
     };
     refused("and the store ends at ");

@@ -165,7 +165,7 @@ fn unfinished_store_is_none_until_created_again() {
             let args: Vec<&str> = verb.split(' ').chain(["--store", "new"]).collect();
             let ran = place.run(&args);
             assert_eq!((ran.code, ran.out.as_str()), (5, ""), "{verb}");
-            assert!(ran.err.contains("new is unfinished"), "{verb}: {}", ran.err);
+            assert!(ran.err.contains("new is an unfinished store"), "{verb}: {}", ran.err);
         }
         let ran = place.run_with_input(make, CRAWL);
         assert_eq!((ran.code, ran.err.as_str()), (code, ""), "{make:?}");

@@ -69,7 +69,7 @@ fn refusals_say_what_to_do() {
     for (line, code, hint) in [
         ("forget example.com", 1, "not known in this store; --under example.com forgets all pages"),
         ("publish --to store", 5, "store is a store: name another directory"),
-        ("repair --to store", 5, "is a simkeep store already; name a new or empty directory"),
+        ("repair --to store", 5, "is already a simkeep store; name a new or empty directory"),
     ] {
         let ran = place.run(&line.split(' ').collect::<Vec<_>>());
         assert_eq!((ran.code, ran.out.as_str()), (code, ""), "{line}: {}", ran.err);
