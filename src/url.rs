@@ -33,8 +33,7 @@ impl fmt::Display for UrlError {
             UrlError::TooLong { bytes } => {
                 write!(
                     f,
-                    "the URL has {bytes} bytes, but a store accepts at most {URL_BYTES_MAX} \
-                     bytes"
+                    "the URL has {bytes} bytes, but a store accepts at most {URL_BYTES_MAX} bytes"
                 )
             }
             UrlError::Control { offset } => write!(
@@ -86,8 +85,7 @@ impl fmt::Display for PrefixError {
             PrefixError::TooLong { bytes } => {
                 write!(
                     f,
-                    "the prefix has {bytes} bytes, but a URL has at most {URL_BYTES_MAX} \
-                     bytes"
+                    "the prefix has {bytes} bytes, but a URL has at most {URL_BYTES_MAX} bytes"
                 )
             }
             PrefixError::Control { offset } => {
@@ -96,16 +94,12 @@ impl fmt::Display for PrefixError {
             PrefixError::Host { host } => {
                 write!(f, "the prefix begins with {host:?}, which is not a valid host")
             }
-            PrefixError::Port { port } => write!(
-                f,
-                "the prefix has the port {port}, but the \
-                 largest port is 65535"
-            ),
-            PrefixError::User => write!(
-                f,
-                "the prefix has user information (user@) before its \
-                 host"
-            ),
+            PrefixError::Port { port } => {
+                write!(f, "the prefix has the port {port}, but the largest port is 65535")
+            }
+            PrefixError::User => {
+                write!(f, "the prefix has user information (user@) before its host")
+            }
         }?;
         write!(
             f,
@@ -166,8 +160,7 @@ mod tests {
         let error = check_url(&"x".repeat(2 << 20)).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the URL has 2097152 bytes, but a store accepts at most 8192 \
-             bytes"
+            "the URL has 2097152 bytes, but a store accepts at most 8192 bytes"
         );
     }
 

@@ -97,7 +97,7 @@ fn failed(error: redb::Error) -> Error {
 fn panicked(panic: &(dyn Any + Send)) -> Error {
     let said = panic.downcast_ref::<String>().map(String::as_str);
     let said = said.or_else(|| panic.downcast_ref().copied()).unwrap_or("nothing");
-    let what = format!("redb, which stores this file, panicked on its contents: {said}");
+    let what = format!("redb, the library that reads this file, panicked on its contents: {said}");
     Error::corrupt(FileName::Catalog, 0, what)
 }
 

@@ -112,15 +112,17 @@ pub(super) fn read_new(
     sort_few_by_key(&mut segments, |row| row.first_sequence);
     check_rows(&segments).map_err(damaged)?;
     if let Some(row) = segments.iter().find(|row| row.id >= settings.next_segment) {
-        let what =
-            format!("the next segment would be {}, {} is live", settings.next_segment, row.id);
+        let what = format!(
+            "the next segment has the number {}, but segment {} exists already",
+            settings.next_segment, row.id
+        );
         return Err(damaged(what));
     }
 
     let mut epochs = Vec::new();
     rows(tree, &tables, EPOCHS, |number, row| {
         if number as usize != epochs.len() {
-            return Err(damaged("the epochs are not numbered one after another"));
+            return Err(damaged("the epochs are not numbered consecutively"));
         }
         let epoch = parse_epoch(epochs.len(), row);
         epochs.push(
@@ -186,11 +188,14 @@ fn settings(tree: &mut RedbTree<'_>, tables: &[RedbTable]) -> Result<Settings> {
     };
     let counted = |name: &str| match get(name)? {
         number if number < SEQUENCES_END => Ok(number),
-        number => Err(damaged(format!("the setting {name} is {number}, more than any store has"))),
+        number => Err(damaged(format!(
+            "the setting {name} is {number}, which is more than any store can have"
+        ))),
     };
     let version = get(FORMAT)?;
-    let number = u32::try_from(version)
-        .map_err(|_| damaged(format!("the setting {FORMAT} is {version}, which no version has")))?;
+    let number = u32::try_from(version).map_err(|_| {
+        damaged(format!("the setting {FORMAT} is {version}, which is not a format version"))
+    })?;
     if number != VERSION {
         let file = FileName::Catalog.to_string();
         return Err(Error::Version { file, found: number, reads: VERSION });
@@ -235,7 +240,7 @@ where
     let name = definition.name();
     let Some(table) = tables.iter().find(|table| table.name == name) else { return Ok(()) };
     if table.widths != (Widths { key: K::fixed_width(), value: V::fixed_width() }) {
-        return Err(damaged(format!("its table {name} is not one that simkeep makes")));
+        return Err(damaged(format!("its table {name} has keys or values of an unknown type")));
     }
     tree.rows_from(table, before, &mut |row| {
         // A wrong checksum was reported to `flaw` already.

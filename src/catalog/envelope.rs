@@ -72,6 +72,6 @@ pub(super) fn open(magic: [u8; 8], version: u32, name: FileName, bytes: &[u8]) -
     }
     match summed.split_at_checked(HEAD_BYTES) {
         Some((_, body)) if body.len() as u64 == u64::from(len) => Ok(body),
-        _ => Err(flaw(12, "its length is not that of the file")),
+        _ => Err(flaw(12, "the length in its header does not match the length of the file")),
     }
 }

@@ -93,7 +93,7 @@ impl FrameAssembler {
     ) -> Result<Option<JournalFrame>> {
         let before = if part == 0 { self.end()? } else { None };
         if part > 0 && key != self.key || part != self.parts {
-            return Err(damaged(format!("the journal is not readable at operation {key}")));
+            return Err(damaged(format!("the journal cannot be read at operation {key}")));
         }
         self.key = key;
         self.parts += 1;
@@ -107,8 +107,7 @@ impl FrameAssembler {
             return Ok(None);
         }
         let blob = JournalFrame::parse(self.key, &std::mem::take(&mut self.bytes));
-        blob.map(Some).ok_or_else(|| {
-            damaged(format!("the journal is not readable at operation {}", self.key))
-        })
+        blob.map(Some)
+            .ok_or_else(|| damaged(format!("the journal cannot be read at operation {}", self.key)))
     }
 }

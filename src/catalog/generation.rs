@@ -69,7 +69,10 @@ impl Generation {
         let generation = Self::take(published, &mut body).filter(|_| body.is_empty());
         let generation = generation.ok_or_else(|| impossible_lists(name))?;
         if generation.number != number {
-            let what = format!("it is generation {}, under another name", generation.number);
+            let what = format!(
+                "it contains generation {}, but has the name of another generation",
+                generation.number
+            );
             return Err(Error::corrupt(name, 0, what));
         }
         let epochs = generation.published.epochs.len() as u64;
@@ -78,7 +81,7 @@ impl Generation {
             return Err(Error::corrupt(
                 name,
                 0,
-                "its tables are not of its epochs, one after another",
+                "its tables are not in the order of its epochs, or belong to no epoch in its list",
             ));
         }
         Ok(generation)

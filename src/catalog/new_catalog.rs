@@ -41,7 +41,7 @@ impl NewCatalog {
         if Catalog::read(&*file)? == *contents {
             return Ok(());
         }
-        Err(Error::corrupt(name, 0, "it does not read as it was written"))
+        Err(Error::corrupt(name, 0, "reading it returned other contents than were written"))
     }
 
     /// Bytes of the file.

@@ -39,18 +39,22 @@ impl NewerFiles {
         let last = there.changes;
         let what = if sequence > there.sequence {
             let last = there.sequence;
-            format!("operation {sequence} was acknowledged, but it ends at {last}")
+            format!(
+                "operation {sequence} was acknowledged, but the catalog ends at operation {last}"
+            )
         } else if changes > last {
-            format!("change {changes} of its lists was made, but it has {last}")
+            format!(
+                "change {changes} of its file lists was made, but the catalog ends at change {last}"
+            )
         } else {
             let changes = self.published_of(contents.settings.store)?.changes;
             if changes <= last {
                 return None;
             }
             format!(
-                "SNAPSHOT was written after change {changes} of its lists, but it has {last}, so \
-                 this is an older copy; restore the newer one, or all files of the same time as \
-                 this one"
+                "SNAPSHOT was written after change {changes} of the file lists, but the catalog \
+                 ends at change {last}, so the catalog is an older copy; restore the newer \
+                 catalog, or restore all files of the store from the same time"
             )
         };
         Some(Error::corrupt(FileName::Catalog, 0, what))
@@ -66,12 +70,13 @@ impl NewerFiles {
             let next = contents.settings.next_segment;
             let other = published.segments.iter().find(|row| row.id >= next)?.id;
             format!(
-                "it lists segment {other}, but the next one of catalog.redb is {next}, so they \
-                 belong to two diverged copies of the store; restore the files of one of them"
+                "it lists segment {other}, but the next segment of catalog.redb is {next}, so the \
+                 two files belong to diverged copies of the store; restore all files from one \
+                 copy"
             )
         } else {
             format!(
-                "it belongs to the store {found:016x}, but catalog.redb to the store \
+                "it belongs to the store {found:016x}, but catalog.redb belongs to the store \
                  {expected:016x}"
             )
         };

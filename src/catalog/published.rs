@@ -141,7 +141,7 @@ impl PublishedState {
 
 /// The error for lists of segments and epochs that are impossible.
 pub(super) fn impossible_lists(name: FileName) -> Error {
-    let what = "its lists of segments and epochs are impossible for a store";
+    let what = "its lists of segments and epochs are impossible";
     Error::corrupt(name, 16, what)
 }
 

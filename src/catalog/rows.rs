@@ -156,7 +156,8 @@ pub(super) fn check_epochs(epochs: &[EpochInfo]) -> Result<(), String> {
         Some([name, _]) => Err(format!("two epochs are called {name}")),
         None if epochs.is_empty() => Err("there is no epoch".to_owned()),
         None if Role::USES.iter().any(|is_for| in_use(epochs, *is_for).is_none()) => {
-            Err("all epochs of one use have ended".to_owned())
+            Err("no living epoch detects changes, or no living epoch finds near-duplicates"
+                .to_owned())
         }
         None => Ok(()),
     }
@@ -258,8 +259,8 @@ pub(super) fn check_rows(segments: &[SegmentRow]) -> Result<(), String> {
         if row.first_sequence != next || !(next..SEQUENCES_END).contains(&row.last_sequence) {
             let SegmentRow { id, first_sequence, last_sequence, .. } = row;
             return Err(format!(
-                "segment {id} has operations {first_sequence} to {last_sequence}, but {next} \
-                 comes next"
+                "segment {id} has operations {first_sequence} to {last_sequence}, but operation \
+                 {next} must come next"
             ));
         }
         next = row.last_sequence + 1;

@@ -229,7 +229,7 @@ impl<T: FixedSizeItem> ColumnChunk<T> {
         let damaged = |what| Error::corrupt("a scratch file", 0, what);
         // A truncated file would otherwise panic in the slices below.
         if map.len() != self.len as usize * T::BYTES {
-            return Err(damaged("its length is not what was written"));
+            return Err(damaged("its length differs from the length that was written"));
         }
         let bytes = block::<T>() * T::BYTES;
         // Only blocks that the range touches are checked: 4 KiB for one item. The last block may be
@@ -237,7 +237,7 @@ impl<T: FixedSizeItem> ColumnChunk<T> {
         for block in range.start / block::<T>()..range.end.div_ceil(block::<T>()) {
             let of = &map[block * bytes..map.len().min((block + 1) * bytes)];
             if crc32fast::hash(of) != sums[block] {
-                return Err(damaged("its bytes are not what was written there"));
+                return Err(damaged("its bytes differ from the bytes that were written"));
             }
         }
         Ok(())

@@ -159,7 +159,7 @@ impl TableFrame {
             return Err(damage("the numbers in the trailer are impossible"));
         }
         if frame.file_len() != file_len {
-            return Err(damage("the file has another length than its trailer says"));
+            return Err(damage("the length of the file does not match its trailer"));
         }
         if trailer.get(..TRAILER_BYTES - SUM_BYTES) != Some(&frame.trailer()) {
             return Err(damage("the reserved bytes of the trailer are not zero"));

@@ -91,8 +91,9 @@ impl FrequencyTable {
                 Some((at, what)) => Err(Error::corrupt(name, at as u64, what)),
             };
         }
-        let busy = std::io::ErrorKind::ResourceBusy;
-        Err(Error::io("open, because it is replaced again and again,", name, busy.into()))
+        let busy = "the file was replaced again and again; try again later";
+        let busy = std::io::Error::new(std::io::ErrorKind::ResourceBusy, busy);
+        Err(Error::io("open", name, busy))
     }
 
     /// Opens the table with a number on a disk, such as a simulated one.

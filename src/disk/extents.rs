@@ -117,9 +117,8 @@ impl ExtentWriter {
     pub(super) fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<()> {
         let end = offset.checked_add(data.len() as u64);
         if end.is_none_or(|end| end > self.len) {
-            return Err(
-                self.error("write outside what was reserved of", io::ErrorKind::InvalidInput)
-            );
+            let outside = "the bytes are outside of the reserved range";
+            return Err(self.error("write", io::Error::new(io::ErrorKind::InvalidInput, outside)));
         }
         self.put(offset, data)
     }
@@ -163,7 +162,7 @@ impl ExtentWriter {
 
     fn write(&mut self, number: u64, mut extent: BufferedExtent) -> Result<()> {
         if self.failed {
-            return Err(self.error("go on, after a failed write, with", io::ErrorKind::InvalidData));
+            return Err(self.error("write", after_failure()));
         }
         // If a step below fails, the file stays marked as incomplete.
         self.failed = true;
@@ -189,7 +188,7 @@ impl ExtentWriter {
             self.write(number, extent)?;
         }
         if self.failed {
-            return Err(self.error("finish, after a failed write,", io::ErrorKind::InvalidData));
+            return Err(self.error("finish", after_failure()));
         }
         if self.end < self.len {
             // Extends the file by reserved bytes that were never written.
@@ -222,6 +221,11 @@ impl ExtentWriter {
         }
         Ok(())
     }
+}
+
+/// The error of a file after a failed write: nobody knows which bytes the file has.
+fn after_failure() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "an earlier write to this file failed")
 }
 
 /// The number of the extent that contains a byte, and the byte's offset in the extent.

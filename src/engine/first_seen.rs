@@ -76,7 +76,7 @@ pub(crate) fn first_seen(entries: &[Entry], is_it: impl Fn(&Content) -> bool) ->
 ///
 /// [`Error::Corrupt`] if no entry has such a content.
 fn require_first_seen(first: Option<Time>) -> Result<Time> {
-    let what = "a page has a content in force that no entry of it has";
+    let what = "the content in force on a page occurs in none of its entries";
     first.ok_or_else(|| Error::corrupt("segments", 0, what))
 }
 

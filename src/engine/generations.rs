@@ -118,7 +118,7 @@ pub(crate) fn missing(disk: &Arc<dyn Disk>, number: u64) -> Result<Option<String
         }
         Err(_) if Generation::is_torn(&**disk, number)? => {
             let name = FileName::Generation(number);
-            return Ok(Some(format!("{name} is cut, or being written")));
+            return Ok(Some(format!("{name} is cut short, or is still being written")));
         }
         Err(e) => return Err(e),
     };
@@ -127,7 +127,7 @@ pub(crate) fn missing(disk: &Arc<dyn Disk>, number: u64) -> Result<Option<String
         match length(disk, name) {
             Ok(len) if len >= bytes => {}
             Ok(len) => return Ok(Some(format!("{name} has {len} of {bytes} bytes"))),
-            Err(e) if e.is_not_found() => return Ok(Some(format!("{name} is not there"))),
+            Err(e) if e.is_not_found() => return Ok(Some(format!("{name} is missing"))),
             Err(e) => return Err(e),
         }
     }
@@ -163,7 +163,7 @@ pub(crate) fn read(disk: &dyn Disk, number: u64) -> Result<Generation> {
     if generation.tables.iter().all(is_one) {
         return Ok(generation);
     }
-    let what = "it lists a table of an epoch that has none";
+    let what = "it lists a table for an epoch that has no table";
     Err(Error::corrupt(FileName::Generation(number), 0, what))
 }
 
@@ -187,7 +187,7 @@ pub(crate) fn each<T>(
 pub(crate) fn some_numbers(disk: &Arc<dyn Disk>) -> Result<Vec<u64>> {
     let numbers = numbers(&**disk)?;
     if numbers.is_empty() {
-        let (location, why) = (disk.location(), "nothing is published there".to_owned());
+        let (location, why) = (disk.location(), "it contains no published generation".to_owned());
         return Err(Error::NotAStore { location, why, found: NotStore::Other });
     }
     Ok(numbers)
@@ -286,7 +286,9 @@ pub(crate) fn require_published(disk: &Arc<dyn Disk>) -> Result<()> {
         Some(entry) if !is_ours => {
             let entry = entry.display().to_string();
             let entry = entry.escape_debug();
-            not(format!("it holds something else, {entry}; name a new or an empty directory"))
+            not(format!(
+                "it contains other files, such as {entry}; name a new or an empty directory"
+            ))
         }
         _ => Ok(()),
     }

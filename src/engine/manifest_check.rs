@@ -71,8 +71,8 @@ pub(crate) fn check_listed(frame: &SegmentFrame, store: u64, listed: &SegmentRow
         format!("operations {first_sequence} to {last_sequence} in {bytes} bytes ({checksum:08x})")
     };
     let what = format!(
-        "it is another segment of this number, from an older or another copy of the store: it has \
-         {}, but the listed one has {}",
+        "it is another segment with this number, from an older or diverged copy of the store: it \
+         has {}, but the listed segment has {}",
         describe(&found),
         describe(listed)
     );

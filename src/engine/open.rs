@@ -112,8 +112,8 @@ pub(crate) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
         return Err(without_catalog(disk, segments));
     }
     if has(FileName::Snapshot) {
-        let why = "it has a list of segments, but neither the segments nor their catalog; restore \
-                   catalog.redb from a copy";
+        let why = "it contains SNAPSHOT, the list of a store's segments, but no segments and no \
+             catalog.redb; restore the store from a backup";
         return Err(Error::NotAStore { location, why: why.to_owned(), found: NotStore::Other });
     }
     for ((_, entry), name) in entries.iter().zip(&names) {
@@ -125,7 +125,7 @@ pub(crate) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
         if foreign {
             let entry = entry.display().to_string();
             let why = format!(
-                "it holds something else, {}; name a new or an empty directory",
+                "it contains other files, such as {}; name a new or an empty directory",
                 entry.escape_debug()
             );
             return Err(Error::NotAStore { location, why, found: NotStore::Other });
@@ -141,7 +141,8 @@ pub(crate) fn require_apart(at: &Location, other: Option<&Location>) -> Result<(
     let Some(store) = above.map_err(|e| Error::io("look at", &location, e))? else {
         return Ok(());
     };
-    let why = format!("it lies in the store {}; name a directory elsewhere", store.display());
+    let why =
+        format!("it lies in the store {}; name a directory outside of that store", store.display());
     Err(Error::NotAStore { location, why, found: NotStore::Other })
 }
 
@@ -315,7 +316,7 @@ pub(crate) fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
         segments => return Err(without_catalog(disk, segments)),
     }
     Err(if names.contains(&FileName::CatalogNew) {
-        not(NotStore::Nothing, "its creation was not finished; create it again")
+        not(NotStore::Nothing, "its creation was interrupted; create the store again")
     } else if generations::is_published(&**disk)? {
         not(NotStore::Published, PUBLISHED)
     } else {
@@ -328,7 +329,8 @@ fn without_catalog(disk: &Arc<dyn Disk>, segments: usize) -> Error {
     let files = if segments == 1 { "1 segment file" } else { &format!("{segments} segment files") };
     let why = format!(
         "it has no catalog.redb, but {files}; if this was a store, restore catalog.redb from a \
-         copy, or recover their data into a new store: simkeep repair --store STORE --to NEW"
+         backup, or recover the data of the segments into a new store: simkeep repair --store \
+         STORE --to NEW"
     );
     Error::NotAStore { location: disk.location(), why, found: NotStore::Segments(segments) }
 }
@@ -447,7 +449,9 @@ fn check_next(sequence: u64, last: u64) -> Result<()> {
     }
     // The saturating addition is only for the message: a forged number may be the greatest of all.
     let expected = last.saturating_add(1);
-    let what = format!("the journal continues at operation {sequence}, expected {expected}");
+    let what = format!(
+        "the journal continues with operation {sequence}, but operation {expected} must come next"
+    );
     Err(Error::corrupt(FileName::Catalog, 0, what))
 }
 

@@ -31,7 +31,7 @@ impl StoreTotals {
             let delta = component.delta(snapshot.sequence)?;
             sum = sum.and_then(|sum| sum.plus(delta));
         }
-        let what = "the sums of their pages and visits are impossible";
+        let what = "the total numbers of pages and visits in the segments are impossible";
         sum.and_then(StoreTotals::from_delta).ok_or_else(|| Error::corrupt("segments", 0, what))
     }
 

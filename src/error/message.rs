@@ -45,12 +45,7 @@ impl fmt::Display for Error {
                  directory"
             ),
             Error::Version { file, found, reads } => other_version(f, file, *found, *reads),
-            Error::UrlHash { file, found, reads } => write!(
-                f,
-                "{file} was made by a build of simkeep with URL hashes of {found} bits, but this \
-                 build has URL hashes of {reads} bits; use a build with URL hashes of {found} \
-                 bits"
-            ),
+            Error::UrlHash { file, found, reads } => other_hashes(f, file, *found, *reads),
             Error::Locked { location, holder } => locked(f, location, *holder),
             Error::Replaced { file } => write!(
                 f,
@@ -70,13 +65,10 @@ impl fmt::Display for Error {
                  opened again"
             ),
             Error::Closed => f.write_str("the store is closed; open it again"),
-            Error::Bug(bug) => {
-                write!(
-                    f,
-                    "{bug}; the store refuses further reads and writes; please report the \
-                     bug"
-                )
-            }
+            Error::Bug(bug) => write!(
+                f,
+                "{bug}; the store refuses further reads and writes; please report the bug"
+            ),
             Error::Catalog(what) => write!(
                 f,
                 "catalog.redb cannot be used: {what}; open the store again; if the error comes \
@@ -97,8 +89,8 @@ impl Error {
             Error::InTheFuture { url, time, limit } => write!(
                 f,
                 "the visit of {url} has the time {time}, but the latest time that the clock of \
-                 this machine allows is {limit}; correct the time or the clock, or allow a \
-                 larger clock_tolerance"
+                 this machine allows is {limit}; correct the time or the clock, or allow a larger \
+                 clock_tolerance"
             ),
             Error::UnknownEpoch(id) => {
                 write!(f, "epoch {id} is not registered in this store; register its name first")
@@ -125,11 +117,9 @@ impl Error {
                  restore the damaged files from a backup, or choose to keep all pages"
             ),
             Error::InvalidOption { name, takes } => write!(f, "{name} must be {takes}"),
-            Error::Limit { what, max, instead } => write!(
-                f,
-                "the limit of {max} {what} is \
-                 exceeded; {instead}"
-            ),
+            Error::Limit { what, max, instead } => {
+                write!(f, "the limit of {max} {what} is exceeded; {instead}")
+            }
             Error::InvalidArgument(what) => f.write_str(what),
             of_files => fmt::Debug::fmt(of_files, f),
         }
@@ -146,8 +136,7 @@ fn io_error(
     write!(f, "cannot {action} {file}: {source}")?;
     match source.kind() {
         StorageFull | QuotaExceeded => f.write_str(
-            "; free some disk space; if the file belongs to a store, open the store \
-                 again",
+            "; free some disk space; if the file belongs to a store, open the store again",
         ),
         PermissionDenied | ReadOnlyFilesystem => f.write_str("; check the permissions"),
         _ => Ok(()),
@@ -165,6 +154,14 @@ fn other_version(f: &mut fmt::Formatter<'_>, file: &str, found: u32, reads: u32)
     } else {
         "use the version of simkeep that made the file, or make the file again with this simkeep"
     })
+}
+
+fn other_hashes(f: &mut fmt::Formatter<'_>, file: &str, found: u64, reads: u64) -> fmt::Result {
+    write!(
+        f,
+        "{file} was made by a build of simkeep with URL hashes of {found} bits, but this build has \
+         URL hashes of {reads} bits; use a build with URL hashes of {found} bits"
+    )
 }
 
 fn locked(f: &mut fmt::Formatter<'_>, location: &str, holder: LockHolder) -> fmt::Result {
@@ -272,8 +269,8 @@ mod tests {
                     location: place(),
                     why: "it belongs to another store".to_owned(),
                 },
-                "crawl.simkeep does not contain an earlier state of this store: it is another \
-                 store; name another directory",
+                "crawl.simkeep does not contain an earlier state of this store: it belongs to \
+                 another store; name another directory",
             ),
             (
                 version(3),
@@ -359,8 +356,7 @@ mod tests {
                 PrefixError::User.into(),
                 "the prefix has user information (user@) before its host; write example.com (with \
                  its subdomains), example.com/ (that host only), example.com:8080/docs (a path), \
-                 com,example or com,example)/docs (SURT), or urn:isbn or file:///home/x (no \
-                 host)",
+                 com,example or com,example)/docs (SURT), or urn:isbn or file:///home/x (no host)",
             ),
             (
                 TimeError::OutOfRange(i64::MAX).into(),

@@ -59,7 +59,10 @@ pub(crate) fn encode_head(stamp: &Stamp) -> [u8; HEAD_LEN] {
 pub(crate) fn parse_head(file: &[u8], id: u64) -> Result<Stamp, SegmentFlaw> {
     let Some(head) = file.get(..HEAD_LEN) else {
         let len = file.len();
-        return damage(0, format!("a segment has at least {HEAD_BYTES} bytes, this has {len}"));
+        return damage(
+            0,
+            format!("it has {len} bytes, but a segment has at least {HEAD_BYTES} bytes"),
+        );
     };
     let mut cursor = Cursor::new(head);
     let fields = (|| {
@@ -71,7 +74,7 @@ pub(crate) fn parse_head(file: &[u8], id: u64) -> Result<Stamp, SegmentFlaw> {
         ))
     })();
     let Some((MAGIC, version, stamp)) = fields else {
-        return damage(0, "the first eight bytes are not those of a segment");
+        return damage(0, "it does not begin with the eight bytes that mark a segment");
     };
     // The checksum is in the same position in every version, so only a head with a valid checksum
     // has a version number that is reliable.
@@ -86,7 +89,7 @@ pub(crate) fn parse_head(file: &[u8], id: u64) -> Result<Stamp, SegmentFlaw> {
     if stamp.id != id {
         return damage(
             16,
-            format!("expected the head of segment {id}, found that of {}", stamp.id),
+            format!("expected the head of segment {id}, found the head of segment {}", stamp.id),
         );
     }
     if *head != encode_head(&stamp) {

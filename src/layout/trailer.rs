@@ -236,12 +236,17 @@ pub(crate) fn parse_trailer(
     if id != stamp.id {
         return damage(
             at + 8,
-            format!("expected the trailer of segment {}, found that of {id}", stamp.id),
+            format!(
+                "expected the trailer of segment {}, found the trailer of segment {id}",
+                stamp.id
+            ),
         );
     }
     if nonce != stamp.nonce {
-        let what =
-            format!("head and trailer are not of one file: {:016x} and {nonce:016x}", stamp.nonce);
+        let what = format!(
+            "head and trailer belong to different files, with the nonces {:016x} and {nonce:016x}",
+            stamp.nonce
+        );
         return damage(at + NONCE_AT as u64, what);
     }
     if offset.checked_add(len) != Some(at) || offset < HEAD_BYTES {
@@ -250,13 +255,16 @@ pub(crate) fn parse_trailer(
     // A damaged trailer may claim more bytes than any real file has.
     let blocks = (at / BLOCK_BYTES).saturating_add(sections);
     if sections > SECTIONS_MAX || roots > blocks / (BLOCK_BYTES / 4) + 1 {
-        return damage(at, "the section table has more than any segment");
+        return damage(
+            at,
+            "the section table claims more sections or checksums than the file can contain",
+        );
     }
     let expected = (NUMBERS_BYTES as u64)
         .checked_add(sections.saturating_mul(ENTRY_BYTES as u64))
         .and_then(|n| n.checked_add(roots.saturating_mul(4)));
     if expected != Some(len) {
-        return damage(at, "the section table has another length than its counts say");
+        return damage(at, "the length of the section table does not match its counts");
     }
     Ok(Trailer { offset, len, checksum, at, sections, roots, table_sum })
 }
@@ -293,7 +301,7 @@ fn parse_sections(
 ) -> Result<SectionTable, SegmentFlaw> {
     let mut cursor = Cursor::new(bytes);
     let Some(numbers) = SegmentSummary::parse(&mut cursor) else {
-        return damage(offset, "the numbers of the segment are impossible: one is out of bounds");
+        return damage(offset, "a number in the section table is out of bounds");
     };
     let mut table = SectionTable { numbers, sections: Vec::new(), roots: Vec::new() };
     let mut tags = HashSet::new();
@@ -306,13 +314,16 @@ fn parse_sections(
             Some(SectionEntry { tag, offset: cursor.u64()?, len: cursor.u64()? })
         })();
         let Some(entry) = entry else {
-            return damage(offset, "the section table names a section that there is not");
+            return damage(offset, "the section table names an unknown kind of section");
         };
         let fits = entry.offset >= end
             && entry.offset.is_multiple_of(ALIGN)
             && entry.offset.checked_add(entry.len).is_some_and(|end| end <= offset);
         if !fits {
-            return damage(offset, "the section table's sections overlap or leave the file");
+            return damage(
+                offset,
+                "the sections in the section table overlap, or end after the table begins",
+            );
         }
         end = entry.offset + entry.len;
         if !tags.insert(entry.tag) {

@@ -125,7 +125,7 @@ impl Sites {
         for _ in begin.number..=number {
             site = ListedSite::take(&mut cursor);
         }
-        site.ok_or_else(|| frames.damaged("it ends within what was written there"))
+        site.ok_or_else(|| frames.damaged("it ends within an item that was written"))
     }
 }
 

@@ -216,9 +216,13 @@ impl Scorer {
 
 /// Returns the error that the row and the record of a page imply different values.
 pub(super) fn differs(url: &str) -> Error {
-    Error::corrupt("segments", 0, format!("the row of {url} does not agree with its record"))
+    Error::corrupt("segments", 0, format!("the schedule row of {url} does not match its record"))
 }
 
 pub(super) fn unknown(url: &str) -> Error {
-    Error::corrupt("segments", 0, format!("there is a row of {url}, but no record"))
+    Error::corrupt(
+        "segments",
+        0,
+        format!("the schedule has a row for {url}, but the page has no record"),
+    )
 }

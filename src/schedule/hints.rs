@@ -306,8 +306,7 @@ mod tests {
         let error = set.settle().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the limit of 5000 hints is exceeded; give those of fewer \
-             pages at once"
+            "the limit of 5000 hints is exceeded; give those of fewer pages at once"
         );
         let mut set = HintCollector { changes: Vec::new(), most: 5000 };
         let taken = (0..).take_while(|n| set.add(change(*n)).is_ok()).count();

@@ -147,7 +147,11 @@ fn first_of(
     for NearMatch { url, .. } in near {
         let head = view.locate_page(&Lookup::new(&url, view.seed), *sequence)?.head;
         let head = head.ok_or_else(|| {
-            Error::corrupt("segments", 0, format!("a fingerprint says that {url} is known"))
+            Error::corrupt(
+                "segments",
+                0,
+                format!("a fingerprint refers to {url}, but the page has no record"),
+            )
         })?;
         if Some(head.first) <= latest {
             others.push(((head.first, surt::key_of(&url), url), head));

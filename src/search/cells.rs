@@ -231,7 +231,7 @@ impl<C: Column> Cells<C> {
                 return Err(table.further.damaged(0, "it has lines that no cell refers to"));
             }
             if passed != n {
-                return Err(table.ordinals.damaged(0, "its cells do not have all fingerprints"));
+                return Err(table.ordinals.damaged(0, "its cells do not contain all fingerprints"));
             }
         }
         Ok(())

@@ -62,7 +62,7 @@ pub(super) const U32_BYTES: u64 = 4;
 pub(super) const U64_BYTES: u64 = 8;
 
 /// The error text for a column that returned another number of bytes than requested.
-const WRONG_LENGTH: &str = "another number of bytes than the range has";
+const WRONG_LENGTH: &str = "reading it returned another number of bytes than requested";
 
 /// Returns entries `range` of a column of little-endian `u16`.
 #[inline]
@@ -117,7 +117,7 @@ pub(super) fn ordinal_at<C: Column>(column: &C, index: u32, n: u32) -> Result<u3
     if ordinal >= n {
         return Err(column.damaged(
             u64::from(index) * U32_BYTES,
-            "it refers to a fingerprint beyond the last one",
+            "it refers to a fingerprint beyond the last fingerprint",
         ));
     }
     Ok(ordinal)

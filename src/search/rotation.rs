@@ -250,7 +250,7 @@ impl<C: Column> Rotations<C> {
                     let offset = u64::from(bucket_number) * self.address.bucket_bytes();
                     rotation
                         .buckets
-                        .damaged(offset, "a bucket does not begin where the one before it ends")
+                        .damaged(offset, "a bucket does not begin where the bucket before it ends")
                 };
                 let (in_rest, _) = bucket.rest();
                 // Every head must continue exactly where the previous bucket ended, in entries and
@@ -293,12 +293,12 @@ impl<C: Column> Rotations<C> {
             if entry != n {
                 return Err(rotation
                     .ordinals
-                    .damaged(0, "a rotation does not have all fingerprints"));
+                    .damaged(0, "a rotation does not contain all fingerprints"));
             }
             // Columns have no length. If the next byte cannot be read, the rest ends here.
             let behind = u64::from(rest) * U16_BYTES;
             if rotation.rest.bytes(behind..behind + 1).is_ok() {
-                return Err(rotation.rest.damaged(behind, "it has entries behind the last bucket"));
+                return Err(rotation.rest.damaged(behind, "it has entries after the last bucket"));
             }
         }
         Ok(())

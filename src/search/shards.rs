@@ -89,7 +89,9 @@ impl Shards {
             // `around` subtracts starts and slices by them. The starts are checked here once, so
             // its ranges are never reversed.
             if *start < before || (offset == 0 && *start != 0) {
-                return Err(column.damaged(offset, "a shard begins before the one before it"));
+                return Err(
+                    column.damaged(offset, "a shard begins before the start of the previous shard")
+                );
             }
             before = *start;
         }

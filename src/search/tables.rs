@@ -86,15 +86,19 @@ impl<C: Column> Tables<C> {
         if let Index::Rotations(Rotations { address, .. }) = &index
             && !address.is_possible()
         {
-            return Err(fingerprints
-                .damaged(0, "its tables have an address that this many fingerprints cannot have"));
+            return Err(fingerprints.damaged(
+                0,
+                "the address of its tables is impossible for its number of fingerprints",
+            ));
         }
         // `cell_of` would return cell 0, which does not exist.
         if matches!(&index, Index::Cells(cells) if cells.count == 0) {
             return Err(fingerprints.damaged(0, "it has a table without cells"));
         }
         if !matches!(index, Index::None) && shards.fingerprints() > INDEXED_MAX {
-            return Err(fingerprints.damaged(0, "it has more fingerprints than tables can have"));
+            return Err(
+                fingerprints.damaged(0, "it has more fingerprints than its tables can contain")
+            );
         }
         let planner = Planner::new(index.shape(), shards.fingerprints());
         Ok(Self { fingerprints, shards, index, planner })

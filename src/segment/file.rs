@@ -395,7 +395,7 @@ impl<'a> SectionRef<'a> {
     #[inline]
     pub(super) fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&'a [CacheLine]> {
         let (all, _) = <[CacheLine]>::ref_from_prefix(self.bytes)
-            .map_err(|_| self.flaw(0, "its lines do not begin where a memory line does"))?;
+            .map_err(|_| self.flaw(0, "its lines are not aligned to memory lines"))?;
         if self.segment.is_whole(&self.section) {
             for line in lines {
                 if line as usize >= all.len() {
@@ -415,7 +415,7 @@ impl<'a> SectionRef<'a> {
     #[cold]
     fn beyond(&self, range: &Range<u64>) -> Error {
         let what = format!(
-            "something refers to its bytes {} to {}, and it has {}",
+            "another section refers to its bytes {} to {}, but it has {} bytes",
             range.start, range.end, self.section.len
         );
         self.segment.damaged(self.section.tag, range.start, &what)

@@ -137,7 +137,7 @@ impl SegmentFrame {
                 && table.roots.len() as u64 == block_count(s.len)
         };
         let Some(sums) = sums.filter(sound) else {
-            let what = "the section table has no place for all checksums";
+            let what = "the section table does not cover all blocks with checksums";
             return Err(Error::corrupt(name, 0, what));
         };
         let mut plain =

@@ -175,7 +175,9 @@ impl Segment {
         let [start, end] = bounds.map(|bound| u64::from(bound.get()));
         let pages = self.numbers().pages;
         if start > end || end > pages {
-            let what = format!("it places hashes from {start} to {end}, of {pages}");
+            let what = format!(
+                "it places a bucket at the hashes {start} to {end}, but there are {pages} hashes"
+            );
             return Err(directory.flaw(at, &what));
         }
         Ok(start..end)

@@ -74,7 +74,8 @@ pub(crate) fn merge(
     // totals could not be opened again.
     let delta = delta.filter(Delta::is_possible);
     let impossible = || {
-        let what = "what it and the segments after it say to add is impossible";
+        let what =
+            "the totals of this segment and the next segments add up to an impossible number";
         oldest.damaged(SectionTag::of(SectionKind::Pages), 0, what)
     };
     let deepest = inputs.iter().fold(0, |tier, s| s.numbers().tier.max(tier));
@@ -271,7 +272,7 @@ fn merge_hashes(
     }
     let unlike = |found: u64| {
         let oldest = inputs.first().or_bug("a merge has inputs")?;
-        let what = format!("the merged segments have {pages} pages, and {found} hashes or more");
+        let what = format!("the merged segments have {pages} pages, but at least {found} hashes");
         Err(oldest.damaged(SectionTag::of(SectionKind::Hashes), 0, &what))
     };
     let mut writer = HashSectionsWriter::new(builder, pages)?;
@@ -349,12 +350,13 @@ impl HashStream<'_> {
         while self.place < pages {
             let hash = self.segment.section(hashes).u64_at(self.place)?;
             if self.last.replace(hash) > Some(hash) {
-                let what = format!("hash {} of {pages} is less than the one before", self.place);
+                let what =
+                    format!("hash {} of {pages} is less than the hash before it", self.place);
                 return Err(self.segment.damaged(hashes, self.place * 8, &what));
             }
             let page = self.segment.section(of_pages).u32_at(self.place)?;
             if u64::from(page) >= pages {
-                let what = format!("it names page {page} of {pages}");
+                let what = format!("it refers to page {page}, but the segment has {pages} pages");
                 return Err(self.segment.damaged(of_pages, self.place * 4, &what));
             }
             let row = self.segment.packed_row(self.place)?;

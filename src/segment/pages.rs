@@ -84,7 +84,7 @@ impl Segment {
         // end (checked at open), and both bounds of this group were read from it.
         let pages = (self.numbers().pages - group * GROUP_PAGES).min(GROUP_PAGES);
         PageGroup::parse(bytes, pages).ok_or_else(|| {
-            let what = format!("the group does not begin as one of {pages} pages does");
+            let what = format!("the group does not begin with the heads of {pages} pages");
             self.damaged(PAGES, start, &what)
         })
     }

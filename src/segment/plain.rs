@@ -82,12 +82,12 @@ impl<'f> PlainSegment<'f> {
                 Ok(None) => flaw(Error::corrupt(
                     name,
                     start,
-                    "there is more room between two sections than alignment needs",
+                    "the gap between two sections is larger than alignment needs",
                 )),
                 Ok(Some(at)) => flaw(Error::corrupt(
                     name,
                     start + at as u64,
-                    "between two sections there is something other than zeros",
+                    "the gap between two sections contains bytes other than zero",
                 )),
                 Err(e) => flaw(e),
             }

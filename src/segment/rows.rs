@@ -124,7 +124,8 @@ impl Segment {
         let start = self.place_from(first)?;
         let end = last.checked_add(1).map_or(Ok(pages), |end| self.place_from(end))?;
         if end < start {
-            let what = format!("hashes from {first:#x} on come behind those from {last:#x} on");
+            let what =
+                format!("the hashes from {first:#x} on come after the hashes from {last:#x} on");
             return Err(self.damaged(HASHES, end * 8, &what));
         }
         let rows = ScheduleRows {
@@ -140,7 +141,7 @@ impl Segment {
         if is_low || !rows.hashes.is_sorted_by_key(|hash| u64::from_le_bytes(*hash)) {
             let falls = (0..rows.len()).find(|at| rows.hash(*at) < hash_before(*at));
             let place = start + falls.or_bug("they are not in order")? as u64;
-            let what = format!("hash {place} of {pages} is less than the one before");
+            let what = format!("hash {place} of {pages} is less than the hash before it");
             return Err(self.damaged(HASHES, place * 8, &what));
         }
         // The maximum of all ordinals decides. The search for the wrong row runs only if the
@@ -149,7 +150,10 @@ impl Segment {
         if largest.is_some_and(|page| u64::from(page) >= pages) {
             let wrong = (0..rows.len()).find(|at| u64::from(rows.page(*at)) >= pages);
             let place = wrong.or_bug("one of them is too large")?;
-            let what = format!("it names page {} of {pages}", rows.page(place));
+            let what = format!(
+                "it refers to page {}, but the segment has {pages} pages",
+                rows.page(place)
+            );
             return Err(self.damaged(PAGES, (start + place as u64) * 4, &what));
         }
         Ok(rows)

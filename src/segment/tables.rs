@@ -440,6 +440,6 @@ fn read_shape(section: &SectionRef<'_>) -> Result<Shape> {
             Ok(Shape::Rotations(BucketLayout { bits, lines }))
         }
         [2, 0, 0, count] if count > 0 => Ok(Shape::Cells { count }),
-        _ => Err(section.flaw(0, "it names no shape of tables that this version knows")),
+        _ => Err(section.flaw(0, "it describes a shape of tables that this version does not know")),
     }
 }

@@ -81,7 +81,7 @@ impl Extend<Tombstone> for Tombstones {
 }
 
 /// The error text for an invalid section.
-const UNREADABLE: &str = "the prefixes that were forgotten are not readable";
+const UNREADABLE: &str = "the forgotten prefixes are not readable";
 
 /// Encodes the tombstones section.
 pub(super) fn encode(tombstones: &Tombstones) -> Vec<u8> {

@@ -82,7 +82,7 @@ impl FrameReader {
         let frame = end.and_then(|end| file.get(start..end));
         let sum = word(self.rest.start + HEADER_BYTES / 2);
         let (Some(frame), Some(sum)) = (frame, sum) else {
-            return Err(self.damaged("its length or its end is not what was written"));
+            return Err(self.damaged("a frame does not have the length that was written"));
         };
         // The length needs no checksum: with another length the checksum would cover other bytes.
         let found = crc32fast::hash(frame);

@@ -158,11 +158,11 @@ impl<T: FixedSizeItem> SortedRun<T> {
         let end = self.frame.start + T::BYTES;
         let item = file.get(self.frame.start..end).and_then(T::take);
         let item =
-            item.ok_or_else(|| self.frames.damaged("it ends within what was written there"))?;
+            item.ok_or_else(|| self.frames.damaged("it ends within an item that was written"))?;
         // The checksum protects bytes. The comparison protects the merge, which would otherwise be
         // wrong without notice.
         if self.next.is_some_and(|before| before > item) {
-            return Err(self.frames.damaged("items that were written there in order are not"));
+            return Err(self.frames.damaged("items that were written in order are out of order"));
         }
         self.next = Some(item);
         self.frame.start = end;

@@ -134,7 +134,7 @@ impl<T: FixedSizeItem> SpoolReader<T> {
         let end = self.frame.start + T::BYTES;
         let item = map.get(self.frame.start..end).and_then(T::take);
         self.frame.start = end;
-        item.map(Some).ok_or_else(|| frames.damaged("it ends within what was written there"))
+        item.map(Some).ok_or_else(|| frames.damaged("it ends within an item that was written"))
     }
 }
 

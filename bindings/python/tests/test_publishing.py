@@ -115,7 +115,7 @@ def test_generation_lists_files_before_they_arrive(store: simkeep.Store, tmp_pat
     simkeep.check_generation(to, 1, file=file.name)
     with pytest.raises(simkeep.CorruptError, match=file.name):
         simkeep.check_generation(alone, 1, file=file.name)
-    with pytest.raises(simkeep.InvalidArgumentError, match="generation 1 lists no file LOCK"):
+    with pytest.raises(simkeep.InvalidArgumentError, match="generation 1 does not list the file LOCK"):
         simkeep.check_generation(to, 1, file="LOCK")
     with pytest.raises(TypeError, match="generation"):
         simkeep.generation_files(to, "1")  # type: ignore[arg-type]
@@ -155,7 +155,7 @@ def test_damaged_published_file_is_replaced_from_the_store(store: simkeep.Store,
 
 def test_failed_publications_and_opens_raise_errors(store: simkeep.Store, tmp_path: Path) -> None:
     to = tmp_path / "published"
-    with pytest.raises(simkeep.NotAStoreError, match="nothing is published there"):
+    with pytest.raises(simkeep.NotAStoreError, match="it contains no published generation"):
         simkeep.Reader.published(to)
     store.observe(URL, AT, fingerprint=5)
     with pytest.raises(ValueError, match="keep"):
@@ -176,6 +176,6 @@ def test_failed_publications_and_opens_raise_errors(store: simkeep.Store, tmp_pa
     with pytest.raises(simkeep.NotAStoreError, match="it is a store itself"):
         with simkeep.Store.create(tmp_path / "other") as other:
             other.publish(store.path)
-    with pytest.raises(simkeep.AlreadyExistsError, match="is published there"):
+    with pytest.raises(simkeep.AlreadyExistsError, match="it contains generations of the store"):
         with simkeep.Store.create(tmp_path / "another") as other:
             other.publish(to)

@@ -92,7 +92,9 @@ fn earlier(disk: &Arc<dyn Disk>, newest: &CatalogContents) -> Result<CatalogCont
         root.iter().any(|entry| FileName::parse(Dir::Root, entry) == Some(FileName::Snapshot));
     let is_written = is_published || mark::read(&**disk) != CommitMark::default();
     if is_written && here.is_of_one_store(&there) {
-        return not("it was opened for writing, so it is a separate store now".to_owned());
+        return not(
+            "it was opened for writing after the backup, so it is a separate store now".to_owned()
+        );
     }
     if let Some(why) = why {
         return not(why);

@@ -61,11 +61,13 @@ impl StoreLineage<'_> {
     /// unless merges have hidden them.
     pub(crate) fn why_not_earlier(&self, of: &StoreLineage<'_>) -> Option<String> {
         if !self.is_of_one_store(of) {
-            return Some("it is another store".to_owned());
+            return Some("it belongs to another store".to_owned());
         }
         if self.sequence > of.sequence {
             let (has, ends) = (self.sequence, of.sequence);
-            return Some(format!("it has operation {has}, and the store ends at {ends}"));
+            return Some(format!(
+                "its last operation is {has}, but the last operation of the store is {ends}"
+            ));
         }
         if self.changes > of.changes || self.next_segment > of.next_segment {
             return Some("it is newer than the store".to_owned());
@@ -74,12 +76,15 @@ impl StoreLineage<'_> {
             return Some(format!("its segment {} differs from the store's", row.id));
         }
         if self.changes == of.changes && self.segments != of.segments {
-            return Some("its segments differ from those that the store had then".to_owned());
+            return Some(
+                "its segments differ from the segments that the store had at that time".to_owned(),
+            );
         }
         if let Some(row) = self.segments.iter().find(|row| !of.covers(row)) {
             let (first, last) = (row.first_sequence, row.last_sequence);
             return Some(format!(
-                "its operations {first} to {last} are one segment, and not in the store"
+                "its segment with the operations {first} to {last} is not part of any segment of \
+                 the store"
             ));
         }
         let mut epochs = self.epochs.iter().zip(of.epochs);
@@ -148,18 +153,26 @@ mod tests {
         let there = [row(1, 1, 10), row(5, 11, 20)];
         let there = state(6, &there);
         for (changes, store, why) in [
-            (9, &[row(1, 1, 10), row(6, 11, 19)][..], "operation 20, and the store ends at 19"),
+            (
+                9,
+                &[row(1, 1, 10), row(6, 11, 19)][..],
+                "operation is 20, but the last operation of the store is 19",
+            ),
             (5, &[row(1, 1, 10), row(6, 11, 30)], "newer than the store"),
             (9, &[row(1, 1, 10), row(2, 11, 30)], "newer than the store"),
             (9, &[row(1, 1, 10), row(5, 11, 30)], "its segment 5 differs"),
-            (6, &[row(6, 1, 20)], "its segments differ from those that the store had then"),
-            (9, &[row(1, 1, 10), row(6, 11, 15), row(7, 16, 30)], "its operations 11 to 20"),
+            (
+                6,
+                &[row(6, 1, 20)],
+                "its segments differ from the segments that the store had at that time",
+            ),
+            (9, &[row(1, 1, 10), row(6, 11, 15), row(7, 16, 30)], "the operations 11 to 20"),
         ] {
             let found = there.why_not_earlier(&state(changes, store)).unwrap();
             assert!(found.contains(why), "{found}");
         }
         let other = StoreLineage { store: 8, ..there };
-        assert_eq!(there.why_not_earlier(&other).unwrap(), "it is another store");
+        assert_eq!(there.why_not_earlier(&other).unwrap(), "it belongs to another store");
     }
 
     #[test]

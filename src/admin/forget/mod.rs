@@ -226,7 +226,7 @@ fn apply(view: &Arc<View>, writer: &mut WriterState, scope: &Scope<'_>) -> Resul
     let sequence = writer.next_sequence;
     // The counts of pages and visits in older components may be wrong.
     let too_many = || {
-        let what = "they have more pages or visits than can be counted";
+        let what = "the segments have more pages or visits than can be counted";
         Error::corrupt("segments", 0, what)
     };
     let check = |known: Option<Delta>| -> Result<(Delta, StoreTotals)> {

@@ -269,8 +269,8 @@ impl RunCursor {
             let len = cursor.count()?;
             cursor.take(len)
         })();
-        let visits = visits
-            .ok_or_else(|| self.frames.damaged("a page is not readable as it was written"))?;
+        let visits =
+            visits.ok_or_else(|| self.frames.damaged("a written page cannot be read back"))?;
         self.frame.start = self.frame.end - cursor.rest().len();
         self.visits = self.frame.start - visits.len()..self.frame.start;
         Ok(())
@@ -279,7 +279,7 @@ impl RunCursor {
     #[expect(clippy::indexing_slicing, reason = "they lie in a frame that was found")]
     fn append_entries(&self, file: &[u8], out: &mut Vec<Entry>) -> Result<()> {
         let packed = Cursor::new(&file[self.visits.clone()]);
-        let damaged = || self.frames.damaged("an entry is not readable as it was written");
+        let damaged = || self.frames.damaged("a written entry cannot be read back");
         for entry in PackedEntries::new(packed, self.count) {
             out.push(entry.ok_or_else(damaged)?);
         }

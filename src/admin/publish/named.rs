@@ -87,7 +87,7 @@ pub fn check_file(
     else {
         let number = generation.number;
         return Err(Error::invalid_argument(format!(
-            "generation {number} lists no file {}",
+            "generation {number} does not list the file {}",
             name.escape_debug()
         )));
     };
@@ -109,7 +109,7 @@ pub(super) fn check_one(
     if checked == bytes {
         return Ok(());
     }
-    let what = format!("expected {bytes} bytes, as the generation says, found {checked}");
+    let what = format!("expected {bytes} bytes, as the generation states, found {checked}");
     Err(Error::corrupt(names.of(of), 0, what))
 }
 

@@ -52,7 +52,8 @@ impl PublishTarget {
         if let Some(other) = self.generations.iter().find(|of| of.published.store != store) {
             let other = other.published.store;
             return not(format!(
-                "the store {other:016x} is published there, and this is the store {store:016x}"
+                "it contains generations of the store {other:016x}, but this is the store \
+                 {store:016x}"
             ));
         }
         let Some(Generation { number, published, .. }) = self.generations.last() else {

@@ -139,7 +139,11 @@ impl RecoveredStore {
         let mut salvage = salvage.filter(|found| {
             let is_other = found.store.is_some_and(is_of_another);
             if is_other {
-                self.lose_from(next, None, "the catalog is of another store than the segments");
+                self.lose_from(
+                    next,
+                    None,
+                    "the catalog belongs to another store than the segments",
+                );
             }
             !is_other
         });
@@ -151,7 +155,8 @@ impl RecoveredStore {
                 None
             } else {
                 Some(
-                    "the catalog does not list the newest segment: it is older, or of another copy",
+                    "the catalog does not list the newest segment, so it is an older catalog, or \
+                     from a diverged copy of the store",
                 )
             };
             match apart {
@@ -202,14 +207,15 @@ impl RecoveredStore {
             ..lost_operations(
                 (first, Some(last)),
                 &format!(
-                    "{operations} of these refer to pages that lost operations may have \
-                     introduced; {visits} are visits"
+                    "{operations} of these operations refer to pages that lost operations may have \
+                     introduced; {visits} of them are visits"
                 ),
             )
         });
         if forgotten > 0 {
             let what = "forgot pages that lost operations may have introduced";
-            self.ambiguities.push(format!("{forgotten} of operations {first} to {last} {what}"));
+            self.ambiguities
+                .push(format!("{forgotten} of the operations {first} to {last} {what}"));
         }
     }
 
@@ -332,7 +338,7 @@ impl RecoveredStore {
                     pages: None,
                     after_url: None,
                     before_url: None,
-                    why: "no readable segment has these operations".to_owned(),
+                    why: "no readable segment contains these operations".to_owned(),
                 });
             }
             next = last.saturating_add(1);
@@ -346,7 +352,7 @@ impl RecoveredStore {
                 pages: None,
                 after_url: None,
                 before_url: None,
-                why: "a segment that cannot be read may have been the newest".to_owned(),
+                why: "a segment that cannot be read may have been the newest segment".to_owned(),
             });
         }
     }
@@ -414,7 +420,11 @@ impl RecoveredStore {
             loss.operations.is_some_and(|(_, end)| end.is_none_or(|end| end >= marked))
         });
         if marked > last && !said {
-            self.lose_from(last.saturating_add(1), Some(marked), "the journal ends before them");
+            self.lose_from(
+                last.saturating_add(1),
+                Some(marked),
+                "the journal ends before these operations",
+            );
         } else if marked < last.max(1) && self.has_flaw_of_catalog() && !self.loses_to_the_end(last)
         {
             // There is no mark, or the mark is older than the segments.

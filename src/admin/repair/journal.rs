@@ -46,11 +46,11 @@ pub(super) struct OrphanOperations {
     pub(super) range: Option<(u64, u64)>,
 }
 
-const DAMAGED: &str = "frames of the journal with wrong checksums";
-const MISSING: &str = "no frame of the journal that can be read has these operations";
-const AMBIGUOUS: &str =
-    "two frames of the journal begin there, and it is unknown which was committed";
-const UNREADABLE: &str = "operations of the journal that are not readable";
+const DAMAGED: &str = "the journal frames with these operations have wrong checksums";
+const MISSING: &str = "no readable journal frame contains these operations";
+const AMBIGUOUS: &str = "two journal frames begin with the first of these operations, and it is unknown which frame \
+     was committed";
+const UNREADABLE: &str = "the journal cannot be read at these operations";
 
 /// A frame to keep, and the index of its table of page numbers.
 struct KeptFrame {

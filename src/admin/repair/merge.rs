@@ -217,7 +217,7 @@ impl<'f> ComponentStream<'f> {
                         pages: Some(hole.pages),
                         after_url: hole.after,
                         before_url: hole.before,
-                        why: "pages without a valid checksum".to_owned(),
+                        why: "these pages have no valid checksum".to_owned(),
                     });
                 }
                 *visits += page.as_ref().map_or(0, |page| count_visits(&page.entries) as u64);

@@ -178,7 +178,7 @@ fn survey<'f>(
                 let (tombstones, resets_lost) = survey_segment(disk, frame, pace, repaired)?;
                 if tombstones.is_none() && component.operations.0 > oldest {
                     let name = FileName::Segment(frame.id());
-                    ambiguities.push(format!("the forgotten prefixes of {name} are lost"));
+                    ambiguities.push(format!("the list of forgotten prefixes in {name} is lost"));
                 }
                 (tombstones.unwrap_or_default(), resets_lost)
             }
@@ -262,7 +262,7 @@ fn copy_tables(
             pages: Some(0),
             after_url: None,
             before_url: None,
-            why: format!("the table of document frequencies of {} is damaged", info.name),
+            why: format!("the table of document frequencies of the epoch {} is damaged", info.name),
         });
         note(repaired, flaw);
     }

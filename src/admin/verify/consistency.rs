@@ -43,11 +43,11 @@ pub(super) fn pages(
         };
         in_force += shown.iter().filter(must_be_posted).count() as u64;
         if count_visits(&own) != record.visit_count() {
-            return Err(flaw("the number of a page's visits differs from its record"));
+            return Err(flaw("a page has another number of visits than its record states"));
         }
         let (first, last) = segment.numbers().times.unwrap_or((i64::MAX, i64::MIN));
         if own.iter().any(|e| e.is_visit() && !(first..=last).contains(&e.time().0)) {
-            return Err(flaw("a visit lies outside of the segment's range of times"));
+            return Err(flaw("a visit lies outside the time range of the segment"));
         }
         if !own.is_sorted() {
             return Err(flaw("the entries of a page are not in order"));
@@ -66,7 +66,7 @@ pub(super) fn pages(
             return Err(segment.damaged(
                 SectionTag::of(SectionKind::Hashes),
                 0,
-                "the hash of a page does not lead to it",
+                "the URL hash of a page does not lead to the page",
             ));
         }
         let ordinal =
@@ -77,7 +77,9 @@ pub(super) fn pages(
         }
     }
     if (visits, resets) != (segment.numbers().visits, segment.numbers().resets) {
-        return Err(flaw("the numbers of visits and resets differ from the trailer"));
+        return Err(flaw(
+            "the pages have other numbers of visits and resets than the segment states",
+        ));
     }
     Ok(in_force)
 }
@@ -90,13 +92,13 @@ pub(super) fn history(
 ) -> Result<()> {
     let flaw = |what: &str| Error::corrupt("segments", 0, format!("{}: {what}", page.url));
     let Some((_, entries)) = history.filter(|(url, _)| *url == page.url) else {
-        return Err(flaw("the page has a head and no entries"));
+        return Err(flaw("the page has a head but no entries"));
     };
     if count_visits(&entries) as u64 != page.visits {
-        return Err(flaw("its head counts a wrong number of visits"));
+        return Err(flaw("the head of the page states a wrong number of visits"));
     }
     if Changes::of(&entries, epochs) != page.changes {
-        return Err(flaw("its change statistics do not match its visits"));
+        return Err(flaw("the change statistics of the page do not match its visits"));
     }
     Ok(())
 }
@@ -106,7 +108,7 @@ pub(super) fn counts(counted: StoreTotals, found: StoreTotals) -> Result<()> {
     if counted == found {
         return Ok(());
     }
-    let what = format!("their totals are {counted}, but there are {found}");
+    let what = format!("the totals in the segments are {counted}, but the store has {found}");
     Err(Error::corrupt("segments", 0, what))
 }
 
@@ -158,7 +160,7 @@ pub(super) fn tables(
                         .find(|c| c.compared() == Some(fingerprint) && c.epoch.0 == tables.epoch);
                     let Some(content) = same else {
                         return Err(flaw(
-                            "a fingerprint leads to a page on which it is not in force",
+                            "a posting list names a page on which its fingerprint is not in force",
                         ));
                     };
                     let digest = content.digest;
@@ -167,20 +169,21 @@ pub(super) fn tables(
             }
             if !tables.has_tags(ordinal, &mut tags)? {
                 return Err(flaw(
-                    "the digests of a posting list are not those in force on its pages",
+                    "the digests in a posting list differ from the digests in force on its pages",
                 ));
             }
         }
     }
     if longest != live.segment.numbers().longest_list {
-        let what = "the longest posting list has another length than its numbers say";
+        let what = "the longest posting list has another length than the segment states";
         return Err(live.segment.damaged(SectionTag::of(SectionKind::Lists), 0, what));
     }
     // Each fingerprint is in force on a page, and a page has at most one fingerprint of an epoch in
     // force.
     if (posted, fingerprints) != (in_force, live.segment.numbers().fingerprints) {
         let tag = SectionTag::of(SectionKind::Pages);
-        let what = "the fingerprints of the pages differ from those of the tables";
+        let what =
+            "the fingerprints in force on the pages differ from the fingerprints in the tables";
         return Err(live.segment.damaged(tag, 0, what));
     }
     Ok(())

@@ -21,7 +21,8 @@ impl RawHeader {
     pub(in crate::catalog) fn read(file: &dyn DiskFile) -> Result<RawHeader> {
         let len = file.size().map_err(|e| Error::io("measure", FileName::Catalog, e))?;
         if len < PAGE_BYTES {
-            let what = format!("it has {len} bytes, and a database has {PAGE_BYTES} or more");
+            let what =
+                format!("it has {len} bytes, but a redb database has at least {PAGE_BYTES} bytes");
             return Err(damaged(0, what));
         }
         let mut bytes = [0; HEADER_BYTES];

@@ -90,9 +90,7 @@ impl<'h> RedbHeader<'h> {
             && (1..=REGION_PAGES_MAX).contains(&(self.regions + u64::from(more > 0)))
             && self.more_pages <= self.region_pages;
         if !is_parted || self.state & RECOVERY == 0 && !is_possible {
-            let what = format!(
-                "its header describes a file that does not have {len} bytes, as this one does"
-            );
+            let what = format!("its header describes a file of another length than {len} bytes");
             return Err(damaged(16, what));
         }
         Ok(())

@@ -170,7 +170,9 @@ impl<'f> RedbTree<'f> {
             for pages in listed {
                 let checked = match pages {
                     Some(pages) => pages.into_iter().try_for_each(|p| self.place(p).map(drop)),
-                    None => Err(damaged(0, format!("a row of its table {} is cut", table.name))),
+                    None => {
+                        Err(damaged(0, format!("a row of its table {} is cut short", table.name)))
+                    }
                 };
                 checked.or_else(|e| (self.flaw)(e))?;
             }

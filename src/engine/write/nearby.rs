@@ -112,7 +112,7 @@ impl FromHit for RankedHit {
 
     fn of(near: NearMatch, head: Option<&PageHead>, location: PageAddress) -> Result<RankedHit> {
         let head = head.ok_or_else(|| {
-            let what = format!("a fingerprint says that {} is known", near.url);
+            let what = format!("a fingerprint refers to {}, but the page has no record", near.url);
             Error::corrupt("segments", 0, what)
         })?;
         let (weight, since) = (head.properties.weight(), InForceSince::of(head));

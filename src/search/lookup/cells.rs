@@ -162,7 +162,7 @@ impl<C: Column> CellContext<'_, C> {
 /// Builds the error for a reference to a line beyond the lines `all` of a column.
 #[cold]
 fn beyond<C: Column>(column: &C, all: &[CacheLine]) -> C::Error {
-    column.damaged(all.len() as u64 * LINE_BYTES, "something refers to lines beyond its end")
+    column.damaged(all.len() as u64 * LINE_BYTES, "another section refers to lines beyond its end")
 }
 
 /// Queries in flight.

@@ -60,7 +60,7 @@ fn invalid_rotations_are_reported() {
     let (_, whole) = healthy(rotations(9));
     assert_eq!(whole.check(), Ok(()));
     let check = |change: ColumnEdit<'_>| error_of(&whole, change);
-    let bucket = "a bucket does not begin where the one before it ends";
+    let bucket = "a bucket does not begin where the bucket before it ends";
     let place = "an entry is not where its fingerprint belongs";
     let Index::Rotations(Rotations { tables: [first, ..], .. }) = &whole.index else {
         unreachable!()
@@ -80,7 +80,7 @@ fn invalid_rotations_are_reported() {
     let entry = u32::from_le_bytes(first.buckets.0[full + 60..][..4].try_into().unwrap());
     let at = (entry & 0x7fff_ffff) as usize * 4;
     assert_eq!(check(&|columns| columns[2][at..at + 8].rotate_left(4)), place);
-    assert_eq!(check(&|columns| columns[1].push(0)), "it has entries behind the last bucket");
+    assert_eq!(check(&|columns| columns[1].push(0)), "it has entries after the last bucket");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn ordinal_beyond_the_end_is_an_error() {
         let found = tables.find_by(way, 0, &fingerprints[..1], 3, &mut Vec::new());
         assert!(matches!(
             found,
-            Err(ColumnFault::Damaged(_, "it refers to a fingerprint beyond the last one"))
+            Err(ColumnFault::Damaged(_, "it refers to a fingerprint beyond the last fingerprint"))
         ));
     }
 }

@@ -23,16 +23,16 @@ fn backup_of_another_store_is_refused() {
     let other = SimDisk::new();
     other.set_seed(7);
     drop(create(&other, small()));
-    assert_eq!(refused(&from, &other), "it is another store");
+    assert_eq!(refused(&from, &other), "it belongs to another store");
     let to = SimDisk::new();
     back_up(&from, &to).unwrap();
-    assert_eq!(refused(&other, &to), "it is another store");
+    assert_eq!(refused(&other, &to), "it belongs to another store");
 }
 
 #[test]
 fn backup_that_was_written_to_is_refused() {
     let (from, store) = source();
-    let written = "it was opened for writing, so it is a separate store now";
+    let written = "it was opened for writing after the backup, so it is a separate store now";
     let to = SimDisk::new();
     back_up(&from, &to).unwrap();
     // Reading it is harmless.
@@ -62,7 +62,13 @@ fn newer_or_diverged_backup_is_refused() {
     back_up(&from, &to).unwrap();
     let last = store.snapshot().sequence();
     let why = refused(&older, &to);
-    assert_eq!(why, format!("it has operation {last}, and the store ends at {}", last - 1));
+    assert_eq!(
+        why,
+        format!(
+            "its last operation is {last}, but the last operation of the store is {}",
+            last - 1
+        )
+    );
     // The same operations in another segment with the same number.
     older.set_seed(5);
     let other = open(&older, small());
@@ -107,7 +113,7 @@ fn unsuitable_target_directories_are_refused() {
     std::fs::create_dir(&safe).unwrap();
     std::fs::write(safe.join("notes"), "mine").unwrap();
     let error = backup(&path, &safe, options()).unwrap_err().to_string();
-    assert!(error.contains("it holds something else"), "{error}");
+    assert!(error.contains("it contains other files, such as notes"), "{error}");
     assert_eq!(std::fs::read_dir(&safe).unwrap().count(), 1);
 }
 

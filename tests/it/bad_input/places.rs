@@ -70,7 +70,7 @@ fn store_is_not_created_over_a_leftover_snapshot_file() {
     let before = listing(dir.path());
     let error = Store::create(dir.path(), small()).unwrap_err();
     assert!(matches!(error, Error::NotAStore { found: NotStore::Other, .. }), "{error}");
-    assert!(error.to_string().contains("restore catalog.redb from a copy"), "{error}");
+    assert!(error.to_string().contains("restore the store from a backup"), "{error}");
     assert_eq!(listing(dir.path()), before);
 }
 

@@ -174,7 +174,7 @@ fn head_and_body_of_different_copies_are_damage() {
     let name = newest(&own);
     let mut segment = file(&own, name).to_vec();
     segment[..64].copy_from_slice(&file(&other, name)[..64]);
-    is_refused(&with(&own, name, segment), name, &["not of one file"]);
+    is_refused(&with(&own, name, segment), name, &["belong to different files"]);
 }
 
 #[test]
@@ -345,7 +345,7 @@ fn snapshot_of_a_diverged_copy_is_refused() {
     store.close().unwrap();
     let own = disk.contents();
     let mixed = mixed(&other, &own, &[FileName::Catalog, FileName::Lock]);
-    let repaired = is_refused(&mixed, FileName::Snapshot, &["two diverged copies"]);
+    let repaired = is_refused(&mixed, FileName::Snapshot, &["diverged copies of the store"]);
     assert_eq!(repaired.pages, 50);
     assert!(saved(&mixed).1 == held(&own));
 }

@@ -105,7 +105,10 @@ fn modified_generation_is_refused() {
     for len in 0..bytes.len() {
         assert!(refused(&bytes[..len], 1).contains("generations/0000000001"), "{len} bytes");
     }
-    assert!(refused(&bytes, 2).contains("it is generation 1, under another name"));
+    assert!(
+        refused(&bytes, 2)
+            .contains("it contains generation 1, but has the name of another generation")
+    );
 
     // With a valid checksum: a wrong number of tables, and a wrong epoch of the only one.
     let count = bytes.len() - 4 - 12 - 4;
@@ -132,5 +135,5 @@ fn modified_generation_is_refused() {
     twice.extend([&table[..], &table, &[0; 4]].concat());
     let len = (twice.len() - 20) as u32;
     twice[12..16].copy_from_slice(&len.to_le_bytes());
-    assert!(refused(&summed(twice), 1).contains("its tables are not of its epochs"));
+    assert!(refused(&summed(twice), 1).contains("its tables are not in the order of its epochs"));
 }

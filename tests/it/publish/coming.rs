@@ -49,7 +49,10 @@ fn torn_or_truncated_generation_is_skipped_until_whole() {
     cut(&torn, newest, 0);
     let mut reader = Reader::published(on(&torn), None).unwrap();
     let why = reader.incomplete().unwrap().why.clone();
-    assert!(why.contains("generations/0000000002 is cut, or being written"), "{why}");
+    assert!(
+        why.contains("generations/0000000002 is cut short, or is still being written"),
+        "{why}"
+    );
     assert!(!reader.refresh().unwrap());
     assert_eq!(reader.incomplete().unwrap().generation, 2);
     assert!(Reader::published(on(&torn), 2).is_err());
@@ -129,7 +132,10 @@ fn whole_but_damaged_generation_is_an_error() {
     let renamed = to.crash_all_kept();
     renamed.open(FileName::Generation(3), Access::Create).unwrap().write_at(0, &first).unwrap();
     let error = Reader::published(on(&renamed), None).unwrap_err().to_string();
-    assert!(error.contains("it is generation 1, under another name"), "{error}");
+    assert!(
+        error.contains("it contains generation 1, but has the name of another generation"),
+        "{error}"
+    );
     // The last byte of a complete segment.
     let newest = files(on(&to), 2).unwrap().remove(0).name;
     let name = *names(&to, Dir::Files).iter().find(|name| name.to_string() == newest).unwrap();

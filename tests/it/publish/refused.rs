@@ -27,17 +27,14 @@ fn directory_of_another_store_or_a_store_is_refused() {
     let another = create(&other, small());
     another.observe(Observation::gone(URLS[0], ms(5))).unwrap();
     let refused = why(another.publish(on(&to), options()));
-    assert!(
-        refused.starts_with("the store ") && refused.contains("is published there"),
-        "{refused}"
-    );
+    assert!(refused.starts_with("it contains generations of the store "), "{refused}");
     assert!(to.contents() == before);
     let refused = why(publish(on(&from), on(&other), options()));
     assert_eq!(refused, "it is a store itself; name another directory");
     let none = SimDisk::new();
     assert!(why(publish(on(&none), on(&to), options())).contains("catalog.redb"));
     let nothing = Reader::published(on(&none), None).unwrap_err().to_string();
-    assert!(nothing.contains("nothing is published there"), "{nothing}");
+    assert!(nothing.contains("it contains no published generation"), "{nothing}");
 }
 
 #[test]
@@ -76,7 +73,13 @@ fn older_or_diverged_copy_of_the_store_is_refused() {
         let error = backup(on(disk), on(&backed), BackupOptions::default()).unwrap_err();
         assert!(error.to_string().contains(part), "{error}");
     };
-    refused(&older, &format!("it has operation {}, and the store ends at", newest.sequence));
+    refused(
+        &older,
+        &format!(
+            "its last operation is {}, but the last operation of the store is",
+            newest.sequence
+        ),
+    );
     go_on(&other, URLS[1], 3);
     refused(&other, "its segment ");
     // Also if it has more operations, with numbers that the other lacks.
@@ -125,7 +128,7 @@ fn published_directory_is_readable_but_not_writable() {
     std::fs::remove_dir_all(to.join("generations")).unwrap();
     assert!(is_published(&to).unwrap());
     let error = Reader::open(&to).unwrap_err().to_string();
-    assert!(error.contains("nothing is published there"), "{error}");
+    assert!(error.contains("it contains no published generation"), "{error}");
     std::fs::remove_dir_all(to.join("files")).unwrap();
     assert!(!is_published(&to).unwrap() && !is_published(&new).unwrap());
     // Other folders with these names.
@@ -159,7 +162,7 @@ fn unsuitable_directories_are_refused() {
     }
     std::fs::create_dir(&to).unwrap();
     std::fs::write(to.join("notes"), "mine").unwrap();
-    assert!(why(store.publish(&to, options())).contains("it holds something else, notes"));
+    assert!(why(store.publish(&to, options())).contains("it contains other files, such as notes"));
     assert_eq!(std::fs::read_dir(&to).unwrap().count(), 1);
     std::fs::remove_file(to.join("notes")).unwrap();
     store.publish(&to, options()).unwrap();

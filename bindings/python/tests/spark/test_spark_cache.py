@@ -81,7 +81,7 @@ def test_patterns_are_resolved_level_by_level(tmp_path: Path, cache: "Cache") ->
     assert [pinned.name for pinned in resolved(cache, f"{base}/there/.w*")] == [".w3"]
     with pytest.raises(FileNotFoundError, match="there/z.: no such directory"):
         resolved(cache, f"{base}/there/z*")
-    with pytest.raises(simkeep.NotAStoreError, match="there/z: nothing is published there"):
+    with pytest.raises(simkeep.NotAStoreError, match="there/z: it contains no published generation"):
         resolved(cache, f"{base}/there/z")
     with pytest.raises(ValueError, match="there is no generation 7; there are 1"):
         resolved(cache, f"{base}/there/w1", generation=7)

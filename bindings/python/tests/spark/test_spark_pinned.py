@@ -57,7 +57,7 @@ def test_paths_without_a_published_store_are_rejected(spark: "SparkSession", tmp
     with pytest.raises(simkeep.NotAStoreError, match="not a published store: simkeep publish"):
         Stores(spark, tmp_path / "s")
     (tmp_path / "empty" / "generations").mkdir(parents=True)
-    with pytest.raises(simkeep.NotAStoreError, match="nothing is published there"):
+    with pytest.raises(simkeep.NotAStoreError, match="it contains no published generation"):
         Stores(spark, tmp_path / "empty")
     shutil.copytree(to, tmp_path / "copy")
     with pytest.raises(ValueError, match="this is the store of .*/w, which is to be named once"):

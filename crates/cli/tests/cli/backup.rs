@@ -88,12 +88,12 @@ fn directory_that_is_not_a_backup_is_left_unchanged() {
         "does not contain an earlier state of this store: it belongs to another store; name another",
     );
     place.write("mine/notes", "");
-    refused("mine", "it holds something else, notes");
+    refused("mine", "it contains other files, such as notes");
     let own = place.store().display().to_string();
     refused(&own, "it is the store itself");
     place.done(&["backup", "safe"]);
     Store::open(place.path("safe"), Options::default()).unwrap().close().unwrap();
-    refused("safe", "it was opened for writing, so it is a separate store now");
+    refused("safe", "it was opened for writing after the backup, so it is a separate store now");
 }
 
 #[test]

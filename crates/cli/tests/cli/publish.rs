@@ -147,7 +147,7 @@ fn older_or_diverged_copy_of_the_store_is_refused() {
         let begin = "public does not contain an earlier state of this store: generation 1 is not an earlier state: ";
         assert!(ran.err.contains(begin) && ran.err.contains(part), "{}", ran.err);
     };
-    refused("and the store ends at ");
+    refused("but the last operation of the store is ");
     place.write("more", "{\"url\":\"http://d.example/\",\"t\":8,\"status\":404}");
     place.done(&["ingest", "more", "--store", "other"]);
     refused("its segment ");

@@ -51,7 +51,7 @@ def _here(folder: str, number: int | None, epoch: str | None) -> Seen:
 def _elsewhere(remote: Remote, number: int | None, epoch: str | None) -> Seen:
     there = remote.generations()
     if not there:
-        what = "nothing is published there: simkeep publish makes a directory of a store, which is to be carried there"
+        what = "it contains no published generation: publish a store with simkeep publish, and copy it there"
         raise simkeep.NotAStoreError(f"{remote.where}: {what}")
     if number is not None:
         _check_number(remote.where, number, there)
