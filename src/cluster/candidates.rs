@@ -152,8 +152,9 @@ impl Candidates {
     /// scratch file cannot be written.
     pub fn add(&self, location: PageLocation, sketch: BitSketch) -> Result<()> {
         let number = self.pages.number(location.0);
-        let number = number
-            .ok_or_else(|| Error::InvalidArgument(format!("{location:?} has no candidate")))?;
+        let number = number.ok_or_else(|| {
+            Error::InvalidArgument(format!("no candidate has the location {location:?}"))
+        })?;
         let pushed = self.sketches.lock().push(NumberedSketch { number, sketch });
         pushed.map_err(|e| self.clusters.work.named(e))
     }
@@ -180,7 +181,7 @@ impl Candidates {
     pub fn clusters(self, resemblance: f64, progress: &Progress) -> Result<Clusters> {
         if !(0.0..=1.0).contains(&resemblance) {
             return Err(Error::InvalidArgument(format!(
-                "a resemblance is between 0 and 1: {resemblance}"
+                "the resemblance must be from 0 to 1, but it is {resemblance}"
             )));
         }
         let Candidates { asked, clusters, pages, sketches } = self;

@@ -65,7 +65,7 @@ impl<T: FixedSizeItem> SpillColumn<T> {
         self.len = self.len.checked_add(1).ok_or(Error::Limit {
             what: "pages to cluster",
             max: u32::MAX.into(),
-            instead: "cluster those under several prefixes",
+            instead: "cluster the pages under one prefix at a time",
         })?;
         self.pending.push(item);
         // Without `pending`, each batch of leaders that does not fit

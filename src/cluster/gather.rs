@@ -69,7 +69,7 @@ pub(super) fn each_page(
         page = page.checked_add(1).ok_or(Error::Limit {
             what: "pages to cluster",
             max: u32::MAX.into(),
-            instead: "cluster those under several prefixes",
+            instead: "cluster the pages under one prefix at a time",
         })?;
     }
     Ok(pages.without_fingerprint())

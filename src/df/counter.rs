@@ -190,7 +190,7 @@ impl FrequencyCounter {
 
 /// The error for more documents than a table can count.
 pub(super) fn too_many_documents() -> Error {
-    let instead = "count fewer into one table";
+    let instead = "count fewer documents into one table";
     Error::Limit { what: "documents in a table", max: u32::MAX.into(), instead }
 }
 

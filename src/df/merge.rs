@@ -54,29 +54,37 @@ pub(super) fn merge_into(
 /// The frame of the merged table before the table is written.
 fn frame_of(tables: &[FrequencyTable], least: u32) -> Result<TableFrame> {
     let refused = |what: String| Err(Error::InvalidArgument(what));
-    let Some(first) = tables.first() else { return refused("name a table to merge".into()) };
+    let Some(first) = tables.first() else {
+        return refused("there is no table to merge; name at least one table".into());
+    };
     if let Some(other) = tables.iter().find(|table| table.features() != first.features()) {
         let (one, other) = (first.features(), other.features());
-        return refused(format!("tables of {one} and of {other} cannot be merged"));
+        return refused(format!(
+            "a table of the features {one} and a table of the features {other} cannot be merged"
+        ));
     }
     let mut ids: Vec<u64> = tables.iter().map(FrequencyTable::id).collect();
     ids.sort_unstable();
     if ids.windows(2).any(|pair| pair.first() == pair.last()) {
-        return refused("the same table is given twice, and would be counted twice".into());
+        return refused(
+            "the same table is given twice, and its documents would count twice; name each table \
+             once"
+                .into(),
+        );
     }
     let thinned = tables.iter().map(FrequencyTable::left_out).find(|(_, left_out)| *left_out > 0);
     let (left_least, left_out) = thinned.unwrap_or((0, 0));
     match tables {
         [_] if least < left_least => {
             return refused(format!(
-                "the table left out features of fewer than {left_least} documents; leave out at \
-                 least as many"
+                "the table lacks features of fewer than {left_least} documents; leave out features \
+                 of fewer than {left_least} documents or more"
             ));
         }
         [_, _, ..] if left_out > 0 => {
             return refused(format!(
-                "a table left out features of fewer than {left_least} documents; merge tables \
-                 with all features, and leave rare ones out of the result"
+                "a table lacks features of fewer than {left_least} documents; merge tables with \
+                 all features, and leave out rare features in the result"
             ));
         }
         _ => {}

@@ -137,11 +137,11 @@ fn incompatible_tables_are_refused_with_the_reason() {
     let other =
         FrequencyCounter::at(on(&SimDisk::new()), &Recipe::words(2), 0).unwrap().freeze(1).unwrap();
     for (tables, least, why) in [
-        (vec![], 1, "name a table"),
-        (vec![table(1), other], 1, "of words1 and of words2"),
+        (vec![], 1, "no table to merge"),
+        (vec![table(1), other], 1, "features words1 and a table of the features words2"),
         (vec![table(1), table(1)], 1, "twice"),
-        (vec![table(1), table(2)], 2, "left out features of fewer than 2"),
-        (vec![table(2)], 1, "left out features of fewer than 2"),
+        (vec![table(1), table(2)], 2, "lacks features of fewer than 2"),
+        (vec![table(2)], 1, "lacks features of fewer than 2"),
     ] {
         let error = merge_into(fresh(), &tables, least).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");

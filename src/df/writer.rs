@@ -95,7 +95,7 @@ impl TableWriter {
         }
         self.frame.terms += 1;
         if self.frame.terms >= u64::from(u32::MAX) {
-            let (what, instead) = ("features in a table", "leave rare ones out");
+            let (what, instead) = ("features in a table", "leave out rare features");
             return Err(Error::Limit { what, max: u64::from(u32::MAX) - 1, instead });
         }
         self.counts[leading(hash, self.bits)] += 1;

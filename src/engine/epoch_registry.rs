@@ -186,7 +186,11 @@ impl EpochRegistry {
             return Ok(());
         }
         if !may_end(&view.epochs, info) {
-            let what = format!("{} is the last of its role; begin another epoch first", info.name);
+            let what = format!(
+                "the epoch {} is the last epoch with its role; begin another epoch with this role \
+                 first",
+                info.name
+            );
             return Err(Error::InvalidArgument(what));
         }
         if left < u64::MAX {

@@ -141,7 +141,7 @@ pub(crate) fn may_end(epochs: &[EpochInfo], info: &EpochInfo) -> bool {
 pub(crate) fn check_name(name: &str) -> Result<()> {
     if !is_epoch_name(name) {
         return Err(Error::invalid_argument(
-            "an epoch's name has 1 to 256 bytes and no control characters",
+            "the name of an epoch must have 1 to 256 bytes and no control characters",
         ));
     }
     Ok(())
@@ -172,8 +172,8 @@ pub(crate) fn new_epoch(
     if !bands.are_possible() {
         let Bands { minor, moderate } = bands;
         let what = format!(
-            "the bands of an epoch are at most 64 bits, the larger ones for more: not {minor} and \
-             {moderate}"
+            "the minor band of an epoch must not exceed the moderate band, and the moderate band \
+             must not exceed 64 bits, but the bands are {minor} and {moderate} bits"
         );
         return Err(Error::InvalidArgument(what));
     }

@@ -142,8 +142,8 @@ fn origin_of(view: &View, epoch: Epoch) -> Result<Option<Origin>> {
     let Some(named) = ParsedEpochName::parse(&info.name) else { return Ok(None) };
     if !named.is_current_version() {
         return Err(Error::InvalidArgument(format!(
-            "an earlier version of simkeep made the fingerprints of {}, and this one makes others, of \
-             {}; they must not be compared: begin an epoch",
+            "an earlier version of simkeep made the fingerprints of {}; this version makes \
+             fingerprints of {}, which must not be compared with them; begin a new epoch",
             info.name,
             named.recipe.name()
         )));
@@ -189,14 +189,16 @@ fn made_otherwise(info: &EpochInfo) -> String {
     };
     if ParsedEpochName::parse(name).is_some_and(lacks_table) {
         return format!(
-            "no text gets a fingerprint of {name}: the recipe needs a table of document frequencies, and \
-             the epoch has none; begin one that has, by simkeep epoch begin --df, or begin {new}"
+            "no text gets a fingerprint of {name}: the recipe needs a table of document \
+             frequencies, but the epoch has no table; begin an epoch with a table (simkeep epoch \
+             begin --df), or begin the epoch {new}"
         );
     }
     format!(
-        "no text gets a fingerprint of {name}, which another version of simkeep made: this one makes those \
-         of {new}, and they must not be compared; begin an epoch, by simkeep epoch begin or \
-         begin_epoch(), then simkeep ingest --restate gives it what was crawled before"
+        "no text gets a fingerprint of {name}: another version of simkeep made these fingerprints; \
+         this version makes fingerprints of {new}, which must not be compared with them; begin a \
+         new epoch (simkeep epoch begin, or begin_epoch()), then add fingerprints of the pages \
+         crawled before with simkeep ingest --restate"
     )
 }
 
@@ -205,9 +207,10 @@ fn made_elsewhere(change: Option<&EpochInfo>) -> String {
     let name = change.map_or("an epoch that is damaged", |info| &info.name);
     let new = Origin::default().name();
     format!(
-        "no text gets a fingerprint of {name}, the epoch of this store: those are made elsewhere, and \
-         simkeep makes those of {new}, which must not be compared; give fingerprints in place of texts, \
-         or begin an epoch for texts, by simkeep epoch begin or begin_epoch()"
+        "no text gets a fingerprint of {name}, the epoch of this store: another program makes \
+         these fingerprints, and simkeep makes fingerprints of {new}, which must not be compared \
+         with them; pass fingerprints instead of texts, or begin an epoch for texts (simkeep \
+         epoch begin, or begin_epoch())"
     )
 }
 

@@ -110,7 +110,7 @@ impl Origin {
     pub fn extractor(mut self, name: &str) -> Result<Origin> {
         if name.is_empty() || name.contains(char::is_whitespace) {
             return Err(Error::invalid_argument(
-                "an extractor's name must not be empty or have spaces",
+                "the name of an extractor must not be empty or contain spaces",
             ));
         }
         self.extractor = Some(name.to_owned());
@@ -125,7 +125,7 @@ impl Origin {
     pub fn table(mut self, table: impl Into<Arc<FrequencyTable>>) -> Result<Origin> {
         let table = table.into();
         if !self.recipe.needs_frequencies() {
-            let what = format!("the recipe {} uses no table", self.recipe);
+            let what = format!("the recipe {} uses no table of document frequencies", self.recipe);
             return Err(Error::InvalidArgument(what));
         }
         Fingerprinter::with_frequencies(&self.recipe, &*table)?;

@@ -87,11 +87,16 @@ impl<'t> Fingerprinter<'t> {
         check(recipe)?;
         let (own, counted) = (recipe.features(), frequencies.features());
         if recipe.needs_frequencies() && own != counted {
-            let what = format!("the recipe {recipe} needs frequencies of {own}, not of {counted}");
+            let what = format!(
+                "the recipe {recipe} needs document frequencies of the features {own}, but the \
+                 table has the features {counted}"
+            );
             return Err(FingerprintError::Invalid(what));
         }
         if recipe.needs_frequencies() && frequencies.documents() == 0 {
-            let what = format!("the recipe {recipe} needs frequencies of some documents");
+            let what = format!(
+                "the recipe {recipe} needs document frequencies from at least one document"
+            );
             return Err(FingerprintError::Invalid(what));
         }
         Ok(Fingerprinter::with(recipe, Some(frequencies), FingerprintKernel::fastest()))
@@ -229,6 +234,8 @@ impl<'t> Fingerprinter<'t> {
 fn check(recipe: &Recipe) -> Result<()> {
     match recipe.invalid_reason() {
         None => Ok(()),
-        Some(what) => Err(FingerprintError::Invalid(format!("{recipe} is not a recipe: {what}"))),
+        Some(what) => {
+            Err(FingerprintError::Invalid(format!("the recipe {recipe} is invalid: {what}")))
+        }
     }
 }

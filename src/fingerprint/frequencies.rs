@@ -28,7 +28,9 @@ pub(super) fn look_up(table: &dyn Frequencies, hashes: &[u64], out: &mut Vec<u64
     table.frequencies(hashes, out)?;
     if out.len() != hashes.len() {
         let (given, asked) = (out.len(), hashes.len());
-        let what = format!("a table gave {given} frequencies for {asked} features");
+        let what = format!(
+            "the table of document frequencies returned {given} frequencies for {asked} features"
+        );
         return Err(FingerprintError::Invalid(what));
     }
     Ok(())

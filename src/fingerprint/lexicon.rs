@@ -52,14 +52,17 @@ impl<'t> Lexicon<'t> {
             (Recipe::words(1).features(), table.features(), table.documents());
         if of != words || documents < 2 {
             let what = format!(
-                "a lexicon needs frequencies of {words} in two documents or more, not of {of} in {documents}"
+                "a lexicon needs document frequencies of the features {words} from at least two \
+                 documents, but the table has the features {of} of {documents} documents"
             );
             return Err(FingerprintError::Invalid(what));
         }
         let (least, most) = rarity.into_inner();
         if least > most || most > Ratio::ONE {
-            let what =
-                format!("the rarity of a lexicon lies in 0 to 1, and not from {least} to {most}");
+            let what = format!(
+                "the rarities of a lexicon must ascend within 0 to 1, but they are {least} to \
+                 {most}"
+            );
             return Err(FingerprintError::Invalid(what));
         }
         Ok(Lexicon { table, least, most })
@@ -155,13 +158,19 @@ mod tests {
         let all = Ratio::ZERO..=Ratio::ONE;
         assert!(
             refused(&InMemoryFrequencies::new(&Recipe::words(1)), all.clone())
-                .contains("words1 in 0")
+                .contains("features words1 of 0 documents")
         );
-        assert!(refused(&InMemoryFrequencies::new(&Recipe::words(2)), all).contains("words2 in 0"));
-        let counted = counted();
-        assert!(refused(&counted, Ratio::ZERO..=Ratio::percent(101)).contains("from 0 to 1.01"));
         assert!(
-            refused(&counted, Ratio::percent(6)..=Ratio::percent(5)).contains("from 0.06 to 0.05")
+            refused(&InMemoryFrequencies::new(&Recipe::words(2)), all)
+                .contains("features words2 of 0 documents")
+        );
+        let counted = counted();
+        assert!(
+            refused(&counted, Ratio::ZERO..=Ratio::percent(101)).contains("they are 0 to 1.01")
+        );
+        assert!(
+            refused(&counted, Ratio::percent(6)..=Ratio::percent(5))
+                .contains("they are 0.06 to 0.05")
         );
         let debug = format!("{:?}", Lexicon::new(&counted, Ratio::ZERO..=Ratio::ONE).unwrap());
         assert_eq!(debug, "Lexicon(0..=1 of 100 documents)");

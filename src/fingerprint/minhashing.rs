@@ -56,7 +56,8 @@ impl MinwiseBuilder {
         // A look-up that failed before fails again here and returns its error.
         self.take_waiting(table)?;
         if self.has_failed {
-            let what = "the table of document frequencies failed once, and then worked: try again";
+            let what = "the table of document frequencies failed, and worked at the next attempt; make \
+                 the fingerprint again";
             return Err(FingerprintError::Invalid(what.to_owned()));
         }
         Ok(())

@@ -160,8 +160,8 @@ impl FromStr for Recipe {
         match Recipe::of_any_version(name) {
             Ok((recipe, VERSION)) => Ok(recipe),
             Ok((recipe, version)) => Err(wrong(format!(
-                "an earlier simkeep made fingerprints of version {version}, and this one makes \
-                 those of version {VERSION}, {recipe}"
+                "version {version} belongs to an earlier simkeep, and this simkeep makes \
+                 fingerprints of version {VERSION}, {recipe}"
             ))),
             Err(what) => Err(wrong(what)),
         }
@@ -178,10 +178,10 @@ impl Recipe {
     /// Returns an error that describes what is wrong with the name.
     pub(crate) fn of_any_version(name: &str) -> Result<(Recipe, u32), String> {
         let Some((parts, digits)) = name.split_once('/') else {
-            return Err("it names no version after a slash".into());
+            return Err("it has no version after a slash".into());
         };
         let known = (1..=VERSION).find(|version| version.to_string() == digits);
-        let Some(version) = known else { return Err(format!("this is version {VERSION}")) };
+        let Some(version) = known else { return Err(format!("its version must be {VERSION}")) };
         let mut parts = parts.split('-');
         let first = parts.next().unwrap_or_default();
         let grams = |unit, n: &str| match n.parse() {
@@ -193,10 +193,13 @@ impl Recipe {
             .and_then(|n| grams(GramUnit::Words, n))
             .or_else(|| first.strip_prefix("chars").and_then(|n| grams(GramUnit::Chars, n)));
         let Some(mut recipe) = recipe else {
-            return Err(format!("it begins with words1 to words{GRAM_MAX} or chars1 …"));
+            return Err(format!(
+                "it does not begin with words1 to words{GRAM_MAX} or chars1 to chars{GRAM_MAX}"
+            ));
         };
         for part in parts {
-            recipe = recipe.with(part).ok_or_else(|| format!("it has nothing like {part:?}"))?;
+            recipe =
+                recipe.with(part).ok_or_else(|| format!("it has the unknown part {part:?}"))?;
         }
         if let Some(nonsense) = recipe.invalid_reason() {
             return Err(nonsense);
@@ -204,7 +207,7 @@ impl Recipe {
         // Two names for one recipe would create two epochs that cannot be compared.
         let spelled = recipe.name_of_version(version);
         if spelled != name {
-            return Err(format!("its name is {spelled}"));
+            return Err(format!("this recipe has the name {spelled}"));
         }
         Ok((recipe, version))
     }
@@ -295,23 +298,23 @@ mod tests {
         for (name, why) in [
             ("", "version"),
             ("words2-sqrt", "version"),
-            ("words2-sqrt/3", "this is version 2"),
-            ("words2-sqrt/0", "this is version 2"),
-            ("words2-sqrt/01", "this is version 2"),
-            ("words2-sqrt/1", "those of version 2, words2-sqrt/2"),
-            ("words2-jenkins-mod4-sqrt/1", "those of version 2, words2-jenkins-mod4-sqrt/2"),
+            ("words2-sqrt/3", "its version must be 2"),
+            ("words2-sqrt/0", "its version must be 2"),
+            ("words2-sqrt/01", "its version must be 2"),
+            ("words2-sqrt/1", "fingerprints of version 2, words2-sqrt/2"),
+            ("words2-jenkins-mod4-sqrt/1", "fingerprints of version 2, words2-jenkins-mod4-sqrt/2"),
             ("words9-sqrt/2", "words8"),
             ("words-sqrt/2", "words1"),
             ("lines2-sqrt/2", "words1"),
-            ("words2/2", "its name is words2-sqrt/2"),
-            ("words2-sqrt-jenkins/2", "its name is words2-jenkins-sqrt/2"),
+            ("words2/2", "this recipe has the name words2-sqrt/2"),
+            ("words2-sqrt-jenkins/2", "this recipe has the name words2-jenkins-sqrt/2"),
             ("words2-sqrt-from0.010/2", "from0.01/2"),
             ("words2-sqrt-by:halves/2", "\"by:halves\""),
             ("words2-sqrt-top/2", "\"top\""),
             ("words2-sqrt-é5/2", "\"é5\""),
             ("words2-sqrt-reserved99999999999/2", "reserved"),
-            ("words2-sqrt-mod0/2", "its name"),
-            ("words4-minwise-sqrt/2", "its name is words4-minwise/2"),
+            ("words2-sqrt-mod0/2", "this recipe has the name"),
+            ("words4-minwise-sqrt/2", "this recipe has the name words4-minwise/2"),
             ("words4-minwise-raw/2", "another weight by counts"),
             ("words4-minwise-idf/2", "a weight by rarity"),
             ("words4-minwise-front/2", "a weight by place"),

@@ -62,7 +62,8 @@ pub struct RatioError;
 impl fmt::Display for RatioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "a share is such as 0.25 or 1.5: at most 4294967.295, with at most three decimals",
+            "a share is a number such as 0.25 or 1.5, at most 4294967.295, with at most three \
+             decimals",
         )
     }
 }

@@ -250,17 +250,18 @@ impl Recipe {
         if let Some(share) =
             self.leave_out.filter(|share| *share == Ratio::ZERO || *share > Ratio::ONE)
         {
-            return Some(format!("leave{share} is not above 0 and at most 1"));
+            return Some(format!("the share of leave{share} must be above 0 and at most 1"));
         }
         match self.family {
             Family::Simhash => self.leave_out.map(|share| {
-                format!("leave{share} is for minwise recipes; a simhash has idf and at most")
-            }),
-            Family::Minwise => self.weighs().map(|part| {
                 format!(
-                    "a minwise hash is of a set: nothing in it has a weight, as {part} would need"
+                    "leave{share} works only in minwise recipes; use idf and at most in a simhash \
+                     recipe"
                 )
             }),
+            Family::Minwise => self
+                .weighs()
+                .map(|part| format!("a minwise hash ignores weights, but {part} needs weights")),
         }
     }
 

@@ -198,15 +198,13 @@ impl MirrorQuery {
     pub(super) fn check(&self) -> Result<()> {
         let wrong = |what: &str| Err(Error::InvalidArgument(format!("mirrors: {what}")));
         match self {
-            MirrorQuery { k: Some(65..), .. } => {
-                wrong("two fingerprints differ in at most 64 bits")
-            }
-            MirrorQuery { paths: ..=1, .. } => wrong("at least two paths are needed"),
+            MirrorQuery { k: Some(65..), .. } => wrong("k must be at most 64 bits"),
+            MirrorQuery { paths: ..=1, .. } => wrong("paths must be at least 2"),
             MirrorQuery { share, .. } if !(*share > 0.0 && *share <= 1.0) => {
-                wrong("a share is above 0 and at most 1")
+                wrong("share must be above 0 and at most 1")
             }
             MirrorQuery { depth, .. } if *depth > DEPTH_MAX => {
-                wrong("sites lie at most 16 folders deep")
+                wrong("depth must be at most 16 folders")
             }
             _ => Ok(()),
         }

@@ -64,7 +64,7 @@ impl SitesWriter {
         let limit = |_| Error::Limit {
             what: "sites that may be mirrors",
             max: u32::MAX.into(),
-            instead: "look under a prefix, for more paths, or less deep",
+            instead: "restrict the query to a prefix, require more paths, or reduce the depth",
         };
         let number = u32::try_from(all.len()).map_err(limit)?;
         // The depth stays in memory, one byte for each site: candidates read depths in random

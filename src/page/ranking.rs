@@ -206,7 +206,7 @@ impl fmt::Display for Ranking {
 
 impl fmt::Display for RankingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is not a rule; the rules are ", self.rule)?;
+        write!(f, "{:?} is not a ranking rule; the rules are ", self.rule)?;
         for (place, rule) in RULES.iter().enumerate() {
             let between = match place {
                 0 => "",
@@ -215,7 +215,7 @@ impl fmt::Display for RankingError {
             };
             write!(f, "{between}{}", rule.name())?;
         }
-        f.write_str("; separate several by commas, the most important first")
+        f.write_str("; separate several rules by commas, the most important rule first")
     }
 }
 
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn unknown_rule_is_refused_with_the_known_ones() {
         let error = "first-seen,oldest".parse::<Ranking>().unwrap_err().to_string();
-        let expected = "\"oldest\" is not a rule; the rules are first-seen, newest,";
+        let expected = "\"oldest\" is not a ranking rule; the rules are first-seen, newest,";
         assert!(error.starts_with(expected), "{error}");
         "".parse::<Ranking>().unwrap_err();
     }

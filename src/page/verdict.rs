@@ -136,7 +136,8 @@ impl fmt::Display for Verdict {
             Verdict::Changed { distance: None } => f.write_str("changed (by an unknown distance)"),
             Verdict::Reverted { to, distance } => {
                 write!(f, "reverted to the version of {}", to)?;
-                distance.map_or(Ok(()), |distance| write!(f, ", {distance} from the one before"))
+                distance
+                    .map_or(Ok(()), |distance| write!(f, ", {distance} from the previous version"))
             }
             Verdict::Gone => f.write_str("gone"),
             Verdict::Failed => f.write_str("failed"),

@@ -82,8 +82,8 @@ impl FromStr for Interval {
     fn from_str(text: &str) -> Result<Interval> {
         read(text).ok_or_else(|| {
             RecrawlError::Invalid(format!(
-                "{text:?} is not an interval; write a whole number above 0 in s, m, h, d or w, such as 90m \
-                 or 7d, of at most 4000000d"
+                "{text:?} is not an interval; write a whole number above 0 with its unit (s, m, h, \
+                 d or w), such as 90m or 7d, at most 4000000d"
             ))
         })
     }

@@ -187,10 +187,10 @@ impl FromStr for Policy {
     }
 }
 
-const POLICIES: &str = "there are value, harmonic, uniform, fixed:7d (an interval in s, m, h, d or w), \
-                        thesis:3,1.5 (a run of 1 to 64, a factor above 1), nutch:0.4,0.2,0.3 (grows by a \
-                        share above 0, shrinks by one below 1, comes sooner by one of at most 1) and \
-                        stormcrawler";
+const POLICIES: &str = "the policies are value, harmonic, uniform, stormcrawler, fixed:7d (an interval in s, m, h, d \
+     or w), thesis:3,1.5 (a run of 1 to 64, a factor above 1) and nutch:0.4,0.2,0.3 (the interval \
+     grows by a share above 0, shrinks by a share below 1, and ends sooner by a share of at most \
+     1)";
 
 /// Returns the policy if there are no parameters.
 fn plain(kind: PolicyKind, parameters: Option<&str>) -> Option<PolicyKind> {

@@ -168,7 +168,7 @@ pub fn last_modified(comparisons: &[Comparison]) -> Result<f64> {
     }
     if sums.undated > 0 {
         return Err(RecrawlError::Invalid(
-            "a rate by times of changes takes no change without a time".to_owned(),
+            "this estimate needs the time of each change, but a change has no time".to_owned(),
         ));
     }
     let (visits, changed) = (comparisons.len() as f64, f64::from(sums.dated));

@@ -48,12 +48,12 @@ impl DueContext {
         // Hints and priors are found by seeded hashes. With the seed of another store they would
         // match wrong pages or none.
         if due.hints.as_ref().is_some_and(|hints| !hints.are_for(seed)) {
-            let what = "the hints are for pages of another store; make them with this one";
+            let what = "the hints were made with another store; make them with this store";
             return Err(Error::invalid_argument(what));
         }
         let learned = match &due.learned {
             Some(learned) if !learned.is_for(seed) => {
-                let what = "the priors were learned from another store; learn them from this one";
+                let what = "the priors were learned from another store; learn them from this store";
                 return Err(Error::invalid_argument(what));
             }
             Some(learned) => learned.clone(),

@@ -279,7 +279,7 @@ impl HintCollector {
         self.changes.sort_unstable();
         self.changes.dedup();
         if self.changes.len() > self.most {
-            let instead = "give those of fewer pages at once";
+            let instead = "pass the hints for fewer pages at once";
             return Err(Error::Limit { what: "hints", max: self.most as u64, instead });
         }
         Ok(())
@@ -306,7 +306,7 @@ mod tests {
         let error = set.settle().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the limit of 5000 hints is exceeded; give those of fewer pages at once"
+            "the limit of 5000 hints is exceeded; pass the hints for fewer pages at once"
         );
         let mut set = HintCollector { changes: Vec::new(), most: 5000 };
         let taken = (0..).take_while(|n| set.add(change(*n)).is_ok()).count();

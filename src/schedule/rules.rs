@@ -90,12 +90,12 @@ impl fmt::Display for RulesError {
         match self {
             RulesError::Rule { nth, cause } => write!(f, "rule {nth}: {cause}"),
             RulesError::Twice { under, first, second } => {
-                write!(f, "rules {first} and {second} are both for ")?;
+                write!(f, "rules {first} and {second} both apply to ")?;
                 match under {
                     Some(prefix) => write!(f, "{prefix}")?,
                     None => f.write_str("all pages")?,
                 }
-                f.write_str("; make them one")
+                f.write_str("; merge them into one rule")
             }
         }
     }

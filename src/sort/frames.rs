@@ -41,7 +41,7 @@ impl FrameWriter {
         let len = len.map_err(|_| Error::Limit {
             what: "bytes of visits to one page",
             max: u32::MAX.into(),
-            instead: "load them in several parts",
+            instead: "load these visits in several parts",
         })?;
         // The length comes first: a reader needs it to find the checksum's range.
         scratch.append(&le_u32(len))?;

@@ -73,8 +73,8 @@ fn history_example_prints_what_each_visit_meant() {
         "1970-01-16T00:00:00Z: failed",
         "1970-01-20T00:00:00Z: changed by 35 bits: much, some 87 to 100 % of its words",
         "1970-01-23T00:00:00Z: same (fingerprint)",
-        "1970-01-30T00:00:00Z: reverted to the version of 1970-01-09T00:00:00Z, 35 bits from the one \
-         before: much, some 87 to 100 % of its words",
+        "1970-01-30T00:00:00Z: reverted to the version of 1970-01-09T00:00:00Z, 35 bits from the \
+         previous version: much, some 87 to 100 % of its words",
         "on day 16, what was seen on day 8 was in force",
         "on day 25, what was seen on day 22 was in force",
         "6 visits, the last on day 29",

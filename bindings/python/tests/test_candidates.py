@@ -79,7 +79,7 @@ def test_dropped_pages_are_found_by_location(store: simkeep.Store) -> None:
         (lambda c: c.candidacy(7), TypeError, "url must be str, not int"),
         (lambda c: c.candidacy(""), simkeep.UrlError, "the URL is empty"),
         (lambda c: c.add("x", "y"), TypeError, "location must be .*not str"),
-        (lambda c: c.add(2**63, "y"), simkeep.InvalidArgumentError, "has no candidate"),
+        (lambda c: c.add(2**63, "y"), simkeep.InvalidArgumentError, "no candidate has the location"),
         (lambda c: c.add(0, b"y"), TypeError, "text must be str, not bytes"),
         (lambda c: c.clusters("x"), TypeError, "resemblance must be a number, not str"),
         (lambda c: c.clusters(1.5), ValueError, "resemblance must be between 0 and 1, not 1.5"),

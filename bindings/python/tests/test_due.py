@@ -91,7 +91,7 @@ def test_failing_pages_are_left_alone(store: simkeep.Store) -> None:
         ({"rules": [{}, {"min": 0.5}]}, ValueError, "min in row 1 must be a timedelta or a number"),
         ({"rules": [{"min": 9, "max": 3}]}, simkeep.InvalidArgumentError, "rule 1: min"),
         ({"rules": [{"weight": -1}]}, simkeep.InvalidArgumentError, "rule 1: weight"),
-        ({"rules": [{}, {}]}, simkeep.InvalidArgumentError, "both for all pages"),
+        ({"rules": [{}, {}]}, simkeep.InvalidArgumentError, "both apply to all pages"),
         ({"under": ""}, simkeep.PrefixError, "the prefix is empty"),
         ({"largest_interval": 0}, ValueError, "largest_interval must be"),
         ({"largest_interval": "1d"}, TypeError, "largest_interval must be"),

@@ -315,7 +315,7 @@ CRAWL: dict[str, Any] = {"step_days": 1, "start": 1, "end": 9, "every": 3}
         (lambda s: recrawl.irregular([]), simkeep.InvalidOptionError, "comparisons must be at least one"),
         (lambda s: recrawl.irregular([7]), TypeError, "comparisons in row 0 must be a Comparison, not int"),  # type: ignore[list-item]
         (lambda s: recrawl.irregular("ab"), TypeError, "comparisons must be an iterable of Comparisons"),  # type: ignore[arg-type]
-        (lambda s: recrawl.last_modified([Comparison(7, True)]), simkeep.InvalidArgumentError, "without a time"),
+        (lambda s: recrawl.last_modified([Comparison(7, True)]), simkeep.InvalidArgumentError, "a change has no time"),
         (lambda s: recrawl.value(0, 1, 1), simkeep.InvalidOptionError, "weight must be a positive number"),
         (lambda s: recrawl.value(1, 1, math.nan), simkeep.InvalidOptionError, "days must be a number"),
         (lambda s: recrawl.harmonic(1, -1, 1), simkeep.InvalidOptionError, "per_day must be a positive"),

@@ -85,7 +85,8 @@ fn refused(lines: &NumberedLines, numbers: &[u64], error: RulesError) -> BrokenR
         RulesError::Twice { under, first, second } => {
             let whose = under.map_or("all pages".to_owned(), |prefix| escape(&prefix.to_string()));
             let (first, second) = (numbers[first - 1], numbers[second - 1]);
-            let why = format!("line {first} has a rule for {whose} already; make them one");
+            let why =
+                format!("line {first} has a rule for {whose} already; merge them into one rule");
             lines.broken_at(second, why)
         }
         other => lines.broken(other.to_string()),
@@ -226,7 +227,10 @@ mod tests {
             (r#"{"per_host":0}"#, "per_host must be at least 1"),
             (r#"{"per_host":1.5}"#, "\"per_host\" must be a whole number"),
             (r#"{"per_host":-1}"#, "\"per_host\" must be a whole number"),
-            (r#"{"policy":"weekly"}"#, "there is no policy \"weekly\"; there are value, harmonic"),
+            (
+                r#"{"policy":"weekly"}"#,
+                "there is no policy \"weekly\"; the policies are value, harmonic",
+            ),
             (r#"{"policy":"fixed:0d"}"#, "has wrong parameters"),
             (r#"{"under":"A.example","max":"1d"}"#, "line 1 has a rule for a.example already"),
             ("{\"\u{202e}\":1}", "no rule has a"),
@@ -238,7 +242,7 @@ mod tests {
         let everywhere = read("{}\n{}").unwrap_err();
         assert_eq!(
             everywhere,
-            "test, line 2: line 1 has a rule for all pages already; make them one"
+            "test, line 2: line 1 has a rule for all pages already; merge them into one rule"
         );
     }
 

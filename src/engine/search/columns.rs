@@ -56,7 +56,8 @@ impl<'v> FingerprintColumns<'v> {
             end = sum.ok_or(Error::Limit {
                 what: "fingerprints to read at once",
                 max: u32::MAX.into(),
-                instead: "use a prefix, or search for the pages near some fingerprints",
+                instead: "restrict the query to a prefix, or search for the pages near some \
+                     fingerprints",
             })?;
             columns.push((component.id(), column));
             starts.push(end);

@@ -75,7 +75,8 @@ pub(crate) fn check(operation: &Operation<'_>) -> Result<()> {
         // One content has one fingerprint in an epoch. With two fingerprints, chance would decide
         // which of them counts.
         (Some(own), Some(also)) if own.epoch == also.epoch => Err(Error::invalid_argument(
-            "both fingerprints of an observation are of the same epoch",
+            "both fingerprints of an observation belong to the same epoch; give each observation \
+             one fingerprint of an epoch",
         )),
         _ => Ok(()),
     }

@@ -410,9 +410,9 @@ fn unsuitable_frequencies_are_refused() {
     let refused = |counted: &InMemoryFrequencies| {
         Fingerprinter::with_frequencies(&recipe, counted).unwrap_err().to_string()
     };
-    assert!(refused(&InMemoryFrequencies::new(&recipe)).contains("some documents"));
+    assert!(refused(&InMemoryFrequencies::new(&recipe)).contains("at least one document"));
     let pairs = counted(&Recipe::DEFAULT);
-    assert!(refused(&pairs).contains("frequencies of words1, not of words2"));
+    assert!(refused(&pairs).contains("features words1, but the table has the features words2"));
     Fingerprinter::with_frequencies(&Recipe::DEFAULT, &counted(&recipe)).unwrap();
 }
 

@@ -114,8 +114,10 @@ impl<'p, P: SimulatedPage> DiscoveredPage<'p, P> {
 
     /// Computes the inputs of the page's score.
     fn decide(&mut self, by: Decider) -> Result<()> {
-        const RATES: RecrawlError =
-            RecrawlError::Value { name: "by", takes: "no true rates of these pages" };
+        const RATES: RecrawlError = RecrawlError::Value {
+            name: "by",
+            takes: "a policy that does not need true rates, which these pages do not have",
+        };
         self.ceiling = f64::INFINITY;
         self.decides = match by {
             Decider::Policy(policy, _) => match policy.index() {

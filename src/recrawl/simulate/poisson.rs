@@ -75,7 +75,8 @@ impl Rates {
         if rates.iter().map(|(_, rate)| rate * days).sum::<f64>() > CHANGES_MAX {
             return Err(RecrawlError::Value {
                 name: "days",
-                takes: "fewer days for this number of pages",
+                takes: "smaller for this number of pages, because more than 100 million changes are \
+                     expected",
             });
         }
         let page = |(number, (host, per_day)): (usize, (u32, f64))| {

@@ -29,11 +29,14 @@ impl Span {
         if to / step_days > STEPS_MAX {
             return Err(RecrawlError::Value {
                 name: "step_days",
-                takes: "at most a million steps",
+                takes: "large enough for at most a million steps",
             });
         }
         if from + step_days > to {
-            return Err(RecrawlError::Value { name: "from", takes: "a day before the end" });
+            return Err(RecrawlError::Value {
+                name: "from",
+                takes: "at least one step before the end",
+            });
         }
         Ok(Span { step_days, from, to })
     }

@@ -286,6 +286,6 @@ fn hints_of_another_store_are_refused() {
     let others = Hints::of(&other.snapshot(), [(URLS[0], ms(1))]).unwrap();
     let mut pages = store.snapshot().due(&due(others));
     let said = pages.next().unwrap().unwrap_err().to_string();
-    assert!(said.contains("of another store"), "{said}");
+    assert!(said.contains("with another store"), "{said}");
     assert!(pages.next().is_none());
 }

@@ -118,16 +118,19 @@ fn duplicate_prefixes_are_refused_by_number() {
     let said = |texts: &[&str]| rules(texts).unwrap_err().to_string();
     assert_eq!(
         said(&["a.example", "b.example", "c.example", "b.example/", "https://B.example"]),
-        "rules 2 and 5 are both for b.example; make them one"
+        "rules 2 and 5 both apply to b.example; merge them into one rule"
     );
     // Of several, the first duplicate is named.
     assert_eq!(
         said(&["a.example", "b.example", "b.example", "a.example", "a.example"]),
-        "rules 2 and 3 are both for b.example; make them one"
+        "rules 2 and 3 both apply to b.example; merge them into one rule"
     );
     assert!(
         rules(&["b.example", "b.example/", "b.example:81", "b.example/x", "b.example/x/"]).is_ok()
     );
     let twice = Rules::new([Rule::everywhere(), Rule::everywhere()]).unwrap_err();
-    assert_eq!(twice.to_string(), "rules 1 and 2 are both for all pages; make them one");
+    assert_eq!(
+        twice.to_string(),
+        "rules 1 and 2 both apply to all pages; merge them into one rule"
+    );
 }

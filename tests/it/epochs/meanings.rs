@@ -81,8 +81,7 @@ fn returning_page_is_reported_with_its_distance() {
     assert_eq!(observe(&store, Observation::gone(URL, ms(2000))).to_string(), "gone");
     let back = observe(&store, Observation::content(URL, ms(3000), 0, epoch));
     assert_eq!(back.meaning, Some(Recipe::DEFAULT.meaning(0)));
-    let expected = "1970-01-01T00:00:03Z: reverted to the version of 1970-01-01T00:00:01Z, 0 \
-                    bits from the one before: no change that the fingerprint shows, at most some 0.3 % of \
-                    its words";
+    let expected = "1970-01-01T00:00:03Z: reverted to the version of 1970-01-01T00:00:01Z, 0 bits from the \
+         previous version: no change that the fingerprint shows, at most some 0.3 % of its words";
     assert_eq!(store.history(URL).unwrap()[2].to_string(), expected);
 }

@@ -46,7 +46,7 @@ def test_other_directories_are_not_overwritten(tmp_path: Path) -> None:
 def test_store_with_external_fingerprints_is_rejected(tmp_path: Path) -> None:
     simkeep.Store.create(tmp_path / "crawl.simkeep", epoch="mine/1").close()
     report = crawl(tmp_path, "http://127.0.0.1:9/", settings=STORE | {"JOBDIR": "job"})
-    assert report.reason == "simkeep_error" and "made elsewhere" in report.stat("error")
+    assert report.reason == "simkeep_error" and "another program makes these fingerprints" in report.stat("error")
 
 
 def test_store_failure_stops_the_spider(tmp_path: Path) -> None:

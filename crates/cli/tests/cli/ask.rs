@@ -16,8 +16,8 @@ fn history_shows_the_meaning_of_each_visit() {
         format!("2024-01-02 00:00  200  {a}  same (digest)"),
         format!("2024-01-03 00:00  200  {b}  changed by 4 bits: {four}"),
         format!(
-            "2024-01-04 00:00  200  {a}  reverted to the version of \
-             2024-01-02 00:00, 4 bits from the previous version: {four}"
+            "2024-01-04 00:00  200  {a}  reverted to the version of 2024-01-02 00:00, 4 bits from \
+             the previous version: {four}"
         ),
         format!("2024-01-05 00:00  304  {none}  same (not modified)"),
         format!("2024-01-06 00:00    -  {none}  failed"),

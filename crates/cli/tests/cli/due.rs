@@ -264,7 +264,7 @@ fn invalid_numbers_are_refused() {
         ("--max-interval", "0d", "from 1s to 4000000d"),
         ("--max-interval", "-1d", "write a whole number and a unit"),
         ("--max-interval", "NaN", "write a whole number and a unit"),
-        ("--policy", "weekly", "there are value, harmonic"),
+        ("--policy", "weekly", "the policies are value, harmonic"),
         ("--policy", "fixed:0d", "wrong parameters"),
         ("--policy", "thesis:3,NaN", "wrong parameters"),
         ("--now", "soon", "write 2024-05-01T12:00:00Z"),

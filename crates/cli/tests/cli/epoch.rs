@@ -152,7 +152,7 @@ fn failed_epoch_begin_leaves_no_store() {
     place.run(&["df", "build", &pages, "--recipe", "words1-sqrt-idf/2", "--output", &table]);
     for (recipe, with, why) in [
         (recipe, &[][..], "name a table with --df"),
-        (recipe, &["--df", &table][..], "frequencies of words4, not of words1"),
+        (recipe, &["--df", &table][..], "features words4, but the table has the features words1"),
         ("near", &["--df", &table][..], "uses no table"),
         (
             "near",

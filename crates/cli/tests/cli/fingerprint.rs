@@ -69,8 +69,8 @@ fn recipes_are_listed_and_invalid_ones_refused() {
         ["near_distance", "holds_distance", "minor", "moderate"].map(|key| listed[1][key].as_u64());
     assert_eq!((keys, &listed[1]["hidden"]), ([3, 5, 1, 8].map(Some), &json!(0.52)));
     for (recipe, why) in [
-        ("words2", "names no version"),
-        ("\u{1b}[31m", "names no version"),
+        ("words2", "has no version after a slash"),
+        ("\u{1b}[31m", "has no version after a slash"),
         ("words-idf", "needs a table of document frequencies"),
     ] {
         let ran = place.run_with_input(&["fingerprint", "--recipe", recipe], "x");

@@ -126,7 +126,7 @@ impl From<DurabilityChoice> for Durability {
 
 pub(crate) fn parse_epoch(name: &str) -> Result<String, &'static str> {
     if name.is_empty() || name.len() > 256 || name.chars().any(char::is_control) {
-        return Err("an epoch's name has 1 to 256 bytes and no control characters");
+        return Err("the name of an epoch must have 1 to 256 bytes and no control characters");
     }
     Ok(name.to_owned())
 }
