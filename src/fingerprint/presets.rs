@@ -91,28 +91,29 @@ impl Recipe {
         ),
         useful(
             "strict",
-            "Is seldom wrong, and finds fewer: triples of words",
+            "Is seldom wrong, but finds fewer near-duplicates: triples of words",
             Recipe::words(3),
             (5, 7),
             PresetMeasurements { bands: (3, 11), hidden: 0.17, exponent: 0.65 },
         ),
         useful(
             "templated",
-            "For pages of one template: triples of words by rarity, with a table of 30 to 200 of them",
+            "For pages of one template: triples of words by rarity, with a table of 30 to 200 such \
+             pages",
             Recipe::words(3).rarity(Rarity::Log),
             (6, 8),
             PresetMeasurements { bands: (3, 11), hidden: 0.16, exponent: 0.60 },
         ),
         useful(
             "words-idf",
-            "Words by how rare they are, with a table of document frequencies",
+            "Weighs words by rarity, with a table of document frequencies",
             Recipe::words(1).rarity(Rarity::Log),
             (2, 4),
             PresetMeasurements { bands: (3, 9), hidden: 0.22, exponent: 0.80 },
         ),
         historic(
             "charikar",
-            "Words by how often they occur, as first published",
+            "Weighs words by the number of occurrences, as first published",
             Recipe::words(1).hash(FeatureHash::Jenkins).counts(CountWeight::Raw),
             PresetMeasurements { bands: (1, 5), hidden: 0.60, exponent: 6.50 },
         ),
@@ -124,7 +125,7 @@ impl Recipe {
         ),
         historic(
             "thesis-metadata",
-            "Seshasai 2009: fields as heavy as the heaviest word",
+            "Seshasai 2009: each field weighs as much as the heaviest word",
             THESIS.fields(FieldWeight::Share(Ratio::ONE)),
             PresetMeasurements { bands: (2, 8), hidden: 0.47, exponent: 2.40 },
         ),
@@ -136,13 +137,13 @@ impl Recipe {
         ),
         historic(
             "thesis-low",
-            "Seshasai 2009: without words below 0.01 of the heaviest",
+            "Seshasai 2009: without words below 0.01 of the weight of the heaviest",
             THESIS.at_least(Ratio::percent(1)),
             PresetMeasurements { bands: (2, 8), hidden: 0.47, exponent: 2.40 },
         ),
         historic(
             "thesis-high",
-            "Seshasai 2009: without words below 0.5 of the heaviest",
+            "Seshasai 2009: without words below 0.5 of the weight of the heaviest",
             THESIS.at_least(Ratio::percent(50)),
             PresetMeasurements { bands: (1, 14), hidden: 0.87, exponent: 8.00 },
         ),

@@ -99,12 +99,14 @@ pub struct NewPage {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Worth => f.write_str("by what a visit is worth"),
-            Reason::Hinted { changed } => write!(f, "said to have changed at {}", changed),
+            Reason::Worth => f.write_str("by the value of a visit"),
+            Reason::Hinted { changed } => write!(f, "a hint says that it changed at {}", changed),
             Reason::Overdue { after } => write!(f, "not visited for more than {after}"),
-            Reason::NotYet { min } => write!(f, "not to be visited within {min} of its last visit"),
+            Reason::NotYet { min } => {
+                write!(f, "no visit is allowed within {min} of its last visit")
+            }
             Reason::LeftAlone { until } => {
-                write!(f, "failed when last visited, and left alone until {}", until)
+                write!(f, "its last visit failed, so it is left alone until {}", until)
             }
             Reason::Ahead => f.write_str("its last visit lies in the future"),
         }
@@ -116,15 +118,15 @@ impl fmt::Display for Decision {
         let Decision { page, value, rate, .. } = self;
         write!(f, "{}; a visit is worth {}", self.reason, legible(*value, 2))?;
         if let Some(leader) = &self.near {
-            write!(f, ", a quarter of its own, since {leader} leads it")?;
+            write!(f, ", a quarter of its own value, because {leader} leads its near-duplicates")?;
         }
         let (changes, returns) = (page.changes.changes(), page.changes.returns());
         match page.changes.comparisons() {
-            0 => f.write_str("; no two visits of it were compared")?,
-            all => write!(f, "; {changes} of {all} comparisons found it changed")?,
+            0 => f.write_str("; no two of its visits were compared")?,
+            all => write!(f, "; {changes} of {all} comparisons found a change")?,
         }
         if returns > 0 {
-            write!(f, ", {returns} found it back at an earlier version")?;
+            write!(f, ", {returns} found an earlier version again")?;
         }
         let [per_day, low, high] = [rate.per_day, rate.low, rate.high].map(RateDisplay);
         write!(f, "; {per_day} changes a day ({low} to {high})")?;

@@ -187,11 +187,11 @@ impl fmt::Display for Plan {
         let PlanForecast { threshold, pages, visits, fresh, rare } = self.outlook;
         write!(
             f,
-            "{visits:.0} visits a day to {pages:.0} pages, each when it is worth {}",
+            "{visits:.0} visits a day to {pages:.0} pages, each when a visit is worth {}",
             legible(threshold, 3)
         )?;
-        write!(f, ": {:.1} % of them fresh", fresh * 100.0)?;
-        write!(f, "; {rare:.0} are visited less often than once in 360 days")
+        write!(f, ": {:.1} % of the pages are fresh", fresh * 100.0)?;
+        write!(f, "; {rare:.0} pages are visited less often than once in 360 days")
     }
 }
 

@@ -28,7 +28,7 @@ def test_changing_and_long_unvisited_pages_come_first(store: simkeep.Store) -> N
     assert found[0].value > found[1].value > 0 and found[0].rate.per_day > found[1].rate.per_day
     assert found[0].rate.low < found[0].rate.per_day < found[0].rate.high
     assert found[0].reason == simkeep.Reason.WORTH and found[0].interval is None
-    assert "9 of 9 comparisons found it changed" in str(found[0])
+    assert "9 of 9 comparisons found a change" in str(found[0])
     assert paths(list(store.due(AT + 40 * DAY, 1))) == ["busy"]
     assert paths(list(store.snapshot().due(AT + 40 * DAY, None, policy="uniform"))) == ["calm", "busy"]
 

@@ -284,7 +284,7 @@ fn overdue_near_duplicate_keeps_its_place() {
     assert_eq!((first.near.as_ref(), &second.near), (Some(&second.page.url), &None));
     assert_eq!(first.value * 4.0, second.value);
     let said = first.to_string();
-    assert!(said.contains("a quarter of its own, since https://h1.example/01"), "{said}");
+    assert!(said.contains("a quarter of its own value, because https://h1.example/01"), "{said}");
     // A policy that does not use the value of visits ignores near-duplicates.
     let fixed = due.policy("fixed:7d".parse().unwrap());
     assert!(store.snapshot().due(&fixed).all(|page| page.unwrap().near.is_none()));

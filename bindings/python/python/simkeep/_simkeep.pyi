@@ -1931,7 +1931,7 @@ class Decider:
 @final
 class Decision:
     """The decision about a page: the value of a visit, and the reason. As text, for people: "by
-    what a visit is worth; a visit is worth 12.30; 3 of 8 comparisons found it changed; ...".
+    the value of a visit; a visit is worth 12.30; 3 of 8 comparisons found a change; ...".
     """
 
     __match_args__: tuple[
@@ -4206,7 +4206,7 @@ class Period:
 class Plan:
     """A plan for spending a number of visits a day in the long run: the value threshold for a visit.
 
-    As text, for people: "20 visits a day to 100 pages, each when it is worth 4.321: ...". A plan
+    As text, for people: "20 visits a day to 100 pages, each when a visit is worth 4.321: ...". A plan
     uses only the visits that were known when it was made, so make a new plan regularly, for example
     once a day.
     """

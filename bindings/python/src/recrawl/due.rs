@@ -23,7 +23,7 @@ use crate::streams::stream::StreamItem;
 
 value! {
     /// The decision about a page: the value of a visit, and the reason. As text, for people: "by
-    /// what a visit is worth; a visit is worth 12.30; 3 of 8 comparisons found it changed; ...".
+    /// the value of a visit; a visit is worth 12.30; 3 of 8 comparisons found a change; ...".
     Decision from decision: simkeep::due::Decision {
         page: Py<Page>,
         value: f64,

@@ -20,7 +20,7 @@ value! {
 
 /// A plan for spending a number of visits a day in the long run: the value threshold for a visit.
 ///
-/// As text, for people: "20 visits a day to 100 pages, each when it is worth 4.321: ...". A plan
+/// As text, for people: "20 visits a day to 100 pages, each when a visit is worth 4.321: ...". A plan
 /// uses only the visits that were known when it was made, so make a new plan regularly, for example
 /// once a day.
 #[pyclass(frozen, module = "simkeep")]

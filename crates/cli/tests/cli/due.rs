@@ -80,7 +80,7 @@ fn best_pages_are_listed_first() {
                 \"every_seconds\":369506,\"changes_per_day\":{\"mean\":3.0591070756269683,\
                 \"low\":0.0006918790478325258,\"high\":6.727754938529632},\"weight\":1,\
                 \"comparisons\":0,\"changes\":0,\"returns\":0,\
-                \"reason\":\"by what a visit is worth\",\"hinted\":null,\"leader\":null,\
+                \"reason\":\"by the value of a visit\",\"hinted\":null,\"leader\":null,\
                 \"rule\":null}\n";
     assert_eq!(due(&place, &["--limit", "1", "--json"]), json);
     let hosts = "1  7.71  7.71  example.net\n3  1.64  4.72  shop.example\n";
@@ -371,7 +371,7 @@ fn hints_come_from_sitemaps_and_lines_but_not_the_future() {
     let found = hinted(&["--hints", &sitemap]);
     assert_eq!((found.len(), &found[0]["url"]), (1, &json!("https://shop.example/1")));
     assert_eq!(found[0]["hinted"], "2024-02-20T00:00:00Z");
-    assert_eq!(found[0]["reason"], "said to have changed at 2024-02-20T00:00:00Z");
+    assert_eq!(found[0]["reason"], "a hint says that it changed at 2024-02-20T00:00:00Z");
     let output = recrawl(&place, "https://shop.example/1", &["--hints", &sitemap]);
     let said = "https://shop.example/1 is due since 2024-02-20: a hint says that it changed on \
                 2024-02-20, so a visit is worth 15.51; pages are due at 0.45 or more\n";
