@@ -47,7 +47,7 @@ fn each_from<'r, 'f, 'o>(
         }
     }
     let end = reader.section.bytes();
-    reader.rest(end, Some("it is shorter than an element"))
+    reader.rest(end, Some("it is shorter than an element of the section"))
 }
 
 /// Shows the offsets of groups of pages.
@@ -80,9 +80,9 @@ pub(super) fn hash_pages(
     each(reader, 4, |reader, _| {
         let page = reader.u32()?;
         if u64::from(page) >= pages {
-            return Err(DumpStop::Impossible("a page that there is not"));
+            return Err(DumpStop::Impossible("a page number that the segment does not have"));
         }
-        reader.line(format!("that is page {}", number(page)))
+        reader.line(format!("page {}", number(page)))
     })
 }
 
@@ -94,7 +94,7 @@ pub(super) fn hash_directory(reader: &mut SectionReader<'_, '_, '_>) -> DumpResu
             1 => "1 hash is".to_owned(),
             hashes => format!("{} hashes are", number(hashes)),
         };
-        let not = if bucket == buckets { ", which there is not" } else { "" };
+        let not = if bucket == buckets { ", the end of the buckets" } else { "" };
         reader.line(format!("{below} below bucket {}{not}", number(bucket)))
     })
 }
@@ -112,8 +112,8 @@ pub(super) fn schedule(reader: &mut SectionReader<'_, '_, '_>, frame: &SegmentFr
     each(reader, 16, |reader, place| {
         // The row is checked as a whole before its fields are shown one by one.
         let packed: [u8; 16] = reader.peek()?;
-        let row =
-            ScheduleRow::unpack(&packed).ok_or(DumpStop::Impossible("a row that there is not"))?;
+        let row = ScheduleRow::unpack(&packed)
+            .ok_or(DumpStop::Impossible("an invalid row of the schedule"))?;
         // Rows are in the order of the hashes, so the page of a row is at the same index in *hash
         // pages*.
         let page = match reader.blocks.number_at(&pages, place, 4)? {
@@ -130,8 +130,7 @@ pub(super) fn schedule(reader: &mut SectionReader<'_, '_, '_>, frame: &SegmentFr
         let time = day(time.saturating_add(Time::MIN.0));
         reader.line(format!("{page}: {} s: {time}", number(seconds)))?;
         let bits = reader.u8()?;
-        let named =
-            flags(bits, schedule::NAMES).ok_or(DumpStop::Impossible("a flag that there is not"))?;
+        let named = flags(bits, schedule::NAMES).ok_or(DumpStop::Impossible("an unknown flag"))?;
         reader.line(format!("flags: {named}"))?;
         let slot = reader.u16()?;
         reader.line(format!("slot {slot:04x}"))?;
@@ -141,8 +140,8 @@ pub(super) fn schedule(reader: &mut SectionReader<'_, '_, '_>, frame: &SegmentFr
         reader.line(format!("weight {}", row.weight()))?;
         reader.take(2)?;
         reader.line(match row.failing_seconds() {
-            None => "it does not fail".to_owned(),
-            Some(seconds) => format!("it fails for some {} s", number(seconds)),
+            None => "not failing".to_owned(),
+            Some(seconds) => format!("failing for some {} s", number(seconds)),
         })
     })
 }
@@ -236,7 +235,11 @@ pub(super) fn shape(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
                 format!("rotations by {}, {lines} a bucket", many(bits.into(), "bit", "bits"))
             }
             [2, 0, 0, cells] if cells > 0 => many(cells.into(), "cell", "cells"),
-            _ => return Err(DumpStop::Impossible("it names no shape that this version knows")),
+            _ => {
+                return Err(DumpStop::Impossible(
+                    "it describes a shape of tables that this version does not know",
+                ));
+            }
         };
         reader.line(format!("shape: {shape}"))
     })
@@ -253,7 +256,9 @@ pub(super) fn checksums(
         // skipped.
         while number_of - from >= blocks {
             from += blocks;
-            let next = sections.next().ok_or(DumpStop::Impossible("there is no such block"))?;
+            let next = sections
+                .next()
+                .ok_or(DumpStop::Impossible("a checksum of a block that no section has"))?;
             (of, blocks) = (Some(next.tag()), block_count(next.bytes()));
         }
         reader.take(4)?;

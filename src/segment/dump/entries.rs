@@ -42,7 +42,7 @@ fn entry(reader: &mut SectionReader<'_, '_, '_>, first: bool, name: &str) -> Dum
     let seen = tag & SEEN_MASK;
     // `Entries`, which reads the bytes for queries, also treats them as damage.
     if restated && (date.is_some() || !given && seen != CONTENT) {
-        return Err(DumpStop::Impossible("a tag that there is not"));
+        return Err(DumpStop::Impossible("an invalid tag"));
     }
     reader.line(format!("{prefix}{}", of_tag(tag)))?;
     time(reader, tag, first)?;
@@ -80,7 +80,7 @@ fn of_date(date: u8) -> DumpResult<&'static str> {
         0 => Ok("in milliseconds"),
         SECONDS => Ok("in seconds"),
         SAME_DATE => Ok("as before"),
-        _ => Err(DumpStop::Impossible("a tag of a date that there is not")),
+        _ => Err(DumpStop::Impossible("an invalid tag of a date")),
     }
 }
 
@@ -136,7 +136,8 @@ fn time(reader: &mut SectionReader<'_, '_, '_>, tag: u8, first: bool) -> DumpRes
         return reader.line(format!("{} {name} later", number(later)));
     }
     let time = reader.signed()?;
-    let whole = time.checked_mul(ms).ok_or(DumpStop::Impossible("a time that there is not"))?;
+    let whole =
+        time.checked_mul(ms).ok_or(DumpStop::Impossible("a time outside of the possible range"))?;
     reader.line(format!("{} {name}: {}", number(time), day(whole)))
 }
 
@@ -162,7 +163,8 @@ fn content(reader: &mut SectionReader<'_, '_, '_>, tag: u8) -> DumpResult {
         return Ok(());
     }
     let of = reader.varint()?;
-    let of = u32::try_from(of).map_err(|_| DumpStop::Impossible("an epoch that there is not"))?;
+    let of = u32::try_from(of)
+        .map_err(|_| DumpStop::Impossible("an epoch number of more than 32 bits"))?;
     reader.line(epoch(of))?;
     if has_none {
         return Ok(());

@@ -18,7 +18,7 @@ impl<'b> FieldDump<'_, '_, 'b> {
         // Opening checked all these lengths. Only a file that was cut since then is too short.
         self.cursor
             .take(len)
-            .ok_or(DumpStop::Impossible("it is shorter than it was when it was opened"))
+            .ok_or(DumpStop::Impossible("the file became shorter after it was opened"))
     }
 
     /// Shows a line of `len` bytes.

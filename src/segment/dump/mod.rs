@@ -163,7 +163,7 @@ fn padding(
     // A longer gap is reported by its length and not read, because a damaged table may leave a gap
     // of any size.
     if len >= ALIGN {
-        let meaning = "damaged: more room than alignment needs".to_owned();
+        let meaning = "damaged: more padding than alignment needs".to_owned();
         return out.line(DumpLine { offset, len, bytes: None, meaning, damaged: true });
     }
     let bytes = &*read(offset, end)?;
@@ -173,6 +173,7 @@ fn padding(
     if bytes.iter().all(|byte| *byte == 0) {
         return out.show(offset, bytes, "padding");
     }
-    let (len, meaning) = (bytes.len() as u64, "damaged: padding that is not zeros".to_owned());
+    let (len, meaning) =
+        (bytes.len() as u64, "damaged: padding with bytes other than zero".to_owned());
     out.line(DumpLine { offset, len, bytes: Some(bytes.to_vec()), meaning, damaged: true })
 }

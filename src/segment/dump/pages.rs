@@ -22,7 +22,7 @@ pub(super) fn pages(reader: &mut SectionReader<'_, '_, '_>, frame: &SegmentFrame
         // An index entry that points back is ignored, because the bytes there have been shown.
         if let Some(from) = bounds.0.filter(|from| *from >= reader.mark()) {
             // The bytes before the group belong to a damaged group.
-            reader.rest(from, Some("no page has these bytes"))?;
+            reader.rest(from, Some("these bytes belong to no page"))?;
             reader.go_to(from);
         }
         // The limit stops a damaged length in this group from reaching into the next group.
@@ -45,7 +45,7 @@ pub(super) fn pages(reader: &mut SectionReader<'_, '_, '_>, frame: &SegmentFrame
         }
     }
     let end = reader.section.bytes();
-    reader.rest(end, Some("no page has these bytes"))
+    reader.rest(end, Some("these bytes belong to no page"))
 }
 
 /// Finds the last group that begins at or before the wanted offset.
@@ -88,7 +88,7 @@ fn start(
 fn one_group(reader: &mut SectionReader<'_, '_, '_>, first: u64, end: Option<u64>) -> DumpResult {
     let count = reader.varint()?;
     if count > GROUP_PAGES {
-        return Err(DumpStop::Impossible("a group has more pages than it may"));
+        return Err(DumpStop::Impossible("a group with more pages than allowed"));
     }
     reader.line(format!("{} in this group", many(count, "page", "pages")))?;
     let heads = reader.varint()?;
@@ -119,7 +119,7 @@ fn one_group(reader: &mut SectionReader<'_, '_, '_>, first: u64, end: Option<u64
     }
     reader.end = end.unwrap_or(records.end);
     if end.is_some_and(|end| end != reader.mark()) {
-        return Err(DumpStop::Impossible("no page has these bytes"));
+        return Err(DumpStop::Impossible("these bytes belong to no page"));
     }
     Ok(())
 }
@@ -132,7 +132,7 @@ fn heads_of(
     heads: u64,
 ) -> DumpResult<GroupRecords> {
     let end = reader.mark().saturating_add(heads);
-    let beyond = DumpStop::Impossible("the heads go on beyond their group");
+    let beyond = DumpStop::Impossible("the heads extend beyond their group");
     if end > reader.end {
         return Err(beyond);
     }
@@ -159,7 +159,7 @@ fn heads_of(
         }
     }
     if reader.mark() != end {
-        return Err(DumpStop::Impossible("the heads are shorter than they say"));
+        return Err(DumpStop::Impossible("the heads are shorter than their stated length"));
     }
     reader.end = of_group;
     if at > of_group { Err(beyond) } else { Ok(GroupRecords { starts, end: at }) }

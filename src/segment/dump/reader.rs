@@ -161,7 +161,7 @@ impl<'r, 'f, 'o> SectionReader<'r, 'f, 'o> {
     pub(super) fn take(&mut self, len: u64) -> DumpResult<&[u8]> {
         // The length is compared before any bytes are held, so a damaged length allocates nothing.
         if len > self.end.saturating_sub(self.at) {
-            return Err(DumpStop::Impossible("it extends beyond the end of its section"));
+            return Err(DumpStop::Impossible("the value extends beyond the end of its section"));
         }
         let (before, end) = (self.held.len(), self.at + len);
         while self.at < end {
@@ -171,7 +171,7 @@ impl<'r, 'f, 'o> SectionReader<'r, 'f, 'o> {
             let most = to_usize((end - self.at).min(bytes.len() as u64));
             // Without this check the loop would never end.
             if most == 0 {
-                return Err(DumpStop::Impossible("its block is shorter than it has to be"));
+                return Err(DumpStop::Impossible("its block is shorter than expected"));
             }
             self.held.extend(bytes.iter().take(most));
             self.at += most as u64;
@@ -307,5 +307,5 @@ impl<'r, 'f, 'o> SectionReader<'r, 'f, 'o> {
     }
 }
 
-const SHORT: DumpStop = DumpStop::Impossible("it is shorter than its number");
+const SHORT: DumpStop = DumpStop::Impossible("it is too short for a number");
 const TOO_LONG: DumpStop = DumpStop::Impossible("a number is too long");

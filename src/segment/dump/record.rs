@@ -25,14 +25,14 @@ pub(super) fn record(reader: &mut SectionReader<'_, '_, '_>, page: u64) -> DumpR
         reader.line(format!("{} of changes:", many(len, "byte", "bytes")))?;
         let end = reader.mark().saturating_add(len);
         if end > reader.end {
-            return Err(DumpStop::Impossible("the changes go on beyond their record"));
+            return Err(DumpStop::Impossible("the changes extend beyond their record"));
         }
         // The limit stops the changes from extending into later fields. After an error the caller
         // sets the end again.
         let of_record = std::mem::replace(&mut reader.end, end);
         changes_of(reader)?;
         if reader.mark() != end {
-            return Err(DumpStop::Impossible("the changes are shorter than they say"));
+            return Err(DumpStop::Impossible("the changes are shorter than their stated length"));
         }
         reader.end = of_record;
     }
@@ -65,7 +65,7 @@ pub(super) fn record(reader: &mut SectionReader<'_, '_, '_>, page: u64) -> DumpR
     if reader.mark() == reader.end {
         Ok(())
     } else {
-        Err(DumpStop::Impossible("no entry has these bytes"))
+        Err(DumpStop::Impossible("these bytes belong to no entry"))
     }
 }
 
@@ -145,8 +145,8 @@ fn carried_of(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
     }
     let contents = reader.varint()?;
     reader.line(match contents {
-        0 => "no contents besides".to_owned(),
-        _ => many(contents, "content besides", "contents besides"),
+        0 => "no other contents".to_owned(),
+        _ => many(contents, "other content", "other contents"),
     })?;
     let settled = u64::from(bits & carried::SETTLED != 0);
     let last = u64::from(bits & carried::LAST != 0);
@@ -155,7 +155,7 @@ fn carried_of(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
     let count = contents.saturating_add(settled + last);
     // Each content takes at least a byte, so there are at most as many contents as remaining bytes.
     if contents > reader.end - reader.mark() {
-        return Err(DumpStop::Impossible("more contents than there is room for"));
+        return Err(DumpStop::Impossible("more contents than the rest of the record can have"));
     }
     entries(reader, count, &move |at| match at.checked_sub(contents) {
         None => "a content before: ",
@@ -164,4 +164,4 @@ fn carried_of(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
     })
 }
 
-const UNKNOWN: DumpStop = DumpStop::Impossible("it has a flag that there is not");
+const UNKNOWN: DumpStop = DumpStop::Impossible("it has an unknown flag");

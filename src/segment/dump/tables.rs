@@ -61,7 +61,7 @@ fn list(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
     for _ in 0..pages {
         let word = reader.u32()?;
         if word & LIST != 0 {
-            return Err(DumpStop::Impossible("a list in a list"));
+            return Err(DumpStop::Impossible("a list that refers to another list"));
         }
         reader.line(posting(word))?;
     }
@@ -145,12 +145,12 @@ pub(super) fn cells(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
             reader.line(format!("it goes on in line {} of further", number(next)))?;
         } else {
             reader.take(4)?;
-            reader.line("the same of entries 18 and 19")?;
+            reader.line("bits 0 to 15 of entries 18 and 19")?;
         }
         reader.take(18)?;
         reader.line("bits 16 to 23 of entries 0 to 17")?;
         reader.take(2)?;
-        reader.line(if goes_on { "anything" } else { "the same of entries 18 and 19" })?;
+        reader.line(if goes_on { "unused" } else { "bits 16 to 23 of entries 18 and 19" })?;
         first_entry(reader)
     })
 }
