@@ -194,7 +194,7 @@ impl SiteCounter {
         let sums = self.groups.sums(asked.examples);
         let mut rules = Vec::new();
         for (number, found) in evidence(&sums, asked) {
-            let rule = self.names.rule(number).or_bug("what was counted is a rule")?;
+            let rule = self.names.rule(number).or_bug("each count belongs to a rule")?;
             let [pairs, near, visits] = found.count();
             let count = AliasCount {
                 rule: self.spellings.directed(rule),

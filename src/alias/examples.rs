@@ -141,8 +141,9 @@ impl Examples {
         let most = self.most;
         let places: HashMap<AliasRuleNumber, usize> = self.rules.into_iter().zip(0..).collect();
         for sought in self.sought.into_values().flatten() {
-            let place = places.get(&sought.rule).or_bug("examples are of the rules of a site")?;
-            let rule = site.rules.get_mut(*place).or_bug("each rule has its place")?;
+            let place =
+                places.get(&sought.rule).or_bug("each example belongs to a rule of the site")?;
+            let rule = site.rules.get_mut(*place).or_bug("each rule has an index")?;
             // In a sample, the waiting page may be another page than when the pair was counted. The
             // counts are correct even without an example.
             let Some(pair) = sought.pair else { continue };

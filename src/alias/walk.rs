@@ -84,7 +84,7 @@ impl<'s> SiteWalk<'s> {
     ) -> Result<Option<SiteHosts>> {
         loop {
             let Some(next) = &self.next else {
-                ensure(self.ahead.is_empty(), "what was read ahead comes in its turn")?;
+                ensure(self.ahead.is_empty(), "each host that was read ahead is reached")?;
                 return Ok(None);
             };
             let key = next.host().to_vec();
@@ -94,7 +94,9 @@ impl<'s> SiteWalk<'s> {
                 continue;
             };
             if without_www(&host).is_some() {
-                let site = key.strip_suffix(WWW).or_bug("a host that begins with www. ends so")?;
+                let site = key
+                    .strip_suffix(WWW)
+                    .or_bug("the key of a host that begins with www. ends with the www label")?;
                 let site = site.to_vec();
                 if self.ahead.pop_if(|host| *host == site).is_some() {
                     self.host(&key, &mut |_| Ok(()))?;
@@ -146,7 +148,7 @@ impl<'s> SiteWalk<'s> {
         }
         let stand_between =
             next.host().starts_with(&[site, &[LABEL]].concat()) && next.host() < www;
-        let domain = domain(www).or_bug("a host has labels with and without www.")?;
+        let domain = domain(www).or_bug("a host has labels, with www. and without")?;
         // A prefix longer than the domain contains pages of only one host.
         if !stand_between || self.under.is_some_and(|under| !under.covers(&domain)) {
             return Ok(0);

@@ -73,7 +73,7 @@ impl CheckTimes {
                 FileName::PublishedDf(file) => (TABLE, Some(file)),
                 _ => (SEGMENT, None),
             };
-            let file = file.or_bug("what is published is a segment or a table")?;
+            let file = file.or_bug("each published file is a segment or a table")?;
             body.put_u32(kind);
             for word in [file.number, file.checksum, *at] {
                 body.put_u64(word);

@@ -16,11 +16,11 @@ const HEAD_BYTES: usize = 16;
 /// Encodes a file with the given body.
 pub(super) fn seal(magic: [u8; 8], version: u32, body: &[u8]) -> Result<Vec<u8>> {
     let len = body.len() + HEAD_BYTES + 4;
-    bug::ensure(len as u64 <= BYTES_MAX, "a list is as short as its readers expect")?;
+    bug::ensure(len as u64 <= BYTES_MAX, "a list is not longer than its readers accept")?;
     let mut bytes = Vec::with_capacity(HEAD_BYTES + body.len() + 4);
     bytes.extend_from_slice(&magic);
     bytes.put_u32(version);
-    bytes.put_u32(u32::try_from(body.len()).ok().or_bug("a list is short")?);
+    bytes.put_u32(u32::try_from(body.len()).ok().or_bug("a list has less than 4 GiB")?);
     bytes.extend_from_slice(body);
     bytes.put_u32(crc32fast::hash(&bytes));
     Ok(bytes)

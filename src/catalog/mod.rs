@@ -169,7 +169,9 @@ impl Catalog {
             let before = std::mem::replace(&mut ends, blob.last_sequence());
             blob.count > 0 && blob.first_sequence == before + 1
         });
-        self.unless_failed(|| Ok(bug::ensure(follow, "a journal goes on where it ends")?))?;
+        self.unless_failed(|| {
+            Ok(bug::ensure(follow, "new frames follow the last operation of the journal")?)
+        })?;
         self.write(|transaction| {
             for (journal, blob) in blobs {
                 let mut table = transaction.open_table(journal.table())?;
@@ -394,7 +396,7 @@ mod tests {
     use crate::page::Epoch;
 
     #[test]
-    #[should_panic(expected = "a journal goes on where it ends")]
+    #[should_panic(expected = "new frames follow the last operation of the journal")]
     fn journal_with_a_gap_is_not_written() {
         let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
         disk.create_dirs(crate::disk::Dir::STORE).unwrap();

@@ -62,7 +62,10 @@ impl NewCatalog {
 }
 
 fn write(disk: &Arc<dyn Disk>, contents: &CatalogContents) -> Result<NewCatalog> {
-    bug::ensure(rows::check_rows(&contents.segments).is_ok(), "segments follow one another")?;
+    bug::ensure(
+        rows::check_rows(&contents.segments).is_ok(),
+        "each segment begins after the last operation of the segment before it",
+    )?;
     let name = FileName::CatalogNew;
     let file = create(&**disk, name)?;
     let locked = disk.lock(name, LockMode::Exclusive).map_err(|e| Error::io("lock", name, e))?;

@@ -75,9 +75,12 @@ impl PublishedState {
 
     /// Checks that readers will accept the contents.
     pub(super) fn check(&self) -> Result<()> {
-        bug::ensure(check_rows(&self.segments).is_ok(), "segments follow one another")?;
+        bug::ensure(
+            check_rows(&self.segments).is_ok(),
+            "each segment begins after the last operation of the segment before it",
+        )?;
         let numbered = (0..).zip(&self.epochs).all(|(count, e)| e.epoch.count() == count);
-        Ok(bug::ensure(numbered, "epochs are numbered one after another")?)
+        Ok(bug::ensure(numbered, "epochs are numbered consecutively")?)
     }
 
     /// Encodes the contents as a part of a file.

@@ -181,7 +181,7 @@ impl ClusterChangesIter<'_> {
                 (_, None) => LeaderChangeReason::Gone,
             };
             let page = before.as_ref().or(after.as_ref());
-            let url = Arc::clone(&page.or_bug("one of the sides stands at a page")?.url);
+            let url = Arc::clone(&page.or_bug("a change has a page before or after")?.url);
             let [before, after] = [before, after].map(|page| page.map(|page| page.leader));
             return Ok(Some(ClusterChange { url, before, after, reason }));
         }
@@ -207,7 +207,7 @@ impl ClusterChangesIter<'_> {
             // `leader` led a cluster at the earlier time, so it had a version in force at that
             // time.
             (None, Some(_)) => {
-                return Err(Bug::new("a page that led was taken").into());
+                return Err(Bug::new("a leader had a version in force at the earlier time").into());
             }
         })
     }

@@ -280,7 +280,10 @@ impl Clusters {
         row.map_or(Ok(()), done)?;
         let (members, rows) = (members.finish()?, rows.finish()?);
         // Each leader is a member of its own cluster, so fewer rows mean that members were lost.
-        crate::bug::ensure(rows.len() == u64::from(leaders), "each leader leads itself at least")?;
+        crate::bug::ensure(
+            rows.len() == u64::from(leaders),
+            "each cluster has at least its leader",
+        )?;
         Ok(Clusters {
             snapshot,
             filter,
@@ -427,7 +430,8 @@ impl Clusters {
             // Rows and members were spooled in one order, so the next `pages` members belong to
             // this row.
             for place in 0..of.pages {
-                let member = members.next()?.or_bug("a cluster has as many as were counted")?;
+                let member =
+                    members.next()?.or_bug("each cluster has the counted number of pages")?;
                 each(&member, &of, place)?;
             }
         }
@@ -464,7 +468,7 @@ impl Clusters {
     fn cluster(&self, row: &ClusterSummary) -> Result<Cluster> {
         let leader = self.url(row.place)?;
         let taken = self.filter.page(&self.snapshot, &leader)?;
-        let taken = taken.or_bug("a page that was taken is taken again")?;
+        let taken = taken.or_bug("a page that passed the filter passes it again")?;
         Ok(Cluster {
             first_seen: taken.since,
             leader,

@@ -211,9 +211,9 @@ impl<T: FixedSizeItem> ColumnChunk<T> {
             // The part is checked before the copy: new checksums over damaged bytes would hide the
             // damage.
             part.check(0..part.len as usize)?;
-            let map = part.held.map().or_bug("only what lies in files is merged")?;
+            let map = part.held.map().or_bug("only parts in files are merged")?;
             for packed in map.chunks_exact(T::BYTES) {
-                blocks.push(T::take(packed).or_bug("a packed item has all its bytes")?)?;
+                blocks.push(T::take(packed).or_bug("a packed item has its full length")?)?;
             }
         }
         Ok(ColumnChunk { start: before.start, len: before.len + last.len, held: blocks.finish()? })
@@ -256,7 +256,7 @@ impl<T: FixedSizeItem> ColumnChunk<T> {
         self.check(range.clone())?;
         let packed = &map[range.start * T::BYTES..range.end * T::BYTES];
         for (to, from) in buffer.iter_mut().zip(packed.chunks_exact(T::BYTES)) {
-            *to = T::take(from).or_bug("a packed item has all its bytes")?;
+            *to = T::take(from).or_bug("a packed item has its full length")?;
         }
         Ok(())
     }

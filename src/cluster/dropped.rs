@@ -236,7 +236,7 @@ impl<'c> DroppedPages<'c> {
 
     fn in_force_page(&self, url: &str) -> Result<InForcePage> {
         let taken = self.clusters.filter.page(&self.clusters.snapshot, url)?;
-        Ok(taken.or_bug("a page that was taken is taken again")?)
+        Ok(taken.or_bug("a page that passed the filter passes it again")?)
     }
 }
 

@@ -158,7 +158,7 @@ pub(super) fn members(
         }
         let of = of.filter(|of| of.fingerprint == fingerprint);
         let LeaderOfFingerprint { leader, apart, page: leads, .. } =
-            of.or_bug("each fingerprint is settled once")?;
+            of.or_bug("each fingerprint is assigned to a leader once")?;
         // Only the first page of a leading fingerprint leads. Other pages of this fingerprint
         // follow at distance 0.
         let follows = leads != Some(page);

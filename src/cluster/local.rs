@@ -197,7 +197,7 @@ impl Neighbourhood<'_> {
     /// The position of the first page of a node.
     fn place(&self, fingerprint: u64) -> Result<&PageRank, Bug> {
         let pages = self.nodes.get(&fingerprint).and_then(|pages| pages.first());
-        pages.map(|(place, _)| place).or_bug("a node that was found has a page")
+        pages.map(|(place, _)| place).or_bug("each node has a page")
     }
 
     /// The nodes near a node that rank before it, in any order.
@@ -234,7 +234,7 @@ impl Neighbourhood<'_> {
                 }
             }
         }
-        Ok(*self.leads.get(&fingerprint).or_bug("it was found out")?)
+        Ok(*self.leads.get(&fingerprint).or_bug("the search decides whether the node leads")?)
     }
 
     /// The leader of a node: the nearest of the leaders that rank before it, or itself.
@@ -283,8 +283,11 @@ impl Neighbourhood<'_> {
 
     /// Builds the cluster of a leading node from its members, including the leader.
     fn cluster_of(&self, leader: u64, members: &[u64]) -> Result<PageCluster> {
-        let (of, _) =
-            self.nodes.get(&leader).and_then(|pages| pages.split_first()).or_bug("it leads")?;
+        let (of, _) = self
+            .nodes
+            .get(&leader)
+            .and_then(|pages| pages.split_first())
+            .or_bug("a leading node has a page")?;
         let ((_, _, url), taken) = of;
         let leads: Arc<str> = Arc::from(url.as_str());
         let mut pages = Vec::new();

@@ -43,7 +43,7 @@ impl LocationSet {
     /// Adds the page at a location after all others.
     pub(super) fn push(&mut self, place: u64) -> Result<(), Bug> {
         // `None` is less than any `Some`, so the first push passes.
-        ensure(self.last < Some(place), "places come in their order, each once")?;
+        ensure(self.last < Some(place), "locations ascend without duplicates")?;
         let (component, page) = halves(place);
         self.parts.entry(component).or_default().set(page, self.len)?;
         self.len += 1;

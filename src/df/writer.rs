@@ -69,10 +69,10 @@ impl TableWriter {
     /// Adds a term, or more documents to the last term: hashes must not descend.
     pub(super) fn push(&mut self, hash: u64, frequency: u32) -> Result<()> {
         if let Some((open, sum)) = &mut self.open {
-            ensure(*open <= hash, "terms come in order")?;
+            ensure(*open <= hash, "terms are added in ascending order")?;
             if *open == hash {
                 let more = sum.checked_add(frequency);
-                *sum = more.or_bug("all documents together are no more than a number holds")?;
+                *sum = more.or_bug("the number of documents fits in 32 bits")?;
                 return Ok(());
             }
         }

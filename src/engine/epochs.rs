@@ -151,7 +151,7 @@ pub(crate) fn check_name(name: &str) -> Result<()> {
 pub(crate) fn first(options: &Options) -> Result<EpochInfo> {
     let name = &options.epoch;
     check_name(name)?;
-    let epoch = Epoch::new(0, reserved(name)).or_bug("a recipe reserves 64 bits at most")?;
+    let epoch = Epoch::new(0, reserved(name)).or_bug("a recipe reserves at most 64 bits")?;
     let options = EpochOptions { role: Role::Both, bands: options.epoch_bands };
     new_epoch(epoch, name, 0, options)
 }
@@ -216,7 +216,8 @@ pub(crate) fn open_table(
         }
         other => other,
     })?;
-    let expected = table_of(&info.name).or_bug("an epoch that has a table is named for it")?;
+    let expected = table_of(&info.name)
+        .or_bug("the name of an epoch with a table contains the id of the table")?;
     if expected == table.id() {
         return Ok(table);
     }

@@ -138,7 +138,8 @@ impl Origin {
 fn origin_of(view: &View, epoch: Epoch) -> Result<Option<Origin>> {
     view.poison.check_read()?;
     check_live(&view.epochs, epoch)?;
-    let info = find_epoch(&view.epochs, epoch).or_bug("an epoch that lives is known")?;
+    let info =
+        find_epoch(&view.epochs, epoch).or_bug("each living epoch is in the list of epochs")?;
     let Some(named) = ParsedEpochName::parse(&info.name) else { return Ok(None) };
     if !named.is_current_version() {
         return Err(Error::InvalidArgument(format!(

@@ -75,7 +75,7 @@ pub(crate) fn newest<T>(
         }
         // All generations may have been removed since; in this case there is a newer generation.
         if tried == all {
-            return Err(passed.or_bug("there is a generation, and it could not be opened")?.1);
+            return Err(passed.or_bug("a generation exists that could not be opened")?.1);
         }
         tried = all;
     }
@@ -199,7 +199,7 @@ pub(crate) fn listed(generation: &Generation) -> Result<Vec<(ListedFile, u64)>> 
     let segments = segments.map(|row| Ok((ListedFile::Segment(*row), row.bytes)));
     let tables = generation.tables.iter().map(|table| {
         let info = generation.published.epochs.get(table.epoch as usize);
-        let info = info.or_bug("a table is of an epoch of its generation")?;
+        let info = info.or_bug("each table belongs to an epoch of its generation")?;
         Ok((ListedFile::Table(info.clone()), table.bytes))
     });
     segments.chain(tables).collect()

@@ -256,7 +256,7 @@ impl PendingOperations {
         put: impl FnOnce(&mut Vec<u8>),
     ) -> Result<(), Bug> {
         let follows = |(_, blob): &(Journal, JournalFrame)| blob.last_sequence() + 1 == sequence;
-        ensure(self.blobs.last().is_none_or(follows), "operations come one after another")?;
+        ensure(self.blobs.last().is_none_or(follows), "operations are numbered consecutively")?;
         // A commit may have operations of two memtables, if a new memtable was started meanwhile.
         // Each memtable has its journal.
         let fits = |(last, blob): &&mut (Journal, JournalFrame)| {

@@ -435,10 +435,10 @@ fn continued(
 ) -> Result<(Arc<Memtable>, u64)> {
     let mut memtables = before.into_iter().flat_map(Memtables::iter);
     let memtable = memtables.find(|memtable| memtable.journal == journal);
-    let memtable = memtable.or_bug("a journal that goes on has a memtable")?;
+    let memtable = memtable.or_bug("each continued journal has a memtable")?;
     let sequences = memtable.read().sequences;
-    let (first, last) = sequences.or_bug("a memtable that goes on was written")?;
-    ensure(last == tail.last_sequence, "a memtable has the frames that are known, and no others")?;
+    let (first, last) = sequences.or_bug("each continued memtable has operations")?;
+    ensure(last == tail.last_sequence, "a continued memtable has exactly the known frames")?;
     Ok((Arc::clone(memtable), first))
 }
 

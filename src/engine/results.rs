@@ -248,7 +248,7 @@ impl OperationResult {
             OperationResult::Observed(outcome) => Some(outcome),
             OperationResult::Restated(_) | OperationResult::PropertySet(_) => None,
         };
-        outcome.or_bug("an observation is answered as one")
+        outcome.or_bug("the result of an observation is an outcome")
     }
 
     pub(crate) fn restated(self) -> Result<RestateOutcome, Bug> {
@@ -256,7 +256,7 @@ impl OperationResult {
             OperationResult::Restated(outcome) => Some(outcome),
             OperationResult::Observed(_) | OperationResult::PropertySet(_) => None,
         };
-        outcome.or_bug("a restatement is answered as one")
+        outcome.or_bug("the result of a restatement is a restatement outcome")
     }
 
     pub(crate) fn property_set(self) -> Result<PropertyOutcome, Bug> {
@@ -264,7 +264,7 @@ impl OperationResult {
             OperationResult::PropertySet(outcome) => Some(outcome),
             OperationResult::Observed(_) | OperationResult::Restated(_) => None,
         };
-        outcome.or_bug("a property update is answered as one")
+        outcome.or_bug("the result of a property update is a property outcome")
     }
 }
 

@@ -109,7 +109,7 @@ impl MemtableSealer {
     fn seal(&self, memtable: &Memtable) -> Result<()> {
         let Core { catalog, segment_ids, live, .. } = &*self.core;
         let sequences = memtable.read().sequences;
-        let sequences = sequences.or_bug("a memtable that waits to be sealed was written")?;
+        let sequences = sequences.or_bug("a memtable that is sealed has operations")?;
         // With `OnFlush`, operations may still wait in memory. All operations must be durable and
         // visible before the memtable leaves the view, because snapshots rely on this order.
         self.committer.commit(sequences.1, None)?;
@@ -118,7 +118,7 @@ impl MemtableSealer {
         let sealed = new_segment::open(&self.core, id)?;
         let listed = row(sealed.segment.frame());
         let has_all = (listed.first_sequence, listed.last_sequence) == sequences;
-        ensure(has_all, "a segment has the operations of its memtable")?;
+        ensure(has_all, "a sealed segment has the operations of its memtable")?;
         // One transaction adds the segment and drops its journal, so after a crash there is exactly
         // one of the two.
         catalog.seal(&listed, memtable.journal, segment_ids.next())?;

@@ -77,9 +77,9 @@ impl View {
         // The segments are searched by number: seals and other merges may have changed the list
         // since the inputs were chosen.
         let from = self.segments.iter().position(|live| ids.first() == Some(&of(live)));
-        let from = from.or_bug("what is merged is live")?;
+        let from = from.or_bug("merged segments are live")?;
         let there = self.segments.iter().skip(from).take(ids.len()).map(of);
-        ensure(there.eq(ids.iter().copied()), "what is merged are neighbours")?;
+        ensure(there.eq(ids.iter().copied()), "merged segments are adjacent")?;
         Ok(from)
     }
 
@@ -128,7 +128,7 @@ impl View {
             }
             ComponentId::Active => Some(Component::Memtable(id, active)),
         };
-        component.or_bug("a component that was named is in the view")
+        component.or_bug("each requested component is in the view")
     }
 
     /// The data about a page as of `sequence`.

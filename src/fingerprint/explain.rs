@@ -122,7 +122,7 @@ impl Fingerprinter<'_> {
 
         let mut frequencies = Vec::new();
         if self.recipe.needs_frequencies() {
-            let table = self.frequencies.or_bug("a recipe that needs a table has one")?;
+            let table = self.frequencies.or_bug("each recipe that needs a table has a table")?;
             let hashes: Vec<u64> = voters.iter().map(|voter| voter.hash).collect();
             look_up(table, &hashes, &mut frequencies)?;
         }

@@ -58,8 +58,8 @@ impl CompactionEstimate {
         let (mut again, mut tables_of_ended) = (0.0, 0);
         for own in &overview.segments {
             all.segment_bytes += own.bytes;
-            let segment =
-                SegmentView::of(snapshot, own.id)?.or_bug("a segment of a snapshot is in it")?;
+            let segment = SegmentView::of(snapshot, own.id)?
+                .or_bug("each segment number of a snapshot has a segment")?;
             let sections = segment.sections;
             let of_ended = sections.iter().filter(|section| {
                 let info = section.epoch.and_then(|epoch| find_epoch(snapshot.epochs(), epoch));

@@ -132,7 +132,7 @@ impl Operations {
             Some(operation_kind(&inner, sequence, &logged, &view.epochs))
         };
         let mut found = view.memtables.iter().filter_map(|memtable| of(memtable));
-        Ok(found.next().or_bug("a journal has all operations between its ends")?)
+        Ok(found.next().or_bug("a journal has every operation from its first to its last")?)
     }
 }
 

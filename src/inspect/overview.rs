@@ -123,7 +123,7 @@ impl Overview {
                 }
             };
             let segment = SegmentView::of(snapshot, live.segment.id())?;
-            let segment = segment.or_bug("a segment of a snapshot is in it")?;
+            let segment = segment.or_bug("each segment number of a snapshot has a segment")?;
             segment.sections.iter().for_each(|section| sums.add(section.space, section.bytes));
             sums.add(Space::Frames, frame_bytes(&segment));
             cover(&mut times, segment.times);

@@ -77,7 +77,7 @@ impl SitePathCursor<'_> {
 
 /// Converts the key of a site to a prefix.
 fn prefix(key: &[u8]) -> Result<Prefix> {
-    Ok(Prefix::from_bytes(key).or_bug("the key of a site is that of a prefix")?)
+    Ok(Prefix::from_bytes(key).or_bug("the key of a site is the key of a prefix")?)
 }
 
 /// The result for the common paths of two sites.
@@ -105,8 +105,8 @@ fn add(counts: &mut [u64; 2], more: [u64; 2]) {
 impl CommonPaths {
     fn add_path(&mut self, hash: u64, pages: [InForceVersions; 2], k: u32) -> Result<()> {
         let [one, other] = &pages;
-        let nearest =
-            NearestVersions::of([one, other]).or_bug("a page that is taken has a version")?;
+        let nearest = NearestVersions::of([one, other])
+            .or_bug("each page that passed the filter has a version in force")?;
         let NearestVersions { distance, at, later, is_change } = nearest;
         self.common += 1;
         // Sampled by the hash of the path: random, but repeatable.
@@ -190,10 +190,10 @@ impl SiteComparer<'_> {
             // A merge join: both sides are in order of path. `take` removes both pages, so both are
             // counted here.
             if order.is_eq() {
-                let path = one.path().or_bug("this side stands at a path")?;
+                let path = one.path().or_bug("the current side has a path")?;
                 let hash = path_hash(path, self.seed);
                 let pages = one.page.take().zip(other.page.take());
-                let (a, b) = pages.or_bug("both sides stand at a path")?;
+                let (a, b) = pages.or_bug("both sides have a path")?;
                 met.add_path(hash, [a, b], self.k)?;
                 (one.passed, other.passed) = (one.passed + 1, other.passed + 1);
             }
@@ -207,7 +207,7 @@ impl SiteComparer<'_> {
         for side in [&one, &other] {
             // Both scans read one snapshot with one filter, so a difference is a bug and not a
             // change.
-            ensure(side.passed == side.site.paths, "a site has the paths that were counted")?;
+            ensure(side.passed == side.site.paths, "each site has the counted number of paths")?;
         }
         self.judge(sites, met)
     }

@@ -140,7 +140,7 @@ impl Sampler {
         self.address.clear();
         self.address.extend_from_slice(address);
         for open in &mut self.open {
-            let path = address.get(open.len..).or_bug("a page lies in its open sites")?;
+            let path = address.get(open.len..).or_bug("each page lies in its open sites")?;
             let hash = path_hash(path, self.seed);
             open.paths += 1;
             // Two hashes for each open site, so a page costs time in proportion to its depth.
@@ -160,7 +160,11 @@ impl Sampler {
             if paths < self.paths_min {
                 continue;
             }
-            let key = self.address.get(..len).or_bug("a site is of the last page in it")?.to_vec();
+            let key = self
+                .address
+                .get(..len)
+                .or_bug("the key of a site begins the key of its last page")?
+                .to_vec();
             let site = self.sites.push(&ListedSite { key, paths }, deep)?;
             for (hash, ()) in by_path.into_items().chain(by_print.into_items()) {
                 self.drawn.push(SampledHash { hash, site })?;

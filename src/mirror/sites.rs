@@ -107,7 +107,7 @@ impl Sites {
 
     /// The depth of a site, in folders.
     pub(super) fn deep(&self, number: u32) -> Result<u8, Bug> {
-        self.deep.get(number as usize).copied().or_bug("a site that has a number is listed")
+        self.deep.get(number as usize).copied().or_bug("each numbered site is in the list")
     }
 
     /// Returns the site with a number. Reads the frame that contains it.
@@ -115,12 +115,12 @@ impl Sites {
         // A sparse index: a binary search for the frame, and then a scan within 32 KiB.
         let at = self.begins.partition_point(|begin| begin.number <= number);
         let begin = at.checked_sub(1).and_then(|at| self.begins.get(at));
-        let begin = begin.or_bug("the first frame begins with the first site")?;
+        let begin = begin.or_bug("the index of frames has an entry for the first site")?;
         let mut frames = FrameReader::new(self.name, begin.position..self.end);
         // The end of the list bounds the frame. `next` checks the frame's checksum.
         let place: Option<Range<usize>> = frames.next(&self.map)?;
         let frame = place.and_then(|place| self.map.get(place));
-        let mut cursor = Cursor::new(frame.or_bug("a site that has a number is listed")?);
+        let mut cursor = Cursor::new(frame.or_bug("each numbered site is in the list")?);
         let mut site = None;
         for _ in begin.number..=number {
             site = ListedSite::take(&mut cursor);

@@ -136,7 +136,8 @@ impl StoreSide {
                 for entry in &mut entries {
                     if let Some(epoch) = entry.epoch_mut() {
                         let number = self.numbers.get(epoch.count() as usize);
-                        *epoch = *number.or_bug("a store knows the epochs of its entries")?;
+                        *epoch =
+                            *number.or_bug("the epoch of each entry is in the list of epochs")?;
                     }
                 }
                 // The order of epochs may differ in the common numbering.
@@ -168,7 +169,7 @@ impl DiffSides {
                 continue;
             }
             let epoch = Epoch::new(epochs.len(), info.epoch.mask().leading_zeros());
-            let epoch = epoch.or_bug("the epochs of two stores are not too many to count")?;
+            let epoch = epoch.or_bug("the epochs of two stores fit in 32 bits")?;
             numbers.push(epoch);
             epochs.push(EpochInfo { epoch, ..info.clone() });
         }
@@ -203,7 +204,7 @@ impl DiffSides {
                 let before = if order.is_le() { before.advance()? } else { None };
                 let after = if order.is_ge() { after.advance()? } else { None };
                 let url = before.as_ref().or(after.as_ref()).map(|page| page.url.clone());
-                let url = url.or_bug("the page that comes first is on one side")?;
+                let url = url.or_bug("the next page is in at least one of the stores")?;
                 let entries =
                     |page: Option<PageEntries>| page.map(|page| page.entries).unwrap_or_default();
                 Ok(Some(ComparedPage { url, before: entries(before), after: entries(after) }))

@@ -281,8 +281,11 @@ impl VisibleFingerprints<'_> {
         let mut pairs = Vec::with_capacity(near.len());
         for (place, ordinal, candidate) in near {
             let is_shown = is_shown.get(found.place(ordinal)).copied();
-            if is_shown.or_bug("each that was found was looked at")? {
-                let given = given.get(place).copied().or_bug("it is near one of those given")?;
+            if is_shown.or_bug("each found fingerprint was checked for visible pages")? {
+                let given = given
+                    .get(place)
+                    .copied()
+                    .or_bug("each found fingerprint is near a given fingerprint")?;
                 let (other, distance) = (candidate.fingerprint, candidate.distance.into());
                 let (left, right) = (given.min(other), given.max(other));
                 pairs.push(NearPair { left, right, distance });

@@ -165,7 +165,7 @@ impl InForceFilter {
         let url = url()?;
         let since = since(&head, &entries)?;
         let weight = head.properties.weight();
-        let location = location.or_bug("a page whose head is known stands somewhere")?;
+        let location = location.or_bug("each page with a head has a location")?;
         let page = if self.whole {
             let changes = Changes::of(&entries()?, epochs);
             Some(Page::new(&url, &PageWithChanges { head, changes }, epochs))

@@ -270,7 +270,8 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> PairFinder<'_, F> {
             taken += hits.len();
             ahead.until(taken, &self.wanted)?;
             let (place, _) = hits.first().or_bug("a piece of a list is not empty")?;
-            let place = bearers.get_mut(*place).or_bug("a place among the fingerprints")?;
+            let place =
+                bearers.get_mut(*place).or_bug("each index is the index of a fingerprint")?;
             *place =
                 PagesOfFingerprint::of(hits.iter().map(|(_, hit)| hit), search, self.progress)?;
         }
@@ -354,7 +355,8 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> PairFinder<'_, F> {
         let epoch = self.wanted.epoch;
         match self.snapshot.view.component(*component)? {
             Component::Segment(_, live) => {
-                let tables = live.tables(epoch).or_bug("a hit was found by tables of its epoch")?;
+                let tables =
+                    live.tables(epoch).or_bug("each hit comes from tables of its epoch")?;
                 Ok(tables.single(candidate.ordinal)?.is_none())
             }
             Component::Memtable(_, memtable) => {

@@ -208,7 +208,9 @@ impl PageStream for ComponentScan {
         match self {
             ComponentScan::Segment { cursor, .. } => cursor.take().map(ComponentPage::Segment),
             ComponentScan::Memtable(pages) => {
-                let number = pages.next.or_bug("who takes a page has seen that there is one")?;
+                let number = pages
+                    .next
+                    .or_bug("a page is taken only after the stream returned its place")?;
                 pages.advance();
                 Ok(ComponentPage::Memtable(number))
             }
@@ -323,7 +325,7 @@ impl Scan {
             Err(e) => return Some(Err(e)),
         };
         let (history, head) = fold(&entries, &self.snapshot.view.epochs);
-        let head = head.or_bug("a page that has entries was visited");
+        let head = head.or_bug("each page with entries has a visit");
         Some(self.snapshot.poison_on_bug(|| Ok((url, history, head?))))
     }
 

@@ -255,7 +255,7 @@ impl DueMerge {
         // So each page is examined at most twice. A new start after each overflow would take
         // quadratic time.
         while let Some(pages) = waiting.left_out(*left) {
-            let next = pages.next(asked, most)?.or_bug("what was read is there to read again")?;
+            let next = pages.next(asked, most)?.or_bug("rows that were read can be read again")?;
             if hosts.is_full(&next.url, asked.due.rules.number_of(&next.url), &asked.due) {
                 continue;
             }

@@ -77,7 +77,7 @@ fn leader(
     let mut near = Vec::new();
     for place in 0..SEARCHES_MAX {
         let Some((content, unless)) = searched(epochs, &mut contents, place) else { break };
-        let fingerprint = content.compared().or_bug("a content is sought by its fingerprint")?;
+        let fingerprint = content.compared().or_bug("each searched content has a fingerprint")?;
         let of = (content.epoch, fingerprint);
         // A page after the representatives of its fingerprint is led by the representatives'
         // leader, so no search is needed.
@@ -94,7 +94,8 @@ fn leader(
         // If the page comes before the last representative, it is a representative itself and is
         // compared below.
         if let Some(last) = last.filter(|last| is_before(last, lookup)) {
-            let leader = first_of(snapshot, found, None)?.or_bug("one of several comes first")?;
+            let leader =
+                first_of(snapshot, found, None)?.or_bug("one of several pages ranks first")?;
             if unless.is_none() {
                 crowds.note(of, Representatives { last, leader: leader.clone() });
             }

@@ -69,7 +69,7 @@ fn slot_code(slot: u16, code: ComparisonCode) -> SlotCode {
 
 fn code_of(page: SlotCode) -> Result<ComparisonCode, Bug> {
     #[expect(clippy::cast_possible_truncation, reason = "the lower half is the code")]
-    ComparisonCode::from_bits(page as u32).or_bug("a code was taken from a row")
+    ComparisonCode::from_bits(page as u32).or_bug("each code comes from a row")
 }
 
 impl fmt::Debug for LearnedPriors {
@@ -118,7 +118,7 @@ impl LearnedPriors {
         let kept: &dyn Any =
             &**snapshot.cached_or_init(|| Ok(Box::new(LearnedPriors::new(snapshot)?)))?;
         let learned = kept.downcast_ref::<LearnedPriors>();
-        Ok(learned.or_bug("only what is learned is kept with a snapshot")?.clone())
+        Ok(learned.or_bug("only learned priors are kept with a snapshot")?.clone())
     }
 
     pub(crate) fn new(snapshot: &Snapshot) -> Result<LearnedPriors> {
@@ -144,7 +144,7 @@ impl LearnedPriors {
         let mut starts = Vec::with_capacity(SLOTS + 1);
         for of_slot in learned.into_iter().collect::<Result<Vec<_>, Bug>>()?.into_iter().flatten() {
             let SlotPriors { slot, class, among_few: mut some } = of_slot;
-            *slots.get_mut(usize::from(slot)).or_bug("there is one for each slot")? = class;
+            *slots.get_mut(usize::from(slot)).or_bug("each slot has an entry")? = class;
             // Slots without pages have the same start as the current slot, so their range is empty.
             starts.resize(usize::from(slot) + 1, number_of(&among_few)?);
             among_few.append(&mut some);
@@ -184,7 +184,7 @@ impl LearnedPriors {
 }
 
 fn number_of(among_few: &[(ComparisonCode, PriorClass)]) -> Result<u32, Bug> {
-    u32::try_from(among_few.len()).ok().or_bug("a sample is of a million pages")
+    u32::try_from(among_few.len()).ok().or_bug("a sample has at most a million pages")
 }
 
 /// Returns the greatest hash of the sampled pages, and the number of pages that each sampled page
@@ -248,8 +248,9 @@ impl<'p> EvidenceCache<'p> {
         let mut fit = Fit::default();
         // Equal codes have equal evidence, which is added once with a count.
         for alike in pages.chunk_by(|a, b| a == b) {
-            let page = alike.first().or_bug("a chunk is of some page")?;
-            let count = u32::try_from(alike.len()).ok().or_bug("a sample is of a million pages")?;
+            let page = alike.first().or_bug("each chunk has a page")?;
+            let count =
+                u32::try_from(alike.len()).ok().or_bug("a sample has at most a million pages")?;
             fit.add_many(self.of(*page)?, count);
         }
         Ok(fit)
@@ -271,11 +272,11 @@ impl SlotPriors {
         evidences: &mut EvidenceCache<'_>,
     ) -> Result<SlotPriors, Bug> {
         let fit = evidences.fit(pages)?;
-        let first = pages.first().or_bug("a slot is one of some page")?;
+        let first = pages.first().or_bug("each slot belongs to a page")?;
         let few = pages.len() < FEW_PAGES;
         let mut among_few = Vec::new();
         for of_code in pages.chunk_by(|a, b| a == b).take_while(|_| few) {
-            let page = of_code.first().or_bug("a chunk is of some page")?;
+            let page = of_code.first().or_bug("each chunk has a page")?;
             // The likelihood includes a page's own visits. In a small slot the visits would count
             // again in the prior.
             let others = fit.without(evidences.of(*page)?);

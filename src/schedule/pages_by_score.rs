@@ -135,8 +135,8 @@ impl PagesByScore {
         // Stored for `after`: when the candidates are used up, the rows after this page are read
         // again.
         self.last = Some((component, candidate));
-        self.best.get_mut(component).or_bug("a candidate is of a component")?.pop();
-        *self.places.get_mut(component).or_bug("each component has a place")? = None;
+        self.best.get_mut(component).or_bug("each candidate belongs to a component")?.pop();
+        *self.places.get_mut(component).or_bug("each component has an index")? = None;
         let source = source_of(&self.sources, component)?;
         let DueCandidate { score, page: Reverse(page) } = candidate;
         let (url, location) = (source.url(page)?, source.location(page)?);
@@ -210,7 +210,7 @@ impl PagesByScore {
 
     fn read_place(&mut self, component: usize, candidate: DueCandidate) -> Result<()> {
         let source = source_of(&self.sources, component)?;
-        let place = self.places.get_mut(component).or_bug("each component has a place")?;
+        let place = self.places.get_mut(component).or_bug("each component has an index")?;
         if place.is_none() {
             let url = source.url(candidate.page.0)?;
             *place = Some((surt::key_of(&url), url));
@@ -221,7 +221,7 @@ impl PagesByScore {
 
 /// Returns the rule of a page.
 pub(super) fn rule_of(held: &[RulesByPage], component: usize, page: u32) -> Result<RuleNumber> {
-    Ok(held.get(component).or_bug("what is found is of one of the components")?.at(page))
+    Ok(held.get(component).or_bug("each hit belongs to one of the components")?.at(page))
 }
 
 /// The number of rows sifted together. The number is large enough that memory latencies of

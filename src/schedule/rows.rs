@@ -135,7 +135,7 @@ pub(super) fn part_of(last: u64, part: usize, parts: usize) -> (u64, u64) {
 
 /// Returns a component.
 pub(super) fn source_of(sources: &[RowSource], component: usize) -> Result<&RowSource> {
-    Ok(sources.get(component).or_bug("what is found is of one of the components")?)
+    Ok(sources.get(component).or_bug("each hit belongs to one of the components")?)
 }
 
 /// An index of the rows of a part by hash, which decides for most rows without reading URLs.

@@ -93,7 +93,7 @@ impl RowSource {
             SourceRows::Segment(_) => Some(page),
             SourceRows::Memtable { numbers, .. } => numbers.get(page as usize).copied(),
         };
-        let page = number.or_bug("a candidate is a page of its component")?;
+        let page = number.or_bug("each candidate is a page of its component")?;
         Ok(PageAddress { component: self.id, page })
     }
 
@@ -104,8 +104,8 @@ impl RowSource {
             }
             SourceRows::Segment(_) => (None, None),
         };
-        let memtable = memtable.or_bug("a page of a memtable is asked of it")?;
-        let number = number.or_bug("a candidate is a page of its component")?;
+        let memtable = memtable.or_bug("a page of a memtable is looked up in that memtable")?;
+        let number = number.or_bug("each candidate is a page of its component")?;
         Ok(read(memtable.read().page(*number)))
     }
 
@@ -262,7 +262,7 @@ fn in_memory(
         // A late visit changes earlier comparisons, so the comparisons are folded again from all
         // visits, including visits in older components.
         let changing = view.page_with_changes(&Lookup::new(&url, view.seed), *sequence)?;
-        let of = rows.get_mut(at).or_bug("there is a row of each page")?;
+        let of = rows.get_mut(at).or_bug("each page has a row")?;
         changing.into_iter().for_each(|page| of.row = of.row.with(&page.changes));
     }
     let rows = InMemoryRows::new(rows);

@@ -128,10 +128,10 @@ impl SegmentBuilder {
         section.passed_on += bytes.len() as u64;
         if section.placed {
             let fits = section.passed_on <= section.entry.len;
-            bug::ensure(fits, "a section does not outgrow its place")?;
+            bug::ensure(fits, "a section does not exceed its reserved bytes")?;
             self.file.write_at(at, bytes)?;
         } else {
-            bug::ensure(self.file.position() == at, "no other section grows meanwhile")?;
+            bug::ensure(self.file.position() == at, "only one section grows at a time")?;
             self.file.append(bytes)?;
         }
         Ok(())
@@ -142,7 +142,7 @@ impl SegmentBuilder {
         self.pass_gathered_on(&mut section)?;
         let entry = SectionEntry { len: section.passed_on, ..section.entry };
         let filled = !section.placed || section.entry.len == entry.len;
-        bug::ensure(filled, "a section fills its place")?;
+        bug::ensure(filled, "a section has exactly its reserved bytes")?;
         // The checksums and `parse_table` rely on this order: sections must not overlap or go
         // backwards.
         let end = self.entries.last().map_or(0, |before| before.offset + before.len);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "a section does not outgrow its place")]
+    #[should_panic(expected = "a section does not exceed its reserved bytes")]
     fn section_stays_within_its_place() {
         let mut builder = builder();
         let mut section = builder.place(SectionTag::of(SectionKind::Hashes), 8).unwrap();
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "a section fills its place")]
+    #[should_panic(expected = "a section has exactly its reserved bytes")]
     fn reserved_place_must_be_filled() {
         let mut builder = builder();
         let section = builder.place(SectionTag::of(SectionKind::Hashes), 8).unwrap();
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "no other section grows meanwhile")]
+    #[should_panic(expected = "only one section grows at a time")]
     fn only_one_section_grows_at_a_time() {
         let mut builder = builder();
         let mut first = builder.begin(SectionTag::of(SectionKind::Pages)).unwrap();

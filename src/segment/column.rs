@@ -51,7 +51,7 @@ impl SectionColumn {
         // A saturated offset is beyond the section, so the read is an error.
         let start = index.saturating_mul(4);
         let bytes = self.bytes(start..start.saturating_add(4))?;
-        let bytes = bytes.as_array::<4>().or_bug("a range has as many bytes as were asked for")?;
+        let bytes = bytes.as_array::<4>().or_bug("a range has the requested number of bytes")?;
         Ok(LittleEndian::read_u32(bytes))
     }
 }

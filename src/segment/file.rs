@@ -427,7 +427,7 @@ impl<'a> SectionRef<'a> {
     pub(crate) fn array<const N: usize>(&self, at: u64) -> Result<[u8; N]> {
         // A saturated offset is beyond the section, so the read is an error.
         let bytes = self.get(at..at.saturating_add(N as u64))?;
-        Ok(*bytes.as_array().or_bug("a range has as many bytes as were asked for")?)
+        Ok(*bytes.as_array().or_bug("a range has the requested number of bytes")?)
     }
 
     /// Returns the number at `index` in a section of 32-bit numbers.

@@ -123,7 +123,7 @@ impl Segment {
         // line.
         let start = scale(hash, blocks) * FILTER_BLOCK_BYTES;
         let block = self.plain(SectionKind::Filter).get(start..start + FILTER_BLOCK_BYTES)?;
-        Ok(Some(block.as_array().or_bug("a range has as many bytes as were asked for")?))
+        Ok(Some(block.as_array().or_bug("a range has the requested number of bytes")?))
     }
 
     /// Whether the segment may contain a page with this hash. Costs one cache line.

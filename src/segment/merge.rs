@@ -180,7 +180,7 @@ fn merge_pages(
     let moves = moves.collect::<Result<Vec<_>>>()?;
     let bytes = moves.iter().map(|moves| moves.0.len() as u64);
     let pages = inputs.iter().map(|input| input.numbers().pages * 4);
-    bug::ensure(bytes.eq(pages), "it is known where each page of each input went")?;
+    bug::ensure(bytes.eq(pages), "each page of each input has a new ordinal")?;
     Ok(Some(moves))
 }
 
@@ -245,7 +245,7 @@ fn merge_page(
     }
     // The changes of the newest record include all older visits, as of its segment's end. So only
     // this record's changes count.
-    let (unread, newest) = visible.first().or_bug("a page that is left has a record")?;
+    let (unread, newest) = visible.first().or_bug("each remaining page has a record")?;
     // The entries contain all visits of the page, and there are few, so readers fold the changes
     // from them.
     let is_determined = before.is_empty() && entries.len() <= CHUNK_ENTRIES;
@@ -415,7 +415,7 @@ fn merge_tables(
             let tag = |page: u32| {
                 let at = postings.binary_search_by_key(&page, |p| p.moved.page);
                 let posting = at.ok().and_then(|at| postings.get(at));
-                let posting = posting.or_bug("a tag is asked for a page of the list")?;
+                let posting = posting.or_bug("tags are requested only for pages of the list")?;
                 let stream = streams.get(posting.stream);
                 stream.or_bug("a posting comes from one of the streams")?.tag(posting.page)
             };

@@ -41,7 +41,7 @@ impl<'f> PlainSegment<'f> {
 
     /// Returns a sound block of a section, or an error.
     pub(crate) fn block(&mut self, section: &Section, block: u64) -> Result<&[u8]> {
-        bug::ensure(block < block_count(section.len), "a block is one of its section")?;
+        bug::ensure(block < block_count(section.len), "each block belongs to its section")?;
         let start = block * BLOCK_BYTES;
         let len = (section.len - start).min(BLOCK_BYTES);
         // The checksum is looked up before the block is read, because this lookup may move the

@@ -264,7 +264,7 @@ impl PostingsWriter {
         mut tag: impl FnMut(u32) -> Result<Option<u32>>,
     ) -> Result<()> {
         let ascend = !postings.is_empty() && postings.is_sorted_by(|a, b| a.page < b.page);
-        bug::ensure(ascend, "a fingerprint has pages, and they ascend")?;
+        bug::ensure(ascend, "the pages of a fingerprint ascend, and there is at least one")?;
         self.count += 1;
         self.longest = self.longest.max(postings.len() as u64);
         let word = if let [single] = postings {

@@ -67,7 +67,7 @@ impl ScheduleRows<'_> {
             // This process packed the rows in memory, so an unreadable row in memory is a bug. In a
             // segment it is damage.
             None => self.of.map_or_else(
-                || Ok(None.or_bug("what was packed can be unpacked")?),
+                || Ok(None.or_bug("each packed row can be unpacked")?),
                 |(segment, start)| segment.row(start + at as u64, packed),
             ),
         }
@@ -140,7 +140,10 @@ impl Segment {
         let is_low = rows.len() > 0 && rows.hash(0) < first;
         if is_low || !rows.hashes.is_sorted_by_key(|hash| u64::from_le_bytes(*hash)) {
             let falls = (0..rows.len()).find(|at| rows.hash(*at) < hash_before(*at));
-            let place = start + falls.or_bug("they are not in order")? as u64;
+            let place = start
+                + falls
+                    .or_bug("hashes that are not sorted have a hash less than the hash before it")?
+                    as u64;
             let what = format!("hash {place} of {pages} is less than the hash before it");
             return Err(self.damaged(HASHES, place * 8, &what));
         }
@@ -149,7 +152,7 @@ impl Segment {
         let largest = rows.pages.iter().map(|page| u32::from_le_bytes(*page)).max();
         if largest.is_some_and(|page| u64::from(page) >= pages) {
             let wrong = (0..rows.len()).find(|at| u64::from(rows.page(*at)) >= pages);
-            let place = wrong.or_bug("one of them is too large")?;
+            let place = wrong.or_bug("an ordinal above the maximum exists")?;
             let what = format!(
                 "it refers to page {}, but the segment has {pages} pages",
                 rows.page(place)

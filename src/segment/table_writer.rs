@@ -121,11 +121,11 @@ impl TableSink for TableSections<'_> {
             TableColumn::Further(table) => (SectionKind::Further, table),
             TableColumn::Ordinals(table) => (SectionKind::Ordinals, table),
         };
-        let table = u16::try_from(table).ok().or_bug("an epoch has a few tables")?;
+        let table = u16::try_from(table).ok().or_bug("the number of a table fits in 16 bits")?;
         let (builder, sections) = &mut *self.shared.lock();
         // There are at most about twelve parts, so a linear search is enough.
         let new = sections.iter().all(|(placed, _)| *placed != part);
-        bug::ensure(new, "a part has one place")?;
+        bug::ensure(new, "each part is written once")?;
         let section = builder.place(SectionTag::table(kind, table, self.epoch), bytes)?;
         sections.push((part, section));
         Ok(())
@@ -134,7 +134,7 @@ impl TableSink for TableSections<'_> {
     fn write(&self, part: TableColumn, bytes: &[u8]) -> Result<()> {
         let (builder, sections) = &mut *self.shared.lock();
         let section = sections.iter_mut().find(|(placed, _)| *placed == part);
-        let (_, section) = section.or_bug("a part has a place before it is written")?;
+        let (_, section) = section.or_bug("each part has an offset before it is written")?;
         builder.write(section, bytes)
     }
 

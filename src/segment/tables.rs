@@ -56,7 +56,7 @@ impl EpochTables {
     #[expect(clippy::expect_used, reason = "tables are numbered by arrays of a few")]
     pub(crate) fn open(segment: &Arc<Segment>, epoch: u32) -> Result<EpochTables> {
         let column = |kind, part: usize| {
-            let part = u16::try_from(part).expect("an epoch has a few tables");
+            let part = u16::try_from(part).expect("the number of a table fits in 16 bits");
             SectionColumn::new(segment, SectionTag::table(kind, part, epoch))
         };
         let fingerprints = column(SectionKind::Fingerprints, 0);

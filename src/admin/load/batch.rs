@@ -83,12 +83,12 @@ impl LoadBatch {
     /// The entries of a page that are new to the store.
     pub(super) fn entries(&self, page: &LoadPage) -> Result<&[Entry], Bug> {
         let entries = self.joined.entries.get(page.entries.clone());
-        entries.or_bug("a page's entries lie among those of its batch")
+        entries.or_bug("a page's entries are a range of the batch's entries")
     }
 
     /// The head of a page in the store, packed.
     pub(super) fn before(&self, page: &LoadPage) -> Result<&[u8], Bug> {
-        self.heads.get(page.before.clone()).or_bug("a head lies among those of its batch")
+        self.heads.get(page.before.clone()).or_bug("a head is a range of the batch's heads")
     }
 
     /// Reads the next page, and converts its epoch numbers to the store's epoch numbers. Returns
@@ -148,7 +148,7 @@ impl LoadBatch {
         let lookup = |page: &LoadPage| Ok(Lookup::of(self.url(page)?, page.hash));
         let lookups = self.pages.iter().map(lookup).collect::<Result<Vec<_>, Bug>>()?;
         view.locate_in_segments(&lookups, |place, _, course| {
-            *known.get_mut(place).or_bug("a place is that of a lookup")? = Some(course);
+            *known.get_mut(place).or_bug("each index is the index of a lookup")? = Some(course);
             Ok(())
         })?;
         Ok(known)
@@ -217,10 +217,10 @@ impl LoadBatch {
         entries.sort_unstable();
         entries.dedup();
         let is_less = entries.len() <= page.entries.len();
-        ensure(is_less, "what is left of entries is no more than came")?;
+        ensure(is_less, "a page keeps at most the entries that it had")?;
         page.entries.end = page.entries.start + entries.len();
         let place = self.joined.entries.get_mut(page.entries.clone());
-        let place = place.or_bug("a page's entries lie among those of its batch")?;
+        let place = place.or_bug("a page's entries are a range of the batch's entries")?;
         place.copy_from_slice(&entries);
         Ok(())
     }
@@ -236,7 +236,7 @@ fn joined(old: &[Entry], new: &[Entry]) -> Vec<Entry> {
 /// Returns a URL of a batch. The URL was valid text when the load received it, and has been covered
 /// by a checksum since.
 fn text(url: Option<&[u8]>) -> Result<&str, Bug> {
-    let url = url.or_bug("a URL lies among those of its batch")?;
+    let url = url.or_bug("a URL is a range of the batch's URLs")?;
     std::str::from_utf8(url).ok().or_bug("a URL is UTF-8")
 }
 

@@ -264,7 +264,9 @@ impl LoadEpochs {
                 check_name(name)?;
                 next_epoch(epochs.len(), reserved)?;
                 let number = Epoch::new(FIRST + epochs.len(), reserved);
-                let number = number.or_bug("a load's numbers fit after those of a store")?;
+                let number = number.or_bug(
+                    "the numbers of a load's epochs follow the numbers of a store's epochs",
+                )?;
                 places.insert(name.to_owned(), epochs.len());
                 epochs.push_mut(RequestedEpoch::new(name, number))
             }

@@ -129,7 +129,7 @@ impl ObservationBuffer {
                     break;
                 }
                 let entry = PackedEntries::new(Cursor::new(entry), 1).next().flatten();
-                entries.push(entry.or_bug("an entry was packed when it came")?);
+                entries.push(entry.or_bug("each packed entry can be unpacked")?);
                 at += 1;
             }
             sort_tail(&mut entries, 0);

@@ -251,7 +251,7 @@ impl BulkLoad<'_> {
                     let written = joined(writer.join())?;
                     merged.map(|()| written)
                 })?;
-                written.or_bug("the merging thread sends the end, or fails")?
+                written.or_bug("the merging thread sends the end or an error")?
             }
         };
         watch.report()?;
@@ -371,7 +371,7 @@ impl BulkLoad<'_> {
         let view = live.view();
         ensure(
             view.memtables.sealing.is_none() && writer.next_sequence <= last + 1,
-            "a load finds what was written before it sealed",
+            "everything written before a load is sealed when the load ends",
         )?;
         let journal = view.memtables.active.journal;
         let loaded = Loaded {

@@ -384,7 +384,7 @@ impl RecoveredStore {
                 let again = Memtable::new(Journal::A);
                 for blob in blobs.iter().take(sound) {
                     let replayed = journal::replay(blob, (0, &[]), &mut again.write()).ok();
-                    replayed.or_bug("what was replayed just now can be replayed again")?;
+                    replayed.or_bug("frames that were replayed once can be replayed again")?;
                 }
                 again
             };
@@ -470,7 +470,7 @@ impl RecoveredStore {
         }
         for number in self.epochs.len()..count {
             let name = format!("unknown-{number}");
-            let plain = Epoch::new(number, 0).or_bug("a store has fewer epochs than numbers")?;
+            let plain = Epoch::new(number, 0).or_bug("each epoch has a valid number")?;
             let epoch = seen.iter().find(of(number)).copied().unwrap_or(plain);
             self.unnamed.push(name.clone());
             self.epochs.push(new_epoch(epoch, &name, 0, Role::Both.into())?);

@@ -111,13 +111,13 @@ impl JournalSurvey<'_> {
             // The numbers of a table start at the end of the segments, or later.
             None => self.tables.push(PageNumbers::with_bound(Some(lost))),
             Some(before) if runs.share_table(before, first) => {
-                self.tables.last_mut().or_bug("a frame that is kept has a table")?.add_lost(lost);
+                self.tables.last_mut().or_bug("each kept frame has a table")?.add_lost(lost);
             }
             Some(_) => self.tables.push(PageNumbers::with_bound(None)),
         }
         let table = self.tables.len() - 1;
         self.kept.push(KeptFrame { sequence: first, table });
-        let numbers = self.tables.last_mut().or_bug("a frame that is kept has a table")?;
+        let numbers = self.tables.last_mut().or_bug("each kept frame has a table")?;
         let mut unread = None;
         each(blob, &mut |sequence, operation| match operation {
             Some(JournalOperation::Entry(page, _) | JournalOperation::ForgetUrl(page, _)) => {
@@ -175,7 +175,7 @@ pub(super) fn replay(salvage: &Salvage<'_>, next: u64) -> Result<RecoveredJourna
         let mut table = 0;
         for frame in &kept {
             let sequence = frame.sequence;
-            let numbers = tables.get(frame.table).or_bug("each frame that is kept has a table")?;
+            let numbers = tables.get(frame.table).or_bug("each kept frame has a table")?;
             let SalvagedFrame::Frame(blob) = salvage.frame(sequence) else {
                 // The first pass could still read this frame. Page numbers after the frame are no
                 // longer certain.

@@ -257,7 +257,8 @@ impl PageStream for ComponentStream<'_> {
     }
 
     fn take(&mut self) -> Result<RecoveredPage> {
-        let (.., saved) = self.next.take().or_bug("who takes a page has seen that there is one")?;
+        let (.., saved) =
+            self.next.take().or_bug("a page is taken only after the stream returned its place")?;
         self.advance();
         Ok(saved)
     }

@@ -305,7 +305,7 @@ impl AliasGroups {
     pub(super) fn add(&mut self, key: GroupKey, page: &GroupMember) -> Result<(), Bug> {
         if self.is_kept(key) {
             let group = AliasGroup { visits: page.visits, ..AliasGroup::of(page, BARE) };
-            ensure(self.groups.insert(key, group).is_none(), "a page is added once")?;
+            ensure(self.groups.insert(key, group).is_none(), "each page is added once")?;
             self.make_room()?;
         }
         Ok(())
@@ -426,7 +426,7 @@ impl AliasGroups {
     fn make_room(&mut self) -> Result<(), Bug> {
         while self.groups.len() >= self.most {
             self.halved += 1;
-            ensure(self.halved <= u64::BITS, "few groups have one hash")?;
+            ensure(self.halved <= u64::BITS, "halving the hash range leaves few groups")?;
             let halved = self.halved;
             self.groups.retain(|key, _| key.high.leading_zeros() >= halved);
             // A table with removed slots may double before it is full.

@@ -82,7 +82,9 @@ impl KeyIndex {
         out.iter().for_each(|page| _ = order.pages.remove(page));
         let gone: usize = out.iter().map(bytes_of).sum();
         let bytes = self.bytes.get_mut();
-        *bytes = (*bytes + grown).checked_sub(gone).or_bug("no more goes than was counted")?;
+        *bytes = (*bytes + grown)
+            .checked_sub(gone)
+            .or_bug("the removed bytes are at most the counted bytes")?;
         Ok(out.into_iter().map(|(_, number)| number).collect())
     }
 }

@@ -290,7 +290,7 @@ impl MemtableContents {
     fn operation(&mut self, sequence: u64) -> Result<(), Bug> {
         // Sequence numbers start at 1, so this does not underflow.
         let (first, last) = self.sequences.unwrap_or((sequence, sequence - 1));
-        ensure(last.checked_add(1) == Some(sequence), "operations come one after another")?;
+        ensure(last.checked_add(1) == Some(sequence), "operations are numbered consecutively")?;
         self.sequences = Some((first, sequence));
         self.operations += 1;
         self.since.get_or_insert_with(Instant::now);
@@ -381,7 +381,8 @@ impl MemtableContents {
 
     fn subtract(&mut self, forgotten: ForgetOperation) -> Result<(), Bug> {
         let rest = self.delta.minus(forgotten.known);
-        self.delta = rest.or_bug("no more is forgotten than can be known")?;
+        self.delta =
+            rest.or_bug("forgotten pages and visits are at most the known pages and visits")?;
         self.forgotten.push(forgotten);
         self.bytes += size_of::<ForgetOperation>();
         Ok(())
@@ -400,7 +401,7 @@ impl MemtableContents {
         let delta = entries.try_fold(self.delta, Delta::minus);
         let forgotten = self.forgotten.iter().rev().take_while(|f| f.sequence > sequence);
         let delta = forgotten.fold(delta, |delta, forgotten| delta?.plus(forgotten.known));
-        delta.or_bug("what was added can be taken away again")
+        delta.or_bug("subtracting the added totals leaves valid totals")
     }
 
     /// The times of the first and the last visit among the operations up to `sequence`. Costs a

@@ -76,11 +76,14 @@ impl<'v> FingerprintColumns<'v> {
 
     /// The end of a column.
     fn end(&self, number: usize) -> Result<u32, Bug> {
-        self.starts.get(number + 1).copied().or_bug("an ordinal lies before the end of all")
+        self.starts
+            .get(number + 1)
+            .copied()
+            .or_bug("each ordinal is below the total number of fingerprints")
     }
 
     fn column(&self, number: usize) -> Result<&(ComponentId, ComponentColumn<'v>), Bug> {
-        self.columns.get(number).or_bug("an ordinal lies in a column")
+        self.columns.get(number).or_bug("each ordinal belongs to a column")
     }
 
     /// The fingerprints without a copy, if they are all in one component.
@@ -96,7 +99,7 @@ impl<'v> FingerprintColumns<'v> {
             ComponentColumn::Tables(tables) => tables.fingerprints_in_place(from..end),
             ComponentColumn::Memory(_, all) => {
                 let there = all.get(from as usize..end as usize);
-                Ok(Some(there.or_bug("a column is as long as it was")?))
+                Ok(Some(there.or_bug("the length of a column does not change")?))
             }
         }
     }
@@ -108,7 +111,7 @@ impl<'v> FingerprintColumns<'v> {
             ComponentColumn::Memory(_, all) => {
                 let from = from as usize;
                 let there = all.get(from..from + out.len());
-                out.copy_from_slice(there.or_bug("a column is as long as it was")?);
+                out.copy_from_slice(there.or_bug("the length of a column does not change")?);
                 Ok(())
             }
         }
@@ -140,7 +143,8 @@ impl<'v> FingerprintColumns<'v> {
             while !ended.load(Ordering::Relaxed) {
                 progress.check()?;
                 let from = next.fetch_add(SOME.into(), Ordering::Relaxed);
-                let ordinal = |at: u64| u32::try_from(at.min(n)).ok().or_bug("there are fewer");
+                let ordinal =
+                    |at: u64| u32::try_from(at.min(n)).ok().or_bug("each ordinal fits in 32 bits");
                 let range = ordinal(from)?..ordinal(from + u64::from(SOME))?;
                 if range.is_empty() {
                     break;
@@ -282,11 +286,12 @@ impl Source for FingerprintColumns<'_> {
             // Reads up to the end of this column. The loop continues in the next column.
             let count = self.end(number)?.min(ordinals.end) - at;
             let room = rest.split_at_mut_checked(count as usize);
-            let (now, later) = room.or_bug("there is room for as many as are read")?;
+            let (now, later) =
+                room.or_bug("the buffer has room for the fingerprints that are read")?;
             self.fill(number, from, now)?;
             (rest, at) = (later, at + count);
         }
-        ensure(rest.is_empty(), "there is room for as many as are read")?;
+        ensure(rest.is_empty(), "the buffer has room for the fingerprints that are read")?;
         Ok(buffer)
     }
 }

@@ -275,7 +275,7 @@ fn search_chunk(
             (_, true) => search(snapshot, &sought.query(like))?,
         };
     }
-    ensure(hits.next().is_none(), "each hit is one of a search")?;
+    ensure(hits.next().is_none(), "each hit belongs to a search")?;
     Ok(matches)
 }
 

@@ -247,8 +247,8 @@ pub(crate) fn segment_hits(
 impl View {
     /// The segment of a hit, and the tables that found it.
     fn searched(&self, number: u32, epoch: u32) -> Result<(&Arc<LiveSegment>, &EpochTables), Bug> {
-        let live = self.segments.get(number as usize).or_bug("a hit is in a component")?;
-        Ok((live, live.tables(epoch).or_bug("a hit was found by tables of its epoch")?))
+        let live = self.segments.get(number as usize).or_bug("each hit belongs to a component")?;
+        Ok((live, live.tables(epoch).or_bug("each hit comes from tables of its epoch")?))
     }
 
     /// Prefetches the memory that a step needs, for some hits. The memory for the previous step

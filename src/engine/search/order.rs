@@ -39,7 +39,7 @@ impl HitLocations {
     pub(crate) fn put<F: FromHit>(&self, found: &mut Vec<F>, from: usize) -> Result<(), Bug> {
         let noted = usize::from(self.first.is_some()) + self.more.len();
         // `put` sorts by these locations, so a missing location would attach pages to wrong keys.
-        ensure(from + noted == found.len(), "each page that is found stands somewhere")?;
+        ensure(from + noted == found.len(), "each found page has a location")?;
         let Some(first) = self.first.filter(|_| !self.more.is_empty()) else { return Ok(()) };
         let is_there = |location: &PageAddress| location.component == first.component;
         // Page numbers order only within one segment: a memtable numbers pages by arrival.

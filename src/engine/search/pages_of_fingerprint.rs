@@ -74,7 +74,7 @@ impl PagesOfFingerprint {
     /// The first page, before any page was taken.
     pub(crate) fn first(&self) -> Result<&Arc<str>, Bug> {
         let firsts = self.parts.iter().filter_map(|part| part.next.front());
-        firsts.min().map(|(_, url)| url).or_bug("there is a page, and it was looked up")
+        firsts.min().map(|(_, url)| url).or_bug("a fingerprint has a page, which was looked up")
     }
 
     /// Returns the next page.
@@ -85,7 +85,7 @@ impl PagesOfFingerprint {
     ) -> Result<Option<Arc<str>>> {
         // At most one part is empty: the part whose last page the previous call returned.
         if let Some(at) = self.parts.iter().position(|part| part.next.is_empty()) {
-            let part = self.parts.get_mut(at).or_bug("it is one of the parts")?;
+            let part = self.parts.get_mut(at).or_bug("the index is the index of a part")?;
             part.fill(TOGETHER, self.is_merged, search, progress)?;
             if part.next.is_empty() {
                 self.parts.swap_remove(at);
@@ -116,7 +116,8 @@ impl ComponentPages {
         match (search.view.component(component)?, self.after) {
             (Component::Segment(number, live), PagePosition::Segment(from)) => {
                 let epoch = search.wanted.epoch;
-                let tables = live.tables(epoch).or_bug("a hit was found by tables of its epoch")?;
+                let tables =
+                    live.tables(epoch).or_bug("each hit comes from tables of its epoch")?;
                 let under = search.under(number, live)?;
                 // Postings are in SURT order like the pages, so the walk can resume at a page
                 // number.
@@ -160,7 +161,9 @@ impl ComponentPages {
                 }
                 self.after = PagePosition::Memtable(last, at);
             }
-            _ => return Err(Bug::new("a part goes on as its component does").into()),
+            _ => {
+                return Err(Bug::new("the position in a part has the kind of its component").into());
+            }
         }
         // Each component yields its pages in SURT order already, so the locations are not needed.
         search.order.clear();

@@ -68,7 +68,7 @@ impl<'s> VisibleFingerprints<'s> {
                 taken += hits.len();
                 ahead.until(taken, &self.wanted)?;
                 let any = search.any(hits.iter().map(|(_, hit)| hit))?;
-                *is_shown.get_mut(*place).or_bug("a place among the fingerprints")? = any;
+                *is_shown.get_mut(*place).or_bug("each index is the index of a fingerprint")? = any;
             }
         }
         Ok(is_shown)

@@ -98,7 +98,7 @@ impl<'p> DecidedRequest<'p> {
             let before = PriorSource::Known(known.head.as_ref().map(PriorPage::of));
             let mut packed = Vec::new();
             if let Some(head) = known.head.as_ref().filter(|_| number.is_none()) {
-                let location = known.location.or_bug("a page with a head stands somewhere")?;
+                let location = known.location.or_bug("each page with a head has a location")?;
                 // The page is new to the active memtable. The previous memtable has the page's
                 // head, which is copied.
                 put_history(&mut packed, head, view.changes_in_memory(location)?.as_ref());

@@ -90,7 +90,7 @@ impl<'a> LookupBatch<'a> {
         for ((lookup, end), page) in lookups.into_iter().zip(ends).zip(known) {
             let SegmentLookup { head, effect, location } = page;
             let mut found = SmallVec::new();
-            for search in searches.get(start..end).or_bug("searches end one after another")? {
+            for search in searches.get(start..end).or_bug("the ends of the searches ascend")? {
                 let hits = hits.next().or_bug("each search has an answer")?;
                 found.push(shown(search, hits, location)?);
             }
@@ -99,7 +99,7 @@ impl<'a> LookupBatch<'a> {
             start = end;
         }
         let is_all = pages.len() == operations.len() && hits.len() == 0;
-        ensure(is_all, "each observation is looked up, and each search")?;
+        ensure(is_all, "each observation and each search has a lookup")?;
         Ok(LookupBatch { view, skipped: 0, pages, heads, searches })
     }
 
@@ -127,8 +127,10 @@ impl<'a> LookupBatch<'a> {
         let page = at.checked_sub(*skipped).and_then(|at| pages.get_mut(at));
         let BatchEntry { lookup, earlier, head, effect, searches: own, found } =
             page.or_bug("each observation was looked up")?;
-        let head = heads.get(head.clone()).or_bug("a head lies among those that were packed")?;
-        let searches = searches.get(own.clone()).or_bug("searches lie among those of all")?;
+        let head = heads.get(head.clone()).or_bug("a head is a range of the packed heads")?;
+        let searches = searches
+            .get(own.clone())
+            .or_bug("the searches of an observation are a range of all searches")?;
         Ok((view, lookup, BatchPage { earlier: *earlier, head, effect, searches, found }))
     }
 
@@ -187,8 +189,8 @@ fn known_in_segments(
     let mut pages: Vec<SegmentLookup> = operations.iter().map(unknown).collect();
     let mut heads = Vec::new();
     view.locate_in_segments(lookups, |place, location, mut course| {
-        let page = pages.get_mut(place).or_bug("a place is that of a lookup")?;
-        let operation = operations.get(place).or_bug("a place is that of a lookup")?;
+        let page = pages.get_mut(place).or_bug("each index is the index of a lookup")?;
+        let operation = operations.get(place).or_bug("each index is the index of a lookup")?;
         // All heads are written to one buffer, so no page costs an allocation.
         let start = heads.len();
         if let Some(head) = &course.head {

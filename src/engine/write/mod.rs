@@ -398,7 +398,9 @@ fn begin<'s, 'a>(
         // Beyond the limit the lock is kept: otherwise quick rotations could make a call look up
         // forever.
         let held = (tries > TRIES).then_some(writer);
-        let left = operations.get(from..).or_bug("what is left is of the observations")?;
+        let left = operations
+            .get(from..)
+            .or_bug("the remaining operations are a range of the operations")?;
         looked_up = LookupBatch::new(live, &core.options, left)?.after(from);
         if let Some(writer) = held {
             return Ok((writer, looked_up));

@@ -175,8 +175,8 @@ impl RankedHit {
         while first.len() < limit
             && let Some(Reverse((time, place))) = next.pop()
         {
-            let slot = all.get_mut(place).or_bug("a place is one of all")?;
-            let one = slot.as_mut().or_bug("a page is taken once")?;
+            let slot = all.get_mut(place).or_bug("each index is the index of a hit")?;
+            let one = slot.as_mut().or_bug("each page is taken once")?;
             let since = one.since(view)?;
             if since > time {
                 one.since = InForceSince::Known(since);
@@ -227,7 +227,7 @@ fn is_before(
 ) -> Result<bool> {
     let time = request.entry().time();
     let weight = weight.or_else(|| before.map(|before| before.weight));
-    let weight = weight.or_bug("a page without new data is known")?;
+    let weight = weight.or_bug("a page without a new weight is known already")?;
     let is_first =
         |since: Time| NearbyRank::of(ranking, lookup.url, since, weight).order(other).is_lt();
     // The page was first seen with this content now, or some time since its first visit. If the

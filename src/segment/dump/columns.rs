@@ -262,7 +262,7 @@ pub(super) fn checksums(
             (of, blocks) = (Some(next.tag()), block_count(next.bytes()));
         }
         reader.take(4)?;
-        let of = section(of.or_bug("a block is of a section")?);
+        let of = section(of.or_bug("each block belongs to a section")?);
         reader.line(format!("block {} of: {of}", number(number_of - from)))
     })
 }

@@ -176,7 +176,10 @@ impl<'r, 'f, 'o> SectionReader<'r, 'f, 'o> {
             self.held.extend(bytes.iter().take(most));
             self.at += most as u64;
         }
-        Ok(self.held.get(before..).or_bug("what was held is held still")?)
+        Ok(self
+            .held
+            .get(before..)
+            .or_bug("bytes that were read are kept until the line is shown")?)
     }
 
     /// Returns the next bytes without consuming them.

@@ -130,7 +130,7 @@ impl<'a> MemtablePage<'a> {
                 (recent.last(), course, CheckpointKind::Head, 0)
             }
         };
-        let (arrival, last) = last.or_bug("a page is kept when an entry came")?;
+        let (arrival, last) = last.or_bug("a page with a checkpoint has an entry")?;
         let later = u32::try_from(later).ok().or_bug("there are few entries since a checkpoint")?;
         Ok(NewCheckpoint {
             sequence: last.sequence,
@@ -155,7 +155,10 @@ impl PageColumns {
         let head_len = head_len.or_bug("a head has less than 4 GiB")?;
         let place = u32::try_from(self.checkpoints.len()).ok();
         let place = place.or_bug("there are fewer checkpoints than visits")?;
-        let page = self.pages.get_mut(number as usize).or_bug("a page that is here stays")?;
+        let page = self
+            .pages
+            .get_mut(number as usize)
+            .or_bug("pages are never removed from a memtable")?;
         let before = page.checkpoint.replace(place);
         // Entries after the checkpoint count towards the next checkpoint.
         page.arrivals_since = kept.later;

@@ -346,8 +346,10 @@ impl PageColumns {
         effect: &Effect,
         epochs: &[EpochInfo],
     ) -> Result<PriorEntries, Bug> {
-        let page =
-            self.pages.get_mut(number as usize).or_bug("an entry is of a page that is here")?;
+        let page = self
+            .pages
+            .get_mut(number as usize)
+            .or_bug("each entry belongs to a page of the memtable")?;
         let came = page.arrivals.is_some();
         let place = u32::try_from(self.arrivals.len()).ok();
         let place = place.or_bug("a memtable has fewer than 2^32 entries")?;
@@ -356,7 +358,7 @@ impl PageColumns {
             Some((first, last)) => {
                 let last = self.arrivals.get_mut(last as usize);
                 // The new entry is pushed below, at this index.
-                last.or_bug("a page's last entry is among all")?.next = Some(place);
+                last.or_bug("a page's last entry is in the memtable")?.next = Some(place);
                 Some((first, place))
             }
         };
@@ -381,7 +383,8 @@ impl PageColumns {
         with_prefix: bool,
     ) -> Result<(), Bug> {
         self.resets.insert((number, sequence));
-        let page = self.pages.get_mut(number as usize).or_bug("what is forgotten is here")?;
+        let page =
+            self.pages.get_mut(number as usize).or_bug("each forgotten page is in the memtable")?;
         page.reset = true;
         // A page that is forgotten alone stays in the order by key.
         page.forgotten_by_prefix |= with_prefix;

@@ -273,8 +273,7 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
             Ok::<_, crate::error::Error>(ordinal.or_bug("a segment has fewer than 2^32 pages")?)
         };
         let range = ordinal(start)?..ordinal(end)?;
-        *self.under.get_mut(number).or_bug("there is a place for each segment")? =
-            Some(range.clone());
+        *self.under.get_mut(number).or_bug("each segment has an index")? = Some(range.clone());
         Ok(range)
     }
 
@@ -551,7 +550,7 @@ pub(crate) fn listed(
         // Pages may have been inserted since, and moved later pages. So the last page is searched
         // for from its old index.
         let place = all.iter().skip(*at).position(|page| page == last);
-        *at += place.or_bug("a page stays where its fingerprint is listed")?;
+        *at += place.or_bug("a posted page stays in its posting list")?;
         from = *at + 1;
     }
     let pages: Vec<u32> = all.iter().skip(from).take(most).copied().collect();

@@ -24,7 +24,7 @@ impl<F> HitResolver<'_, '_, F> {
             newest = self.view.locate_page(&Lookup::new(url, self.view.seed), self.sequence)?.head;
             newest.as_ref()
         };
-        let head = head.or_bug("a page that was found has a head")?;
+        let head = head.or_bug("each found page has a head")?;
         Ok(classes.contains(head.properties.class()))
     }
 
