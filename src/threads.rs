@@ -54,7 +54,7 @@ pub(crate) fn run_both<A: Send, B>(
             clippy::expect_used,
             reason = "it is run by the thread, or if there is none, here"
         )]
-        let result = run.expect("it is run once")();
+        let result = run.expect("each job runs once")();
         one.lock().1 = Some(result);
     };
     let other = thread::scope(|scope| {
@@ -67,7 +67,7 @@ pub(crate) fn run_both<A: Send, B>(
         other
     });
     #[expect(clippy::expect_used, reason = "a thread that panics makes this one panic")]
-    (one.into_inner().1.expect("it has been run"), other)
+    (one.into_inner().1.expect("each job has run"), other)
 }
 
 /// Runs `work` on up to `threads` threads at once, including the calling thread.

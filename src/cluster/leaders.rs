@@ -158,7 +158,7 @@ impl LeaderFinder {
         }
     }
 
-    #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
+    #[expect(clippy::indexing_slicing, reason = "indexes of the nodes of the batch")]
     fn assign_batch(
         &mut self,
         nodes: NodeBatch<'_>,
@@ -212,7 +212,7 @@ impl LeaderFinder {
     }
 
     /// The distance of two nodes of a batch; `None` if they are not near.
-    #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
+    #[expect(clippy::indexing_slicing, reason = "indexes of the nodes of the batch")]
     #[expect(clippy::cast_possible_truncation, reason = "a distance is at most 64")]
     fn apart(&self, nodes: NodeBatch<'_>, [one, other]: [usize; 2], distance: u32) -> Option<u16> {
         match &self.texts {
@@ -222,7 +222,7 @@ impl LeaderFinder {
     }
 
     /// Finds the nearest leader so far for each node, by the node's position.
-    #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
+    #[expect(clippy::indexing_slicing, reason = "indexes of the nodes of the batch")]
     #[expect(clippy::cast_possible_truncation, reason = "a distance is at most 64")]
     fn join_with_leaders(
         &self,
@@ -267,7 +267,7 @@ impl LeaderFinder {
     /// The near pairs among some nodes of a batch, sorted, the later node of each pair first. A
     /// pair has the numbers of its nodes among these nodes. Returns an error if there are too many
     /// pairs.
-    #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
+    #[expect(clippy::indexing_slicing, reason = "indexes of the nodes of the batch")]
     fn pairs(
         &self,
         nodes: NodeBatch<'_>,
@@ -313,7 +313,7 @@ impl LeaderFinder {
     }
 
     /// Looks for new leaders that are nearer to a node than its leader, and rank before the node.
-    #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
+    #[expect(clippy::indexing_slicing, reason = "indexes of the nodes of the batch")]
     fn find_nearer(
         &self,
         nodes: NodeBatch<'_>,
@@ -408,7 +408,7 @@ fn packed(leader: u32, apart: u16) -> u64 {
     u64::from(apart) << 32 | u64::from(leader)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the two parts are what is wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "takes the two parts")]
 fn unpacked(of: u64) -> (u32, u16) {
     (of as u32, (of >> 32) as u16)
 }

@@ -74,7 +74,7 @@ struct ComponentBits {
 }
 
 /// The component of a location, and the number of the page in the component.
-#[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "takes the two halves")]
 fn halves(place: u64) -> (u32, u32) {
     // `PageLocation::to_bits` puts the component into the upper half, so locations are in order by
     // component and page.

@@ -179,7 +179,7 @@ impl FrequencyTable {
         self.map[self.directory_at()..self.map.len() - TRAILER_BYTES].as_chunks().0
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "it lies in the map")]
+    #[expect(clippy::cast_possible_truncation, reason = "the offset lies in the map")]
     fn directory_at(&self) -> usize {
         self.frame.directory() as usize
     }
@@ -219,7 +219,7 @@ impl FrequencyTable {
     /// write it if it has a contradiction.
     #[expect(
         clippy::indexing_slicing,
-        reason = "no further than to the end of a place, which is checked"
+        reason = "each range ends within the entries, which is checked"
     )]
     fn flaw(&self) -> Option<(usize, &'static str)> {
         let (entries, starts) = (self.entries(), self.starts());

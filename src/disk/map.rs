@@ -147,7 +147,7 @@ impl MapPart {
     /// # Panics
     ///
     /// Panics if the map is shorter than the range.
-    #[expect(clippy::indexing_slicing, reason = "who asks has compared the lengths")]
+    #[expect(clippy::indexing_slicing, reason = "callers compare the lengths first")]
     pub(crate) fn new(map: &Arc<FileMap>, range: Range<usize>) -> MapPart {
         let bytes = &map[range];
         MapPart { start: bytes.as_ptr(), len: bytes.len(), _map: Arc::clone(map) }

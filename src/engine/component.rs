@@ -56,7 +56,7 @@ impl PageAddress {
 
     /// Decodes a location from a number.
     pub(crate) fn from_bits(bits: u64) -> PageAddress {
-        #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
+        #[expect(clippy::cast_possible_truncation, reason = "takes the two halves")]
         let [component, page] = [(bits >> 32) as u32, bits as u32];
         let component = match component {
             u32::MAX => ComponentId::Active,

@@ -308,7 +308,7 @@ impl Snapshot {
 }
 
 /// Folds entries in order. Returns each visit with its verdict, and the resulting head of the page.
-#[expect(clippy::indexing_slicing, reason = "behind each entry there is a rest, if an empty one")]
+#[expect(clippy::indexing_slicing, reason = "a rest, possibly empty, follows each entry")]
 pub(crate) fn fold(entries: &[Entry], epochs: &Epochs) -> (History, Option<PageHead>) {
     let mut head: Option<PageHead> = None;
     let mut history = Vec::with_capacity(entries.len());

@@ -157,10 +157,7 @@ impl View {
     /// record that is not forgotten.
     ///
     /// This function takes the steps of [`page_across`] for all pages at once, segment by segment.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "places are those of the lookups, and what is found is of what is wanted"
-    )]
+    #[expect(clippy::indexing_slicing, reason = "each index is the index of a lookup")]
     pub(crate) fn locate_in_segments(
         &self,
         lookups: &[Lookup<'_>],

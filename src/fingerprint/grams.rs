@@ -256,7 +256,7 @@ impl FeatureHash {
 
 /// Appends the hashes of all runs of `gram` characters, and returns the byte offset of the next
 /// feature.
-#[expect(clippy::indexing_slicing, reason = "from a character to the end of a later one")]
+#[expect(clippy::indexing_slicing, reason = "the range starts and ends at characters")]
 fn chars_grams(hash: FeatureHash, gram: usize, chars: &str, out: &mut Vec<u64>) -> usize {
     if chars.is_ascii() {
         out.extend(chars.as_bytes().windows(gram).map(|gram| hash.of(gram)));

@@ -161,7 +161,7 @@ impl Default for Minwise {
     }
 }
 
-#[expect(clippy::indexing_slicing, reason = "numbers of bins, and as many as there are others")]
+#[expect(clippy::indexing_slicing, reason = "bin numbers, which are below the number of bins")]
 const fn others() -> [[u8; BINS - 1]; BINS] {
     let mut all = [[0; BINS - 1]; BINS];
     let mut bin = 0;

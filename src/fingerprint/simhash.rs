@@ -114,7 +114,7 @@ impl Simhash {
         }
     }
 
-    #[expect(clippy::indexing_slicing, reason = "a lane that there is")]
+    #[expect(clippy::indexing_slicing, reason = "the index of a lane")]
     fn settle_lane(&mut self, lane: usize) {
         let lane = &mut self.lanes[lane];
         let counts = self.kernel.count(&lane.hashes);
@@ -135,7 +135,7 @@ impl Simhash {
         self.weighed.clear();
     }
 
-    #[expect(clippy::indexing_slicing, reason = "each lane that there is")]
+    #[expect(clippy::indexing_slicing, reason = "the indexes of all lanes")]
     fn settle(&mut self) {
         for lane in 0..self.lanes.len() {
             let waiting = &mut self.lanes[lane];

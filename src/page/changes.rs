@@ -221,14 +221,14 @@ impl Changes {
     }
 
     /// The number of changes of unknown time, and of returns, among intervals of one length class.
-    #[expect(clippy::indexing_slicing, reason = "a length is less than there are")]
+    #[expect(clippy::indexing_slicing, reason = "each length is below the number of lengths")]
     pub(crate) fn undated(&self, length: usize) -> (u32, u32) {
         (self.changed[length].into(), self.returned[length].into())
     }
 
     /// The sum of the intervals with a change of unknown time or a return, in one length class, in
     /// milliseconds.
-    #[expect(clippy::indexing_slicing, reason = "a length is less than there are")]
+    #[expect(clippy::indexing_slicing, reason = "each length is below the number of lengths")]
     fn undated_ms(&self, length: usize) -> u64 {
         u64::from(self.sums[length]) << unit_log2(length)
     }
@@ -288,7 +288,7 @@ impl Changes {
     }
 
     /// Adds an interval to its length class. Returns the count that `of` selects in this class.
-    #[expect(clippy::indexing_slicing, reason = "a length is less than there are")]
+    #[expect(clippy::indexing_slicing, reason = "each length is below the number of lengths")]
     fn add(&mut self, interval: u64, of: fn(&mut Changes) -> &mut [u8; LENGTHS]) -> &mut u8 {
         let length = length_of(interval);
         let units = u32::try_from(interval >> unit_log2(length)).unwrap_or(u32::MAX);

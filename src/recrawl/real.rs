@@ -89,7 +89,7 @@ const TERMS_OF_SMALL: usize = 14;
 const TERMS: usize = 20;
 
 /// 1/n! for each n up to `TERMS`.
-#[expect(clippy::indexing_slicing, reason = "as many as there are at most")]
+#[expect(clippy::indexing_slicing, reason = "at most as many as the slice has")]
 const INVERSE_FACTORIALS: [f64; TERMS + 1] = {
     let (mut all, mut n, mut factorial) = ([1.0; TERMS + 1], 1, 1_u64);
     while n <= TERMS {
@@ -102,7 +102,7 @@ const INVERSE_FACTORIALS: [f64; TERMS + 1] = {
 
 /// Returns the sum of x^n/n! from `first` to `last`.
 #[inline]
-#[expect(clippy::indexing_slicing, reason = "as many as there are at most")]
+#[expect(clippy::indexing_slicing, reason = "at most as many as the slice has")]
 fn series(x: f64, first: usize, last: usize) -> f64 {
     let of = &INVERSE_FACTORIALS[first..=last];
     // Horner's scheme, beginning with the last term. No term is divided by a factorial.

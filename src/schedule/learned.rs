@@ -167,7 +167,7 @@ impl LearnedPriors {
 
     /// Returns the prior of a page, in a small slot without the page's own evidence.
     #[inline]
-    #[expect(clippy::indexing_slicing, reason = "there is one for each number of 16 bits")]
+    #[expect(clippy::indexing_slicing, reason = "there is an element for each number of 16 bits")]
     pub(super) fn class(&self, hash: u64, slot: u16, code: ComparisonCode) -> PriorClass {
         let (learned, slot) = (&*self.0, usize::from(slot));
         // Only compared pages of the sample contribute to their own prior.

@@ -358,7 +358,7 @@ impl<'a> PageSelector<'a> {
     ) -> Result<()> {
         let SelectionScope { asked: DueContext { due, scorer, .. }, sources, rules: held, after } =
             self.among;
-        #[expect(clippy::indexing_slicing, reason = "one of those that are left, and so sifted")]
+        #[expect(clippy::indexing_slicing, reason = "an index below the number of remaining pages")]
         let SiftedRow { at, by_worth, may_be_hinted } = self.sifted[self.left[nth]];
         let (hash, page, row) = (rows.hash(at), rows.page(at), rows.row(at)?);
         let source = source_of(sources, component)?;
@@ -435,7 +435,7 @@ impl TopCandidates {
 
     /// Adds a page of a component if it may be among the best so far.
     #[inline]
-    #[expect(clippy::indexing_slicing, reason = "there is one for each component")]
+    #[expect(clippy::indexing_slicing, reason = "there is an element for each component")]
     pub(super) fn push(&mut self, component: usize, candidate: DueCandidate) {
         if candidate.score < self.floor {
             return self.pass_over();
@@ -535,7 +535,7 @@ impl SkipCache {
 
     /// Whether the page's value is known to be below `floor`; `false` if nothing is known.
     #[inline]
-    #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
+    #[expect(clippy::indexing_slicing, reason = "each index is below the length")]
     pub(super) fn knows(&self, page: &ValueInput, floor: f64) -> bool {
         let of = key(page);
         let place = &self.places[self.place(of)];
@@ -547,7 +547,7 @@ impl SkipCache {
     }
 
     /// Records the value of a page whose value was too low.
-    #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
+    #[expect(clippy::indexing_slicing, reason = "each index is below the length")]
     pub(super) fn note(&mut self, page: &ValueInput, worth: f64) {
         let of = key(page);
         let place = self.place(of);

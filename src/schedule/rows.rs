@@ -42,7 +42,7 @@ pub(super) fn parts(
     let hashes = u128::from(last - first) + 1;
     let rows = (u128::from(pages) * hashes) >> 64;
     let parts = (rows / u128::from(PART_ROWS)).max(1);
-    #[expect(clippy::cast_possible_truncation, reason = "less than there are hashes")]
+    #[expect(clippy::cast_possible_truncation, reason = "an index below the number of hashes")]
     let from = move |part: u128| first + (hashes * part / parts) as u64;
     (0..parts).map(move |part| {
         // The last part ends at `last`, so that rounding loses no hash.
@@ -198,7 +198,7 @@ impl NewestRows {
 
     fn add(&mut self, component: usize, hash: u64, row: RowFlags) {
         let place = self.place(hash);
-        #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
+        #[expect(clippy::indexing_slicing, reason = "each index is below the length")]
         let of = &mut self.hashes[place];
         #[expect(clippy::cast_possible_truncation, reason = "there are fewer components than 2^32")]
         let component = component as u32;
@@ -217,7 +217,7 @@ impl NewestRows {
     /// Returns whether an indexed row of a component is the newest.
     #[inline]
     pub(super) fn location(&self, component: usize, hash: u64) -> RowStatus {
-        #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
+        #[expect(clippy::indexing_slicing, reason = "each index is below the length")]
         let of = &self.hashes[self.place(hash)];
         // A single row has no newer row that supersedes it, whatever its flags.
         if of.rows == 1 {
@@ -233,7 +233,7 @@ impl NewestRows {
 
     /// Returns the slot of a hash, or the free slot for it.
     #[inline]
-    #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
+    #[expect(clippy::indexing_slicing, reason = "each index is below the length")]
     fn place(&self, hash: u64) -> usize {
         let last = self.hashes.len() - 1;
         // Linear probing. The hashes of a part share their upper bits, so hashes are multiplied

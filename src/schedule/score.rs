@@ -401,7 +401,7 @@ impl<K: CacheKey, V> DirectMappedCache<K, V> {
 
     /// Returns the cached value, or computes it.
     #[inline]
-    #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
+    #[expect(clippy::indexing_slicing, reason = "each index is below the length")]
     pub(super) fn get(&mut self, of: K, make: impl FnOnce() -> V) -> &mut V {
         let hash = of.bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let place = hash as usize & (self.places.len() - 1);

@@ -39,7 +39,7 @@ impl FingerprintBlock {
 
     /// Returns the element of `values` for this block.
     pub(super) fn of(self, values: [u32; BLOCKS]) -> u32 {
-        #[expect(clippy::indexing_slicing, reason = "there is one for each block")]
+        #[expect(clippy::indexing_slicing, reason = "there is a table for each block")]
         values[self as usize]
     }
 

@@ -233,7 +233,7 @@ impl<C> Rotations<C> {
     /// Returns the rotation addressed by `block`.
     #[inline]
     pub(super) fn of(&self, block: FingerprintBlock) -> &Rotation<C> {
-        #[expect(clippy::indexing_slicing, reason = "there is one for each block")]
+        #[expect(clippy::indexing_slicing, reason = "there is a table for each block")]
         &self.tables[block as usize]
     }
 }

@@ -77,7 +77,7 @@ pub(crate) fn put_changes(out: &mut Vec<u8>, changes: &Changes) {
 }
 
 /// Unpacks the changes of a page, which fill `packed`; `None` if the bytes are invalid.
-#[expect(clippy::indexing_slicing, reason = "a length is less than there are")]
+#[expect(clippy::indexing_slicing, reason = "each length is below the number of lengths")]
 pub(super) fn take_changes(packed: &[u8]) -> Option<Changes> {
     let mut c = Changes::default();
     if packed.is_empty() {

@@ -183,7 +183,10 @@ impl Segment {
     }
 
     /// Returns the flag that all blocks of a section have been checked.
-    #[expect(clippy::indexing_slicing, reason = "there is one for each section, and one more")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "there is an element for each section, and one more"
+    )]
     pub(super) fn whole_flag(&self, section: &Section) -> &Arc<AtomicBool> {
         &self.whole[section.number]
     }

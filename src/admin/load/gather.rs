@@ -43,7 +43,7 @@ struct BufferedObservation {
 
 impl Keyed for BufferedObservation {
     #[inline]
-    #[expect(clippy::indexing_slicing, reason = "the key was put there")]
+    #[expect(clippy::indexing_slicing, reason = "the map has the key")]
     fn key<'k>(&self, keys: &'k [u8]) -> &'k [u8] {
         let start = self.start as usize;
         &keys[start..start + self.key_len as usize]
@@ -65,7 +65,7 @@ impl BufferedObservation {
     #[expect(
         clippy::indexing_slicing,
         clippy::expect_used,
-        reason = "both were put behind the key, in memory"
+        reason = "the entry and the URL follow the key in memory"
     )]
     #[inline]
     fn parts<'b>(&self, bytes: &'b [u8]) -> (&'b [u8], &'b [u8]) {
@@ -94,7 +94,7 @@ impl ObservationBuffer {
 
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "of 3 GiB that are gathered at most, and an observation of some KiB"
+        reason = "at most 3 GiB are gathered, and an observation has a few KiB"
     )]
     fn push_entry(&mut self, url: &str, entry: &Entry) {
         let start = self.bytes.len();

@@ -81,7 +81,7 @@ impl RunWriter {
 }
 
 /// Appends the part of `bytes` after the prefix shared with `last`, and copies `bytes` to `last`.
-#[expect(clippy::indexing_slicing, reason = "no more is shared than there is")]
+#[expect(clippy::indexing_slicing, reason = "the shared prefix is not longer than the text")]
 fn put_after(out: &mut Vec<u8>, last: &mut Vec<u8>, bytes: &[u8]) {
     let db = alike(bytes, last);
     let rest = &bytes[db..];
@@ -214,7 +214,7 @@ impl<'r> RunMerge<'r> {
 }
 
 /// Sorts the entries from `start` on, and removes duplicates.
-#[expect(clippy::indexing_slicing, reason = "what is kept is no more than what was gone through")]
+#[expect(clippy::indexing_slicing, reason = "kept pages are at most the pages that were read")]
 pub(super) fn sort_tail(entries: &mut Vec<Entry>, start: usize) {
     entries[start..].sort_unstable();
     let mut kept = start;
@@ -276,7 +276,7 @@ impl RunCursor {
         Ok(())
     }
 
-    #[expect(clippy::indexing_slicing, reason = "they lie in a frame that was found")]
+    #[expect(clippy::indexing_slicing, reason = "the range lies in the current frame")]
     fn append_entries(&self, file: &[u8], out: &mut Vec<Entry>) -> Result<()> {
         let packed = Cursor::new(&file[self.visits.clone()]);
         let damaged = || self.frames.damaged("a written entry cannot be read back");

@@ -93,7 +93,7 @@ impl FingerprintIndex {
     }
 
     /// The number of distinct fingerprints of an epoch.
-    #[expect(clippy::cast_possible_truncation, reason = "each has a number of 32 bits")]
+    #[expect(clippy::cast_possible_truncation, reason = "each ordinal fits in 32 bits")]
     pub(super) fn count(&self, epoch: u32) -> u32 {
         self.of(epoch).map_or(0, |e| e.chains.len() as u32)
     }
@@ -102,10 +102,10 @@ impl FingerprintIndex {
     #[expect(
         clippy::indexing_slicing,
         clippy::expect_used,
-        reason = "ordinals are those of the epoch's fingerprints, which never go, and of its lists"
+        reason = "ordinals belong to fingerprints of the epoch, which are never removed, and to its lists"
     )]
     pub(super) fn postings(&self, epoch: u32, ordinal: u32) -> &[u32] {
-        let of_epoch = self.of(epoch).expect("what was found is of an epoch");
+        let of_epoch = self.of(epoch).expect("each found fingerprint belongs to an epoch");
         let word = &of_epoch.pages[ordinal as usize];
         if word & LIST == 0 {
             std::slice::from_ref(word)
@@ -118,7 +118,7 @@ impl FingerprintIndex {
     #[expect(
         clippy::indexing_slicing,
         clippy::cast_possible_truncation,
-        reason = "each fingerprint has a word, each word a page or a list; there are fewer lists than pages"
+        reason = "each fingerprint has a word, and each word has a page or a list"
     )]
     pub(super) fn add<K: Ord>(
         &mut self,

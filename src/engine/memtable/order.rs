@@ -13,7 +13,7 @@ struct KeyedPage {
 }
 
 impl Keyed for KeyedPage {
-    #[expect(clippy::indexing_slicing, reason = "the key was put there")]
+    #[expect(clippy::indexing_slicing, reason = "the map has the key")]
     fn key<'k>(&self, keys: &'k [u8]) -> &'k [u8] {
         &keys[self.start..self.end]
     }
@@ -54,7 +54,7 @@ pub(super) fn order(pages: &PageColumns, prefix: Option<&Prefix>) -> Vec<u32> {
 }
 
 /// All pages in SURT order, for sequential reading.
-#[expect(clippy::indexing_slicing, reason = "no further than the order goes")]
+#[expect(clippy::indexing_slicing, reason = "the range ends with the order")]
 pub(super) fn in_order(pages: &PageColumns) -> impl Iterator<Item = MemtablePage<'_>> {
     /// The number of pages ahead of which to prefetch the page itself, and its contents.
     const AHEAD: (usize, usize) = (8, 4);

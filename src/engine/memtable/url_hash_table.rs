@@ -50,7 +50,7 @@ impl UrlHashTable {
         // Linear probing: from the start to the end of the table, then from its beginning.
         let (before, after) = self.slots.split_at(self.start(hash).min(self.slots.len()));
         let slots = after.iter().chain(before).copied().take_while(|slot| *slot != EMPTY);
-        #[expect(clippy::cast_possible_truncation, reason = "the low half is the number")]
+        #[expect(clippy::cast_possible_truncation, reason = "the low half is the page number")]
         slots.filter(move |slot| (slot ^ hash) >> 32 == 0).map(|slot| slot as u32)
     }
 
@@ -61,7 +61,10 @@ impl UrlHashTable {
             let slots = (self.slots.len() * 2).max(SLOTS_MIN);
             let old = std::mem::replace(&mut self.slots, vec![EMPTY; slots]);
             for slot in old.into_iter().filter(|slot| *slot != EMPTY) {
-                #[expect(clippy::cast_possible_truncation, reason = "the low half is the number")]
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "the low half is the page number"
+                )]
                 let number = slot as u32;
                 self.put(hash_of(number), number);
             }

@@ -210,10 +210,7 @@ impl<'v> FingerprintColumns<'v> {
     ///
     /// Does not search the component of the ordinal; other components are searched for many
     /// fingerprints at once.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "places are those of the fingerprints, and of those asked for"
-    )]
+    #[expect(clippy::indexing_slicing, reason = "each index is the index of a fingerprint")]
     pub(crate) fn components_with(
         &self,
         fingerprints: &[(u32, u64)],

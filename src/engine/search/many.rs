@@ -29,10 +29,7 @@ const TOGETHER_MIN: usize = 256;
 
 /// Finds the fingerprints near each of many fingerprints in the segments, at a fraction of the cost
 /// of single searches. Returns one result for each.
-#[expect(
-    clippy::indexing_slicing,
-    reason = "queries are those of the places, and these of the wanted"
-)]
+#[expect(clippy::indexing_slicing, reason = "each index is the index of a query")]
 pub(crate) fn segment_hits_of_many(
     segments: &[Arc<LiveSegment>],
     wanted: &[SearchRequest<'_>],
@@ -225,7 +222,7 @@ pub(crate) fn search_batch(
     })
 }
 
-#[expect(clippy::indexing_slicing, reason = "places are those of the searches")]
+#[expect(clippy::indexing_slicing, reason = "each index is the index of a search")]
 fn search_chunk(
     snapshot: &Snapshot,
     sought: &[QueryKey<'_>],
@@ -281,8 +278,8 @@ fn search_chunk(
 
 /// The hits near each fingerprint, segment by segment, with the index of the search. Also the
 /// extents of searches that the tables cut short.
-#[expect(clippy::indexing_slicing, reason = "places are those of the searches")]
-#[expect(clippy::type_complexity, reason = "it is used once")]
+#[expect(clippy::indexing_slicing, reason = "each index is the index of a search")]
+#[expect(clippy::type_complexity, reason = "the type is used once")]
 fn hits_of_segments(
     snapshot: &Snapshot,
     sought: &[QueryKey<'_>],

@@ -112,7 +112,7 @@ impl Prefix {
             },
             _ => start_with_host("", text, read)?,
         };
-        Ok(Prefix::from_start(start).expect("what was just built has the shape of a prefix"))
+        Ok(Prefix::from_start(start).expect("the built key has the shape of a prefix"))
     }
 
     /// The bytes to store; [`Prefix::from_bytes`] restores the prefix.
@@ -161,9 +161,9 @@ impl Prefix {
 
 impl fmt::Display for Prefix {
     /// Formats as the shortest text that [`Prefix::parse`] parses as this prefix.
-    #[expect(clippy::expect_used, reason = "its parts were found when it was made")]
+    #[expect(clippy::expect_used, reason = "the parts of a prefix are found when it is made")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        PrefixParts::of(&self.start).expect("a prefix has the shape of one").fmt(f)
+        PrefixParts::of(&self.start).expect("a prefix has a valid shape").fmt(f)
     }
 }
 

@@ -121,7 +121,7 @@ impl<'j> Joiner<'j> {
     }
 
     /// Joins each of some runs.
-    #[expect(clippy::indexing_slicing, reason = "pieces of the starts, and windows of two")]
+    #[expect(clippy::indexing_slicing, reason = "ranges of the starts, in windows of two")]
     fn join_runs(
         &mut self,
         all: EntryRun<'_>,
@@ -369,7 +369,7 @@ impl<'j> Joiner<'j> {
         entries.clone().for_each(|(word, _)| counts.count(part.value(*word)));
         let mut starts = counts.into_starts();
         let (words, ordinals, room) =
-            room.take(distinct).expect("there is room for each once more");
+            room.take(distinct).expect("there is room for one more copy of each entry");
         for (&word, &ordinal) in entries {
             starts.place(part.value(word), word, ordinal, words, ordinals);
         }

@@ -412,7 +412,7 @@ impl<'p> PassRunner<'p> {
     }
 
     /// Returns some entries of a bucket, by their indexes in order of ordinals.
-    #[expect(clippy::indexing_slicing, reason = "no further than to the end, and in order")]
+    #[expect(clippy::indexing_slicing, reason = "the ranges ascend, and end within the entries")]
     fn bucket_range(
         &self,
         bucket: usize,

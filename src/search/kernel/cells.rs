@@ -32,7 +32,7 @@ pub(in crate::search) fn entries(line: &CacheLine) -> impl Iterator<Item = u32> 
 
 /// Writes an entry to a line at index `at`, below [`LINE_ENTRIES`].
 #[expect(clippy::indexing_slicing, reason = "callers pass an index below `LINE_ENTRIES`")]
-#[expect(clippy::cast_possible_truncation, reason = "some of the bits are wanted")]
+#[expect(clippy::cast_possible_truncation, reason = "takes some of the bits")]
 pub(in crate::search) fn put_entry(line: &mut CacheLine, at: u32, entry: u32) {
     let (low, rest) = line.split_at_mut(LINE_ENTRIES as usize);
     low[at as usize].set(entry as u16);

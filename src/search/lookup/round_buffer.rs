@@ -23,7 +23,10 @@ impl<S> RoundBuffer<S> {
     /// Returns the batch that is being filled.
     #[inline]
     pub(super) fn filled(&mut self) -> &mut S {
-        #[expect(clippy::indexing_slicing, reason = "never beyond the last")]
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "the index is at most the index of the last element"
+        )]
         &mut self.batches[self.filled]
     }
 

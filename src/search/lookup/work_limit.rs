@@ -44,7 +44,7 @@ impl WorkLimit {
         self.is_endless() || spent == 0 || self.note(number, spent)
     }
 
-    #[expect(clippy::indexing_slicing, reason = "where it was found, or pushed")]
+    #[expect(clippy::indexing_slicing, reason = "the index at which the entry was found or pushed")]
     fn note(&mut self, number: usize, spent: usize) -> bool {
         // Queries in flight are the latest in the list, so the search from the end finds them
         // within a few steps. At most 48 queries are in flight (three rounds of 16 probes), so

@@ -162,7 +162,7 @@ impl<'a> MemtablePage<'a> {
     }
 
     /// Prefetches the contents of the page, once the page itself has been prefetched.
-    #[expect(clippy::indexing_slicing, reason = "what a page has was put there")]
+    #[expect(clippy::indexing_slicing, reason = "the columns have the parts of each page")]
     pub(super) fn prefetch(&self) {
         let PageSlot { url, url_len, head, head_len, arrivals, .. } = *self.page;
         if let Some((first, _)) = arrivals {
@@ -207,10 +207,7 @@ impl<'a> MemtablePage<'a> {
 
     /// The arrivals from `first` on that come after the operation `after`, up to the operation
     /// `sequence`. Each comes with its index.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "each names the next of the same page, once it came"
-    )]
+    #[expect(clippy::indexing_slicing, reason = "each entry names the next entry of its page")]
     fn arrivals_from(
         &self,
         first: Option<u32>,
@@ -269,7 +266,7 @@ impl PageColumns {
     #[inline]
     #[expect(
         clippy::indexing_slicing,
-        reason = "numbers are given out here, and no page is taken away; a journal's are checked"
+        reason = "pages are numbered here and never removed, and numbers from a journal are checked"
     )]
     pub(super) fn page(&self, number: u32) -> MemtablePage<'_> {
         MemtablePage { pages: self, number, page: &self.pages[number as usize] }
