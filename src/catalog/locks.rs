@@ -91,7 +91,7 @@ impl StoreLocks {
     /// write.
     pub(super) fn check(&self) -> Result<()> {
         for (guard, name) in [(&self.lock, FileName::Lock), (&self.catalog, FileName::Catalog)] {
-            if !guard.is_under(name).map_err(|e| Error::io("look after", name, e))? {
+            if !guard.is_under(name).map_err(|e| Error::io("check", name, e))? {
                 return Err(Error::Replaced { file: name.to_string() });
             }
         }

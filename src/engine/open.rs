@@ -138,7 +138,7 @@ pub(crate) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
 /// without a catalog.
 pub(crate) fn require_apart(at: &Location, other: Option<&Location>) -> Result<()> {
     let (above, location) = (at.store_above(other), at.clone().disk(None).location());
-    let Some(store) = above.map_err(|e| Error::io("look at", &location, e))? else {
+    let Some(store) = above.map_err(|e| Error::io("inspect", &location, e))? else {
         return Ok(());
     };
     let why =
