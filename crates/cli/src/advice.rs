@@ -78,9 +78,8 @@ mod tests {
             (
                 damage(),
                 "SNAPSHOT is damaged at byte 60: it is cut short; restore this file from a backup, \
-                 or recover the rest of the store with a repair; simkeep verify lists all damage, and simkeep \
-                 repair saves the \
-                 sound parts",
+                 or recover the rest of the store with a repair; simkeep verify lists all damage, \
+                 and simkeep repair saves the sound parts",
             ),
             (
                 Error::NotAStore { location: "crawl".into(), why: why(), found: NotStore::Nothing },
@@ -149,9 +148,8 @@ mod tests {
                 Error::Poisoned(Arc::new(damage())),
                 "an earlier write failed (SNAPSHOT is damaged at byte 60: it is cut short; restore \
                  this file from a backup, or recover the rest of the store with a repair); the \
-                 store accepts no more writes until it is opened again; simkeep verify lists all damage, and \
-                 simkeep repair saves the \
-                 sound parts",
+                 store accepts no more writes until it is opened again; simkeep verify lists all \
+                 damage, and simkeep repair saves the sound parts",
             ),
             (
                 Error::Locked { location: "crawl".into(), holder: LockHolder::Process(7) },
