@@ -144,7 +144,7 @@ fn origin_of(view: &View, epoch: Epoch) -> Result<Option<Origin>> {
     if !named.is_current_version() {
         return Err(Error::InvalidArgument(format!(
             "an earlier version of simkeep made the fingerprints of {}; this version makes \
-             fingerprints of {}, which must not be compared with them; begin a new epoch",
+             fingerprints of {}, which cannot be compared with them; begin a new epoch",
             info.name,
             named.recipe.name()
         )));
@@ -197,7 +197,7 @@ fn made_otherwise(info: &EpochInfo) -> String {
     }
     format!(
         "no text gets a fingerprint of {name}: another version of simkeep made these fingerprints; \
-         this version makes fingerprints of {new}, which must not be compared with them; begin a \
+         this version makes fingerprints of {new}, which cannot be compared with them; begin a \
          new epoch (simkeep epoch begin, or begin_epoch()), then add fingerprints of the pages \
          crawled before with simkeep ingest --restate"
     )
@@ -209,7 +209,7 @@ fn made_elsewhere(change: Option<&EpochInfo>) -> String {
     let new = Origin::default().name();
     format!(
         "no text gets a fingerprint of {name}, the epoch of this store: another program makes \
-         these fingerprints, and simkeep makes fingerprints of {new}, which must not be compared \
+         these fingerprints, and simkeep makes fingerprints of {new}, which cannot be compared \
          with them; pass fingerprints instead of texts, or begin an epoch for texts (simkeep \
          epoch begin, or begin_epoch())"
     )
