@@ -35,7 +35,7 @@ use crate::segment::{PageSalvage, PlainSegment, SegmentFrame, Tombstones};
 const FLAWS_MAX: usize = 1000;
 
 /// Makes a new store from all data in a damaged store with valid checksums, and reports all losses.
-/// The repair only reads the damaged store; no other process may write to that store meanwhile.
+/// The repair only reads the damaged store; no other process may write to that store
 /// meanwhile.
 ///
 /// Damage to indexes (hashes, filters, fingerprint tables) loses nothing, because they are rebuilt
