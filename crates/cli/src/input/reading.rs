@@ -8,7 +8,7 @@ use simkeep_formats::ZstdWindow;
 /// Options for reading files.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct ReadingArgs {
-    /// Largest zstd window to accept, in MiB; each open file takes as much memory
+    /// Largest zstd window in MiB, and memory for each open file
     #[arg(long, value_name = "MIB", default_value_t = ZstdWindow::MIB)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(ZstdWindow::MIB_MAX)))]
     zstd_window: u32,

@@ -64,7 +64,7 @@ fn each_dropped_page_is_listed_with_its_reason() {
     assert_eq!(at[1..at.len() - 1].iter().map(summary_of).collect::<Vec<_>>().len(), 2);
     let none = place.run(&["dedup", "--under", "example.org/z"]);
     assert_eq!(none.code, 1);
-    assert!(none.err.contains("nothing is dropped"), "{}", none.err);
+    assert!(none.err.contains("no page is dropped"), "{}", none.err);
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn tables_are_merged_and_compared() {
     // The output replaces one of its inputs, and the tables have fewer terms.
     let out = place.done(&["df", "freeze", &frozen, "--output", &frozen]);
     assert!(out.contains("2 features of words1 in 4 documents"), "{out}");
-    assert!(out.contains("6 of fewer than 2 documents left out"), "{out}");
+    assert!(out.contains("6 features in fewer than 2 documents left out"), "{out}");
     let refused = place.run(&["df", "freeze", &frozen, &first, "--output", &whole]);
     assert_eq!(refused.code, 2);
     assert!(refused.err.contains("lacks features of fewer than 2"), "{}", refused.err);

@@ -229,7 +229,7 @@ fn report_is_written_whole() {
     assert_eq!(ran.code, 5);
     assert_eq!(std::fs::read_to_string(place.path("report.html")).unwrap(), "before");
     // A special file is left unchanged, and no folder is created.
-    for (place_of, message) in [(".", "no file"), ("no/such/report.html", "folder")] {
+    for (place_of, message) in [(".", "is not a file"), ("no/such/report.html", "folder")] {
         let ran = place.run(&["report", "-o", place_of]);
         assert_eq!(ran.code, 5, "{place_of}");
         assert!(ran.err.contains(message), "{}", ran.err);

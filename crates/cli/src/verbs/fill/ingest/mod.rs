@@ -69,7 +69,7 @@ pub(crate) struct IngestArgs {
     /// Files and folders; - is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<OsString>,
-    /// Epoch of fingerprints whose record names no epoch
+    /// Epoch of fingerprints whose record has none
     #[arg(long, value_name = "NAME", default_value = "external", value_parser = parse_epoch)]
     epoch: String,
     /// Add fingerprints of the newest epoch to known visits, and record no new visits
@@ -87,10 +87,10 @@ pub(crate) struct IngestArgs {
     /// Records that become durable together
     #[arg(long, value_name = "COUNT", default_value = "1000")]
     group_size: NonZeroUsize,
-    /// Report files that are no longer in their folder as gone
+    /// Report files missing from their folder as gone
     #[arg(long, conflicts_with = "restate")]
     sync: bool,
-    /// With --sync, report missing files even if more than half are missing
+    /// With --sync, even if more than half are missing
     #[arg(long, requires = "sync")]
     yes: bool,
     #[command(flatten)]

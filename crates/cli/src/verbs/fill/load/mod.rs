@@ -62,7 +62,7 @@ pub(crate) struct LoadArgs {
     /// Stores, files and folders; - is standard input
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<OsString>,
-    /// Epoch of fingerprints whose record names no epoch
+    /// Epoch of fingerprints whose record has none
     #[arg(long, value_name = "NAME", default_value = "external", value_parser = parse_epoch)]
     epoch: String,
     /// Name broken records and leave them out

@@ -104,7 +104,7 @@ fn search_stops_at_the_step_limit() {
     assert_eq!((steps(7 + 5 * 50 + 1).is_some(), steps(7 + 5 * 50)), (true, None));
     let spent = Arc::new(AtomicU64::new(STEPS_MAX - 10));
     let refused = search.look_up(&Arc::new(block), &documents, &spent, |_| Ok(()));
-    assert!(refused.unwrap_err().message().contains("too much in common"));
+    assert!(refused.unwrap_err().message().contains("too much text in common"));
 }
 
 /// A text in which each word (a run of letters and digits, in lower case) is padded to eight letters, so
