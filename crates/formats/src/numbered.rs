@@ -27,7 +27,9 @@ impl NumberedLines {
                 Ok(LineEnd::Whole) if self.text().is_empty() => {}
                 Ok(LineEnd::Whole) => return Ok(true),
                 Ok(LineEnd::TooLong) => {
-                    return Err(self.broken(format!("it is longer than {LINE_BYTES_MAX} bytes")));
+                    return Err(
+                        self.broken(format!("the line is longer than {LINE_BYTES_MAX} bytes"))
+                    );
                 }
                 Err(error) => return Err(self.broken(escape(&error.to_string()))),
             }

@@ -119,7 +119,7 @@ fn rule(line: &[u8]) -> Result<Rule, String> {
             }
             _ => {
                 return Err(escape(&format!(
-                    "no rule has a {key:?}; it may have under, min, max, weight, per_host and policy"
+                    "unknown key {key:?}; a rule may have under, min, max, weight, per_host and policy"
                 )));
             }
         }
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn overlong_line_is_not_buffered() {
         let said = read(format!("{a}\n{{\"under\":\"{}\"}}\n", "x".repeat(1 << 20), a = "{}"));
-        assert_eq!(said.unwrap_err(), "test, line 2: it is longer than 65536 bytes");
+        assert_eq!(said.unwrap_err(), "test, line 2: the line is longer than 65536 bytes");
         let deep = format!("{{\"under\":{}}}", "[".repeat(60_000));
         assert!(read(deep).unwrap_err().contains("recursion limit"));
     }

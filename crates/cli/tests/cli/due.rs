@@ -328,7 +328,7 @@ fn rules_apply_to_prefixes_and_errors_name_the_line() {
         assert!(output.contains(said), "{output}");
     }
     for (line, why) in [
-        (r#"{"undr":"a.example"}"#, "no rule has a"),
+        (r#"{"undr":"a.example"}"#, "unknown key"),
         (r#"{"policy":"weekly"}"#, "there is no policy"),
         (r#"{"under":"shop.example","max":"1d"}"#, "line 1 has a rule for shop.example already"),
         (r#"{"weight":NaN}"#, "column"),

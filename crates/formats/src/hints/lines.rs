@@ -36,7 +36,7 @@ fn hint(line: &[u8]) -> Result<Hint, String> {
     let line = &*with_whole_characters(line);
     let mut value: Value = serde_json::from_slice(line).map_err(|e| not_json(&e))?;
     let Some(Value::String(page)) = value.get_mut("url").map(Value::take) else {
-        return Err("\"url\" is missing or no string".into());
+        return Err("\"url\" is missing or not a string".into());
     };
     let named = |why: &str| format!("{}: {why}", escape(&page));
     url::check(&page).map_err(|why| named(&why))?;
@@ -49,7 +49,7 @@ fn hint(line: &[u8]) -> Result<Hint, String> {
         _ => None,
     };
     let modified = modified.ok_or_else(|| {
-        named("\"modified\" must be seconds since 1970 or a time such as RFC 3339, in the years 1 to 9999")
+        named("\"modified\" must be a time in the years 1 to 9999, such as 2024-05-01T12:00:00Z, or seconds since 1970")
     })?;
     Ok(Hint { url: page, modified })
 }

@@ -143,15 +143,17 @@ impl HintReader {
                 // The lines report a file that cannot be read.
                 match lines.peek() {
                     Some(_) => Ok(HintReader(Box::new(lines))),
-                    None => Err(BrokenRecord { at, why: "it is empty".into() }),
+                    None => Err(BrokenRecord { at, why: "the file is empty".into() }),
                 }
             }
             _ => {
                 let text = without_marks(start);
                 let is_list = text.starts_with(b"http://") || text.starts_with(b"https://");
                 let why = match is_list {
-                    true => "it is a list of URLs, which does not say when they changed",
-                    false => "neither JSON lines nor a sitemap nor a feed",
+                    true => {
+                        "the file is a list of URLs without times; a hint needs the time when the page changed"
+                    }
+                    false => "the file is neither JSON lines nor a sitemap nor a feed",
                 };
                 Err(BrokenRecord { at: stream.name().to_string(), why: why.into() })
             }

@@ -66,7 +66,10 @@ impl FeedRecord {
 
     /// Creates a record whose own tag has no end, so that its content is unreliable.
     pub(super) fn cut_off() -> FeedRecord {
-        FeedRecord { broken: Some("its tag has no end".to_owned()), ..FeedRecord::default() }
+        FeedRecord {
+            broken: Some("the tag of the record has no closing \">\"".to_owned()),
+            ..FeedRecord::default()
+        }
     }
 
     /// Takes the start of an element within the record. `name` is the form's name for the element.
@@ -99,7 +102,8 @@ impl FeedRecord {
             self.within.push(tag.name.clone());
         } else {
             self.beyond += 1;
-            let why = || format!("its elements nest more than {DEPTH_MAX} deep");
+            let why =
+                || format!("the elements of the record are nested more than {DEPTH_MAX} deep");
             self.broken.get_or_insert_with(why);
         }
     }
@@ -163,7 +167,7 @@ impl FeedRecord {
     }
 
     fn unclosed(&mut self) {
-        self.broken.get_or_insert_with(|| "an element in it has no end".to_owned());
+        self.broken.get_or_insert_with(|| "an element of the record has no end tag".to_owned());
     }
 
     /// Takes a part of the text of the record's elements.
@@ -174,7 +178,8 @@ impl FeedRecord {
             && has(text.bytes, b"<![CDATA[")
             && has(text.bytes, format!("</{record}>").as_bytes())
         {
-            self.broken.get_or_insert_with(|| "a CDATA section in it has no end".to_owned());
+            self.broken
+                .get_or_insert_with(|| "a CDATA section of the record has no end".to_owned());
         }
         let depth = self.within.len();
         let field = match self.open {
@@ -220,13 +225,14 @@ impl FeedRecord {
         }
         let mut broken = self.broken.as_deref();
         if self.has_cut_tag && (times.is_empty() || pages.is_empty()) {
-            broken = broken.or(Some("a tag in it has no end"));
+            broken = broken.or(Some("a tag of the record has no closing \">\""));
         }
         if times.is_empty() && broken.is_none() {
             return Vec::new();
         }
         let name = form.urls.first().copied().unwrap_or_default();
-        let missing = || broken.map_or_else(|| format!("it has no <{name}>"), str::to_owned);
+        let missing =
+            || broken.map_or_else(|| format!("the record has no <{name}>"), str::to_owned);
         if pages.is_empty() {
             return vec![Err(missing())];
         }
@@ -263,7 +269,9 @@ fn hint(
         return Err(named("the URL has bytes that are invalid in the file's encoding"));
     }
     if url.field.has_entity {
-        return Err(named("the URL refers to an entity of the document type"));
+        return Err(named(
+            "the URL contains an entity of the document type, which is not expanded",
+        ));
     }
     // An absolute URL stays as written, since the bytes of its URL identify a page.
     let page = match is_absolute(written) {
@@ -278,7 +286,7 @@ fn hint(
     let modified = times.iter().find_map(|(time, _)| date::parse(time.text()));
     let no_time = || {
         let name = times.first().map_or("", |(_, name)| name.rsplit('/').next().unwrap_or(name));
-        named(&format!("its <{name}> is not a time"))
+        named(&format!("<{name}> is not a time"))
     };
     Ok(Hint { url: page, modified: modified.ok_or_else(no_time)? })
 }

@@ -130,7 +130,7 @@ impl FeedState {
         }
         self.document = Some(document).filter(|_| !tag.is_empty);
         if form.is_index() {
-            let why = "it is an index of sitemaps; give the sitemaps that it names";
+            let why = "the file is a sitemap index; pass the sitemaps that it lists instead";
             found.push_back((place, Err(why.to_owned())));
         }
     }
@@ -188,10 +188,11 @@ impl FeedState {
         let last = found.split_off(before);
         found.extend(last.into_iter().filter(|(_, hint)| hint.is_ok()));
         let why = match (self.is_known, self.other.take()) {
-            (true, _) => is_cut.then(|| (place, "it is cut short".to_owned())),
-            (false, None) => Some((place, "it has no root element".to_owned())),
+            (true, _) => is_cut
+                .then(|| (place, "the file is truncated: its root element has no end".to_owned())),
+            (false, None) => Some((place, "the file has no root element".to_owned())),
             (false, Some((place, name))) => {
-                let why = format!("it begins with <{name}>, as neither a sitemap nor a feed does");
+                let why = format!("the root element is <{name}>; expected a sitemap or a feed");
                 Some((place, escape(&why)))
             }
         };

@@ -140,12 +140,12 @@ fn broken_record_costs_only_itself() {
     let long = format!("https://example.com/{}", "x".repeat(10_000));
     let longer = "&amp;".repeat(20_000);
     for (record, said) in [
-        ("<loc>x:1</loc><lastmod>yesterday</lastmod>", "x:1: its <lastmod> is not a time"),
-        ("<loc>x:1</loc><lastmod>1970-01-01T24:01</lastmod>", "x:1: its <lastmod> is not a time"),
-        ("<loc>x:1</loc><lastmod>1970-13</lastmod>", "x:1: its <lastmod> is not a time"),
-        ("<loc>x:1</loc><lastmod>0000-01-01</lastmod>", "x:1: its <lastmod> is not a time"),
-        ("<loc>x:1</loc><lastmod>12026-01-01</lastmod>", "x:1: its <lastmod> is not a time"),
-        ("<lastmod>1970</lastmod>", "it has no <loc>"),
+        ("<loc>x:1</loc><lastmod>yesterday</lastmod>", "x:1: <lastmod> is not a time"),
+        ("<loc>x:1</loc><lastmod>1970-01-01T24:01</lastmod>", "x:1: <lastmod> is not a time"),
+        ("<loc>x:1</loc><lastmod>1970-13</lastmod>", "x:1: <lastmod> is not a time"),
+        ("<loc>x:1</loc><lastmod>0000-01-01</lastmod>", "x:1: <lastmod> is not a time"),
+        ("<loc>x:1</loc><lastmod>12026-01-01</lastmod>", "x:1: <lastmod> is not a time"),
+        ("<lastmod>1970</lastmod>", "the record has no <loc>"),
         ("<loc> </loc><lastmod>1970</lastmod>", ": the URL is empty"),
         ("<loc>/a</loc><lastmod>1970</lastmod>", "/a: the URL is not absolute"),
         ("<loc>//a.example/</loc><lastmod>1970</lastmod>", "the URL is not absolute"),
@@ -175,23 +175,23 @@ fn sitemap_index_is_recognized() {
         <lastmod>1970</lastmod></sitemap></sitemapindex>";
     assert_eq!(
         wrong(file),
-        "test, byte 21: it is an index of sitemaps; give the sitemaps that it names"
+        "test, byte 21: the file is a sitemap index; pass the sitemaps that it lists instead"
     );
 }
 
 #[test]
 fn other_files_are_refused_with_their_position() {
     for (file, said) in [
-        ("words", "test: neither JSON lines nor a sitemap nor a feed"),
-        ("\u{fffd}<urlset/>", "test: neither"),
-        ("https://example.com/a\nhttps://example.com/b\n", "test: it is a list of URLs"),
-        ("<html><body/></html>", "test, byte 0: it begins with <html>, as neither a sitemap nor"),
-        ("<!doctype html><p>Not found</p>", "test, byte 15: it begins with <p>"),
-        ("<!-- nothing -->", "test, byte 16: it has no root element"),
-        ("<", "test, byte 1: it has no root element"),
-        ("<urlset><url>", "test, byte 13: it is cut short"),
-        ("<urlset><!-- <url></urlset>", "test, byte 27: it is cut short"),
-        ("<urlset><url><loc>x:</loc><lastmod>1970</lastmo", "test, byte 47: it is cut short"),
+        ("words", "test: the file is neither JSON lines nor a sitemap nor a feed"),
+        ("\u{fffd}<urlset/>", "test: the file is neither"),
+        ("https://example.com/a\nhttps://example.com/b\n", "test: the file is a list of URLs"),
+        ("<html><body/></html>", "test, byte 0: the root element is <html>; expected a sitemap"),
+        ("<!doctype html><p>Not found</p>", "test, byte 15: the root element is <p>"),
+        ("<!-- nothing -->", "test, byte 16: the file has no root element"),
+        ("<", "test, byte 1: the file has no root element"),
+        ("<urlset><url>", "test, byte 13: the file is truncated"),
+        ("<urlset><!-- <url></urlset>", "test, byte 27: the file is truncated"),
+        ("<urlset><url><loc>x:</loc><lastmod>1970</lastmo", "test, byte 47: the file is truncated"),
     ] {
         let found = wrong(file);
         assert!(found.contains(said), "{file}: {found}");
@@ -217,19 +217,25 @@ fn malformed_markup_costs_nothing_else() {
         ("<!x<!<?<? <!-<![<![CDATA<!DOCTYP", vec![]),
         ("<!--><!-- <url> -- > ->-->", vec![]),
         ("<?php echo '<urlset>' ?>", vec![]),
-        ("<url><loc>x:1</loc><lastmod>1970", vec!["an element in it has no end"]),
+        ("<url><loc>x:1</loc><lastmod>1970", vec!["an element of the record has no end tag"]),
         ("<url><loc>x:1</loc><lastmod>1970</lastmod>", vec!["x:1"]),
-        ("<url><loc>x:1<lastmod>1970</lastmod></url>", vec!["an element in it has no end"]),
+        (
+            "<url><loc>x:1<lastmod>1970</lastmod></url>",
+            vec!["an element of the record has no end tag"],
+        ),
         ("<url><loc>x:1</lastmod><lastmod>1970</lastmod></url>", vec!["has no end"]),
         ("<url><loc>x:1</x></loc><lastmod>1970</lastmod></url>", vec!["x:1"]),
         ("<url><loc>x:1</loc><x><lastmod>1970</lastmod></url>", vec![]),
-        ("<url><b><loc>x:1</loc></b><lastmod>1970</lastmod></url>", vec!["it has no <loc>"]),
+        (
+            "<url><b><loc>x:1</loc></b><lastmod>1970</lastmod></url>",
+            vec!["the record has no <loc>"],
+        ),
         ("<url><loc>x:1<b</loc><lastmod>1970</lastmod></url>", vec!["x:1<b"]),
         ("<URL><Loc>x:1</lOC><LastMod>1970</lastmod></Url>", vec!["x:1"]),
         (
             "<url><loc>x:1</loc><x><![CDATA[</x></url><url><loc>x:2</loc><x><![CDATA[]]></x>\
              <lastmod>1970</lastmod></url>",
-            vec!["x:1: a CDATA section in it has no end"],
+            vec!["x:1: a CDATA section of the record has no end"],
         ),
     ] {
         let found = hints(sitemap(&format!("{junk}{GOOD}")));
@@ -286,16 +292,19 @@ fn custom_entities_are_not_expanded() {
     let file = format!("{bomb}<urlset>&b;{}{}{GOOD}</urlset>", record("x:1"), record("x:&b;"));
     let found = hints(file);
     assert_eq!((found.len(), &found[0], &found[2]), (3, &hint("x:1", 0), &hint("x:9", 0)));
-    assert!(found[1].0.ends_with("refers to an entity of the document type"), "{found:?}");
+    assert!(
+        found[1].0.ends_with("an entity of the document type, which is not expanded"),
+        "{found:?}"
+    );
     // The document may declare this name with any value.
     let link = "<entry><link href='x:&eacute;'/><updated>1970</updated></entry>";
     for file in [
         format!("{bomb}<urlset>{}</urlset>", record("x:&eacute;")),
         format!("{bomb}<feed>{link}</feed>"),
     ] {
-        assert!(
-            wrong(file).ends_with("x:&eacute;: the URL refers to an entity of the document type")
-        );
+        assert!(wrong(file).ends_with(
+            "x:&eacute;: the URL contains an entity of the document type, which is not expanded"
+        ));
     }
     for plain in [
         "<!DOCTYPE urlset>",
@@ -334,7 +343,10 @@ fn record_elements_nest_at_most_a_hundred_deep() {
     for depth in [101, 10_000, 100_000] {
         let found = hints(nested(depth));
         assert_eq!((found.len(), &found[1]), (2, &hint("x:9", 0)));
-        assert!(found[0].0.ends_with("x:: its elements nest more than 100 deep"), "{found:?}");
+        assert!(
+            found[0].0.ends_with("x:: the elements of the record are nested more than 100 deep"),
+            "{found:?}"
+        );
     }
 }
 
@@ -387,13 +399,13 @@ fn json_lines_have_a_url_and_a_time() {
     }
     assert_eq!((found.len(), &found[11]), (12, &hint("x:12", -1000)));
     for empty in ["", " \n", "\u{feff}", "\u{feff}\r\n\t"] {
-        assert_eq!(wrong(empty), "test: it is empty");
+        assert_eq!(wrong(empty), "test: the file is empty");
     }
     let long = format!("{{\"url\":\"x:1\",\"modified\":1,\"x\":\"{}\"}}\n", "x".repeat(1 << 16));
     let found = hints(format!(
         "{{\"url\":\"x:1\",\"modified\":1}}\n{long}{{\"url\":\"x:3\",\"modified\":3}}"
     ));
-    assert_eq!(found[1].0, "test, line 2: it is longer than 65536 bytes");
+    assert_eq!(found[1].0, "test, line 2: the line is longer than 65536 bytes");
     assert_eq!((found.len(), &found[2]), (3, &hint("x:3", 3000)));
 }
 

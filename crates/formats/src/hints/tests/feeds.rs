@@ -11,7 +11,7 @@ fn atom_feed_gives_update_times() {
         <entry><id>x:none</id><updated>1970-01-03T00:00:00Z</updated></entry></feed>";
     let found = hints(file);
     assert_eq!(found[..2], [hint("https://example.com/?a=1&b=2", DAY), hint("x:2", 2 * DAY)]);
-    assert_eq!((found.len(), found[2].0.ends_with("it has no <link>")), (3, true));
+    assert_eq!((found.len(), found[2].0.ends_with("the record has no <link>")), (3, true));
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn rss_feed_gives_publication_times() {
     let found = hints(file);
     let expected = [hint("https://example.com/1", DAY), hint("x:2", 2 * DAY), hint("x:4", DAY)];
     assert_eq!(found[..3], expected);
-    assert_eq!((found.len(), found[3].0.ends_with("x:5: its <pubDate> is not a time")), (4, true));
+    assert_eq!((found.len(), found[3].0.ends_with("x:5: <pubDate> is not a time")), (4, true));
 }
 
 #[test]
@@ -153,11 +153,14 @@ fn single_atom_entry_is_read() {
     );
     assert_eq!(hints(prefixed), [hint("http://e.example/p", DAY)]);
     assert_eq!(hints(format!("<entry xmlns='{atom}'/>")), []);
-    assert!(wrong(format!("<entry xmlns='{atom}'>{body}")).ends_with("it is cut short"));
+    assert!(
+        wrong(format!("<entry xmlns='{atom}'>{body}"))
+            .ends_with("the file is truncated: its root element has no end")
+    );
     for other in ["", " xmlns='http://uniprot.org/uniprot'", " xmlns:b='http://purl.org/atom/ns#'"]
     {
         let said = wrong(format!("<entry{other}>{body}</entry>"));
-        assert!(said.contains("begins with <entry>"), "{said}");
+        assert!(said.contains("root element is <entry>"), "{said}");
     }
 }
 
@@ -179,7 +182,7 @@ fn content_source_replaces_a_missing_link() {
         );
     }
     let said = wrong(format!("<feed>{}</feed>", entry("<content>x:1</content>")));
-    assert!(said.ends_with("it has no <link>"), "{said}");
+    assert!(said.ends_with("the record has no <link>"), "{said}");
 }
 
 #[test]
@@ -202,5 +205,5 @@ fn rdf_about_replaces_a_missing_link() {
         assert_eq!(hints(rdf(&item)), [hint(url, DAY)], "{item}");
     }
     let said = wrong(rdf(&format!("<item rdf:nodeID='x:1'>{date}</item>")));
-    assert!(said.ends_with("it has no <link>"), "{said}");
+    assert!(said.ends_with("the record has no <link>"), "{said}");
 }

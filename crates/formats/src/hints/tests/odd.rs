@@ -11,7 +11,7 @@ fn byte_order_marks_and_blanks_are_skipped() {
             let expected: &[_] = if file.contains("x:9") { &[hint("x:9", 0)] } else { &[] };
             assert_eq!(hints(format!("{before}{file}")), expected, "{before:?} {file}");
         }
-        assert_eq!(wrong(before), "test: it is empty");
+        assert_eq!(wrong(before), "test: the file is empty");
         for (to_bytes, blank) in
             [(u16::to_le_bytes as fn(u16) -> [u8; 2], &b"\n\0"[..]), (u16::to_be_bytes, b"\0\n")]
         {
@@ -38,7 +38,7 @@ fn file_may_be_compressed_twice() {
         }
     }
     let found = read_by(&gz(&gz(&packed)), usize::MAX);
-    assert!(found[0].as_ref().unwrap_err().why.starts_with("neither"), "{found:?}");
+    assert!(found[0].as_ref().unwrap_err().why.starts_with("the file is neither"), "{found:?}");
     // The file is truncated in the outer or in the inner layer.
     let noise: String = (0..5_000u64).map(|n| format!("{:x}", n * n)).collect();
     let file = sitemap(&format!("{GOOD}<!--{noise}-->"));
@@ -62,20 +62,20 @@ fn record_after_broken_markup_is_read_or_named() {
         (format!("<?<url>{body}</url>"), "x:1"),
         (format!("<? <url>{body}</url>"), "x:1"),
         (format!("<url><!{body}</url>"), "x:1"),
-        (format!("<url a=\"{body}</url>"), "x:1: its tag has no end"),
-        (format!("<url a='{body}</url>"), "x:1: its tag has no end"),
-        (format!("<url {body}</url>"), "x:1: its tag has no end"),
+        (format!("<url a=\"{body}</url>"), "x:1: the tag of the record has no closing \">\""),
+        (format!("<url a='{body}</url>"), "x:1: the tag of the record has no closing \">\""),
+        (format!("<url {body}</url>"), "x:1: the tag of the record has no closing \">\""),
         (
             "<url><loc a='x:1</loc><lastmod>1970</lastmod></url>".to_owned(),
-            "a tag in it has no end",
+            "a tag of the record has no closing \">\"",
         ),
         (
             "<url><loc>x:1</loc><lastmod a=\"1970</lastmod></url>".to_owned(),
-            "x:1: a tag in it has no",
+            "x:1: a tag of the record has no",
         ),
         (
             "<url><loc>x:1</loc><lastmod <x></lastmod></url>".to_owned(),
-            "x:1: a tag in it has no end",
+            "x:1: a tag of the record has no closing \">\"",
         ),
     ] {
         let found = hints(sitemap(&format!("{junk}{GOOD}")));
