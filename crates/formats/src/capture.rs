@@ -77,7 +77,7 @@ impl CaptureHeader {
     pub(super) fn response(self, content: &BlockContent) -> Result<SourceItem, String> {
         if !http::is_response(&content.bytes) {
             return match url::scheme(&self.url).as_str() {
-                "http" | "https" => Err("not an HTTP response".into()),
+                "http" | "https" => Err("the content is not an HTTP response".into()),
                 _ => content.passed(SourceItem::Passed("response of another protocol")),
             };
         }
@@ -161,14 +161,16 @@ impl CaptureHeader {
         let start = content.bytes.get(head.body..).unwrap_or_default();
         if kind != ContentKind::Binary && !content::is_binary(start) {
             let limit = RECORD_BYTES_MAX >> 20;
-            return Err(format!("the record has {size} bytes, more than {limit} MiB"));
+            return Err(format!("the record has {size} bytes; the limit is {limit} MiB"));
         }
         if content.missing > 0 {
             return Err(content.cut());
         }
         let declared = self.declared.clone();
         // The digest of the stored body was computed while the record was read.
-        let own = content.digest.ok_or("the digest of a large record is missing; this is a bug")?;
+        let own = content
+            .digest
+            .ok_or("the digest of a large record is missing; this is a bug in simkeep")?;
         let digest = declared.as_ref().and_then(DeclaredDigest::kept).unwrap_or(own);
         let claim = declared.map(|declared| Box::new(DigestClaim { declared, wrong: None }));
         Ok(BodyDigest { digest, claim })
@@ -211,12 +213,16 @@ impl CaptureHeader {
         // The body may be followed by more bytes than its own header declares.
         fits |= head.whole(body).is_some_and(|whole| whole != body && self.matches_declared(whole));
         let digest = declared.filter(|_| fits).or(own);
-        let digest = digest.ok_or("a content has no digest; this is a bug")?;
+        let digest =
+            digest.ok_or("the digest of the content is missing; this is a bug in simkeep")?;
         let claim = self.declared.clone().map(|declared| {
             // The reader of the archive adds the position.
             let wrong = (!fits).then(|| BrokenRecord {
                 at: String::new(),
-                why: format!("{}: {declared} is not the digest of its content", escape(&self.url)),
+                why: format!(
+                    "{}: the declared digest {declared} does not match the content",
+                    escape(&self.url)
+                ),
             });
             Box::new(DigestClaim { declared, wrong })
         });
@@ -244,6 +250,6 @@ fn head(content: &BlockContent) -> Result<ResponseHead, String> {
     }
     head.ok_or_else(|| match content.missing {
         0 => format!("the HTTP header is longer than {} MiB", HEAD_BYTES_MAX >> 20),
-        _ => "the HTTP header has no end".to_owned(),
+        _ => "the file ends within the HTTP header".to_owned(),
     })
 }

@@ -107,7 +107,7 @@ impl Gzip {
             return Ok(false);
         }
         if !is_start(start) {
-            let nothing = io::Error::new(io::ErrorKind::InvalidData, "not a gzip member");
+            let nothing = io::Error::new(io::ErrorKind::InvalidData, "no gzip header");
             return Err(self.damage(file, &nothing));
         }
         self.state = GzipState::Within(Box::new(GzDecoder::new(file)));
@@ -122,18 +122,18 @@ impl Gzip {
         self.searched = reached;
         let from = self.member;
         let next = match file.seek(HEADER_BYTES, is_header) {
-            Ok(true) => format!("goes on at byte {}", file.offset()),
-            Ok(false) => "nothing to read follows".into(),
-            Err(e) => format!("cannot be read further: {e}"),
+            Ok(true) => format!("reading continues at byte {}", file.offset()),
+            Ok(false) => "no further member was found".into(),
+            Err(e) => format!("the rest cannot be read: {e}"),
         };
         let cause = match cause.kind() {
-            io::ErrorKind::UnexpectedEof => "cut short".to_string(),
+            io::ErrorKind::UnexpectedEof => "truncated".to_string(),
             _ => cause.to_string(),
         };
         self.state = GzipState::Between(file);
         io::Error::new(
             io::ErrorKind::InvalidData,
-            format!("damaged gzip member at byte {from} of the packed file ({cause}); {next}"),
+            format!("damaged gzip member at byte {from} of the compressed file ({cause}); {next}"),
         )
     }
 }
@@ -187,7 +187,7 @@ pub(super) mod tests {
             assert!(out.starts_with(b"one ") && out.ends_with(b" three"), "{at}");
             assert_eq!(errors.len(), 1, "{at}");
             assert!(errors[0].contains(&format!("at byte {}", one.len())), "{}", errors[0]);
-            let next = format!("goes on at byte {}", one.len() + two.len());
+            let next = format!("reading continues at byte {}", one.len() + two.len());
             assert!(errors[0].contains(&next), "{}", errors[0]);
         }
         let cut = [&two[..two.len() / 2], &three].concat();

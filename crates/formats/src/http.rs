@@ -61,13 +61,13 @@ pub(super) fn is_response(bytes: &[u8]) -> bool {
 /// number in the status line. Linear time; keeps only the relevant values.
 pub(super) fn head(bytes: &[u8], whole: bool) -> Result<Option<ResponseHead>, String> {
     if !is_response(bytes) {
-        return Err("not an HTTP response".into());
+        return Err("the content is not an HTTP response".into());
     }
     let mut lines = HeaderLines { rest: without_blank_lines(bytes), whole };
     let Some(status_line) = lines.next() else { return Ok(None) };
     let status = status(status_line).ok_or_else(|| {
         let start = status_line.get(..64).unwrap_or(status_line);
-        format!("the HTTP header begins with \"{}\"", escape(&String::from_utf8_lossy(start)))
+        format!("the HTTP status line is invalid: \"{}\"", escape(&String::from_utf8_lossy(start)))
     })?;
     let mut head = ResponseHead { status, ..ResponseHead::default() };
     // The current header line: it may continue in the next line.
@@ -290,13 +290,13 @@ impl ResponseHead {
     pub(super) fn unpacked<'a>(&self, joined: Cow<'a, [u8]>) -> Result<Cow<'a, [u8]>, String> {
         let mut entity = joined;
         if self.encodings.len() > ENCODINGS_MAX {
-            return Err(format!("packed more than {ENCODINGS_MAX} times"));
+            return Err(format!("the body has more than {ENCODINGS_MAX} content encodings"));
         }
         for encoding in self.encodings.iter().rev() {
             if let Some(unpacked) = unpacked(&entity, encoding)? {
                 entity = Cow::Owned(unpacked);
             } else if content::is_binary(&entity) {
-                return Err("the body is not packed as its header says".into());
+                return Err("the body is not compressed as its HTTP header declares".into());
             }
         }
         Ok(entity)
@@ -364,7 +364,10 @@ fn limited(mut unpacker: impl Read) -> Result<Option<Vec<u8>>, String> {
             Err(_) => return Ok(Some(out)),
         }
         if out.len() as u64 > RECORD_BYTES_MAX {
-            return Err(format!("the body unpacks to more than {} MiB", RECORD_BYTES_MAX >> 20));
+            return Err(format!(
+                "the decompressed body is larger than {} MiB",
+                RECORD_BYTES_MAX >> 20
+            ));
         }
     }
 }

@@ -100,7 +100,9 @@ fn page(
     let url = url(path)?;
     url::check(&url).map_err(RecordFault::Record)?;
     let time = modified(metadata).ok_or_else(|| {
-        RecordFault::Record("the modification time is unknown or out of range".into())
+        RecordFault::Record(
+            "the modification time of the file is unknown, or not in the years 1 to 9999".into(),
+        )
     })?;
     let (payload, digest) =
         if is_binary { (RecordPayload::BinaryFile, None) } else { held(path, stream)? };
@@ -120,7 +122,7 @@ fn held(
     stream.take(RECORD_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > RECORD_BYTES_MAX {
         let limit = RECORD_BYTES_MAX >> 20;
-        return Err(RecordFault::Record(format!("the file has more than {limit} MiB")));
+        return Err(RecordFault::Record(format!("the file is larger than {limit} MiB")));
     }
     Ok(match content::document(&bytes, kind(path), Charset::default()) {
         Some(document) => (RecordPayload::File(Box::new(document)), Some(digest::of(&bytes))),

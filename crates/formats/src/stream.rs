@@ -281,7 +281,7 @@ impl fmt::Display for SourcePosition {
         write!(f, "{}, byte {offset}", self.name)?;
         match part {
             None => Ok(()),
-            Some(part) => write!(f, " unpacked (byte {part} of the file)"),
+            Some(part) => write!(f, " after decompression (byte {part} of the file)"),
         }
     }
 }
@@ -322,7 +322,7 @@ impl Read for LimitedStream {
         if self.left == 0 && !bytes.is_empty() {
             let max = self.bytes_max;
             return Err(io::Error::other(format!(
-                "it is packed twice and has more than {max} bytes"
+                "the file is compressed twice, and has more than {max} bytes after decompression"
             )));
         }
         let read = bytes.take(self.left).read(out)?;

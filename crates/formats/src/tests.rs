@@ -62,7 +62,7 @@ fn folder_files_are_pages_and_archives_are_opened() {
     assert!(shown[4].starts_with("/f.json 1500 {"));
     assert_eq!(shown[5], "x: 1000 opened");
     assert_eq!(shown[6], "passed binary");
-    assert!(shown[7].contains("no record begins here"), "{}", shown[7]);
+    assert!(shown[7].contains("expected the beginning of a record"), "{}", shown[7]);
     assert!(shown[8].starts_with("/j.jsonl 1500 {"), "{}", shown[8]);
     assert_eq!(shown.len(), 9);
     let SourceItem::Record(record) = &items[0] else { panic!() };

@@ -142,7 +142,7 @@ impl Zstandard {
         self.file.consume(read);
         self.within = result? != 0;
         if at_end && written == 0 && self.within {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "cut short"));
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "truncated"));
         }
         if !self.within {
             self.decoder.reinit()?;
@@ -168,10 +168,10 @@ impl Zstandard {
                 return Ok(true);
             }
             let Some(&[kind, b, c, d, s0, s1, s2, s3]) = start.first_chunk() else {
-                return Err(self.damage(&invalid("not a zstd frame")));
+                return Err(self.damage(&invalid("no zstd header")));
             };
             if !is_start(&[kind, b, c, d]) {
-                return Err(self.damage(&invalid("not a zstd frame")));
+                return Err(self.damage(&invalid("no zstd header")));
             }
             let size = u32::from_le_bytes([s0, s1, s2, s3]);
             self.file.consume(8);
@@ -183,7 +183,7 @@ impl Zstandard {
                 skip(&mut self.file, u64::from(size))?
             };
             if missing > 0 {
-                let cut = format!("cut short: {missing} of its {size} bytes are missing");
+                let cut = format!("truncated: {missing} of {size} bytes are missing");
                 return Err(self.damage(&invalid(&cut)));
             }
         }
@@ -213,7 +213,7 @@ impl Zstandard {
     fn damage(&mut self, cause: &io::Error) -> io::Error {
         let from = self.frame;
         self.skip_damaged(&format!(
-            "damaged zstd frame at byte {from} of the packed file ({cause})"
+            "damaged zstd frame at byte {from} of the compressed file ({cause})"
         ))
     }
 
@@ -222,8 +222,8 @@ impl Zstandard {
         let (from, mib, allowed) =
             (self.frame, bytes.div_ceil(1 << 20), self.allowed.bytes() >> 20);
         self.skip_damaged(&format!(
-            "the zstd frame at byte {from} of the packed file takes a window of {mib} MiB, and {allowed} \
-             are allowed: see --zstd-window"
+            "the zstd frame at byte {from} of the compressed file needs a window of {mib} MiB, but only \
+             {allowed} MiB are allowed: set --zstd-window"
         ))
     }
 
@@ -236,9 +236,9 @@ impl Zstandard {
         self.within = false;
         self.out.clear();
         let next = match self.file.seek(FRAME.len(), |b| b == FRAME) {
-            Ok(true) => format!("goes on at byte {}", self.file.offset()),
-            Ok(false) => "nothing to read follows".into(),
-            Err(e) => format!("cannot be read further: {e}"),
+            Ok(true) => format!("reading continues at byte {}", self.file.offset()),
+            Ok(false) => "no further frame was found".into(),
+            Err(e) => format!("the rest cannot be read: {e}"),
         };
         // The state of a failed decoder is useless, and may be large.
         match decoder(&self.dictionary, self.allowed) {
@@ -319,7 +319,7 @@ mod tests {
             let (out, errors) = unpack([start.clone(), skippable.clone()].concat());
             assert_eq!(out, &b"one "[..if start.is_empty() { 0 } else { 4 }]);
             assert_eq!(errors.len(), 1, "{errors:?}");
-            assert!(errors[0].contains("16777213 of its 16777216 bytes are missing"), "{errors:?}");
+            assert!(errors[0].contains("16777213 of 16777216 bytes are missing"), "{errors:?}");
         }
         // The frame after a skippable frame with a wrong length is found.
         let (out, errors) = unpack([skippable, pack(b"two")].concat());
@@ -340,7 +340,7 @@ mod tests {
         assert!(out == bytes && errors.is_empty(), "{errors:?}");
         let (out, errors) = unpack([packed(29), pack(b"next")].concat());
         assert_eq!(out, b"next");
-        assert!(errors[0].contains("a window of 512 MiB, and 128 are allowed: see --zstd-window"));
+        assert!(errors[0].contains("a window of 512 MiB, but only 128 MiB are allowed"));
         let (out, errors) = unpack_within(ZstdWindow::of_mib(300), packed(29));
         assert!(out == bytes && errors.is_empty(), "{errors:?}");
     }
@@ -386,7 +386,7 @@ mod tests {
         }
         let (_, errors) = unpack(two[..two.len() - 1].to_vec());
         assert_eq!(errors.len(), 1);
-        assert!(errors[0].contains("cut short"));
+        assert!(errors[0].contains("truncated"));
     }
 
     proptest! {

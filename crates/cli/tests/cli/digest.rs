@@ -33,7 +33,7 @@ fn wrong_declared_digest_is_named_and_replaced() {
         let (summary, err) = ingest(&place, &archive);
         assert_eq!((&summary["wrong_digests"], &summary["changed"]), (&1.into(), &1.into()));
         assert!(err.contains("http://p/: ") && err.contains("byte 2"), "{err}");
-        assert!(err.contains(&format!("{declared} is not the digest")), "{err}");
+        assert!(err.contains(&format!("the declared digest {declared} does not match")), "{err}");
         assert_eq!(digests(&place, "http://p/"), [kept(TEXT), kept(other)]);
         let shown = TestFolder::new();
         let path = shown.write("crawl.warc", &archive);

@@ -56,7 +56,7 @@ impl ArchiveFormat for Arc {
     ) -> Result<(RecordCut, Option<ExchangeIds>), RecordFault> {
         let line = String::from_utf8_lossy(&cutter.line).into_owned();
         let Some(header) = ArcHeader::parse(&line) else {
-            return Err(RecordFault::Lost("not the line of a record".into()));
+            return Err(RecordFault::Lost("this line is not the header of an ARC record".into()));
         };
         let is_description = header.url.starts_with("filedesc:");
         let Ok(length) = header.length.parse() else {
@@ -65,7 +65,8 @@ impl ArchiveFormat for Arc {
                 cutter.lost = true;
                 return Ok((RecordCut::Clear(SourceItem::Passed("filedesc")), None));
             }
-            let why = format!("the length is \"{}\"", escape(header.length));
+            let why =
+                format!("the length of the record is not a number: \"{}\"", escape(header.length));
             return Err(RecordFault::Lost(with_url(Some(header.url), &why)));
         };
         let passed = match is_description {

@@ -80,7 +80,7 @@ impl<F: ArchiveFormat> ArchiveCutter<F> {
                 _ if self.lost || self.line.trim_ascii().is_empty() => {}
                 _ => {
                     let found = escape(&String::from_utf8_lossy(&self.line));
-                    let why = format!("no record begins here, but \"{found}\"");
+                    let why = format!("expected the beginning of a record, but found \"{found}\"");
                     return Err((place, RecordFault::Lost(why)));
                 }
             }

@@ -147,7 +147,7 @@ impl ArchiveFormat for Warc {
         let length = length.ok_or_else(|| match header.bytes("content-length") {
             Some(found) => {
                 let found = escape(&String::from_utf8_lossy(found));
-                RecordFault::Lost(format!("Content-Length is \"{found}\""))
+                RecordFault::Lost(format!("Content-Length is not a number: \"{found}\""))
             }
             None => RecordFault::Lost("the header has no Content-Length".into()),
         })?;
@@ -183,22 +183,30 @@ impl ArchiveCutter<Warc> {
             match self.stream.line(&mut self.line, LINE_BYTES_MAX)? {
                 LineEnd::Whole => {}
                 LineEnd::End => {
-                    return Err(RecordFault::Lost("the file ends within a header".into()));
+                    return Err(RecordFault::Lost(
+                        "the file ends within the header of a record".into(),
+                    ));
                 }
                 LineEnd::TooLong => {
-                    return Err(RecordFault::Lost("a header line is too long".into()));
+                    return Err(RecordFault::Lost(format!(
+                        "a header line is longer than {} KiB",
+                        LINE_BYTES_MAX >> 10
+                    )));
                 }
             }
             size += self.line.len();
             if size > HEADER_BYTES_MAX {
-                return Err(RecordFault::Lost("the header is too long".into()));
+                let most = HEADER_BYTES_MAX >> 10;
+                return Err(RecordFault::Lost(format!("the header is longer than {most} KiB")));
             }
             if self.line.is_empty() {
                 return Ok(header);
             }
             if self.line.starts_with(b"WARC/") {
                 self.begun = Some(place);
-                return Err(RecordFault::Record("the header breaks off".into()));
+                return Err(RecordFault::Record(
+                    "the header is incomplete: the next record begins within it".into(),
+                ));
             }
             let folded = self.line.first().is_some_and(|b| b" \t".contains(b));
             if let (true, Some(is_kept)) = (folded, kept) {
@@ -313,7 +321,10 @@ fn revisited(header: &WarcHeader) -> Result<RecordPayload, String> {
     let refers_time = header.text("warc-refers-to-date");
     let refers_time = refers_time.and_then(time::parse).and_then(time::if_web_era);
     if header.declared(false).is_none() && refers_to.is_none() {
-        return Err("the revisit record has neither a digest nor a record that it refers to".into());
+        return Err(
+            "the revisit record has neither a WARC-Payload-Digest nor a WARC-Refers-To-Target-URI"
+                .into(),
+        );
     }
     Ok(RecordPayload::Revisit { refers_to: refers_to.map(str::to_string), refers_time })
 }
