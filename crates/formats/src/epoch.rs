@@ -13,19 +13,22 @@ pub(super) fn options(
     bands: Option<(u64, u64)>,
 ) -> Result<EpochOptions, String> {
     let role = role.map_or(Ok(Role::Both), str::parse);
-    let options = EpochOptions::from(role.map_err(|_| "\"role\" is not change, near or both")?);
+    let options =
+        EpochOptions::from(role.map_err(|_| "\"role\" must be \"change\", \"near\" or \"both\"")?);
     let Some((minor, moderate)) = bands else { return Ok(options) };
     let bands = u32::try_from(minor).ok().zip(u32::try_from(moderate).ok());
     let bands = bands.map(|(minor, moderate)| Bands { minor, moderate });
     let bands = bands.filter(|bands| bands.are_possible());
-    let why = "\"minor\" and \"moderate\" must be numbers of bits up to 64, in ascending order";
+    let why = "\"minor\" and \"moderate\" must be numbers of bits from 0 to 64, and \"moderate\" must not be smaller";
     Ok(options.bands(bands.ok_or(why)?))
 }
 
 /// Checks the name of an epoch.
 pub(super) fn epoch_name(name: &str) -> Result<String, String> {
     if name.is_empty() || name.len() > EPOCH_BYTES_MAX || name.chars().any(char::is_control) {
-        return Err("\"epoch\" is not an epoch name".into());
+        return Err(format!(
+            "\"epoch\" must have 1 to {EPOCH_BYTES_MAX} bytes, and no control characters"
+        ));
     }
     Ok(name.to_owned())
 }

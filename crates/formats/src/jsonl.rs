@@ -99,7 +99,11 @@ fn item(line: &[u8], at: impl Fn() -> String) -> Result<SourceItem, String> {
         return Ok(SourceItem::Epoch(epoch_name(name)?, described(&object)?));
     }
     if object.url.is_none() && object.has_others && has_key(line, "simkeep") {
-        return Err("a line of an export, whose first line is not at the head of the file".into());
+        return Err(
+            "the line is part of an export, but the file does not begin with the first line of an \
+                    export"
+                .into(),
+        );
     }
     if object.url.is_none() {
         return Err(without_url(line));
@@ -153,7 +157,7 @@ fn question(
     ask: &FieldValue<'_>,
 ) -> Result<(String, InputQueryKind), String> {
     let Some(FieldValue::Text(page)) = page else {
-        return Err("\"url\" is missing or no string".into());
+        return Err("\"url\" is missing or not a string".into());
     };
     url::check(&page).map_err(|why| format!("{}: {why}", escape(&page)))?;
     let asked = if let FieldValue::Text(text) = ask { InputQueryKind::parse(text) } else { None };
@@ -248,7 +252,7 @@ mod tests {
         assert_eq!(none.payload, RecordPayload::Ready { fingerprint: None });
         let restated = with(r#","seen":"restated","epoch":"e""#).unwrap();
         assert_eq!(restated.payload, RecordPayload::Restated { fingerprint: None });
-        assert!(with(r#","seen":"restated""#).unwrap_err().contains("restated content needs"));
+        assert!(with(r#","seen":"restated""#).unwrap_err().contains("needs \"epoch\""));
         assert!(with("").unwrap_err().contains("neither"));
     }
 
@@ -290,7 +294,7 @@ mod tests {
             assert!(why.starts_with("x:: \"modified\" must be"), "{value}: {why}");
         }
         let restated = r#""seen":"restated","fingerprint":null,"epoch":"e","weight":1"#;
-        assert!(with(restated).unwrap_err().contains("has no \"weight\""));
+        assert!(with(restated).unwrap_err().contains("cannot have \"weight\""));
     }
 
     #[test]
@@ -334,7 +338,7 @@ mod tests {
         }
         assert!(with(r#""class":null"#).unwrap_err().contains("neither"));
         let restated = r#""seen":"restated","fingerprint":null,"epoch":"e","class":1"#;
-        assert!(with(restated).unwrap_err().contains("has no \"class\""));
+        assert!(with(restated).unwrap_err().contains("cannot have \"class\""));
     }
 
     #[test]

@@ -40,10 +40,13 @@ impl FromStr for KeyPath {
 
     fn from_str(key: &str) -> Result<KeyPath, String> {
         if key.split('.').any(str::is_empty) {
-            return Err("a key, or keys with dots between them, such as metadata.date".to_owned());
+            return Err("expected a key, or nested keys separated by dots, such as metadata.date"
+                .to_owned());
         }
         if key.len() > KEY_BYTES_MAX || key.split('.').count() > DEPTH_MAX {
-            return Err(format!("at most {DEPTH_MAX} keys, of {KEY_BYTES_MAX} bytes in all"));
+            return Err(format!(
+                "at most {DEPTH_MAX} nested keys, with {KEY_BYTES_MAX} bytes in total, are possible"
+            ));
         }
         Ok(KeyPath(key.into()))
     }
@@ -154,11 +157,14 @@ impl DocumentKeys {
         let named = |why: String| format!("{}: {why}", escape(&page));
         let time = time.map_err(named)?.or(self.at);
         let missing = || {
-            format!("{:?} is missing: name the time with --time-key or --at", self.time.as_str())
+            format!(
+                "{:?} is missing: name the key of the time with --time-key, or set the time with --at",
+                self.time.as_str()
+            )
         };
         let time = time.ok_or_else(missing).map_err(named)?;
         let Some(FieldValue::Text(text)) = text else {
-            return Err(named(format!("{:?} is missing or no string", self.text.as_str())));
+            return Err(named(format!("{:?} is missing or not a string", self.text.as_str())));
         };
         let digest = Some(digest::of(text.as_bytes()));
         let payload = RecordPayload::Text(Box::new(Document::new(text)));
@@ -378,7 +384,7 @@ mod tests {
             ("{", "ends too early"),
             ("[1]", "expected an object"),
             ("7", "expected an object"),
-            ("{} {}", "behind the object"),
+            ("{} {}", "after the object"),
             ("{}", "\"id\" is missing"),
             (r#"{"id":null}"#, "\"id\" is missing"),
             (r#"{"id":1.5}"#, "\"id\" must be"),

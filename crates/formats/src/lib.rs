@@ -274,7 +274,8 @@ fn part_of(
     // A stream has no URL, so it cannot be a page.
     if kind == FileKind::Page || (kind == FileKind::JsonLines && content::is_binary(stream.seen()))
     {
-        let why = "neither JSON lines nor a web archive; name a file to read it as a page";
+        let why =
+            "the input is neither JSON lines nor a web archive; to read a page, pass its file";
         return Err(BrokenRecord { at: stream.name().to_string(), why: why.into() });
     }
     Ok(archive(kind, stream, reads))
@@ -289,20 +290,20 @@ fn refused(stream: &SourceStream, why: &str) -> SourceChunks {
 fn archive(kind: FileKind, stream: SourceStream, reads: ReadOptions) -> SourceChunks {
     match kind {
         FileKind::Index => {
-            let why = "a CDXJ index, which has no text; read its WARC files instead";
+            let why = "the file is a CDXJ index, which has no text; read the WARC files that it lists instead";
             refused(&stream, why)
         }
         FileKind::CsvExport => {
-            let why = "a CSV export, which cannot be read back; export JSON lines instead \
+            let why = "the file is a CSV export, which cannot be read back; export JSON lines instead \
                        (simkeep export -o FILE.jsonl), and read them with simkeep load";
             refused(&stream, why)
         }
-        FileKind::Parquet if cfg!(feature = "parquet") => {
-            refused(&stream, "a Parquet file that is packed or in a pipe; name it, unpacked")
-        }
+        FileKind::Parquet if cfg!(feature = "parquet") => refused(
+            &stream,
+            "the input is a Parquet file that is compressed or in a pipe; pass the uncompressed file",
+        ),
         FileKind::Parquet => {
-            let why =
-                "a Parquet file; simkeep reads those if it is built with `--features parquet`";
+            let why = "this is a Parquet file; simkeep reads Parquet if it is built with `--features parquet`";
             refused(&stream, why)
         }
         FileKind::Warc => Box::new(ArchiveCutter::<Warc>::new(stream, reads.schemes)),

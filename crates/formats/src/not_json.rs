@@ -14,16 +14,16 @@ pub(super) fn not_json(error: &Error) -> String {
     let text = text.split(" at line ").next().unwrap_or_default();
     let kind = if error.is_syntax() { "not valid JSON" } else { "not the expected JSON" };
     let why = match text {
-        "expected ident" => "a text must be in double quotation marks",
-        "expected value" => "there must be a value, and a text must be in double quotation marks",
+        "expected ident" => "a string must be in double quotation marks",
+        "expected value" => "expected a value; a string must be in double quotation marks",
         "key must be a string" => "a key must be in double quotation marks",
-        "trailing comma" => "there is a comma too many",
-        "trailing characters" => "there is something behind the object",
-        "expected `,` or `}`" => "there must be a comma or a closing brace",
-        "expected `,` or `]`" => "there must be a comma or a closing bracket",
-        "expected `:`" | "expected colon" => "there must be a colon behind the key",
+        "trailing comma" => "there is an extra comma",
+        "trailing characters" => "there is more text after the object",
+        "expected `,` or `}`" => "expected a comma or a closing brace",
+        "expected `,` or `]`" => "expected a comma or a closing bracket",
+        "expected `:`" | "expected colon" => "expected a colon after the key",
         "control character (\\u0000-\\u001F) found while parsing a string" => {
-            "a text has a control character, such as a tab or a line end; write \\t or \\n"
+            "a string contains a control character, such as a tab or a line break; write \\t or \\n instead"
         }
         other => other,
     };

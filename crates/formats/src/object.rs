@@ -59,7 +59,8 @@ impl FieldValue<'_> {
         if matches!(self, FieldValue::Whole(number) if time.is_none() && is_ms(number)) {
             return Err(format!("\"{key}\" looks like milliseconds: divide it by 1000"));
         }
-        let forms = "must be seconds since 1970, a date such as 20240501 or RFC 3339, in the years 1 to 9999";
+        let forms = "must be a time in the years 1 to 9999: seconds since 1970, or a date such as 20240501 or \
+                     2024-05-01T12:00:00Z";
         time.ok_or_else(|| format!("\"{key}\" {forms}"))
     }
 }

@@ -106,11 +106,15 @@ pub(super) fn open(
     for (column, key) in columns.iter().enumerate().take(2) {
         if !documents.has(column) {
             let there = documents.names().join(", ");
-            return Err(broken(format!("no column {key:?} among those there are: {there}")));
+            return Err(broken(format!("the file has no column {key:?}; its columns are {there}")));
         }
     }
     if !documents.has(2) && keys.at.is_none() {
-        let why = format!("no column {:?} with times, and --at says none", keys.time.as_str());
+        let why = format!(
+            "the file has no column {:?}: name the column of times with --time-key, or set the time of all rows \
+             with --at",
+            keys.time.as_str()
+        );
         return Err(broken(why));
     }
     let (rows, number) = (Vec::new().into_iter(), 1);

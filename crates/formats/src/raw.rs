@@ -43,16 +43,18 @@ impl CorpusFile {
         let mut stream = stream.map_err(message)?;
         match (sniff::kind(&mut stream, path.file_name()), stream.packing()) {
             (FileKind::Parquet, FileCompression::Plain) => Ok(CorpusFile::Parquet),
-            (FileKind::Parquet, _) => Err("a Parquet file that is packed: unpack it".to_owned()),
+            (FileKind::Parquet, _) => {
+                Err("this Parquet file is compressed as a whole: decompress it first".to_owned())
+            }
             (FileKind::JsonLines, _) if begins_export(&mut stream) => {
-                Err("an export of a store, and no corpus".to_owned())
+                Err("the file is an export of a store, not a corpus".to_owned())
             }
             (FileKind::JsonLines, _) => Ok(CorpusFile::Lines(Box::new(RawLines::new(stream)))),
             // An empty file counts as JSON lines.
             (FileKind::Page, _) if stream.look_ahead(1).is_empty() => {
                 Ok(CorpusFile::Lines(Box::new(RawLines::new(stream))))
             }
-            _ => Err("neither JSON lines nor a Parquet file".to_owned()),
+            _ => Err("the file is neither JSON lines nor Parquet".to_owned()),
         }
     }
 }
@@ -173,10 +175,10 @@ pub fn name_in_row(
 pub fn marked(line: &[u8], duplicate_of: &str, distance: u32) -> Result<Vec<u8>, String> {
     for key in ["duplicate_of", "distance"] {
         if has_key(line, key) {
-            return Err(format!("it has a \"{key}\" already"));
+            return Err(format!("the line already has a key \"{key}\""));
         }
     }
-    let end = line.iter().rposition(|&b| b == b'}').ok_or("it is not an object")?;
+    let end = line.iter().rposition(|&b| b == b'}').ok_or("the line is not a JSON object")?;
     let (object, rest) = line.split_at(end);
     let of = serde_json::to_string(duplicate_of).map_err(|e| e.to_string())?;
     let mark = format!(",\"duplicate_of\":{},\"distance\":{distance}", escape::json(&of));

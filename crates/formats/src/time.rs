@@ -137,7 +137,7 @@ pub(super) fn captured(
     read: impl Fn(&str) -> Option<i64>,
 ) -> Result<i64, String> {
     let shown = super::escape(text);
-    let time = read(text).ok_or_else(|| format!("{field} is \"{shown}\""))?;
+    let time = read(text).ok_or_else(|| format!("{field} is not a time: \"{shown}\""))?;
     if_web_era(time).ok_or_else(|| format!("{field} is \"{shown}\", before 1990"))
 }
 

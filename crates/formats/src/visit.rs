@@ -49,7 +49,9 @@ pub(super) fn record(object: LineObject<'_>) -> Result<VisitRecord, String> {
     if let RecordPayload::Restated { .. } = payload {
         for (key, is_there) in [("weight", weight.is_some()), ("class", class.is_some())] {
             if is_there {
-                return Err(named(format!("restated content has no \"{key}\"")));
+                return Err(named(format!(
+                    "a line with \"seen\": \"restated\" cannot have \"{key}\""
+                )));
             }
         }
     }
@@ -115,7 +117,7 @@ impl LineFields<'_> {
             "gone" => Ok((RecordPayload::Gone, None)),
             "failed" => Ok((RecordPayload::Failed(self.failure()), None)),
             "restated" if self.fingerprint.is_some() => self.ready(None),
-            "restated" => Err("restated content needs a \"fingerprint\"".into()),
+            "restated" => Err("a line with \"seen\": \"restated\" needs \"fingerprint\"".into()),
             _ => Err("\"seen\" must be \"content\", \"redirect\", \"not-modified\", \"gone\", \"failed\" \
                  or \"restated\""
                 .into()),
@@ -129,7 +131,7 @@ impl LineFields<'_> {
             Some(ResponseMeaning::Redirect) => self.redirect(page),
             Some(ResponseMeaning::Failed(failure)) => Ok((RecordPayload::Failed(failure), None)),
             Some(ResponseMeaning::Interim) => {
-                Err("\"status\" is that of an interim response".into())
+                Err("\"status\" must not be 100 to 199: an interim response is not a visit".into())
             }
             _ => self.content(),
         }
@@ -168,7 +170,7 @@ impl LineFields<'_> {
                 Ok((RecordPayload::Properties, None))
             }
             _ => {
-                Err("neither \"text\" nor \"fingerprint\"; without content the line needs \"seen\""
+                Err("the line has neither \"text\" nor \"fingerprint\"; a visit without content needs \"seen\""
                     .into())
             }
         }
@@ -180,7 +182,9 @@ impl LineFields<'_> {
         let payload = match (is_restated, self.has_epoch) {
             (false, _) => RecordPayload::Ready { fingerprint },
             (true, true) => RecordPayload::Restated { fingerprint },
-            (true, false) => return Err("restated content needs an \"epoch\"".into()),
+            (true, false) => {
+                return Err("a line with \"seen\": \"restated\" needs \"epoch\"".into());
+            }
         };
         Ok((payload, self.digest()?))
     }
@@ -195,7 +199,7 @@ impl LineFields<'_> {
                     None => return Ok((RecordPayload::Failed(FetchFailure::NoTarget), None)),
                 }
             }
-            Some(_) => return Err("\"to\" is not a text".into()),
+            Some(_) => return Err("\"to\" must be a string".into()),
         };
         Ok((RecordPayload::Redirect, Some(digest)))
     }
@@ -217,7 +221,7 @@ fn status(value: Option<FieldValue<'_>>) -> Result<Option<u16>, String> {
         Some(FieldValue::Whole(status)) => u16::try_from(status).ok(),
         Some(_) => None,
     };
-    status.map(Some).ok_or_else(|| "\"status\" is not a status code".into())
+    status.map(Some).ok_or_else(|| "\"status\" must be an HTTP status code, such as 200".into())
 }
 
 /// Parses a weight.

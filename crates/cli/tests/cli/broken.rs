@@ -103,7 +103,7 @@ nonsense
     let expected = [
         "line 1: \"url\" is missing; try --url-key link; skipped",
         "line 2: \"url\" is missing; try --url-key meta.uri or --url-key id; skipped",
-        "line 3: not valid JSON at column 2: a text must be in double quotation marks; skipped",
+        "line 3: not valid JSON at column 2: a string must be in double quotation marks; skipped",
         "line 4: x:: \"t\" is missing: add the time of the visit, or name its key with --time-key",
         "line 5: x:: \"t\" looks like milliseconds: divide it by 1000; skipped",
         "line 6: x:: \"seen\" must be \"content\", \"redirect\", \"not-modified\"",

@@ -305,7 +305,7 @@ fn invalid_input_is_named_with_its_line() {
     let pairs = place.write("pairs.tsv", "a\tb\n");
     for (documents, pairs_text, why) in [
         ("{\"id\": [], \"text\": \"x\"}\n", "", "bad.jsonl, line 1: \"id\" must be"),
-        ("{\"id\": 1, \"text\": 2}\n", "", "\"text\" is missing or no string"),
+        ("{\"id\": 1, \"text\": 2}\n", "", "\"text\" is missing or not a string"),
         ("\n{\"id\": \"a\", \"text\": \"x\"}\n[]\n", "", "bad.jsonl, line 3: "),
         ("{", "", "bad.jsonl, line 1: "),
         ("", "a b 1\n", "bad.tsv, line 1: the line must have two ids"),

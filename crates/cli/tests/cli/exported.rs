@@ -260,32 +260,36 @@ fn damaged_or_incomplete_export_makes_no_store() {
     let end = format!("{{\"simkeep\":\"end\",\"lines\":{}}}\n", count + 2);
     let cases: &[(String, String, &str)] = &[
         (edit(0, ":1}", ":2}"), line(0), "version 2; this simkeep reads version 1"),
-        (edit(0, ":1}", ":\"1\"}"), line(0), "\"version\" is missing or wrong"),
+        (edit(0, ":1}", ":\"1\"}"), line(0), "\"version\" is missing or invalid"),
         (edit(0, ":1}", ":1,\"more\":1}"), line(0), "the key \"more\" is not known"),
         (edit(0, "\"export\"", "\"backup\""), line(0), "neither \"export\" nor \"end\""),
-        (edit(0, "}", ",\"in_force_only\":1}"), line(0), "\"in_force_only\" is missing or wrong"),
+        (edit(0, "}", ",\"in_force_only\":1}"), line(0), "\"in_force_only\" is missing or invalid"),
         (with(3, lines[1].trim_end()), line(3), "the epoch first/1 occurs twice"),
         (edit(1, "}", ",\"more\":1}"), line(1), "the key \"more\" is not known"),
         (edit(1, "\"minor\":1", "\"minor\":65"), line(1), "must be numbers of bits"),
         (
             edit(1, "\"begun_at_visit\":0", "\"begun_at_visit\":-1"),
             line(1),
-            "\"begun_at_visit\" is missing or wrong",
+            "\"begun_at_visit\" is missing or invalid",
         ),
         (edit(1, "\"begun_at_visit\":0", "\"begun_at_visit\":1"), line(1), "begin at visit 0"),
-        (edit(2, "\"near\",", "\"far\","), line(2), "is not change, near or both"),
-        (edit(2, "near \\u202e it", "near \\u0007 it"), line(2), "is not an epoch name"),
-        (edit(2, "}", ",\"reserved\":65}"), line(2), "\"reserved\" is missing or wrong"),
+        (edit(2, "\"near\",", "\"far\","), line(2), "must be \"change\", \"near\" or \"both\""),
+        (edit(2, "near \\u202e it", "near \\u0007 it"), line(2), "no control characters"),
+        (edit(2, "}", ",\"reserved\":65}"), line(2), "\"reserved\" is missing or invalid"),
         (edit(part, "\"offset\":0", "\"offset\":1"), line(part), "are not in order"),
         (edit(part, "\"table_bytes\":", "\"table_bytes\":1"), line(part + 1), "are not in order"),
         (
             edit(part, "\"table_bytes\":", "\"table_bytes\":0,\"x\":"),
             line(part),
-            "ends behind the table",
+            "beyond the end of its table",
         ),
-        (edit(part, "\"offset\":0", "\"offset\":18446744073709551615"), line(part), "ends behind"),
-        (edit(part, "\"base64\":\"", "\"base64\":\"*"), line(part), "no base64"),
-        (edit(part, "\"base64\":\"", "\"base64\":\"====\",\"x\":\""), line(part), "no base64"),
+        (edit(part, "\"offset\":0", "\"offset\":18446744073709551615"), line(part), "ends beyond"),
+        (edit(part, "\"base64\":\"", "\"base64\":\"*"), line(part), "not valid base64"),
+        (
+            edit(part, "\"base64\":\"", "\"base64\":\"====\",\"x\":\""),
+            line(part),
+            "not valid base64",
+        ),
         (edit(part, "\"base64\":\"", "\"base64\":\"\",\"x\":\""), line(part), "has 0 bytes"),
         (edit(part, "\"base64\":\"c2", "\"base64\":\"d2"), line(last_part), &id),
         (edit(4, &id, "00000000000000ff"), line(last_part), "does not have the table"),
@@ -295,12 +299,12 @@ fn damaged_or_incomplete_export_makes_no_store() {
         (with(count - 2, ""), line(count - 2), "lines are missing"),
         (lines.concat() + &lines[first], line(count - 1), "after its last line"),
         (lines.concat() + &lines[first] + &end, line(count - 1), "after its last line"),
-        (lines.concat() + &lines.concat(), line(count), "begins within another"),
+        (lines.concat() + &lines.concat(), line(count), "a second export begins here"),
         (edit(count - 1, "\"lines\":", "\"lines\":1"), line(count - 1), "lines are missing"),
         (with(count - 1, ""), line(count - 1), "ends early"),
         (lines[..first].concat(), line(first), "ends early"),
         (lines[0].clone(), line(1), "ends early"),
-        (with(5, lines[0].trim_end()), line(5), "begins within another"),
+        (with(5, lines[0].trim_end()), line(5), "a second export begins here"),
         (
             with(first, &format!("{{\"x\":\"{}\"}}", "y".repeat(600 << 10))),
             line(first),
@@ -314,13 +318,13 @@ fn damaged_or_incomplete_export_makes_no_store() {
         first + entries(&export).iter().position(|line| line.contains("\"epoch\"")).unwrap();
     // Broken entries can be skipped; their epochs must exist.
     for (broken, why) in [
-        (edit(with_epoch, "}", ",\"more\":1}"), "a key that no entry of an export has"),
-        (edit(with_epoch, "\"epoch\":", "\"ep\":"), "a key that no entry"),
-        (edit(with_epoch, "\"epoch\":", "\"status\":200,\"epo\":"), "a key that no entry"),
-        (with(with_epoch, r#"{"url":"http://a/","t":1,"text":"words"}"#), "a text"),
+        (edit(with_epoch, "}", ",\"more\":1}"), "a key that an export cannot have"),
+        (edit(with_epoch, "\"epoch\":", "\"ep\":"), "a key that an export"),
+        (edit(with_epoch, "\"epoch\":", "\"status\":200,\"epo\":"), "a key that an export"),
+        (with(with_epoch, r#"{"url":"http://a/","t":1,"text":"words"}"#), "a \"text\""),
         (
             with(with_epoch, r#"{"url":"http://a/","t":1,"fingerprint":null}"#),
-            "a fingerprint of no epoch",
+            "a \"fingerprint\" but no \"epoch\"",
         ),
     ] {
         let place = TestFolder::new();
@@ -342,7 +346,7 @@ fn damaged_or_incomplete_export_makes_no_store() {
         let place = TestFolder::new();
         let ran = place.run_with_input(&["load", "-"], &lines);
         assert_eq!((ran.code, is_nothing(&place.store())), (3, true), "{}", ran.err);
-        assert!(ran.err.contains("first line is not at the head"), "{}", ran.err);
+        assert!(ran.err.contains("does not begin with the first line"), "{}", ran.err);
     }
 }
 
@@ -393,7 +397,7 @@ fn ingest_refuses_an_export() {
     let headless: String = export.lines().skip(1).map(|line| format!("{line}\n")).collect();
     let ran = TestFolder::new().run_with_input(&["ingest", "-", "--json"], &headless);
     assert_eq!((ran.code, &ran.objects()[0]["broken"]), (0, &1.into()));
-    assert!(ran.err.contains("first line is not at the head"), "{}", ran.err);
+    assert!(ran.err.contains("does not begin with the first line"), "{}", ran.err);
 }
 
 #[test]

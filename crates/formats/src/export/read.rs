@@ -57,7 +57,9 @@ pub(in super::super) fn read(lines: &LineBlock, each: &mut dyn FnMut(SourceItem)
                 Ok(said) => says(said),
                 Err(why) => flawed(why),
             },
-            Err(_) if cut == Some(number) => flawed("the export ends within this line".to_owned()),
+            Err(_) if cut == Some(number) => {
+                flawed("the file ends within this line: the export is incomplete".to_owned())
+            }
             Err(why) => SourceItem::Broken(BrokenRecord {
                 at: lines.at(number),
                 why: escape(&why.to_string()),
@@ -75,19 +77,19 @@ fn record(object: LineObject<'_>) -> Result<VisitRecord, String> {
     };
     let of_epochs = [&object.role, &object.minor, &object.moderate];
     if object.has_others || of_epochs.iter().any(|value| value.is_some()) {
-        return Err(named("a key that no entry of an export has"));
+        return Err(named("the line has a key that an export cannot have"));
     }
     if object.text.is_some() {
-        return Err(named("a text, which no entry of an export has"));
+        return Err(named("the line has a \"text\", which an export cannot have"));
     }
     if object.fingerprint.is_some() && object.epoch.is_none() {
-        return Err(named("a fingerprint of no epoch"));
+        return Err(named("the line has a \"fingerprint\" but no \"epoch\""));
     }
     let record = visit::record(object)?;
     let is_ready =
         matches!(record.payload, RecordPayload::Ready { .. } | RecordPayload::Restated { .. });
     if is_ready && record.epoch.is_none() {
-        return Err(format!("{}: \"epoch\" is not an epoch name", escape(&record.url)));
+        return Err(format!("{}: \"epoch\" is not the name of an epoch", escape(&record.url)));
     }
     Ok(record)
 }
@@ -100,17 +102,21 @@ fn parse_line(line: &[u8], number: u64) -> Result<ExportLineKind, String> {
     let keys = serde_json::from_slice(line).map_err(|e| not_json(&e))?;
     let mut keys = LineKeys { keys, wrong: None };
     let has = |key: &str| keys.keys.contains_key(key);
-    let says = match (has("simkeep"), has("epoch"), has("base64")) {
-        (true, ..) => keys.mark(number)?,
-        (_, true, _) => ExportLineKind::Epoch(keys.epoch()?),
-        (.., true) => ExportLineKind::Table(keys.part()?),
-        _ => return Err("neither a page nor an epoch nor a table".to_owned()),
-    };
+    let says =
+        match (has("simkeep"), has("epoch"), has("base64")) {
+            (true, ..) => keys.mark(number)?,
+            (_, true, _) => ExportLineKind::Epoch(keys.epoch()?),
+            (.., true) => ExportLineKind::Table(keys.part()?),
+            _ => return Err(
+                "the line is not part of an export: it is neither a page nor an epoch nor a table"
+                    .to_owned(),
+            ),
+        };
     if let Some(key) = keys.wrong {
-        return Err(format!("\"{key}\" is missing or wrong"));
+        return Err(format!("\"{key}\" is missing or invalid"));
     }
     match keys.keys.keys().next() {
-        Some(key) => Err(format!("the key \"{}\" is not known here", escape(key))),
+        Some(key) => Err(format!("this line of an export cannot have the key \"{}\"", escape(key))),
         None => Ok(says),
     }
 }
@@ -169,7 +175,7 @@ impl LineKeys {
                 let version = self.number("version", true);
                 if version != VERSION && self.wrong.is_none() {
                     return Err(format!(
-                        "it is an export of version {version}; this simkeep reads version {VERSION}"
+                        "the export has format version {version}; this simkeep reads version {VERSION}"
                     ));
                 }
                 let _ = self.take("under", false, |value| value.as_str().map(str::to_owned));
@@ -178,18 +184,22 @@ impl LineKeys {
                 let _ = self.flag("in_force_only");
                 Ok(ExportLineKind::Begin)
             }
-            ("export", _) => Err("an export begins within another: name each file".to_owned()),
+            ("export", _) => {
+                Err("a second export begins here: pass each export as a separate file".to_owned())
+            }
             ("end", _) => {
                 let lines = self.number("lines", true);
                 if lines != number && self.wrong.is_none() {
                     return Err(format!(
-                        "the export has {lines} lines, and this is line {number}: lines are missing, or \
-                         were added"
+                        "\"lines\" is {lines}, but this last line is line {number}: lines are missing \
+                         or were added"
                     ));
                 }
                 Ok(ExportLineKind::End)
             }
-            _ => Err(format!("\"simkeep\" is neither \"export\" nor \"end\": {}", escape(&kind))),
+            _ => {
+                Err(format!("\"simkeep\" must be \"export\" or \"end\", not \"{}\"", escape(&kind)))
+            }
         }
     }
 
@@ -210,14 +220,18 @@ impl LineKeys {
         let id = self.id(true).unwrap_or_default();
         let [at, of] = ["offset", "table_bytes"].map(|key| self.number(key, true));
         let text = self.text("base64");
-        let bytes =
-            BASE64_STANDARD.decode(text.as_bytes()).map_err(|_| "\"base64\" is no base64")?;
+        let bytes = BASE64_STANDARD
+            .decode(text.as_bytes())
+            .map_err(|_| "\"base64\" is not valid base64")?;
         if bytes.is_empty() || bytes.len() > PART_BYTES_MAX {
             let most = PART_BYTES_MAX;
-            return Err(format!("the part of a table has {} bytes, not 1 to {most}", bytes.len()));
+            return Err(format!(
+                "the part of the table has {} bytes; it must have 1 to {most}",
+                bytes.len()
+            ));
         }
         if at.checked_add(bytes.len() as u64).is_none_or(|end| end > of) {
-            return Err("the part of a table ends behind the table".to_owned());
+            return Err("the part ends beyond the end of its table".to_owned());
         }
         Ok(TablePart { id, at, of, bytes })
     }
