@@ -26,5 +26,7 @@ pub(super) fn caught<T, E: From<String>>(work: impl FnOnce() -> Result<T, E>) ->
     IS_ANSWER.set(true);
     let done = catch_unwind(AssertUnwindSafe(work));
     IS_ANSWER.set(false);
-    done.unwrap_or_else(|_| Err("it is damaged: sizes in it do not agree".to_owned().into()))
+    done.unwrap_or_else(|_| {
+        Err("the file is damaged: its sizes contradict each other".to_owned().into())
+    })
 }

@@ -129,7 +129,7 @@ fn read(reader: &mut ColumnReader, unit: ValueUnit, count: (i16, usize)) -> Resu
         }
         ColumnReader::DoubleColumnReader(reader) => values(reader, count, CellValue::Decimal),
         ColumnReader::BoolColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
-            Err(ParquetError::General("a column of another type".to_owned()))
+            Err(ParquetError::General("a column has an unsupported type".to_owned()))
         }
     }
 }
@@ -158,5 +158,9 @@ fn values<D: DataType>(
         levels.iter().map(of).collect()
     };
     let all = all.filter(|all| all.len() == rows);
-    all.ok_or_else(|| ParquetError::General("values and levels do not agree".to_owned()))
+    all.ok_or_else(|| {
+        ParquetError::General(
+            "the file is damaged: the values and levels of a column do not match".to_owned(),
+        )
+    })
 }

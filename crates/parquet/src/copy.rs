@@ -130,7 +130,9 @@ impl<W: Write + Send> FilteringCopy<W> {
         let Some(group) = metadata.row_groups().get(self.next_group) else { return Ok(None) };
         let rows = group.num_rows();
         let read = usize::try_from(rows);
-        read.map(Some).map_err(|_| CopyError::Read(format!("a row group of {rows} rows")))
+        read.map(Some).map_err(|_| {
+            CopyError::Read(format!("the file is damaged: a row group has {rows} rows"))
+        })
     }
 
     /// Copies the next row group. `choice` has an element for each of its rows.
@@ -141,7 +143,7 @@ impl<W: Write + Send> FilteringCopy<W> {
     /// the number of elements in `choice`, or if `choice` has marks and the copy has no columns for
     /// marks, or the reverse.
     pub fn group(&mut self, choice: GroupEdit<'_>) -> Result<(), CopyError> {
-        let misfit = || CopyError::Read("a row group has other rows than it says".to_owned());
+        let misfit = || CopyError::Read("the number of rows in a row group is wrong".to_owned());
         let (count, is_marked) = match choice {
             GroupEdit::Keep(kept) => (kept.len(), false),
             GroupEdit::Mark(marks) => (marks.len(), true),
@@ -186,7 +188,7 @@ impl<W: Write + Send> FilteringCopy<W> {
     /// Returns an error if a row group was not copied, or if the metadata cannot be written.
     pub fn end(self) -> Result<(), CopyError> {
         if self.rows()?.is_some() {
-            return Err(CopyError::Read("row groups are left".to_owned()));
+            return Err(CopyError::Read("not all row groups were copied".to_owned()));
         }
         self.writer.close().map(drop).map_err(cannot_write)
     }
@@ -196,7 +198,7 @@ impl<W: Write + Send> FilteringCopy<W> {
 fn with_marks(schema: &TypePtr) -> Result<TypePtr, CopyError> {
     let is_there = |name: &&&str| schema.get_fields().iter().any(|field| field.name() == **name);
     if let Some(name) = MARKS.iter().find(is_there) {
-        return Err(CopyError::Read(format!("it has a column {name} already")));
+        return Err(CopyError::Read(format!("the file already has a column {name}")));
     }
     let marks = parse_message_type(MARKS_SCHEMA).map_err(cannot_read)?;
     let fields = schema.get_fields().iter().chain(marks.get_fields()).cloned().collect();
@@ -252,7 +254,8 @@ fn typed<D: DataType, W: Write + Send>(
     to: &mut SerializedRowGroupWriter<'_, W>,
 ) -> Result<(), CopyError> {
     let next = to.next_column().map_err(cannot_write)?;
-    let mut next = next.ok_or_else(|| CopyError::Read("a column too many".to_owned()))?;
+    let mut next =
+        next.ok_or_else(|| CopyError::Read("a row group has too many columns".to_owned()))?;
     let writer = next.typed::<D>();
     let (has_defined, has_repeated) = (of.max_def_level() > 0, of.max_rep_level() > 0);
     for kept in kept.chunks(BATCH_ROWS) {
@@ -262,7 +265,7 @@ fn typed<D: DataType, W: Write + Send>(
         let read = reader.read_records(kept.len(), Some(defined), Some(repeated), values);
         let (rows, ..) = read.map_err(cannot_read)?;
         if rows != kept.len() {
-            let why = "a column has fewer rows than its row group";
+            let why = "the file is damaged: a column has fewer rows than its row group";
             return Err(CopyError::Read(why.to_owned()));
         }
         if kept.contains(&false) {
@@ -286,7 +289,11 @@ struct LeveledValues<D: DataType> {
 impl<D: DataType> LeveledValues<D> {
     /// Returns the values and levels of the kept rows.
     fn of(self, kept: &[bool], of: &ColumnDescriptor) -> Result<LeveledValues<D>, CopyError> {
-        let misfit = || CopyError::Read("values and levels do not agree".to_owned());
+        let misfit = || {
+            CopyError::Read(
+                "the file is damaged: the values and levels of a column do not match".to_owned(),
+            )
+        };
         let (deepest, has_repeated) = (of.max_def_level(), of.max_rep_level() > 0);
         let LeveledValues { values, defined, repeated } = self;
         let levels = if deepest > 0 { defined.len() } else { values.len() };

@@ -57,10 +57,12 @@ impl DocumentRows {
             *found = (0..schema.num_columns()).find(|column| is_it(*column));
             let Some(column) = found.map(|column| schema.column(column)) else { continue };
             if column.max_rep_level() > 0 {
-                return Err(format!("the column {name} has lists"));
+                return Err(format!(
+                    "the column {name} contains lists; expected one value for each row"
+                ));
             }
             if !is_supported_type(column.physical_type()) {
-                return Err(format!("the column {name} has neither texts nor numbers"));
+                return Err(format!("the column {name} must contain strings, numbers or times"));
             }
         }
         let group = [const { None }; 3];
@@ -102,7 +104,8 @@ impl DocumentRows {
                 *open = Some(ColumnCursor::new(reader, &schema.column(column)));
             }
             let rows = group.metadata().num_rows();
-            self.left = usize::try_from(rows).map_err(|_| format!("a row group of {rows} rows"))?;
+            self.left = usize::try_from(rows)
+                .map_err(|_| format!("the file is damaged: a row group has {rows} rows"))?;
             self.next_group += 1;
         }
         let count = self.left.min(BATCH_ROWS);
@@ -111,7 +114,9 @@ impl DocumentRows {
             let Some(column) = column else { continue };
             let values = column.read(count).map_err(|e| e.to_string())?;
             if values.len() != count {
-                return Err("a column has fewer rows than its row group".to_owned());
+                return Err(
+                    "the file is damaged: a column has fewer rows than its row group".to_owned()
+                );
             }
             for (row, value) in rows.iter_mut().zip(values) {
                 row.iter_mut().skip(nth).take(1).for_each(|cell| *cell = value.clone());
@@ -150,22 +155,24 @@ fn check_end(file: &mut File) -> Result<u64, String> {
     let mut start = [0; 4];
     file.seek(SeekFrom::Start(0)).map_err(cannot)?;
     if file.read_exact(&mut start).is_err() || start != MAGIC {
-        return Err("no Parquet file as it is; if it is packed, unpack it".to_owned());
+        return Err(
+            "the file is not a Parquet file; if it is compressed, decompress it first".to_owned()
+        );
     }
     let bytes = file.metadata().map_err(cannot)?.len();
     let mut end = [0; 8];
     if bytes < 12 {
-        return Err("too short for a Parquet file".to_owned());
+        return Err("the file is too short for a Parquet file".to_owned());
     }
     file.seek(SeekFrom::End(-8)).map_err(cannot)?;
     file.read_exact(&mut end).map_err(cannot)?;
     let (len, magic) = end.split_at(4);
     if magic != MAGIC {
-        return Err("a Parquet file without its end".to_owned());
+        return Err("the Parquet file is incomplete: its end is missing".to_owned());
     }
     let len = len.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
     if len > bytes - 12 || len > METADATA_BYTES_MAX {
-        return Err(format!("it says that it has {len} bytes of metadata"));
+        return Err(format!("the file is damaged: the length of its metadata is {len} bytes"));
     }
     Ok(bytes)
 }
@@ -184,10 +191,12 @@ fn check(metadata: &ParquetMetaData, bytes: u64) -> Result<(), String> {
     };
     for (nth, group) in metadata.row_groups().iter().enumerate() {
         if group.num_rows() < 0 || !group.columns().iter().all(is_within) {
-            return Err(format!("row group {nth} does not lie within the file"));
+            return Err(format!("the file is damaged: row group {nth} extends beyond its end"));
         }
         if group.num_columns() != metadata.file_metadata().schema_descr().num_columns() {
-            return Err(format!("row group {nth} has other columns than the file"));
+            return Err(format!(
+                "the file is damaged: row group {nth} does not have the columns of the schema"
+            ));
         }
     }
     Ok(())

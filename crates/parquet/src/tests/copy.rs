@@ -187,7 +187,7 @@ fn marks_add_two_columns() {
     let said = reader.metadata().file_metadata().key_value_metadata().unwrap();
     assert_eq!(said.iter().map(|pair| &pair.key[..]).collect::<Vec<_>>(), ["pandas"]);
     let twice = FilteringCopy::begin(file(&out), Vec::new(), true).err().unwrap();
-    assert!(twice.to_string().contains("duplicate_of already"), "{twice}");
+    assert!(twice.to_string().contains("already has a column duplicate_of"), "{twice}");
 }
 
 #[test]
