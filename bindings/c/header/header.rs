@@ -37,7 +37,7 @@ fn header() -> String {
 fn header_is_up_to_date() {
     let kept = fs::read_to_string(here("include/simkeep.h")).unwrap_or_default();
     let how = "cargo test -p simkeep-header make_header -- --ignored";
-    assert!(kept == header(), "include/simkeep.h is out of date; make it anew: {how}");
+    assert!(kept == header(), "include/simkeep.h is out of date; regenerate it: {how}");
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn only_abi_contains_unsafe_code() {
         let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
         let rest: String = code.filter(|line| !line.contains("unsafe_code")).collect();
         let rest = rest.replace("#[unsafe(no_mangle)]", "");
-        assert!(!rest.contains("unsafe"), "{name} has something unsafe; its place is abi");
+        assert!(!rest.contains("unsafe"), "{name} contains unsafe code, which belongs in abi");
     }
 }
 
@@ -82,7 +82,7 @@ fn each_function_passes_its_own_name() {
         for function in functions.iter().skip(1) {
             let called = function.split('(').next().unwrap();
             let named = format!("\"{called}\"");
-            assert!(function.contains(&named), "{name}: {called} does not name itself");
+            assert!(function.contains(&named), "{name}: {called} does not pass its own name");
         }
     }
 }

@@ -62,7 +62,7 @@ pub(crate) fn handle<'a, T>(pointer: *const T, name: &'static str) -> Result<&'a
 /// Returns the target of a pointer that may be NULL.
 pub(crate) fn optional<'a, T>(pointer: *const T, name: &'static str) -> Result<Option<&'a T>> {
     if !pointer.is_aligned() {
-        return Err(Failure::argument(name, "it points to no such thing"));
+        return Err(Failure::argument(name, "it does not point to an object of this type"));
     }
     // SAFETY: the pointer is NULL, or the caller got it from this library and has not freed it.
     Ok(unsafe { pointer.as_ref() })
@@ -99,7 +99,7 @@ pub(crate) fn optional_text<'a>(
         return Ok(None);
     }
     let read = std::str::from_utf8(bytes(pointer, len, name)?);
-    let what = |at| format!("it must be UTF-8, and is not at byte {at}");
+    let what = |at| format!("it must be UTF-8; byte {at} is invalid");
     read.map(Some).map_err(|e| Failure::argument(name, what(e.valid_up_to())))
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn numbers<T: PodNumber>(
     }
     check_length(pointer, count, size_of::<T>(), name)?;
     let mut numbers = Vec::new();
-    let no_memory = |_| Failure::argument(name, "there is no memory for a copy of it");
+    let no_memory = |_| Failure::argument(name, "there is not enough memory to copy it");
     numbers.try_reserve_exact(count).map_err(no_memory)?;
     // SAFETY: the caller guarantees this many numbers, and the buffer has space for them; any bytes
     // are a valid number.
@@ -170,7 +170,7 @@ pub(crate) fn structure<T: Plain>(pointer: *const T, size: usize, name: &'static
         let from = pointer.cast::<u8>();
         ptr::copy_nonoverlapping(from, value.as_mut_ptr().cast::<u8>(), known);
         if std::slice::from_raw_parts(from.add(known), size - known).iter().any(|byte| *byte != 0) {
-            let what = "it has something in a field that this version of the library does not know";
+            let what = "a field that this version of the library does not know is not zero";
             return Err(Failure::argument(name, what));
         }
         value.assume_init()
@@ -325,7 +325,7 @@ fn check_length<T>(pointer: *const T, count: usize, size: usize, name: &'static 
     let bytes = count.checked_mul(size).filter(|bytes| *bytes <= isize::MAX.unsigned_abs());
     let end = bytes.and_then(|bytes| pointer.addr().checked_add(bytes));
     if end.is_none() {
-        let what = format!("its length is {count}, which is more than any memory");
+        let what = format!("its length of {count} exceeds the address space");
         return Err(Failure::argument(name, what));
     }
     Ok(())

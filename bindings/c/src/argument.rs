@@ -26,7 +26,7 @@ pub(crate) fn bands(minor: i32, moderate: i32) -> Result<Option<Bands>> {
     match (distance(minor, "minor")?, distance(moderate, "moderate")?) {
         (Some(minor), Some(moderate)) => Ok(Some(Bands { minor, moderate })),
         (None, None) => Ok(None),
-        _ => Err(Failure::argument("moderate", "it must be -1 where minor is, and only there")),
+        _ => Err(Failure::argument("moderate", "it must be -1 if and only if minor is -1")),
     }
 }
 

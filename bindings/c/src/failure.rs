@@ -41,7 +41,7 @@ impl Failure {
     pub(crate) fn panicked(function: &str, panic: &(dyn Any + Send)) -> Failure {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        let text = text.unwrap_or("it does not say why");
+        let text = text.unwrap_or("without a message");
         let message = format!("a bug in simkeep: {function} panicked: {text}; please report it");
         Failure::new(code::SIMKEEP_INTERNAL, &message)
     }
@@ -55,7 +55,7 @@ impl Failure {
 
     /// Creates the error for an object of another process, from which this process was forked.
     pub(crate) fn forked(what: &str) -> Failure {
-        let message = format!("{what} the process that this one was forked from");
+        let message = format!("{what} the parent process; make it again in this process");
         Failure::new(code::SIMKEEP_FORKED, &message)
     }
 

@@ -63,8 +63,12 @@ impl<T> ForkSafeMutex<T> {
     /// Waits until no other thread uses the value. In a child, a thread that used the value at the
     /// fork never releases it.
     pub(crate) fn lock(&self) -> Result<MutexGuard<'_, T>> {
-        let poisoned =
-            || Failure::new(SIMKEEP_INTERNAL, "an earlier call on this panicked; free it");
+        let poisoned = || {
+            Failure::new(
+                SIMKEEP_INTERNAL,
+                "an earlier call on this object panicked; free the object",
+            )
+        };
         if self.process.is_current() {
             return self.value.lock().map_err(|_| poisoned());
         }
@@ -72,7 +76,7 @@ impl<T> ForkSafeMutex<T> {
             TryLockError::Poisoned(_) => poisoned(),
             TryLockError::WouldBlock => {
                 let what =
-                    "another thread was using this when the process was forked; make another";
+                    "another thread was using this object when the process was forked; make a new object";
                 Failure::new(SIMKEEP_FORKED, what)
             }
         })

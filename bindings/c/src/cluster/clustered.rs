@@ -109,7 +109,7 @@ pub extern "C" fn simkeep_clustered_pages_next(
         let pages = abi::handle(clustered_pages, "clustered_pages")?;
         abi::check_put_structure(chunk, size, "chunk")?;
         if !pages.listing.is_own() {
-            return Err(Failure::forked("the pages are listed by"));
+            return Err(Failure::forked("this list of pages belongs to"));
         }
         let mut listing = pages.listing.lock()?;
         let next = listing.pages.next()?;

@@ -227,7 +227,7 @@ pub extern "C" fn simkeep_cluster_list_next(
         let list = abi::handle(cluster_list, "cluster_list")?;
         abi::check_put_structure(chunk, size, "chunk")?;
         if !list.listing.is_own() {
-            return Err(Failure::forked("the clusters are listed by"));
+            return Err(Failure::forked("this list of clusters belongs to"));
         }
         let mut listing = list.listing.lock()?;
         let next = listing.by_size.get_mut().take(CHUNK_LEN);

@@ -71,7 +71,7 @@ fn options(role: i32, minor: i32, moderate: i32) -> Result<EpochOptions> {
         role if role == RoleCode::Both as i32 => Role::Both,
         role if role == RoleCode::Change as i32 => Role::Change,
         role if role == RoleCode::Near as i32 => Role::Near,
-        _ => return Err(Failure::argument("role", "it is no simkeep_role")),
+        _ => return Err(Failure::argument("role", "it must be a simkeep_role")),
     };
     let options = EpochOptions::from(role);
     Ok(bands(minor, moderate)?.map_or(options, |bands| options.bands(bands)))
@@ -108,7 +108,7 @@ pub extern "C" fn simkeep_epochs_get(
     done("simkeep_epochs_get", error, || {
         let found = abi::handle(epochs, "epochs")?.rows.get(nth);
         let found = found
-            .ok_or_else(|| Failure::argument("nth", "it is not less than the number of epochs"))?;
+            .ok_or_else(|| Failure::argument("nth", "it must be less than the number of epochs"))?;
         abi::put_structure(epoch, size, found, "epoch")
     })
 }

@@ -167,7 +167,8 @@ pub extern "C" fn simkeep_repaired_loss(
 ) -> i32 {
     done("simkeep_repaired_loss", error, || {
         let found = abi::handle(repaired, "repaired")?.lost.get(nth);
-        let found = found.ok_or_else(|| Failure::argument("nth", "there is not so much lost"))?;
+        let found = found
+            .ok_or_else(|| Failure::argument("nth", "it must be less than the number of losses"))?;
         abi::put_structure(loss, size, found, "loss")
     })
 }

@@ -123,7 +123,7 @@ pub extern "C" fn simkeep_verified_flaw(
     done("simkeep_verified_flaw", error, || {
         let found = abi::handle(verified, "verified")?.flaws.get(nth);
         let found = found.ok_or_else(|| {
-            Failure::argument("nth", "it is not less than the number of listed flaws")
+            Failure::argument("nth", "it must be less than the number of listed flaws")
         })?;
         abi::put_structure(flaw, size, found, "flaw")
     })

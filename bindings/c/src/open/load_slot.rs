@@ -38,6 +38,6 @@ impl Drop for LoadSlotGuard {
 }
 
 fn busy_error() -> Failure {
-    let what = "a load of simkeep_loading_begin is not over, and a store has one load at a time";
+    let what = "another load of this store has not ended; a store can have one load at a time";
     Failure::new(SIMKEEP_INVALID_ARGUMENT, what)
 }

@@ -166,7 +166,10 @@ impl Options {
             }
             flush if flush == DurabilityCode::OnFlush as i32 => Durability::OnFlush,
             _ => {
-                return Err(Failure::argument("options.durability", "it is no simkeep_durability"));
+                return Err(Failure::argument(
+                    "options.durability",
+                    "it must be a simkeep_durability",
+                ));
             }
         };
         of.near_distance = distance(self.near_distance, "options.near_distance")?;
@@ -189,7 +192,7 @@ impl Options {
         of.clock_tolerance = match self.clock_tolerance_ms {
             -1 => None,
             ms => {
-                let why = "it must be 0 or more, or -1";
+                let why = "it must be at least 0, or -1 for no limit";
                 let ms = u64::try_from(ms);
                 let ms = ms.map_err(|_| Failure::argument("options.clock_tolerance_ms", why))?;
                 Some(Duration::from_millis(ms))

@@ -143,7 +143,7 @@ pub extern "C" fn simkeep_explanation_get(
     done("simkeep_explanation_get", error, || {
         let found = abi::handle(explanation, "explanation")?.components.get(nth);
         let found = found.ok_or_else(|| {
-            Failure::argument("nth", "it is not less than the number of components")
+            Failure::argument("nth", "it must be less than the number of components")
         })?;
         abi::put_structure(component, size, found, "component")
     })

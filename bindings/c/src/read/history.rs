@@ -81,8 +81,9 @@ pub extern "C" fn simkeep_entries_get(
 ) -> i32 {
     done("simkeep_entries_get", error, || {
         let found = abi::handle(entries, "entries")?.entries.get(nth);
-        let found = found
-            .ok_or_else(|| Failure::argument("nth", "it is not less than the number of entries"))?;
+        let found = found.ok_or_else(|| {
+            Failure::argument("nth", "it must be less than the number of entries")
+        })?;
         abi::put_structure(entry, size, found, "entry")
     })
 }

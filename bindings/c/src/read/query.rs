@@ -144,7 +144,7 @@ impl Query {
                 Ok(Versions::Seen(from, to))
             }
             v if v == VersionsCode::Ever as i32 => Ok(Versions::Ever),
-            _ => Err(Failure::argument("query.versions", "it is no simkeep_versions")),
+            _ => Err(Failure::argument("query.versions", "it must be a simkeep_versions")),
         }
     }
 }

@@ -53,7 +53,8 @@ pub extern "C" fn simkeep_fingerprinter_new(
         }
         let epoch = Epoch::from_number(epoch);
         let origin = Origin::of(&store::open(store)?.snapshot(), epoch)?;
-        let elsewhere = "the fingerprints of this epoch are made elsewhere, and not by simkeep";
+        let elsewhere =
+            "simkeep does not make the fingerprints of this epoch; pass a fingerprint instead";
         let elsewhere = || simkeep::Error::InvalidArgument(elsewhere.to_owned());
         Ok(FingerprinterHandle { origin: origin.ok_or_else(elsewhere)?, epoch: Some(epoch) })
     })

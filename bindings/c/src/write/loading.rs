@@ -139,7 +139,7 @@ fn running<T>(
 ) -> Result<T> {
     let loading = abi::handle(loading, "loading")?;
     if !loading.loading.is_own() {
-        return Err(Failure::forked("the load is of"));
+        return Err(Failure::forked("this load belongs to"));
     }
     with(loading, &mut *loading.loading.lock()?)
 }
@@ -153,13 +153,13 @@ fn push(state: &mut Option<LoadThread>, observations: &[Observation<'_>]) -> Res
     }
     // The load stopped before the end of the input, which only an error causes.
     Err(state.take().map_or_else(over, |running| match ended(running) {
-        Ok(_) => Failure::new(SIMKEEP_CANCELLED, "the load has ended before its last visit"),
+        Ok(_) => Failure::new(SIMKEEP_CANCELLED, "the load ended before all visits were read"),
         Err(failure) => failure,
     }))
 }
 
 fn over() -> Failure {
-    Failure::new(SIMKEEP_INVALID_ARGUMENT, "this load is over; begin another")
+    Failure::new(SIMKEEP_INVALID_ARGUMENT, "this load has ended; begin a new load")
 }
 
 /// Waits for the thread of a load, and returns the result of the load.

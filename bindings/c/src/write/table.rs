@@ -81,7 +81,7 @@ pub(crate) fn visits(mut table: BorrowedTable<'_>, epoch: u32) -> Result<Vec<Vis
         let must_be = matches!(*name, "url" | "time");
         let Some(column) = table.take(name)? else {
             if must_be {
-                return Err(Failure::argument("schema", format!("it has no column {name:?}")));
+                return Err(Failure::argument("schema", format!("the column {name:?} is missing")));
             }
             continue;
         };
@@ -178,7 +178,7 @@ const SETTERS: &[(&str, FieldSetter)] = &[
 fn fingerprint(column: &BorrowedColumn<'_>, row: usize) -> Result<u64> {
     let number = column.integer(row)?;
     let bits = u64::try_from(number).or_else(|_| i64::try_from(number).map(i64::cast_unsigned));
-    bits.map_err(|_| Failure::argument("fingerprint", "it must be 64 bits"))
+    bits.map_err(|_| Failure::argument("fingerprint", "it must have at most 64 bits"))
 }
 
 /// Returns the number in a row, of at most 32 bits.

@@ -108,7 +108,7 @@ impl Visit {
     pub(crate) fn observation<'a>(&self) -> Result<Observation<'a>> {
         let url = abi::text(self.url, self.url_len, "url")?;
         if self.has & !KNOWN != 0 {
-            return Err(Failure::argument("has", "it has an undefined bit"));
+            return Err(Failure::argument("has", "a bit without a SIMKEEP_HAS_ constant is set"));
         }
         let digest = self.has(SIMKEEP_HAS_DIGEST).then_some(Digest(self.digest));
         let fingerprint = self.has(SIMKEEP_HAS_FINGERPRINT).then_some(self.fingerprint);
@@ -119,14 +119,22 @@ impl Visit {
             }
             seen if seen == SeenCode::Redirect as i32 => {
                 let digest = digest.filter(Digest::is_redirect).ok_or_else(|| {
-                    Failure::argument("digest", "it must be one of simkeep_redirect_digest")
+                    Failure::argument(
+                        "digest",
+                        "for a redirect it must come from simkeep_redirect_digest",
+                    )
                 })?;
                 Seen::Content(Content::redirect(digest))
             }
             seen if seen == SeenCode::NotModified as i32 => Seen::NotModified { digest },
             seen if seen == SeenCode::Gone as i32 => Seen::Gone,
             seen if seen == SeenCode::Failed as i32 => Seen::Failed,
-            _ => return Err(Failure::argument("seen", "it must be a simkeep_seen of a visit")),
+            _ => {
+                return Err(Failure::argument(
+                    "seen",
+                    "it must be a simkeep_seen, and not SIMKEEP_SEEN_NOTHING",
+                ));
+            }
         };
         let status = if self.has(SIMKEEP_HAS_STATUS) { Some(status(self.status)?) } else { None };
         let time = if self.has(SIMKEEP_HAS_EARLY_TIME) {

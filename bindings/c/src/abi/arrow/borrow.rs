@@ -68,7 +68,7 @@ impl<'a> BorrowedTable<'a> {
     ) -> Result<BorrowedTable<'a>> {
         let (schema, array) = (handle(schema, "schema")?, handle(array, "array")?);
         if schema.release.is_none() || array.release.is_none() {
-            return Err(Failure::argument("array", "it was released already, or was never there"));
+            return Err(Failure::argument("array", "it was released already, or was never filled"));
         }
         if text(schema.format, "schema")? != "+s" {
             return Err(Failure::argument("schema", "it must be a table: a struct of columns"));
@@ -77,11 +77,14 @@ impl<'a> BorrowedTable<'a> {
         let types = pointers(schema.children, schema.n_children)?;
         let arrays = pointers(array.children, array.n_children)?;
         if types.len() != arrays.len() {
-            return Err(Failure::argument("array", "it has other columns than its schema"));
+            return Err(Failure::argument(
+                "array",
+                "the number of its columns differs from the schema",
+            ));
         }
         let whole = BorrowedColumn { array, kind: BorrowedLayout::Null, start };
         if whole.may_be_absent() && (0..rows).any(|row| whole.is_marked_absent(row)) {
-            return Err(Failure::argument("array", "a row of it is null as a whole"));
+            return Err(Failure::argument("array", "a whole row is null"));
         }
         let column = |(schema, array): (&&'a ArrowSchema, &&'a ArrowArray)| {
             let name = text(schema.name, "schema")?;
@@ -103,7 +106,7 @@ impl<'a> BorrowedTable<'a> {
         let Some(at) = self.columns.iter().position(|(of, _)| *of == name) else { return Ok(None) };
         let (_, column) = self.columns.swap_remove(at);
         if self.columns.iter().any(|(of, _)| *of == name) {
-            return Err(Failure::argument("schema", format!("it has the column {name:?} twice")));
+            return Err(Failure::argument("schema", format!("the column {name:?} occurs twice")));
         }
         Ok(Some(column))
     }
@@ -111,7 +114,7 @@ impl<'a> BorrowedTable<'a> {
     /// Checks that all columns were taken out.
     pub(crate) fn finish(self, known: &str) -> Result<()> {
         let Some((name, _)) = self.columns.first() else { return Ok(()) };
-        let what = format!("it has a column {name:?}, and may have {known}");
+        let what = format!("unknown column {name:?}; the table may have the columns {known}");
         Err(Failure::argument("schema", what))
     }
 }
@@ -128,7 +131,10 @@ impl<'a> BorrowedColumn<'a> {
                 let values = handle(array.dictionary.cast_const(), "dictionary")?;
                 let of = handle(schema.dictionary.cast_const(), "dictionary")?;
                 if !of.dictionary.is_null() {
-                    return Err(Failure::argument("schema", "it has a dictionary of a dictionary"));
+                    return Err(Failure::argument(
+                        "schema",
+                        "nested dictionaries are not supported",
+                    ));
                 }
                 let of = BorrowedColumn::new(of, values, 0, size(values.length)?)?;
                 BorrowedLayout::Dictionary { bytes, signed, of: Box::new(of) }
@@ -136,7 +142,7 @@ impl<'a> BorrowedColumn<'a> {
             kind => kind,
         };
         if start.checked_add(rows).is_none_or(|end| end > size(array.length).unwrap_or(0)) {
-            return Err(Failure::argument("array", "it is shorter than the table"));
+            return Err(Failure::argument("array", "the column is shorter than the table"));
         }
         let start = start.checked_add(size(array.offset)?);
         let start = start.ok_or_else(|| Failure::argument("array", "its offset is too large"))?;
@@ -190,7 +196,7 @@ impl<'a> BorrowedColumn<'a> {
             return Err(Failure::argument("array", "a buffer is NULL"));
         }
         let at = (self.start + row).checked_mul(bytes);
-        let at = at.ok_or_else(|| Failure::argument("array", "it is too long"))?;
+        let at = at.ok_or_else(|| Failure::argument("array", "the column is too long"))?;
         // SAFETY: the producer of the array guarantees this many values.
         Ok(unsafe { slice::from_raw_parts(buffer.add(at), bytes) })
     }
@@ -202,7 +208,7 @@ impl<'a> BorrowedColumn<'a> {
         };
         let index = usize::try_from(integer(self.fixed(1, row, *bytes)?, *signed)).ok();
         let values = size(of.array.length)?;
-        let wrong = || Failure::argument("array", "an index is outside of its dictionary");
+        let wrong = || Failure::argument("array", "an index is outside the dictionary");
         index.filter(|index| *index < values).ok_or_else(wrong)
     }
 
@@ -217,7 +223,9 @@ impl<'a> BorrowedColumn<'a> {
                 };
                 let (from, to) = (place(row)?, place(row + 1)?);
                 let len = to.checked_sub(from);
-                let len = len.ok_or_else(|| Failure::argument("array", "its offsets fall"))?;
+                let len = len.ok_or_else(|| {
+                    Failure::argument("array", "an offset is smaller than the offset before it")
+                })?;
                 self.part(2, from, len)
             }
             BorrowedLayout::Views => self.viewed(self.fixed(1, row, 16)?),
@@ -231,7 +239,8 @@ impl<'a> BorrowedColumn<'a> {
     fn viewed(&self, view: &'a [u8]) -> Result<&'a [u8]> {
         let number = |at: usize| {
             let four = view.get(at..at + 4).map_or(-1, |four| integer(four, true));
-            usize::try_from(four).map_err(|_| Failure::argument("array", "a view of it is wrong"))
+            usize::try_from(four)
+                .map_err(|_| Failure::argument("array", "a string view is invalid"))
         };
         let len = number(0)?;
         if let Some(within) = view.get(4..).and_then(|within| within.get(..len)) {
@@ -242,7 +251,7 @@ impl<'a> BorrowedColumn<'a> {
         if length(buffer) + 3 >= self.array.n_buffers {
             return Err(Failure::argument(
                 "array",
-                "a view of it is of a buffer that is not there",
+                "a string view refers to a buffer that does not exist",
             ));
         }
         self.part(2 + buffer, from, len)
@@ -268,7 +277,7 @@ impl<'a> BorrowedColumn<'a> {
                 Ok(integer(self.fixed(1, row, *bytes)?, *signed))
             }
             BorrowedLayout::Dictionary { of, .. } => of.integer(self.index(row)?),
-            _ => Err(self.wrong("an integer")),
+            _ => Err(self.wrong("integers")),
         }
     }
 
@@ -282,12 +291,12 @@ impl<'a> BorrowedColumn<'a> {
             BorrowedLayout::Dictionary { of, .. } => return of.time(self.index(row)?),
             _ => self.integer(row)?,
         };
-        i64::try_from(time).map_err(|_| Failure::argument("time", "it is too far away"))
+        i64::try_from(time).map_err(|_| Failure::argument("time", "it is out of range"))
     }
 
     /// Returns the number of a row.
     pub(crate) fn number(&self, row: usize) -> Result<f64> {
-        let wrong = || self.wrong("a number");
+        let wrong = || self.wrong("numbers");
         match &self.kind {
             BorrowedLayout::Float32 => {
                 let bits = u32::try_from(integer(self.fixed(1, row, 4)?, false));
@@ -303,7 +312,7 @@ impl<'a> BorrowedColumn<'a> {
     }
 
     fn wrong(&self, wanted: &str) -> Failure {
-        Failure::argument("schema", format!("it must be {wanted}"))
+        Failure::argument("schema", format!("the column must contain {wanted}"))
     }
 }
 
@@ -343,8 +352,7 @@ impl BorrowedLayout<'_> {
         }
         let bytes = format.strip_prefix("w:").and_then(|bytes| bytes.parse().ok());
         let bytes = bytes.map(|bytes: u16| usize::from(bytes));
-        let what =
-            || format!("it has the Arrow format {format:?}, which observations do not support");
+        let what = || format!("its Arrow format {format:?} is not supported");
         bytes
             .map(|bytes| BorrowedLayout::Fixed { bytes })
             .ok_or_else(|| Failure::argument("schema", what()))
@@ -370,7 +378,8 @@ fn integer(bytes: &[u8], signed: bool) -> i128 {
 
 /// Converts a length in a structure, which must not be negative.
 fn size(number: i64) -> Result<usize> {
-    usize::try_from(number).map_err(|_| Failure::argument("array", "a length of it is negative"))
+    usize::try_from(number)
+        .map_err(|_| Failure::argument("array", "a length or an offset is negative"))
 }
 
 fn length(number: usize) -> i64 {
@@ -380,12 +389,12 @@ fn length(number: usize) -> i64 {
 /// Returns a text in a structure. The text ends with a NUL.
 fn text<'a>(pointer: *const c_char, name: &str) -> Result<&'a str> {
     if pointer.is_null() {
-        return Err(Failure::argument(name, "a column has no name or no format"));
+        return Err(Failure::argument(name, "the name or the format of a column is missing"));
     }
     // SAFETY: the interface guarantees that a NUL ends the text, and that the text lives as long as
     // the structure.
     let text = unsafe { CStr::from_ptr(pointer) }.to_str();
-    text.map_err(|_| Failure::argument(name, "a name in it is not UTF-8"))
+    text.map_err(|_| Failure::argument(name, "the name or the format of a column is not UTF-8"))
 }
 
 /// Returns the structures of columns.
