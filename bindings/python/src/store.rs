@@ -176,6 +176,6 @@ impl Store {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("Store", "open a Reader of its path, which can be"))
+        Err(no_pickle("Store", "pickle a Reader of its path"))
     }
 }

@@ -102,11 +102,11 @@ def test_tables_are_stored_like_their_rows(tmp_path: Path, form: str, verb: str)
         (lambda: table(digest=column(["0" * 32] * 4)), TypeError, "digest must be a column of bytes, not Utf8"),
         (lambda: table(epoch=column([0, None, None, None])), TypeError, "epoch in row 0 is for fingerprints"),
         (lambda: table(epoch=column([None, None, 0, None])), TypeError, "seen in row 2 means that there is no content"),
-        (lambda: table(encoding=column(["utf-8"] * 4)), TypeError, "encoding in row 0 is for html as bytes"),
-        (lambda: table().append_column("url", column([URL] * 4)), ValueError, "url is there twice"),
+        (lambda: table(encoding=column(["utf-8"] * 4)), TypeError, "encoding in row 0 is only for html that is bytes"),
+        (lambda: table().append_column("url", column([URL] * 4)), ValueError, "url occurs twice"),
         (lambda: column([1, 2]), TypeError, "observations must be a table, not an array of Int64"),
         (lambda: table(url=column(["", URL, URL, URL])), simkeep.Error, "the URL is empty"),
-        (lambda: table(at=column([1_700_000_000] * 4)), ValueError, "at in row 0 looks like seconds"),
+        (lambda: table(at=column([1_700_000_000] * 4)), ValueError, "at in row 0 is 1700000000, which looks like seconds"),
     ],
 )
 @pytest.mark.parametrize("verb", ["observe_batch", "load"])

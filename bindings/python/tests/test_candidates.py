@@ -56,9 +56,9 @@ def test_pages_with_similar_text_share_a_leader(store: simkeep.Store) -> None:
     assert 0.9 < pages[1].resemblance <= 1
     dropped = found.dropped()
     assert len(dropped) == 1 and not dropped.has(other.location)
-    with pytest.raises(simkeep.InvalidArgumentError, match="find candidates anew"):
+    with pytest.raises(simkeep.InvalidArgumentError, match="find the candidates again"):
         candidates.candidacy("https://example.com/a")
-    with pytest.raises(simkeep.InvalidArgumentError, match="find candidates anew"):
+    with pytest.raises(simkeep.InvalidArgumentError, match="find the candidates again"):
         candidates.clusters(0.8)
 
 

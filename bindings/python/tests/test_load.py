@@ -278,7 +278,7 @@ def test_times_without_a_zone_are_in_utc(store: simkeep.Store) -> None:
         ({"url": "link", "at": AT}, ValueError, 'there is no column "link", which url= names'),
         ({"at": AT}, ValueError, "there is no column url: name the column of URLs with url="),
         ({"url": "id"}, ValueError, "there is no column at: name"),
-        ({"url": "id", "at": "when"}, ValueError, 'there is no column "when", and it is not a time'),
+        ({"url": "id", "at": "when"}, ValueError, 'at is "when", which is neither a column nor a time'),
         ({"url": 7, "at": AT}, TypeError, "url must be str, not int"),
         ({"url": "id", "at": 1_700_000_000}, simkeep.TimeError, "looks like seconds"),
     ],

@@ -73,7 +73,7 @@ def test_redirects_are_compared_by_target(store: simkeep.Store) -> None:
         Observation.redirect(URL, AT, " ")
     with pytest.raises(TypeError, match="to in row 0 is missing"):
         store.observe_batch([{"url": URL, "at": AT, "seen": "redirect"}])
-    with pytest.raises(TypeError, match="to in row 0 is for redirects"):
+    with pytest.raises(TypeError, match="to in row 0 is only for redirects"):
         store.observe_batch([{"url": URL, "at": AT, "text": TEXT, "to": "/x"}])
 
 

@@ -122,7 +122,7 @@ def test_invalid_join_plans_are_rejected(stores: dict[str, simkeep.Reader]) -> N
     plan = simkeep.JoinPlan([histogram], 4, 1 << 20)
     text: Any = "x"
     cases: list[tuple[Callable[[], Any], type[Exception], str]] = [
-        (lambda: simkeep.JoinPlan([], 4, 9), ValueError, "histograms must be at least one"),
+        (lambda: simkeep.JoinPlan([], 4, 9), ValueError, "histograms must not be empty"),
         (lambda: simkeep.JoinPlan([histogram, histogram[:-1]], 4, 9), ValueError, "histograms in row 1 is not what"),
         (lambda: simkeep.JoinPlan([histogram, of_two], 4, 9), ValueError, "another distance"),
         (lambda: simkeep.JoinPlan([histogram, stores["b"].histogram(3)], 4, 9), ValueError, "other buckets"),
@@ -131,7 +131,7 @@ def test_invalid_join_plans_are_rejected(stores: dict[str, simkeep.Reader]) -> N
         (lambda: simkeep.JoinPlan.uncounted(65, 4), ValueError, "k must be"),
         (lambda: simkeep.JoinPlan.uncounted(3, -1), ValueError, "tasks"),
         (lambda: plan.join(len(plan), [], []), ValueError, "task must be below"),
-        (lambda: plan.join(0, [b"1234567"], []), ValueError, "first in row 0 must be 8 bytes each"),
+        (lambda: plan.join(0, [b"1234567"], []), ValueError, "first in row 0 must have 8 bytes for each"),
         (lambda: plan.join(0, [], [text]), TypeError, "second in row 0 must be bytes"),
         (lambda: plan.join(0, [], [b"12345678"]), ValueError, "second must be empty"),
         (lambda: plan.size(-1), ValueError, "task"),

@@ -306,7 +306,7 @@ CRAWL: dict[str, Any] = {"step_days": 1, "start": 1, "end": 9, "every": 3}
         (lambda s: Comparison(0), simkeep.InvalidOptionError, "days must be from a millisecond"),
         (lambda s: Comparison(7, 1), TypeError, "changed must be True or False"),  # type: ignore[arg-type]
         (lambda s: Comparison(7, True, 8), simkeep.InvalidOptionError, "days ago must be from 0 to the days"),
-        (lambda s: Comparison(7, False, 3), ValueError, "days_ago is for a page that changed"),
+        (lambda s: Comparison(7, False, 3), ValueError, "days_ago is only for a page that changed"),
         (lambda s: recrawl.naive(-1, 3), ValueError, "changes must be an int from 0"),
         (lambda s: recrawl.naive(1, 0), simkeep.InvalidOptionError, "days must be"),
         (lambda s: recrawl.regular(0, 0), simkeep.InvalidOptionError, "comparisons must be at least one"),
@@ -342,8 +342,8 @@ CRAWL: dict[str, Any] = {"step_days": 1, "start": 1, "end": 9, "every": 3}
         (lambda s: recrawl.crawl(7, **CRAWL), TypeError, "pages must be a Replay or"),  # type: ignore[arg-type]
         (lambda s: recrawl.crawl(s.replay(), **CRAWL), simkeep.InvalidOptionError, "pages"),
         (lambda s: recrawl.crawl(s.replay(), 7, **CRAWL), TypeError, "by must be str, not"),  # type: ignore[arg-type]
-        (lambda s: recrawl.crawl(s.replay(), **CRAWL, visits_per_day=3), TypeError, "crawl takes one of"),
-        (lambda s: recrawl.crawl(s.replay(), **(CRAWL | {"every": None})), TypeError, "crawl takes one of"),
+        (lambda s: recrawl.crawl(s.replay(), **CRAWL, visits_per_day=3), TypeError, "crawl takes exactly one of"),
+        (lambda s: recrawl.crawl(s.replay(), **(CRAWL | {"every": None})), TypeError, "crawl takes exactly one of"),
         (lambda s: recrawl.crawl(s.replay(), **(CRAWL | {"start": 9})), simkeep.InvalidOptionError, "from must be"),
         (lambda s: s.replay(return_share=2), ValueError, "return_share must be a number from 0 to 1"),
         (lambda s: s.replay(7), TypeError, "under must be str"),

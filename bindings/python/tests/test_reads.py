@@ -276,7 +276,7 @@ def test_search_accepts_text_html_and_url(store: simkeep.Store) -> None:
         (lambda s: s.near(url="https://example.net/"), ValueError, "url is not a page of this store"),
         (lambda s: s.near(text=7), TypeError, "text must be str, not int"),
         (lambda s: s.explain(text="short"), ValueError, "the text is too short"),
-        (lambda s: s.near(text=TEXT, epoch=s.register_epoch("mine/1")), simkeep.InvalidArgumentError, "elsewhere"),
+        (lambda s: s.near(text=TEXT, epoch=s.register_epoch("mine/1")), simkeep.InvalidArgumentError, "give a fingerprint"),
     ],
 )
 def test_invalid_searches_are_rejected(

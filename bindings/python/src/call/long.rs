@@ -80,7 +80,7 @@ pub(crate) fn run_uncancellable<T: Send + 'static>(
 
 /// The error for a thread that ended without a result.
 pub(crate) fn no_result_error() -> Error {
-    Error::InvalidArgument("the thread of a call panicked".to_owned())
+    Error::InvalidArgument("a background thread of this call panicked".to_owned())
 }
 
 /// The error for a thread that the system could not start.

@@ -75,7 +75,7 @@ impl Candidates {
 /// The error for candidates that no longer exist.
 fn over() -> Error {
     Error::InvalidArgument(
-        "the clusters of these candidates were found; find candidates anew".to_owned(),
+        "the clusters of these candidates were already found; find the candidates again".to_owned(),
     )
 }
 
@@ -149,6 +149,6 @@ impl Candidates {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("Candidates", "find them anew"))
+        Err(no_pickle("Candidates", "find them again"))
     }
 }

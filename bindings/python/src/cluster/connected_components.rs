@@ -46,7 +46,7 @@ value! {
 pub(crate) fn labels(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)>> {
     let Some(given) = given.filter(|given| !given.is_none()) else { return Ok(Vec::new()) };
     let arg = Arg::new("labels");
-    let expected = "a dictionary of labels by URL, or an iterable of such pairs";
+    let expected = "a dictionary from URLs to labels, or an iterable of pairs of a URL and a label";
     if given.is_instance_of::<PyString>() {
         return Err(arg.type_error(expected, given));
     }

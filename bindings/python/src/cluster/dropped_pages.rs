@@ -158,7 +158,7 @@ impl DroppedPages {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("DroppedPages", "find them anew"))
+        Err(no_pickle("DroppedPages", "find them again"))
     }
 }
 

@@ -75,7 +75,7 @@ impl Arg {
 
 /// Formats a value by its `repr`, truncated.
 pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
-    let Ok(repr) = value.repr() else { return "what it is".to_owned() };
+    let Ok(repr) = value.repr() else { return "this object".to_owned() };
     // The text is escaped for terminals.
     let repr = repr.to_string_lossy();
     match repr.char_indices().nth(SHOWN_MAX) {
@@ -204,13 +204,13 @@ pub(crate) fn time(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Time> {
         return Time::from_ms(ms).map_err(|error| match error {
             simkeep::TimeError::LooksLikeSeconds(_) => {
                 let what = "looks like seconds since 1970; give milliseconds, or an aware datetime";
-                of_class(py, "TimeError", format!("{arg} {what}: {ms}"))
+                of_class(py, "TimeError", format!("{arg} is {ms}, which {what}"))
             }
             _ => out_of_range(),
         });
     }
     if given.call_method0(intern!(py, "utcoffset"))?.is_none() {
-        let what = "has no time zone; give it one, such as tzinfo=UTC, or milliseconds since 1970";
+        let what = "has no time zone; give a datetime with one, such as tzinfo=UTC, or milliseconds since 1970";
         return Err(arg.wrong(format!("is {}, which {what}", shown(given))));
     }
     let ms = milliseconds(&given.sub(time::start(py)?)?)?;
@@ -235,7 +235,7 @@ pub(crate) fn elapsed(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<i64> {
 
 /// Converts a duration: seconds, or a `timedelta`.
 pub(crate) fn duration(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Duration> {
-    let expected = "a timedelta or a number of seconds, not negative";
+    let expected = "a timedelta or a number of seconds that is not negative";
     let seconds = match given.cast::<PyDelta>() {
         Ok(delta) => delta.call_method0(intern!(given.py(), "total_seconds"))?.extract()?,
         Err(_) => float(arg, given).map_err(|_| arg.type_error(expected, given))?,
@@ -246,7 +246,7 @@ pub(crate) fn duration(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Duration>
 /// Converts an interval between visits or the length of a lease: seconds, or a `timedelta`.
 /// Fractions of a second are rounded down.
 pub(crate) fn interval(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Interval> {
-    let expected = "a timedelta or a number of seconds, from 1 to those of 4,000,000 days";
+    let expected = "a timedelta or a number of seconds, from 1 second to 4,000,000 days";
     let seconds = duration(arg, given)?.as_secs();
     Interval::from_seconds(seconds).map_err(|_| arg.value_error(expected, given))
 }
@@ -257,7 +257,7 @@ pub(crate) fn digest(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Digest> {
     let digest = <[u8; 16]>::try_from(bytes.as_slice());
     digest.map(Digest).map_err(|_| {
         arg.wrong(format!(
-            "must be 16 bytes, not {}: such as the first 16 of a SHA-256",
+            "must be 16 bytes, not {}; for example the first 16 bytes of a SHA-256",
             bytes.len()
         ))
     })
@@ -279,7 +279,7 @@ pub(crate) fn text<'a>(arg: Arg, given: &'a Bound<'_, PyAny>) -> PyResult<&'a st
     let text = given.cast::<PyString>().map_err(|_| arg.type_error("str", given))?;
     text.to_str().map_err(|_| {
         let what =
-            "has lone surrogates (U+D800 to U+DFFF), which are not characters; decode it otherwise";
+            "has lone surrogates (U+D800 to U+DFFF), which are not characters; decode the text differently";
         arg.wrong(what)
     })
 }

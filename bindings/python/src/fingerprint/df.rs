@@ -90,7 +90,7 @@ pub(crate) struct FrequencyCounter {
 impl FrequencyCounter {
     fn take(&self, py: Python<'_>) -> PyResult<df::FrequencyCounter> {
         self.birth.check(py)?;
-        let message = "the counter was frozen or closed, or another thread counts";
+        let message = "the counter was frozen or closed, or another thread is using it";
         let taken = self.counter.lock().take();
         taken.ok_or_else(|| of_class(py, "InvalidArgumentError", message.to_owned()))
     }

@@ -12,7 +12,7 @@ use crate::streams::column::{ImportedColumn, only_column};
 
 /// The accepted types of fingerprints.
 const EXPECTED: &str =
-    "a one-dimensional buffer of uint64 or int64, such a column, or an iterable of ints and None";
+    "a one-dimensional buffer or a column of uint64 or int64, or an iterable of ints and None";
 
 /// The given fingerprints, without nulls.
 pub(crate) struct FingerprintInput {
@@ -100,7 +100,7 @@ fn of_buffer(arg: Arg, given: &Bound<'_, PyAny>, buffer: &PyUntypedBuffer) -> Py
     let py = given.py();
     if buffer.dimensions() != 1 {
         let found = buffer.dimensions();
-        let message = format!("{arg} must be {EXPECTED}, and this buffer has {found} dimensions");
+        let message = format!("{arg} must be {EXPECTED}, but this buffer has {found} dimensions");
         return Err(PyTypeError::new_err(message));
     }
     let format = buffer.format().to_bytes();
@@ -120,7 +120,7 @@ fn of_buffer(arg: Arg, given: &Bound<'_, PyAny>, buffer: &PyUntypedBuffer) -> Py
         }
         _ => {
             let format = buffer.format().to_string_lossy();
-            let what = "in the byte order of the machine; the format of this is";
+            let what = "in the byte order of the machine; the format of this buffer is";
             Err(PyTypeError::new_err(format!("{arg} must be {EXPECTED}, {what} {format}")))
         }
     }

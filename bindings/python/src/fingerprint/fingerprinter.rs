@@ -19,7 +19,7 @@ fn html<'a>(
     let encoding = optional(encoding, |v| arg::text(Arg::new("encoding"), v).map(str::to_owned))?;
     if html.is_instance_of::<PyString>() {
         if encoding.is_some() {
-            let message = "encoding is for html as bytes, and this is str";
+            let message = "encoding is only for html that is bytes, and here html is str";
             return Err(pyo3::exceptions::PyTypeError::new_err(message));
         }
         return Ok(HtmlArgument::Text(arg::content(Arg::new("html"), html)?));

@@ -68,6 +68,6 @@ impl Shingles {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("Shingles", "make them anew of the text"))
+        Err(no_pickle("Shingles", "make them from the text again"))
     }
 }

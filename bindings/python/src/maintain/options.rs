@@ -107,7 +107,7 @@ fn set(options: &mut Options, key: &str, value: &Bound<'_, PyAny>) -> PyResult<(
 fn durability(value: &Bound<'_, PyAny>) -> PyResult<Durability> {
     let arg = Arg::new("durability");
     let expected =
-        "\"each\", \"flush\", or how long a commit waits for others: seconds or a timedelta";
+        "\"each\", \"flush\", or the time that a commit waits for others: seconds or a timedelta";
     if value.is_instance_of::<PyString>() {
         return match arg::text(arg, value)? {
             "each" => Ok(Durability::Each),

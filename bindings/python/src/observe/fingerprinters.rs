@@ -88,9 +88,16 @@ impl ContentFingerprinters {
         origin: Option<Origin>,
     ) -> ContentFingerprinters {
         let is_page = |origin: &Origin| origin.extracted_by().is_none_or(|by| by == EXTRACTOR);
-        let why =
-            || Err(format!("{name}, the epoch of the new store, is of texts by another extractor"));
-        let elsewhere = || Err(format!("the fingerprints of {name} are made elsewhere"));
+        let why = || {
+            Err(format!(
+                "{name}, the epoch of the new store, is for texts of another extractor: give text, not html"
+            ))
+        };
+        let elsewhere = || {
+            Err(format!(
+                "simkeep does not make the fingerprints of the epoch {name}: give a fingerprint"
+            ))
+        };
         let (of_text, of_html) = match &origin {
             Some(origin) if is_page(origin) => (Ok(vec![change]), Ok(vec![change])),
             Some(_) => (Ok(vec![change]), why()),
@@ -148,7 +155,9 @@ impl ContentFingerprinters {
         }
         let mut made = made.into_iter();
         let first = made.next().ok_or_else(|| {
-            Error::InvalidArgument("no epoch of this store makes fingerprints of texts".to_owned())
+            let what =
+                "simkeep makes the fingerprints of no epoch of this store: give a fingerprint";
+            Error::InvalidArgument(what.to_owned())
         })?;
         Ok((first, made.next()))
     }

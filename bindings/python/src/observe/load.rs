@@ -49,8 +49,7 @@ pub(crate) fn each<'py>(
         return Ok(Box::new(table::rows(chunks, columns)));
     }
     if !columns.are_usual() {
-        let message =
-            "url=, text=, html= and at= name columns, and the observations are not a table";
+        let message = "url=, text=, html= and at= name columns of a table, but the observations are not a table";
         return Err(PyTypeError::new_err(message));
     }
     if given.is_instance_of::<PyString>() || given.is_instance_of::<PyDict>() {

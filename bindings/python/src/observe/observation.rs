@@ -234,6 +234,8 @@ pub(crate) fn row(given: &Bound<'_, PyAny>, number: u64) -> PyResult<CheckedVisi
     }
     match given.cast::<Observation>() {
         Ok(observation) => Ok(observation.get().0.clone()),
-        Err(_) => Err(Arg::row("each", number).type_error("an Observation or a dict", given)),
+        Err(_) => {
+            Err(Arg::row("the observation", number).type_error("an Observation or a dict", given))
+        }
     }
 }

@@ -145,7 +145,7 @@ impl VisitTable {
                 continue;
             };
             if column.is_some() {
-                return Err(PyValueError::new_err(format!("the column {name} is there twice")));
+                return Err(PyValueError::new_err(format!("the column {name} occurs twice")));
             }
             *column =
                 Some(ImportedColumn::new(only_column(Arc::clone(array)), Arg::new(name), before));
@@ -176,7 +176,7 @@ impl VisitTable {
             (_, Some(_)) => None,
             (Some(VisitTimes::Named(at)), None) => {
                 let time = simkeep_formats::time(at).map(Time::from_ms_unchecked);
-                let message = || format!("there is no column {at:?}, and it is not a time");
+                let message = || format!("at is {at:?}, which is neither a column nor a time");
                 Some(time.ok_or_else(|| PyValueError::new_err(message()))?)
             }
             (None, None) => {
@@ -296,7 +296,7 @@ fn whole<T: Copy + Into<u64> + TryFrom<u64>>(
 ) -> impl FnOnce(&ImportedColumn, usize) -> PyResult<Option<T>> {
     move |column, row| {
         let found = column.whole(row, max.into())?;
-        let fits = |found| T::try_from(found).map_err(|_| column.value_error(row, "does not fit"));
+        let fits = |found| T::try_from(found).map_err(|_| column.value_error(row, "is too large"));
         found.map(fits).transpose()
     }
 }

@@ -107,13 +107,13 @@ impl<'a> ResultArguments<'a> {
         let content = [texts[0], texts[1], self.fingerprint.is_some()];
         let of_epoch = self.epoch.is_some() || self.also.is_some();
         if self.to.is_some() && self.seen != Some(word::Seen::Redirect) {
-            return wrong("to", "is for redirects");
+            return wrong("to", "is only for redirects");
         }
         let no_content = match self.seen {
             None | Some(word::Seen::Content) => None,
             Some(word::Seen::Redirect) => match self.to.filter(|to| !to.trim_ascii().is_empty()) {
                 Some(to) => Some(VisitResult::Redirect(to.to_owned())),
-                None => return wrong("to", "is missing: where the page leads"),
+                None => return wrong("to", "is missing: give the URL to which the page redirects"),
             },
             Some(word::Seen::NotModified) => Some(VisitResult::NotModified),
             Some(word::Seen::Gone) => Some(VisitResult::Gone),
@@ -127,10 +127,10 @@ impl<'a> ResultArguments<'a> {
             return Ok(what);
         }
         if content.into_iter().filter(|some| *some).count() > 1 {
-            return wrong("text", "excludes html and fingerprint, and these exclude each other");
+            return wrong("text", "excludes html and fingerprint: give only one of the three");
         }
         if self.encoding.is_some() && !matches!(self.html, Some(HtmlSource::Bytes(_))) {
-            return wrong("encoding", "is for html as bytes");
+            return wrong("encoding", "is only for html that is bytes");
         }
         // Fingerprints of texts belong to the current epochs.
         if of_epoch && texts.contains(&true) {
@@ -138,8 +138,8 @@ impl<'a> ResultArguments<'a> {
             return wrong(name, "is for fingerprints, not for text or html");
         }
         if !content.contains(&true) && self.epoch.is_none() && !self.digest {
-            let missing = "is missing: give text, html, or a fingerprint; for content without one, its \
-                 epoch or digest";
+            let missing = "is missing: give text, html or fingerprint; for content without a \
+                 fingerprint, give epoch or digest";
             return wrong("text", missing);
         }
         Ok(match (self.text, self.html) {
@@ -158,7 +158,7 @@ impl VisitResult {
     pub(crate) fn redirect(to: &Bound<'_, PyAny>) -> PyResult<VisitResult> {
         let (place, to) = (Arg::new("to"), arg::text(Arg::new("to"), to)?);
         if to.trim_ascii().is_empty() {
-            return Err(place.wrong("is empty; it is where the page leads"));
+            return Err(place.wrong("is empty; give the URL to which the page redirects"));
         }
         Ok(VisitResult::Redirect(to.to_owned()))
     }

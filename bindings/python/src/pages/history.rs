@@ -208,7 +208,7 @@ pub(crate) fn read_history_entry(
         let property = match (weight, class_) {
             (Some(weight), None) => simkeep::Property::Weight(simkeep::Weight::from(*weight)),
             (None, Some(class)) => simkeep::Property::Class(*class),
-            _ => return Err(arg.wrong("has neither a weight alone nor a class alone")),
+            _ => return Err(arg.wrong("must have either a weight or a class")),
         };
         let given = simkeep::PropertyEntry { time: time.0, property };
         return Ok(simkeep::HistoryEntry::Property(given));
@@ -236,10 +236,11 @@ impl Visit {
             }),
             (Seen::Redirect, _) => {
                 let digest = digest.filter(Digest::is_redirect);
-                let digest = digest.ok_or_else(|| arg.wrong("has no digest of a redirect"))?;
+                let digest = digest
+                    .ok_or_else(|| arg.wrong("is a redirect without the digest of its target"))?;
                 simkeep::Seen::Content(simkeep::Content::redirect(digest))
             }
-            (Seen::Content, None) => return Err(arg.wrong("saw content without an epoch")),
+            (Seen::Content, None) => return Err(arg.wrong("has content without an epoch")),
             (Seen::NotModified, _) => simkeep::Seen::NotModified { digest },
             (Seen::Gone, _) => simkeep::Seen::Gone,
             (Seen::Failed, _) => simkeep::Seen::Failed,
@@ -273,7 +274,11 @@ impl VisitEntry {
             (Verdict::Failed, ..) => simkeep::Verdict::Failed,
             (Verdict::OutOfOrder, ..) => simkeep::Verdict::OutOfOrder,
             (Verdict::Known, ..) => simkeep::Verdict::Known,
-            _ => return Err(arg.wrong("has a verdict without its other fields")),
+            _ => {
+                return Err(
+                    arg.wrong("has a verdict, but not the other fields that this verdict needs")
+                );
+            }
         })
     }
 }

@@ -71,7 +71,7 @@ impl Prior {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("Prior", "make it anew"))
+        Err(no_pickle("Prior", "make it again"))
     }
 }
 
@@ -90,13 +90,13 @@ impl Likelihood {
         comparisons: "Iterable[Comparison | tuple[Comparison, float]] | None" = None
     ))]
     fn new(py: Python<'_>, comparisons: Option<&Bound<'_, PyAny>>) -> PyResult<Likelihood> {
-        let expected = "an iterable of Comparisons, or of pairs of one and how many it counts for";
+        let expected = "an iterable of Comparisons, or of pairs of a Comparison and its count";
         let all = optional(comparisons, |given| {
             arg::each(Arg::new("comparisons"), given, expected, |arg, one| {
                 if let Ok(one) = one.cast::<Comparison>() {
                     return Ok((one.get().0, 1.0));
                 }
-                let pair = "a Comparison, or a pair of one and a number";
+                let pair = "a Comparison, or a pair of a Comparison and a count";
                 let (of, times) = arg::pair(arg, one, pair)?;
                 let of = arg::of::<Comparison>(arg, pair, &of)?.get().0;
                 Ok((of, arg::float(arg, &times)?))
@@ -118,7 +118,7 @@ impl Likelihood {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("Likelihood", "make it anew of comparisons"))
+        Err(no_pickle("Likelihood", "make it from comparisons again"))
     }
 }
 
@@ -191,6 +191,6 @@ impl Belief {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("Belief", "make it anew"))
+        Err(no_pickle("Belief", "make it again"))
     }
 }

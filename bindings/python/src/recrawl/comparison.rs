@@ -40,7 +40,7 @@ impl Comparison {
             (true, None) => Change::Undated,
             (true, Some(ago)) => Change::DaysAgo(ago),
             (false, Some(_)) => {
-                return Err(Arg::new("days_ago").wrong("is for a page that changed"));
+                return Err(Arg::new("days_ago").wrong("is only for a page that changed"));
             }
         };
         recrawl::Comparison::new(days, change).or_raise(py).map(Comparison)
@@ -150,7 +150,7 @@ impl RecentComparisons {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("RecentComparisons", "make it anew of comparisons"))
+        Err(no_pickle("RecentComparisons", "make it from comparisons again"))
     }
 }
 

@@ -153,7 +153,7 @@ fn rules(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<Rules> {
 
 /// Converts a rule; `number` is its index, counted from 0.
 fn rule(py: Python<'_>, given: &Bound<'_, PyAny>, number: u64) -> PyResult<Rule> {
-    let place = Arg::row("each of rules", number);
+    let place = Arg::row("the rule", number);
     let keys = given.cast::<PyDict>().map_err(|_| place.type_error("a dictionary", given))?;
     let mut rule = Rule::everywhere();
     for (key, value) in keys.iter() {

@@ -68,7 +68,7 @@ impl Fit {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("Fit", "make it anew of likelihoods"))
+        Err(no_pickle("Fit", "make it from likelihoods again"))
     }
 }
 
@@ -105,6 +105,6 @@ impl HostPriors {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("HostPriors", "make it anew"))
+        Err(no_pickle("HostPriors", "make it again"))
     }
 }

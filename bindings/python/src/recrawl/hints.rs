@@ -65,7 +65,7 @@ impl Hints {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("Hints", "make them anew"))
+        Err(no_pickle("Hints", "make them again"))
     }
 }
 

@@ -31,6 +31,6 @@ impl LearnedPriors {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("LearnedPriors", "learn anew"))
+        Err(no_pickle("LearnedPriors", "learn from the store again"))
     }
 }

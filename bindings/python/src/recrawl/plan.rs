@@ -83,6 +83,6 @@ impl Plan {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("Plan", "make one anew"))
+        Err(no_pickle("Plan", "make it again"))
     }
 }

@@ -57,6 +57,6 @@ impl Replay {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("Replay", "make it anew"))
+        Err(no_pickle("Replay", "make it again"))
     }
 }

@@ -121,7 +121,7 @@ impl PoissonPages {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("PoissonPages", "draw them anew"))
+        Err(no_pickle("PoissonPages", "draw them again"))
     }
 }
 

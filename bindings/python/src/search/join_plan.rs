@@ -101,11 +101,11 @@ impl JoinPlan {
                 continue;
             };
             if !all.merge(&histogram) {
-                let what = "is of another distance or of other buckets than those before";
+                let what = "has another distance or other buckets than the histograms before it";
                 return Err(arg.wrong(what.to_owned()));
             }
         }
-        let histogram = all.ok_or_else(|| arg.wrong("must be at least one".to_owned()))?;
+        let histogram = all.ok_or_else(|| arg.wrong("must not be empty".to_owned()))?;
         let plan = Arc::new(simkeep::join::JoinPlan::new(&histogram, ranges, most));
         Ok(JoinPlan { plan, made: PlanSource::Counted { histogram, ranges, most } })
     }
@@ -199,7 +199,7 @@ impl JoinPlan {
         let count = received[0].len() + received[1].len();
         if u32::try_from(count).is_err() {
             let what =
-                format!("must be fewer than 2**32 fingerprints with the second, not {count}");
+                format!("and second must have fewer than 2**32 fingerprints together, not {count}");
             return Err(Arg::new("first").wrong(what));
         }
         let progress = progress::or_default(progress);
@@ -244,11 +244,14 @@ fn read_chunks(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     for (number, chunk) in (0..).zip(given.try_iter()?) {
         let (chunk, arg) = (chunk?, arg.at(number));
         let buffer = PyBuffer::<u8>::get(&chunk)
-            .map_err(|_| arg.type_error("bytes, or a buffer of them", &chunk))?;
+            .map_err(|_| arg.type_error("bytes, or a buffer of bytes", &chunk))?;
         let bytes = buffer.to_vec(given.py())?;
         let (each, rest) = bytes.as_chunks::<BYTES>();
         if !rest.is_empty() {
-            return Err(arg.wrong(format!("must be 8 bytes each, not {} in all", bytes.len())));
+            return Err(arg.wrong(format!(
+                "must have 8 bytes for each fingerprint, but has {} bytes",
+                bytes.len()
+            )));
         }
         fingerprints.reserve_exact(each.len());
         fingerprints.extend(each.iter().map(|bytes| u64::from_le_bytes(*bytes)));

@@ -153,5 +153,5 @@ pub(crate) fn pairs(k: u32, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Pa
 
 /// The error for a call that takes exactly one of several keywords.
 pub(crate) fn one_of(call: &str, keywords: &str) -> PyErr {
-    PyTypeError::new_err(format!("{call} takes one of {keywords}"))
+    PyTypeError::new_err(format!("{call} takes exactly one of {keywords}"))
 }

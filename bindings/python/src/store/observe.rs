@@ -183,7 +183,7 @@ impl Store {
             let ready = ready;
             if !Arc::ptr_eq(&makers, &self.open.makers.of(&store.snapshot())?) {
                 return Err(Error::InvalidArgument(
-                    "an epoch began or ended while observations were given; nothing was stored"
+                    "an epoch began or ended during this call; nothing was stored, so call again"
                         .to_owned(),
                 ));
             }

@@ -61,7 +61,7 @@ impl OpenHandle {
     /// Raises `InvalidArgumentError` in a thread whose iterable feeds a load.
     pub(crate) fn check_not_feeding(&self, py: Python<'_>) -> PyResult<()> {
         let is_giving = self.feeding_threads.lock().contains(&thread::current().id());
-        let what = "the iterable of a load cannot load into its store or close it";
+        let what = "the iterable of a load cannot load into the same store, or close it";
         if is_giving { Err(raise(py, Error::InvalidArgument(what.to_owned()))) } else { Ok(()) }
     }
 

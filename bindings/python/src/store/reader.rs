@@ -203,6 +203,6 @@ impl Snapshot {
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("Snapshot", "open a Reader instead"))
+        Err(no_pickle("Snapshot", "pickle a Reader"))
     }
 }

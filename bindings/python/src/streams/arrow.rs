@@ -42,9 +42,10 @@ fn refused(arg: Arg, e: impl std::fmt::Display) -> PyErr {
 
 /// Returns the structure in a capsule, which the capsule still owns.
 fn pointer<T>(arg: Arg, capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<NonNull<T>> {
-    let capsule = capsule.cast::<PyCapsule>().map_err(|_| refused(arg, "it is in no capsule"))?;
+    let capsule =
+        capsule.cast::<PyCapsule>().map_err(|_| refused(arg, "it is not in a PyCapsule"))?;
     let pointer = capsule.pointer_checked(Some(name));
-    Ok(pointer.map_err(|_| refused(arg, "its capsule has another name"))?.cast())
+    Ok(pointer.map_err(|_| refused(arg, "the name of its PyCapsule is wrong"))?.cast())
 }
 
 /// Returns the Arrow arrays of an object; `None` if the object has no Arrow interface.

@@ -150,8 +150,8 @@ impl LazyBatchReader {
         }
         if let Some(unread) = &self.unread {
             // Only attached threads may take the lock: see `fork.rs`.
-            let taken =
-                Python::try_attach(|_| unread.take(self.signed)).unwrap_or(Err("Python has ended"));
+            let taken = Python::try_attach(|_| unread.take(self.signed))
+                .unwrap_or(Err("the Python interpreter has ended"));
             self.rows = Some(taken.map_err(refused)?);
             self.unread = None;
         }
@@ -206,7 +206,7 @@ impl Iterator for LazyBatchReader {
         // The caller is C, which no panic may reach.
         catch_unwind(AssertUnwindSafe(|| self.read().transpose())).unwrap_or_else(|_| {
             self.rows = None;
-            Some(Err(refused("simkeep panicked, which is a fault of its own")))
+            Some(Err(refused("simkeep panicked, which is a bug in simkeep; please report it")))
         })
     }
 }

@@ -166,7 +166,7 @@ impl ImportedColumn {
     /// Values without a time zone are in UTC, as in the tool. A number that looks like seconds is
     /// rejected.
     pub(crate) fn time(&self, row: usize) -> PyResult<Option<Time>> {
-        let expected = "timestamps, dates, texts of these, or int64 milliseconds since 1970";
+        let expected = "timestamps, dates, texts with times, or int64 milliseconds since 1970";
         let Some((array, at)) = self.place(row) else { return Ok(None) };
         let (count, of_second) = match array.data_type() {
             DataType::Int64 => {
@@ -174,7 +174,7 @@ impl ImportedColumn {
                 return match Time::from_ms(ms) {
                     Err(simkeep::TimeError::LooksLikeSeconds(_)) => {
                         let what = "looks like seconds since 1970; give milliseconds";
-                        Err(self.value_error(row, format!("{what}: {ms}")))
+                        Err(self.value_error(row, format!("is {ms}, which {what}")))
                     }
                     _ => Ok(Some(Time::from_ms_unchecked(ms))),
                 };

@@ -259,7 +259,7 @@ impl<T: StreamItem> ErasedStream for Mutex<StreamInner<T>> {
 
 /// Returns the function that converts items to rows.
 fn table<T: StreamItem>() -> PyResult<BatchFunction<T>> {
-    T::TABLE.ok_or_else(|| PyTypeError::new_err("such a stream has no columns"))
+    T::TABLE.ok_or_else(|| PyTypeError::new_err("this stream has no columns"))
 }
 
 /// The state of a stream after a read.
