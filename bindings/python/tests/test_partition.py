@@ -140,7 +140,7 @@ def test_invalid_join_plans_are_rejected(stores: dict[str, simkeep.Reader]) -> N
     for wrong, error, message in cases:
         with pytest.raises(error, match=message):
             wrong()
-    with pytest.raises(ValueError, match="one is for task 1, not 0"):
+    with pytest.raises(ValueError, match="a chunk is for task 1, not for task 0"):
         chunk = [[1], [False], [b""]]
         arrays = [pa.array(of, field.type) for of, field in zip(chunk, partition.CHUNKS, strict=True)]
         list(partition.joined(plan, 0, [pa.record_batch(arrays, schema=partition.CHUNKS)]))
@@ -314,7 +314,7 @@ def test_followers_match_a_greedy_choice_by_rank() -> None:
         assert sorted(found) == sorted(ranked[node] for node in range(count) if node not in leads)
     assert partition.following([]).num_rows == 0
     circle = pa.record_batch({"first": pa.array([1, 2, 3]), "second": pa.array([2, 3, 1])})
-    with pytest.raises(ValueError, match="in a circle"):
+    with pytest.raises(ValueError, match="form a cycle"):
         partition.following([circle])
 
 
@@ -379,10 +379,10 @@ def test_cluster_steps_name_missing_input() -> None:
     nothing = partition.belonging(none, partition.LED.empty_table(), partition.PAGES.empty_table())
     assert nothing.equals(partition.CLUSTERED.empty_table())
     follower = pa.table([[1], [2], [1]], schema=partition.FOLLOWERS)
-    with pytest.raises(ValueError, match="some follow a fingerprint that no page has"):
+    with pytest.raises(ValueError, match="the leader of some fingerprints is missing"):
         partition.named(none, follower)
     page = pa.table([["https://a.example/"], ["w"], [1]], schema=partition.PAGES)
-    with pytest.raises(ValueError, match="some have a fingerprint of which no page is the first"):
+    with pytest.raises(ValueError, match="the fingerprint of some pages is missing"):
         partition.belonging(none, partition.LED.empty_table(), page)
     assert partition.firsts([]).equals(none)
     assert list(partition.gathered([])) == []

@@ -120,7 +120,7 @@ def following(pairs: Iterable[pa.RecordBatch]) -> pa.Table:
             elif not undecided[other]:
                 decided.append(other)
     if len(decided) < len(nodes):
-        raise ValueError("pairs: some fingerprints rank before each other in a circle")
+        raise ValueError("pairs: the ranks of some fingerprints form a cycle")
     return pa.table({"second": pa.array(nodes[np.frombuffer(follows, np.uint8) == 1])})
 
 
@@ -200,7 +200,7 @@ def named(names: pa.Table, followers: pa.Table) -> pa.Table:
     """
     at, there = _places(names, followers["leads"])
     if not there.all():
-        raise ValueError("followers: some follow a fingerprint that no page has")
+        raise ValueError("followers: the leader of some fingerprints is missing in names")
     columns = [followers["fingerprint"], names["url"].take(pa.array(at)), followers["distance"]]
     return pa.table(columns, schema=LED)
 
@@ -214,7 +214,7 @@ def belonging(names: pa.Table, led: pa.Table, pages: pa.Table) -> pa.Table:
     """
     (at, there), (by, follows) = _places(names, pages["fingerprint"]), _places(led, pages["fingerprint"])
     if not there.all():
-        raise ValueError("pages: some have a fingerprint of which no page is the first")
+        raise ValueError("pages: the fingerprint of some pages is missing in names")
     leader, distance = (led[column].take(pa.array(by, mask=~follows)) for column in ("leader", "distance"))
     columns = [pc.coalesce(leader, names["url"].take(pa.array(at))), pc.coalesce(distance, pa.scalar(0, pa.int32()))]
     return pa.table([*pages.select(PAGES.names).columns, *columns], schema=CLUSTERED)

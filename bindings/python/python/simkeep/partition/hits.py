@@ -176,7 +176,7 @@ def fingerprints(given: Any) -> "NDArray[np.int64]":
     if isinstance(given, pa.ChunkedArray | pa.Array):
         if given.null_count:
             at = pc.index(given.is_null(), pa.scalar(True)).as_py()
-            raise ValueError(f"queries: number {at} is null")
+            raise ValueError(f"queries: item {at} is null")
         given = given.combine_chunks() if isinstance(given, pa.ChunkedArray) else given
         given = given.to_numpy(zero_copy_only=False)
     if isinstance(given, np.ndarray) and given.dtype.kind in "iu" and given.ndim == 1:
@@ -187,8 +187,8 @@ def fingerprints(given: Any) -> "NDArray[np.int64]":
     found = []
     for number, one in enumerate(given):
         if not isinstance(one, SupportsIndex) or isinstance(one, bool):
-            raise TypeError(f"queries: number {number} must be an int, not {type(one).__name__}")
+            raise TypeError(f"queries: item {number} must be an int, not {type(one).__name__}")
         if not -(1 << 63) <= (value := operator.index(one)) < 1 << 64:
-            raise ValueError(f"queries: number {number} has more than 64 bits: {value}")
+            raise ValueError(f"queries: item {number} has more than 64 bits: {value}")
         found.append(value & (1 << 64) - 1)
     return np.unique(np.array(found, np.uint64).view(np.int64))

@@ -74,7 +74,7 @@ def joined(
         columns = zip(batch["task"], batch["second"], batch["chunk"], strict=True)
         for of, second, chunk in columns:
             if of.as_py() != task:
-                raise ValueError(f"chunks: one is for task {of}, not {task}")
+                raise ValueError(f"chunks: a chunk is for task {of}, not for task {task}")
             pieces[second.as_py()].append(memoryview(chunk.as_buffer()).cast("B"))
     first, second = pieces
     with plan.join(task, first, second, memory_bytes=memory_bytes, threads=threads) as pairs:

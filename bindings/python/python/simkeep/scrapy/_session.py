@@ -122,7 +122,7 @@ class Session:
         ago = now() / 1000 - known.last.time.timestamp()
         if 0 <= ago < self.settings.revisit_after:
             self.count("not_requested")
-            raise NotRequested(f"visited {ago:.0f} seconds ago")
+            raise NotRequested(f"the page was visited {ago:.0f} seconds ago")
 
     def _page(self, request: Request) -> str | None:
         try:
@@ -198,7 +198,7 @@ class Session:
         self._failed = True
         reason = f"{type(error).__name__}: {error}"
         logger.error(
-            "The spider ends, since its store %s cannot be used: %s",
+            "The spider stops, because its store %s cannot be used: %s",
             shown(self.settings.store),
             shown(reason),
             extra={"spider": self._crawler.spider},
@@ -234,8 +234,8 @@ def _check_clock(store: simkeep.Store, settings: Settings) -> None:
     if last is None or (last - clock).total_seconds() <= settings.clock_tolerance:
         return
     logger.warning(
-        "The clock of this machine says %s, and the last visit in %s is of %s: is the clock right? "
-        "No visit is refused for its time.",
+        "The clock of this machine shows %s, but the last visit in %s is from %s. Check the clock. "
+        "Visits are stored regardless of their time.",
         clock.isoformat(timespec="seconds"),
         shown(settings.store),
         last.isoformat(timespec="seconds"),

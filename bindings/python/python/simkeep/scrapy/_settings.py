@@ -138,5 +138,5 @@ def _number(name: str, given: object) -> float | None:
     if isinstance(number, bool) or not isinstance(number, int | float):
         raise _wrong(name, "a number of seconds", given)
     if not 0 <= number or not math.isfinite(number):
-        raise _wrong(name, "a number of seconds that is not negative, and finite", given)
+        raise _wrong(name, "a finite number of seconds that is not negative", given)
     return float(number)

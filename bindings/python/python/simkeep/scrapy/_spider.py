@@ -68,7 +68,7 @@ class SpiderMiddleware(_Start):
         outcome = _outcome(response)
         if outcome is not None and self._policy(outcome) == Policy.SKIP:
             self._session.count("skipped")
-            raise Skipped(f"the page is {outcome.verdict.value}")
+            raise Skipped(f"the verdict about the page is {outcome.verdict.value}")
 
     def process_spider_exception(
         self, response: Response, exception: Exception, spider: Spider | None = None
@@ -107,7 +107,7 @@ class SpiderMiddleware(_Start):
             if type(item) not in self._without_field:
                 self._without_field.add(type(item))
                 logger.warning(
-                    "SIMKEEP_FIELD is %s, which items of %s cannot have: %s",
+                    "SIMKEEP_FIELD names the field %s, which items of the class %s cannot have: %s",
                     shown(field),
                     type(item).__qualname__,
                     shown(e),
