@@ -85,7 +85,7 @@ def test_patterns_are_resolved_level_by_level(tmp_path: Path, cache: "Cache") ->
         resolved(cache, f"{base}/there/z")
     with pytest.raises(ValueError, match="there is no generation 7; there are 1"):
         resolved(cache, f"{base}/there/w1", generation=7)
-    with pytest.raises(ValueError, match="this is the store of .*/w1, which is to be named once"):
+    with pytest.raises(ValueError, match="is the same store as .*/w1: name each store once"):
         resolved(cache, f"{base}/there/w1", str(tmp_path / "there" / "w1"))
 
 
@@ -206,16 +206,16 @@ def test_damaged_downloads_are_reported_and_discarded(tmp_path: Path, cache: "Ca
         with pytest.raises(simkeep.CorruptError, match=what) as raised:
             pages(pinned)
         printed = "".join(traceback.format_exception(raised.value))
-        assert f"This is of the published store {there.uri}, generation 1." in printed
+        assert f"The error is in the published store {there.uri}, generation 1." in printed
         assert raised.value.file == f"files/{segment.name}"
         assert kept(cache) == {}
     # A wrong size is detected before any task runs, and fails there.
     with pytest.raises(simkeep.CorruptError, match=f"files/{segment.name} is damaged: expected {len(whole)} bytes"):
         resolved(cache, there.uri)
     segment.unlink()
-    with pytest.raises(simkeep.IoError, match=f"{there.uri}/files/{segment.name} is not there"):
+    with pytest.raises(simkeep.IoError, match=f"{there.uri}/files/{segment.name} does not exist"):
         pages(pinned)
-    with pytest.raises(simkeep.IoError, match=f"files/{segment.name} is not there, and generation 1 names it"):
+    with pytest.raises(simkeep.IoError, match=f"files/{segment.name} is missing, but generation 1 needs it"):
         resolved(cache, there.uri)
     segment.write_bytes(whole)
     generation = there.folder / "generations" / "0000000001"
@@ -228,7 +228,7 @@ def test_damaged_downloads_are_reported_and_discarded(tmp_path: Path, cache: "Ca
         assert there.uri in "".join(raised.value.__notes__)
     assert kept(cache) == {}
     generation.unlink()
-    with pytest.raises(simkeep.IoError, match=f"{there.uri}/generations/0000000001 is not there"):
+    with pytest.raises(simkeep.IoError, match=f"{there.uri}/generations/0000000001 does not exist"):
         pages(pinned)
 
 
@@ -263,7 +263,7 @@ def test_incomplete_generation_is_skipped(tmp_path: Path, cache: "Cache") -> Non
         path.unlink()
     (pinned,) = resolved(cache, there.uri)
     assert (pinned.generation, pages(pinned)) == (1, 300)
-    with pytest.raises(simkeep.IoError, match="generation 2 names it"):
+    with pytest.raises(simkeep.IoError, match="generation 2 needs it"):
         resolved(cache, there.uri, generation=2)
 
 
@@ -277,7 +277,7 @@ def test_replaced_store_at_the_same_uri_is_detected(tmp_path: Path, cache: "Cach
     published(tmp_path, "w1", pages=100)
     (after,) = resolved(cache, there.uri)
     assert pages(after) == 100
-    with pytest.raises(simkeep.InvalidArgumentError, match="is of another store or another state by now: make Stores anew"):
+    with pytest.raises(simkeep.InvalidArgumentError, match="now belongs to another store or has other content: make a new Stores"):
         pages(before)
     # The same store, in another state under the same number.
     with simkeep.Store.open(tmp_path / "stores" / "w1") as store:
@@ -360,7 +360,7 @@ def test_full_disk_raises_one_clear_error(tmp_path: Path, cache: "Cache") -> Non
     done = subprocess.run([sys.executable, "-c", script, pinned.packed()], capture_output=True, text=True, check=False)
     last = [line for line in done.stderr.splitlines() if line.startswith("simkeep.IoError")]
     count = there.files()[0].stat().st_size
-    message = f"the cache {cache.folder} has no room for {count} bytes of {there.uri}: .*; make room"
+    message = f"the cache {cache.folder} has no space for {count} bytes of {there.uri}: .*; free some space"
     assert len(last) == 1 and re.search(message, last[0]), done.stderr
     assert kept(cache) == {}
     # Without the limit, the same fetch succeeds.
@@ -393,12 +393,12 @@ def test_cache_writable_by_others_is_rejected(tmp_path: Path, cache: "Cache") ->
     root = Path(cache.folder or "")
     (pinned,) = resolved(cache, there.uri)
     root.write_text("")
-    with pytest.raises(simkeep.IoError, match=f"the cache {root} cannot be made.*simkeep.cache.dir"):
+    with pytest.raises(simkeep.IoError, match=f"the cache {root} cannot be created.*simkeep.cache.dir"):
         pages(pinned)
     root.unlink()
     root.mkdir(mode=0o777)
     root.chmod(0o777)
-    with pytest.raises(simkeep.IoError, match=f"the cache {root} can be written by others: chmod 700 it"):
+    with pytest.raises(simkeep.IoError, match=f"other users can write to the cache {root}: run chmod 700 on it"):
         pages(pinned)
     root.rmdir()
     (tmp_path / "own").mkdir(mode=0o700)
@@ -406,12 +406,12 @@ def test_cache_writable_by_others_is_rejected(tmp_path: Path, cache: "Cache") ->
     assert pages(pinned) == 10
     if os.geteuid() == 0:
         os.chown(root, 12345, -1, follow_symlinks=False)
-        with pytest.raises(simkeep.IoError, match="belongs to someone else, the user 12345"):
+        with pytest.raises(simkeep.IoError, match="belongs to the user 12345"):
             pages(pinned._replace(name="again"))
         root.unlink()
         root.mkdir(mode=0o700)
         os.chown(root, 12345, -1)
-        with pytest.raises(simkeep.IoError, match="belongs to someone else, the user 12345"):
+        with pytest.raises(simkeep.IoError, match="belongs to the user 12345"):
             pages(pinned._replace(name="once more"))
 
 

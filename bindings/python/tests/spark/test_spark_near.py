@@ -78,14 +78,14 @@ def test_invalid_queries_are_rejected_before_anything_runs(spark: "SparkSession"
 
     stores = Stores(spark, crawl.paths)
     for wrong, error, message in [
-        ([], ValueError, "there are none"),
-        ([1.5], TypeError, "number 0 must be an int, not float"),
-        ([1, True], TypeError, "number 1 must be an int, not bool"),
-        ([1, 1 << 64], ValueError, "number 1 has more than 64 bits"),
+        ([], ValueError, "queries must not be empty"),
+        ([1.5], TypeError, "item 0 must be an int, not float"),
+        ([1, True], TypeError, "item 1 must be an int, not bool"),
+        ([1, 1 << 64], ValueError, "item 1 has more than 64 bits"),
         ("ff", TypeError, "must be fingerprints"),
         (np.zeros((2, 2), np.uint64), TypeError, "one-dimensional"),
         (np.zeros(2), TypeError, "64-bit integers"),
-        (pa.array([1, None], pa.int64()), ValueError, "number 1 is null"),
+        (pa.array([1, None], pa.int64()), ValueError, "item 1 is null"),
         (spark.createDataFrame([(1, 2)], "a long, b long"), ValueError, "one column"),
         (spark.createDataFrame([("1",)], "a string"), TypeError, "not string"),
     ]:

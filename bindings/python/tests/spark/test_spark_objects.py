@@ -167,10 +167,10 @@ def test_object_store_damage_fails_the_job_and_is_named(
         stores.near([1]).collect()
     printed = "".join(traceback.format_exception(raised.value))
     assert f"s3://other/w1/files/{path.name} is damaged" in printed
-    assert "This is of the published store s3://other/w1, generation 1." in printed
+    assert "The error is in the published store s3://other/w1, generation 1." in printed
     assert "secret" not in printed.replace("key:secret@other{bucket}", "") and "endpoint_override=1" not in printed
     there.delete_file(name)
-    with pytest.raises(Exception, match=f"s3://other/w1/files/{path.name} is not there"):
+    with pytest.raises(Exception, match=f"s3://other/w1/files/{path.name} does not exist"):
         stores.near([1]).collect()
-    with pytest.raises(simkeep.IoError, match=f"s3://other/w1/files/{path.name} is not there"):
+    with pytest.raises(simkeep.IoError, match=f"s3://other/w1/files/{path.name} is missing, but generation 1 needs it"):
         Stores(spark, uri.replace("@other", "@other/w1"))

@@ -147,5 +147,5 @@ def test_damaged_or_missing_stores_can_be_skipped(
     assert "missing" not in whole.pairs(3).columns
     shutil.rmtree(paths[0] / "generations")
     shutil.rmtree(paths[3] / "generations")
-    with pytest.raises(simkeep.NotAStoreError, match="no store is whole"):
+    with pytest.raises(simkeep.NotAStoreError, match="no store is complete and undamaged"):
         Stores(spark, named, on_error="skip")

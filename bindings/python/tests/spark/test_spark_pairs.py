@@ -76,7 +76,7 @@ def test_distance_with_many_chance_pairs_raises_a_warning(
     from simkeep.spark import Stores
 
     stores = Stores(spark, crawl.paths)
-    with pytest.warns(UserWarning, match="by chance alone, each of .* fingerprints has .* others within 13 bits"):
+    with pytest.warns(UserWarning, match="by chance alone, each of .* fingerprints has .* neighbours within 13 bits"):
         stores.pairs(13)
 
 
@@ -130,5 +130,5 @@ def test_pairs_with_new_fingerprints_match_the_join(spark: "SparkSession", crawl
     assert np.array_equal(sorted_pairs(stores.pairs(3, new=new)), wanted)
     frame = spark.createDataFrame([(value,) for value in new.view(np.int64).tolist()], "f long")
     assert np.array_equal(sorted_pairs(stores.pairs(3, new=frame)), wanted)
-    with pytest.raises(ValueError, match="ranges: pairs of new fingerprints are searched for"):
+    with pytest.raises(ValueError, match="ranges and new exclude each other"):
         stores.pairs(3, new=new, ranges=4)

@@ -48,19 +48,19 @@ def test_paths_without_a_published_store_are_rejected(spark: "SparkSession", tmp
     from simkeep.spark import Stores
 
     to = store(tmp_path / "s", tmp_path / "w", 0xFF)
-    with pytest.raises(FileNotFoundError, match="none: no such directory"):
+    with pytest.raises(FileNotFoundError, match="none: there is no such directory"):
         Stores(spark, tmp_path / "none")
-    with pytest.raises(ValueError, match="paths: there are none"):
+    with pytest.raises(ValueError, match="paths must not be empty"):
         Stores(spark, [])
     with pytest.raises(FileNotFoundError, match="no such directory"):
         Stores(spark, [to, f"{tmp_path}/x*"])
-    with pytest.raises(simkeep.NotAStoreError, match="not a published store: simkeep publish"):
+    with pytest.raises(simkeep.NotAStoreError, match="not a published store: publish a store there with simkeep publish"):
         Stores(spark, tmp_path / "s")
     (tmp_path / "empty" / "generations").mkdir(parents=True)
     with pytest.raises(simkeep.NotAStoreError, match="it contains no published generation"):
         Stores(spark, tmp_path / "empty")
     shutil.copytree(to, tmp_path / "copy")
-    with pytest.raises(ValueError, match="this is the store of .*/w, which is to be named once"):
+    with pytest.raises(ValueError, match="is the same store as .*/w: name each store once"):
         Stores(spark, [to, tmp_path / "copy"])
     with pytest.raises(ValueError, match="tasks must be at least 1"):
         Stores(spark, to, tasks=0)
@@ -95,9 +95,9 @@ def test_epochs_are_selected_by_name(spark: "SparkSession", tmp_path: Path) -> N
 
     one = store(tmp_path / "one", tmp_path / "w1", 0xFF, epoch="mine/1")
     other = store(tmp_path / "other", tmp_path / "w2", 0xFF)
-    with pytest.raises(ValueError, match="several epochs to ask by.*mine/1: .*/w1"):
+    with pytest.raises(ValueError, match="different epochs.*mine/1: .*/w1"):
         Stores(spark, [one, other])
-    with pytest.raises(ValueError, match="w1: there is no epoch other/1; there are mine/1"):
+    with pytest.raises(ValueError, match="w1: there is no epoch other/1; the epochs are mine/1"):
         Stores(spark, [one, other], epoch="other/1")
     assert Stores(spark, one, epoch="mine/1").near([0xFF]).count() == 1
 
@@ -113,7 +113,7 @@ def test_replaced_store_at_the_same_path_is_detected(spark: "SparkSession", tmp_
     after = Stores(spark, to)
     assert (after.near([0xFF]).count(), after.near([0xF0], k=0).count()) == (0, 1)
     workers = before.pinned[0]
-    with pytest.raises(simkeep.InvalidArgumentError, match="is of another store or another state by now"):
+    with pytest.raises(simkeep.InvalidArgumentError, match="now belongs to another store or has other content"):
         workers.reader()
 
 
@@ -161,7 +161,7 @@ def test_a_damaged_file_is_named_with_its_store_and_generation(spark: "SparkSess
         with pytest.raises(Exception, match=segment.name) as raised:
             asked()
         printed = "".join(traceback.format_exception(raised.value))
-        assert f"This is of the published store {to}, generation 1." in printed
+        assert f"The error is in the published store {to}, generation 1." in printed
     segment.unlink()
     with pytest.raises(simkeep.Error, match=segment.name):
         Stores(spark, to)

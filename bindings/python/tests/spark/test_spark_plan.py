@@ -28,7 +28,8 @@ def test_plan_states_method_reason_and_cost(spark: "SparkSession", crawl: Crawl)
     assert stores.plan("pairs", 3, ranges=64).tasks == 2 * 4 + 64
     assert "a task for each" in stores.plan("pairs", 3, ranges=64).why
     summary = str(pairs)
-    assert summary.startswith(f"pairs within 3 of 4 stores with {count:,} fingerprints: a join, of 4 parts")
+    begun = f"pairs within 3 of 4 stores with {count:,} fingerprints: a join, which splits each fingerprint into 4 parts"
+    assert summary.startswith(begun)
     assert "8 tasks" in summary and "exchanged" in summary and "by chance" in summary
     near = stores.plan("near", queries=1000)
     assert near.exchanged_bytes > 8000 and near.tasks == 4 + 8
@@ -114,12 +115,12 @@ def test_invalid_plans_are_rejected() -> None:
     from simkeep.spark import plan
 
     wrongs: list[tuple[Callable[[], object], str]] = [
-        (lambda: plan("near", [1]), "queries must say"),
+        (lambda: plan("near", [1]), "queries is missing"),
         (lambda: plan("near", [1], queries=0), "queries must be at least 1"),
         (lambda: plan("pairs", [1], new=-1), "new must be at least 1"),
-        (lambda: plan("pairs", [1], queries=1), "pairs has none"),
-        (lambda: plan("clusters", [1], new=1), "always of all pages"),
-        (lambda: plan("pairs", []), "there are no stores"),
+        (lambda: plan("pairs", [1], queries=1), 'queries is only for "near"'),
+        (lambda: plan("clusters", [1], new=1), 'new is only for "pairs"'),
+        (lambda: plan("pairs", []), "fingerprints must not be empty"),
         (lambda: plan("copies", [1]), '"near", "pairs" or "clusters"'),  # type: ignore[arg-type]
         (lambda: plan("pairs", [1], 65), "k must be from 0 to 64"),
     ]

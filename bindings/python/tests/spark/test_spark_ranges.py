@@ -229,23 +229,23 @@ def test_scanned_ranges_match_a_full_filter(
 def test_invalid_filters_are_rejected() -> None:
     at = datetime(2024, 5, 1, tzinfo=UTC)
     for wrong, error, message in [
-        (("u", "=", 1), ValueError, "there is no column u; there are store, url"),
+        (("u", "=", 1), ValueError, "there is no column u; the columns are store, url"),
         (("url", "like", "a%"), ValueError, "url can be compared by =, !=, in, not in, starts with, not by like"),
         (("url", "<", "a"), ValueError, "not by <"),
-        (("weight", "=", 1.0), ValueError, "weight has fractions"),
-        (("url", "=", 1), TypeError, "url is compared with str, not with 1"),
+        (("weight", "=", 1.0), ValueError, "cannot compare weight, which has fractions"),
+        (("url", "=", 1), TypeError, "url must be compared with str, not with 1"),
         (("url", "in", "a"), TypeError, "url in takes a list, not str"),
         (("url", "in", ["a", None]), TypeError, "not with None"),
-        (("status", "=", 1 << 31), TypeError, "an int of 32 bits"),
-        (("status", "=", True), TypeError, "an int of 32 bits"),
-        (("fingerprint", "=", 1 << 63), TypeError, "an int of 64 bits"),
-        (("gone", "=", 1), TypeError, "gone is compared with bool"),
+        (("status", "=", 1 << 31), TypeError, "a signed int of 32 bits"),
+        (("status", "=", True), TypeError, "a signed int of 32 bits"),
+        (("fingerprint", "=", 1 << 63), TypeError, "a signed int of 64 bits"),
+        (("gone", "=", 1), TypeError, "gone must be compared with bool"),
         (("gone", "<", True), ValueError, "not by <"),
-        (("digest", "=", "00"), TypeError, "digest is compared with bytes"),
+        (("digest", "=", "00"), TypeError, "digest must be compared with bytes"),
         (("last", ">", "2024-05-01"), TypeError, "a datetime that has a time zone"),
         (("last", ">", at.replace(tzinfo=None)), TypeError, "a datetime that has a time zone"),
-        (("last", ">"), TypeError, "number 0 must be"),
-        ("last", TypeError, "number 0 must be"),
+        (("last", ">"), TypeError, "item 0 must be"),
+        ("last", TypeError, "item 0 must be"),
     ]:
         with pytest.raises(error, match=message):
             filters(wrong)  # type: ignore[arg-type]
@@ -273,7 +273,7 @@ def test_filters_round_trip_through_text() -> None:
         ('[["at", ">", "2024-05-01T00:00:00"]]', TypeError, "time zone"),
         ('[["digest", "=", "0g"]]', ValueError, "filters: digest = '0g'"),
         ('[["digest", "=", 1]]', ValueError, "filters: digest = 1"),
-        ('["url"]', TypeError, "number 0"),
+        ('["url"]', TypeError, "item 0"),
     ]:
         with pytest.raises(error, match=message):
             unpacked(text, VISITS)

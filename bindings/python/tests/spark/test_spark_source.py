@@ -248,11 +248,11 @@ def test_only_named_columns_are_read(spark: "SparkSession", small: Small) -> Non
     assert loaded(spark, small.paths, columns=" url , host").columns == ["url", "host"]
     given = spark.read.format("simkeep").schema("last timestamp, url string").load(str(small.paths[0]))
     assert sorted_rows(given) == sorted_rows(stores.pages().where("store = 'w0'").select("last", "url"))
-    with pytest.raises(ValueError, match="there is no column nope in pages; there are store, url, host"):
+    with pytest.raises(ValueError, match="there is no column nope in pages; the columns are store, url, host"):
         stores.pages(columns=["url", "nope"])
     with pytest.raises(ValueError, match="columns: url is named twice"):
         stores.pages(columns=["url", "url"])
-    with pytest.raises(ValueError, match="columns: there are none"):
+    with pytest.raises(ValueError, match="columns must not be empty"):
         stores.visits(columns=[])
     with pytest.raises(TypeError, match="columns must be a list"):
         stores.visits(columns="url")
@@ -261,29 +261,29 @@ def test_only_named_columns_are_read(spark: "SparkSession", small: Small) -> Non
     with pytest.raises(simkeep.Error, match="the prefix"):
         stores.pages("http://")
     wrong = spark.read.format("simkeep").schema("url int").load(str(small.paths[0]))
-    with pytest.raises(Exception, match="the column url is string, not int"):
+    with pytest.raises(Exception, match="the column url has the type string, not int"):
         wrong.collect()
 
 
 def test_invalid_options_are_rejected_on_load(spark: "SparkSession", small: Small) -> None:
     for options, message in [
         ({"table": "page"}, "the option table must be pages or visits, not page"),
-        ({"colums": "url"}, "there is no option colums; there are table, path"),
+        ({"colums": "url"}, "there is no option colums; the options are table, path"),
         ({"columns": "url,digset"}, "there is no column digset in pages"),
         ({"columns": ""}, "there is no column  in pages"),
-        ({"generation": "-1"}, "the option generation must be a number from 1 on, not -1"),
-        ({"generation": "77"}, "there is no generation 77; there are 1"),
+        ({"generation": "-1"}, "the option generation must be a whole number of at least 1, not -1"),
+        ({"generation": "77"}, "there is no generation 77; the generations are 1"),
         ({"epoch": "none such"}, "there is no epoch none such"),
-        ({"tasks": "many"}, "the option tasks must be a number from 1 on, not many"),
+        ({"tasks": "many"}, "the option tasks must be a whole number of at least 1, not many"),
         ({"pushdown": "yes"}, "the option pushdown must be true or false, not yes"),
         ({"filters": "x"}, "filters must be JSON"),
         ({"under": "http://"}, "the prefix"),
     ]:
         with pytest.raises(Exception, match=message):
             loaded(spark, small.paths, **options).collect()
-    with pytest.raises(Exception, match="no such directory; simkeep publish makes one"):
+    with pytest.raises(Exception, match="there is no such directory; make it with simkeep publish"):
         loaded(spark, [small.paths[0] / "none"]).collect()
-    with pytest.raises(Exception, match="there is no path: load"):
+    with pytest.raises(Exception, match="the path is missing: name published directories with load"):
         spark.read.format("simkeep").load()
 
 
@@ -327,7 +327,7 @@ def test_damage_is_reported_with_store_and_generation(
         with pytest.raises(Exception, match=segment.name) as raised:
             table.collect()
         printed = "".join(traceback.format_exception(raised.value))
-        assert f"This is of the published store {tmp_path / 'w'}, generation 1." in printed
+        assert f"The error is in the published store {tmp_path / 'w'}, generation 1." in printed
         segment.unlink()
 
 

@@ -98,7 +98,7 @@ def test_machine_errors_are_not_reported_as_store_damage(tmp_path: Path) -> None
     open_to_all.mkdir()
     os.chmod(open_to_all, 0o777)
     (one,) = resolved(Cache(str(open_to_all), 1 << 30), there.uri)
-    with pytest.raises(simkeep.IoError, match="can be written by others"):
+    with pytest.raises(simkeep.IoError, match="other users can write to the cache"):
         list(_checked(one))
     (segment,) = there.files()
     os.chmod(segment, 0o600)
@@ -114,7 +114,7 @@ def test_ambiguous_store_names_are_rejected(tmp_path: Path) -> None:
 
     one = published(tmp_path, "w1")
     uris = [f"{one.uri}?a=1", f"{one.uri}?a=2"]
-    with pytest.raises(ValueError, match="not enough to tell them|is to be named once"):
+    with pytest.raises(ValueError, match="cannot be distinguished|name each store once"):
         pinned.pinned(uris, "latest", None)
     assert shown("s3://AKIA:/abcSECRET@bucket/w") == "s3://"
     assert shown("s3://AKIA:secret@bucket/w") == "s3://bucket/w"
@@ -133,11 +133,12 @@ def test_workers_with_wrong_or_missing_simkeep_fail_before_tasks_start(
     here = simkeep.__version__
     with monkeypatch.context() as patched:
         patched.setattr(simkeep, "__version__", "0.0.9")
-        with pytest.raises(RuntimeError, match=f"simkeep is 0.0.9 here, and {here} where workers of Spark run"):
+        message = f"the driver has simkeep 0.0.9, but the Spark workers have simkeep {here}"
+        with pytest.raises(RuntimeError, match=message):
             Stores(spark, there.folder)
     with monkeypatch.context() as patched:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
         patched.setattr(spark.sparkContext, "pythonExec", str(tmp_path / "bare" / "bin" / "python"))
-        with pytest.raises(RuntimeError, match="cannot run simkeep: it needs .* that PYSPARK_PYTHON names .*Error:"):
+        with pytest.raises(RuntimeError, match="cannot run simkeep: install .* that PYSPARK_PYTHON names .*Error:"):
             Stores(spark, there.folder)
     assert Stores(spark, there.folder).pinned[0].name == "w1"

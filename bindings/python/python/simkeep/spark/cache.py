@@ -155,8 +155,8 @@ class LocalCache:
             self._copy(remote, name, new / name, None)
             (info,) = simkeep.generations(new)
             if (info.number, info.store, info.sequence) != wanted:
-                what = f"{remote.where}: generation {generation} is of another store or another state by now"
-                raise simkeep.InvalidArgumentError(f"{what}: make Stores anew")
+                what = f"{remote.where}: generation {generation} now belongs to another store or has other content"
+                raise simkeep.InvalidArgumentError(f"{what}: make a new Stores object")
             named = _named(new, generation)
             lacking = [file for file in named if not _has(folder, file)]
             self._reserve(folder, remote, lacking, {file.name for file in named}, give_up)
@@ -213,8 +213,8 @@ class LocalCache:
                     if error.errno not in _NO_ROOM:
                         raise
                     if attempt:
-                        what = f"the cache {self._root} has no room for {need} bytes of {remote.where}"
-                        what = f"{what}: {error.strerror}; make room, or name another folder with {FOLDER}"
+                        what = f"the cache {self._root} has no space for {need} bytes of {remote.where}"
+                        what = f"{what}: {error.strerror}; free some space, or name another folder with {FOLDER}"
                         raise simkeep.IoError(error.errno, what, str(self._root)) from None
                     # The disk is full before the cache reaches its limit.
                     give_up()
@@ -269,7 +269,7 @@ class LocalCache:
             of = f", for {where}" if where else ""
             what = f"the cache {self._root} cannot be used{of}: {error.strerror or error}"
             if error.errno in _NO_ROOM:
-                what += f"; make room, or name another folder with {FOLDER}"
+                what += f"; free some space, or name another folder with {FOLDER}"
             raise simkeep.IoError(error.errno, what, error.filename or str(self._root)) from error
 
 
@@ -292,14 +292,14 @@ def _check_own(root: Path) -> None:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         states = root.lstat(), root.stat()
     except OSError as error:
-        what = f"the cache {root} cannot be made: {error.strerror}; {other}"
+        what = f"the cache {root} cannot be created: {error.strerror}; {other}"
         raise simkeep.IoError(error.errno, what, str(root)) from None
     for state in states:
         if state.st_uid != os.geteuid():
-            what = f"the cache {root} belongs to someone else, the user {state.st_uid}: {other}, such as one in it"
+            what = f"the cache {root} belongs to the user {state.st_uid}: {other}, such as a folder in this one"
             raise simkeep.IoError(errno.EPERM, what, str(root))
     if stat.S_IMODE(states[1].st_mode) & 0o022:
-        what = f"the cache {root} can be written by others: chmod 700 it, or {other}"
+        what = f"other users can write to the cache {root}: run chmod 700 on it, or {other}"
         raise simkeep.IoError(errno.EPERM, what, str(root))
 
 
@@ -320,7 +320,7 @@ def _named(folder: Path, generation: int) -> list[PublishedFile]:
     files = list(simkeep.generation_files(folder, generation))
     for file in files:
         if not _FILE.fullmatch(file.name):
-            raise _damaged(f"generation {generation} names {file.name!r}", _generation(generation), 0)
+            raise _damaged(f"generation {generation} names an invalid file: {file.name!r}", _generation(generation), 0)
     return files
 
 

@@ -52,7 +52,7 @@ def warn_of_chance(count: int, k: int) -> None:
     """Warns if fingerprints of a store with `count` fingerprints often have neighbours within `k` bits by chance."""
     neighbours = strangers(count, k)
     if neighbours > _STRANGERS_MAX:
-        what = f"by chance alone, each of {count:,} fingerprints has {neighbours:.2g} others within {k} bits"
+        what = f"by chance alone, each of {count:,} fingerprints has {neighbours:.2g} neighbours within {k} bits"
         warnings.warn(f"{what}: ask for a smaller distance", stacklevel=4)
 
 
@@ -75,11 +75,11 @@ def check_workers(spark: SparkSession) -> None:
         # Spark raises many classes of errors, and only their texts name a missing Python module.
         if not any(word in str(error) for word in ("ModuleNotFoundError", "ImportError", "PYTHON_VERSION_MISMATCH")):
             raise
-        what = "a worker of Spark cannot run simkeep: it needs the packages simkeep and pyarrow, in the Python"
+        what = "a Spark worker cannot run simkeep: install the packages simkeep and pyarrow in the Python"
         raise RuntimeError(f"{what} that PYSPARK_PYTHON names ({_last(error)})") from error
     if row.version != simkeep.__version__:
-        what = f"simkeep is {simkeep.__version__} here, and {row.version} where workers of Spark run"
-        raise RuntimeError(f"{what}: they must be the same")
+        what = f"the driver has simkeep {simkeep.__version__}, but the Spark workers have simkeep {row.version}"
+        raise RuntimeError(f"{what}: install the same version")
     _SOUND.add(spark)
 
 

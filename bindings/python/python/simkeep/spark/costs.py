@@ -116,7 +116,7 @@ class Plan(NamedTuple):
             f"{self.question}: {self.how}, {self.why}",
             f"  {self.tasks:,} tasks, {_count(self.core_seconds)} core-seconds",
             f"  {_bytes(self.read_bytes)} read, {_bytes(self.exchanged_bytes)} exchanged",
-            f"  by chance: {_count(self.chance)} neighbours of a fingerprint, {_count(self.chance_pairs)} pairs",
+            f"  by chance: {_count(self.chance)} neighbours for each fingerprint, {_count(self.chance_pairs)} pairs",
         ]
         return "\n".join(lines)
 
@@ -141,19 +141,19 @@ def plan(
     check_k(k)
     check_count("tasks", tasks)
     if not fingerprints:
-        raise ValueError("fingerprints: there are no stores")
+        raise ValueError("fingerprints must not be empty: give the number of fingerprints of each store")
     if question == "near":
         if queries is None:
-            raise ValueError("queries must say how many there are")
+            raise ValueError("queries is missing: give the number of queries")
         _check_some("queries", queries)
         return _near(fingerprints, k, queries, tasks)
     if queries is not None:
-        raise ValueError(f"queries: {question} has none")
+        raise ValueError(f'queries is only for "near", not for "{question}"')
     if question == "pairs" and new is not None:
         _check_some("new", new)
         return _new(fingerprints, k, new, tasks)
     if new is not None:
-        raise ValueError(f"new: {question} are always of all pages")
+        raise ValueError(f'new is only for "pairs", not for "{question}"')
     if question == "pairs":
         return _pairs(fingerprints, k, tasks, ranges)
     if question == "clusters":
@@ -203,8 +203,8 @@ def _near(fingerprints: Sequence[int], k: int, queries: int, tasks: int) -> Plan
     merging = tasks if len(fingerprints) > 1 else 0
     return _made(
         f"{queries:,} queries within {k} of {_of(fingerprints)}",
-        "a search of each in each store",
-        "since there is no other way to name pages",
+        "a search for each query in each store",
+        "because only a search finds the URLs of pages",
         fingerprints,
         k,
         tasks=asking + merging,
@@ -220,13 +220,14 @@ def _new(fingerprints: Sequence[int], k: int, new: int, tasks: int) -> Plan:
     joined = _pairs(fingerprints, k, tasks, None)
     cost = _count(joined.core_seconds)
     is_less = seconds < joined.core_seconds
-    why = f"which costs less than a join of all does ({cost} core-seconds)"
+    why = f"which costs less than a join of all fingerprints ({cost} core-seconds)"
     if not is_less:
-        why = f"though a join of all costs less ({cost} core-seconds): publish them, and ask for all pairs"
+        advice = "publish the new fingerprints, and ask for all pairs"
+        why = f"although a join of all fingerprints costs less ({cost} core-seconds): {advice}"
     found = int(new * _FOUND)
     return _made(
-        f"pairs within {k} of {new:,} fingerprints and those of {_of(fingerprints)}",
-        "a search of each in each store",
+        f"pairs within {k} of {new:,} new fingerprints in {_of(fingerprints)}",
+        "a search for each new fingerprint in each store",
         why,
         fingerprints,
         k,
@@ -252,8 +253,8 @@ def _pairs(fingerprints: Sequence[int], k: int, tasks: int, ranges: int | None) 
     return _made(
         f"pairs within {k} of {_of(fingerprints)}",
         "a join",
-        f"of {parts} parts of 64 bits, each fingerprint sent to "
-        + ("a task for each" if counting else "every task"),
+        f"which splits each fingerprint into {parts} parts, and sends the fingerprint to "
+        + ("a task for each part" if counting else "every task"),
         fingerprints,
         k,
         tasks=counting + reading + joining,

@@ -67,14 +67,14 @@ def checked(filters: Iterable[Sequence[Any]], schema: pa.Schema) -> list[Filter]
     found = []
     for number, one in enumerate(filters):
         if isinstance(one, str) or not isinstance(one, Sequence) or len(one) != 3:
-            raise TypeError(f"filters: number {number} must be (column, operator, value), not {one!r}")
+            raise TypeError(f"filters: item {number} must be (column, operator, value), not {one!r}")
         column, operator, value = one
         if column not in schema.names:
-            raise ValueError(f"filters: there is no column {column}; there are {', '.join(schema.names)}")
+            raise ValueError(f"filters: there is no column {column}; the columns are {', '.join(schema.names)}")
         kind = schema.field(column).type
         operators = _OPERATORS.get(kind, ())
         if not operators:
-            raise ValueError(f"filters: {column} has fractions, which Spark has to compare: use where()")
+            raise ValueError(f"filters cannot compare {column}, which has fractions: use where() instead")
         if operator not in operators:
             raise ValueError(f"filters: {column} can be compared by {', '.join(operators)}, not by {operator}")
         several = operator in ("in", "not in")
@@ -84,7 +84,7 @@ def checked(filters: Iterable[Sequence[Any]], schema: pa.Schema) -> list[Filter]
         for each in value if several else [value]:
             what = _unfit(each, kind)
             if what:
-                raise TypeError(f"filters: {column} is compared with {what}")
+                raise TypeError(f"filters: {column} must be compared with {what}")
         found.append(Filter(column, operator, value))
     return found
 
@@ -97,7 +97,7 @@ def _unfit(value: Any, kind: pa.DataType) -> str | None:
     elif pa.types.is_integer(kind):
         bits = kind.bit_width - 1
         if isinstance(value, bool) or not isinstance(value, int) or not -(1 << bits) <= value < 1 << bits:
-            return f"an int of {kind.bit_width} bits with a sign, not with {value!r}"
+            return f"a signed int of {kind.bit_width} bits, not with {value!r}"
     else:
         wanted = {pa.string(): str, pa.binary(): bytes, pa.bool_(): bool}[kind]
         if not isinstance(value, wanted):

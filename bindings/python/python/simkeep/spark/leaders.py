@@ -38,7 +38,7 @@ def led(edges: DataFrame, rounds_max: int = ROUNDS_MAX) -> tuple[DataFrame, int]
     while count := left.count():
         if rounds == rounds_max:
             what = f"leaders: {count} pairs are undecided after {rounds_max} rounds"
-            raise simkeep.LimitError(f"{what}: ask for a smaller distance, or for more rounds")
+            raise simkeep.LimitError(f"{what}: ask for a smaller distance or more rounds")
         rounds += 1
         if count <= AT_ONCE:
             rest = left.repartition(1).mapInArrow(_decided, "second long")

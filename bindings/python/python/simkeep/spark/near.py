@@ -58,7 +58,7 @@ def asked(places: Places, queries: Any, work: Work, schema: str) -> DataFrame:
         return tasks.mapInArrow(_of_rows(places.pinned, work), schema)
     array = partition.fingerprints(queries)
     if not len(array):
-        raise ValueError("queries: there are none")
+        raise ValueError("queries must not be empty")
     each = slice_of(len(array), len(places.pinned), places.tasks)
     answer: DataFrame | None = None
     for begin in range(0, len(array), SLICE):
@@ -88,8 +88,8 @@ def _by_store(hidden: DataFrame) -> Hidden:
     for row in hidden.limit(HIDDEN_MAX + 1).collect():
         found.setdefault(row.store, []).append(row.url)
     if sum(map(len, found.values())) > HIDDEN_MAX:
-        what = f"more than {HIDDEN_MAX:,} pages are in several stores, and near takes up to that many"
-        raise simkeep.LimitError(f'{what}: ask with overlapping="all", and drop what overlaps() names')
+        what = f"more than {HIDDEN_MAX:,} pages are in several stores, which is too many for near"
+        raise simkeep.LimitError(f'{what}: use overlapping="all", and drop the pages that overlaps() returns')
     return found
 
 
@@ -97,11 +97,11 @@ def _packed_of(queries: DataFrame) -> DataFrame:
     """The distinct fingerprints of a table with one column, packed, some millions in a row."""
     if len(queries.columns) != 1:
         named = ", ".join(queries.columns) or "none"
-        raise ValueError(f"queries must have one column, of fingerprints; there are {named}")
+        raise ValueError(f"queries must have one column, with fingerprints; its columns are {named}")
     name = queries.columns[0]
     kind = dict(queries.dtypes)[name]
     if kind not in ("bigint", "int", "smallint", "tinyint"):
-        raise TypeError(f"queries: the column {name} must be of fingerprints as long, not {kind}")
+        raise TypeError(f"queries: the column {name} must have fingerprints of type long, not {kind}")
     one = queries.select(F.col(name).cast("long").alias("query")).distinct()
     return one.mapInArrow(_packed, "queries binary")
 
@@ -133,7 +133,7 @@ def _packed(batches: Batches) -> Batches:
     for batch in batches:
         column = batch.column(0)
         if column.null_count:
-            raise ValueError("queries: some are null")
+            raise ValueError("queries: some fingerprints are null")
         held.append(column.to_numpy(zero_copy_only=False))
         size += len(column)
         if size >= SLICE:

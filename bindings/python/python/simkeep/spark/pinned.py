@@ -87,7 +87,7 @@ class Pinned(NamedTuple):
             yield self.reader()
         except (simkeep.Error, pa.ArrowException) as error:
             # Readers of Arrow streams wrap the store's error in their own error.
-            error.add_note(f"This is of the published store {self.where}, generation {self.generation}.")
+            error.add_note(f"The error is in the published store {self.where}, generation {self.generation}.")
             _doubt(self, error)
             raise
         finally:
@@ -144,8 +144,8 @@ def _opened(pinned: Pinned) -> _Opened:
             raise
     there = one(pinned.path, pinned.generation)
     if (there.store, there.sequence) != (pinned.store, pinned.sequence):
-        what = f"{pinned.path}: generation {pinned.generation} is of another store or another state by now"
-        raise simkeep.InvalidArgumentError(f"{what}: make Stores anew")
+        what = f"{pinned.path}: generation {pinned.generation} now belongs to another store or has other content"
+        raise simkeep.InvalidArgumentError(f"{what}: make a new Stores object")
     return _Opened(Reader.published(pinned.path, pinned.generation), None)
 
 
@@ -174,7 +174,7 @@ def _doubt(pinned: Pinned, error: Exception) -> None:
         if not isinstance(error, simkeep.CorruptError):
             return
         hold.doubt(error.file)
-        error.add_note("This copy was removed from the cache. The next query fetches it again.")
+        error.add_note("The damaged copy was removed from the cache. The next query fetches the file again.")
         if _asked[pinned] == 1:
             _open.pop(pinned).close()
 
@@ -200,7 +200,7 @@ def pinned(
     names = short if len(set(short)) == len(short) else shown_places
     if len(set(names)) < len(names):
         clash = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"paths: several are {clash}, which is not enough to tell them from each other")
+        raise ValueError(f"paths: several stores are shown as {clash}, so that they cannot be distinguished")
     found: list[Pinned] = []
     epochs: dict[str, list[str]] = {}
     stores: dict[int, str] = {}
@@ -213,7 +213,7 @@ def pinned(
             continue
         info = of.generation
         if info.store in stores:
-            raise ValueError(f"{where}: this is the store of {stores[info.store]}, which is to be named once")
+            raise ValueError(f"{where} is the same store as {stores[info.store]}: name each store once")
         stores[info.store] = where
         kept = cache if is_uri(place) else None
         one = Pinned(name, place, info.number, info.store, info.sequence, of.epoch.epoch, of.fingerprints, kept)
@@ -223,10 +223,10 @@ def pinned(
         epochs.setdefault(kind, []).append(where)
     if not found:
         listed = "; ".join(f"{name}: {what}" for name, what in (missing or {}).items())
-        raise simkeep.NotAStoreError(f"no store is left: {listed}")
+        raise simkeep.NotAStoreError(f"no store can be used: {listed}")
     if len(epochs) > 1:
         listed = "; ".join(f"{of}: {', '.join(folders)}" for of, folders in sorted(epochs.items()))
-        raise ValueError(f"the stores have several epochs to ask by, so name one with epoch=: {listed}")
+        raise ValueError(f"the stores have different epochs: name the epoch to search with epoch=: {listed}")
     return found
 
 
@@ -266,8 +266,8 @@ def _places(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], ma
             matches = [os.path.abspath(pattern)] if may_lack or os.path.isdir(pattern) else []
         if not matches:
             where = shown(pattern) if is_uri(pattern) else pattern
-            raise FileNotFoundError(f"{where}: no such directory; simkeep publish makes one of a store")
+            raise FileNotFoundError(f"{where}: there is no such directory; make it with simkeep publish")
         places += matches
     if not places:
-        raise ValueError("paths: there are none")
+        raise ValueError("paths must not be empty")
     return places

@@ -50,7 +50,8 @@ def found(pattern: str) -> list[str]:
     """Expands a pattern to the URIs of its folders, in order. A URI without a pattern expands to itself."""
     scheme, authority, path, query = _parts(pattern)
     if not authority and scheme not in ("file", "hdfs") or _MAGIC.search(authority):
-        raise ValueError(f"{shown(pattern)}: a URI begins with the name of a bucket or host, which is no pattern")
+        what = "a URI must begin with the name of a bucket or host, which cannot be a pattern"
+        raise ValueError(f"{shown(pattern)}: {what}")
     uris = [f"{scheme}://{authority}"]
     for part in filter(None, path.split("/")):
         if not _MAGIC.search(part):
@@ -145,7 +146,7 @@ class Remote:
         except simkeep.Error:
             raise
         except FileNotFoundError:
-            raise simkeep.IoError(errno.ENOENT, f"{what} is not there", what) from None
+            raise simkeep.IoError(errno.ENOENT, f"{what} does not exist", what) from None
         except (OSError, pa.ArrowException) as error:
             said = str(error).replace(self._uri, self.where)
             for secret in _secrets(self._uri):

@@ -38,7 +38,7 @@ def seen(place: str, number: int | None, epoch: str | None) -> Seen:
 def _here(folder: str, number: int | None, epoch: str | None) -> Seen:
     if not os.path.isdir(os.path.join(folder, "generations")):
         raise simkeep.NotAStoreError(
-            f"{folder}: not a published store: simkeep publish STORE --to {folder} makes it one"
+            f"{folder} is not a published store: publish a store there with simkeep publish STORE --to {folder}"
         )
     if number is not None:
         _check_number(folder, number, numbers(folder))
@@ -68,7 +68,7 @@ def _elsewhere(remote: Remote, number: int | None, epoch: str | None) -> Seen:
                 files = simkeep.generation_files(folder, candidate)
                 _check_files(remote, candidate, files, sizes)
             except simkeep.CorruptError as error:
-                error.add_note(f"This is of the published store {remote.where}, generation {candidate}.")
+                error.add_note(f"The error is in the published store {remote.where}, generation {candidate}.")
                 raise
             except simkeep.IoError as error:
                 # The generation is still being copied, or was removed meanwhile.
@@ -84,7 +84,7 @@ def _elsewhere(remote: Remote, number: int | None, epoch: str | None) -> Seen:
 
 def _check_number(where: str, number: int, there: list[int]) -> None:
     if number not in there:
-        raise ValueError(f"{where}: there is no generation {number}; there are {', '.join(map(str, there))}")
+        raise ValueError(f"{where}: there is no generation {number}; the generations are {', '.join(map(str, there))}")
 
 
 def _asked(where: str, info: GenerationInfo, name: str | None, count: Callable[[int], int]) -> Seen:
@@ -92,7 +92,7 @@ def _asked(where: str, info: GenerationInfo, name: str | None, count: Callable[[
     for of in live:
         if of.name == name or name is None and of.epoch == info.near_epoch:
             return Seen(info, of, count(of.epoch))
-    raise ValueError(f"{where}: there is no epoch {name}; there are {', '.join(of.name for of in live)}")
+    raise ValueError(f"{where}: there is no epoch {name}; the epochs are {', '.join(of.name for of in live)}")
 
 
 def _read(remote: Remote, folder: Path, generation: int) -> None:
@@ -108,7 +108,7 @@ def _check_files(
     for file in files:
         what = f"{remote.where}/{file.name}"
         if file.name not in sizes:
-            raise simkeep.IoError(errno.ENOENT, f"{what} is not there, and generation {generation} names it", what)
+            raise simkeep.IoError(errno.ENOENT, f"{what} is missing, but generation {generation} needs it", what)
     for file in files:
         if (found := sizes[file.name]) != file.bytes:
             what = f"{remote.where}/{file.name} is damaged: expected {file.bytes} bytes, found {found}"
@@ -132,6 +132,6 @@ def _counted(remote: Remote, folder: Path, generation: int, segments: list[Publi
         except simkeep.CorruptError as error:
             # The table may begin before the first byte read so far.
             if all(file.bytes <= tail for file in segments):
-                error.add_note(f"This is of the published store {remote.where}, generation {generation}.")
+                error.add_note(f"The error is in the published store {remote.where}, generation {generation}.")
                 raise
             tail *= _MORE

@@ -18,7 +18,7 @@ def sound(places: Places, missing: dict[str, str]) -> Places:
     missing.update(wrong)
     left = tuple(store for store in places.pinned if store.name not in wrong)
     if not left:
-        raise simkeep.NotAStoreError(f"no store is whole: {'; '.join(missing.values())}")
+        raise simkeep.NotAStoreError(f"no store is complete and undamaged: {'; '.join(missing.values())}")
     return places._replace(pinned=left)
 
 

@@ -60,11 +60,11 @@ def _columns(table: str, names: list[str]) -> list[str]:
     known = TABLES[table].names
     for name in names:
         if name not in known:
-            raise ValueError(f"columns: there is no column {name} in {table}; there are {', '.join(known)}")
+            raise ValueError(f"columns: there is no column {name} in {table}; the columns are {', '.join(known)}")
         if names.count(name) > 1:
             raise ValueError(f"columns: {name} is named twice")
     if not names:
-        raise ValueError(f"columns: there are none; {table} has {', '.join(known)}")
+        raise ValueError(f"columns must not be empty; the columns of {table} are {', '.join(known)}")
     return names
 
 
@@ -106,7 +106,7 @@ class Source(DataSource):
         for field in schema:
             wanted = _KINDS.get(types[field.name], types[field.name])
             if field.dataType.simpleString() != wanted:
-                raise TypeError(f"the column {field.name} is {wanted}, not {field.dataType.simpleString()}")
+                raise TypeError(f"the column {field.name} has the type {wanted}, not {field.dataType.simpleString()}")
         filters = _filters.unpacked(self.options.get("filters", "[]"), known)
         stores = getattr(self, "_pinned", None) or self._stores()
         kind = NarrowedReader if self._flag("pushdown") else TableReader
@@ -115,7 +115,7 @@ class Source(DataSource):
     def _table(self) -> tuple[str, pa.Schema]:
         unknown = sorted(set(self.options) - set(_OPTIONS))
         if unknown:
-            raise ValueError(f"there is no option {', '.join(unknown)}; there are {', '.join(_OPTIONS)}")
+            raise ValueError(f"there is no option {', '.join(unknown)}; the options are {', '.join(_OPTIONS)}")
         table = self.options.get("table", "pages")
         if table not in TABLES:
             raise ValueError(f"the option table must be {' or '.join(TABLES)}, not {table}")
@@ -129,7 +129,7 @@ class Source(DataSource):
         if "path" in self.options:
             paths.append(self.options["path"])
         if not paths:
-            raise ValueError('there is no path: load("/crawl/w*/") names directories that simkeep publish has made')
+            raise ValueError('the path is missing: name published directories with load, for example load("/crawl/w*/")')
         generation: int | Literal["latest"] = "latest"
         if self.options.get("generation", "latest") != "latest":
             generation = self._count("generation", 0)
@@ -140,7 +140,7 @@ class Source(DataSource):
     def _count(self, option: str, default: int) -> int:
         given = self.options.get(option, str(default))
         if not (given.isascii() and given.isdigit() and 1 <= int(given) < 1 << 31):
-            raise ValueError(f"the option {option} must be a number from 1 on, not {given}")
+            raise ValueError(f"the option {option} must be a whole number of at least 1, not {given}")
         return int(given)
 
     def _flag(self, option: str) -> bool:

@@ -146,9 +146,10 @@ class Stores:
         warn_of_chance(self._places.fingerprints, k)
         if new is not None:
             if ranges is not None:
-                raise ValueError("ranges: pairs of new fingerprints are searched for, and not joined")
+                what = "pairs of new fingerprints are found by searches, not by a join"
+                raise ValueError(f"ranges and new exclude each other: {what}")
             if self._hidden is not None:
-                raise ValueError('new: with overlapping="newest" there are pairs of all fingerprints only')
+                raise ValueError('new cannot be used with overlapping="newest"')
             found = pairs.searched(self._places, new, k)
         else:
             # Hidden pages must not replace other pages within the limit.
