@@ -301,9 +301,9 @@ fn damaged_or_incomplete_export_makes_no_store() {
         (lines.concat() + &lines[first] + &end, line(count - 1), "after its last line"),
         (lines.concat() + &lines.concat(), line(count), "a second export begins here"),
         (edit(count - 1, "\"lines\":", "\"lines\":1"), line(count - 1), "lines are missing"),
-        (with(count - 1, ""), line(count - 1), "ends early"),
-        (lines[..first].concat(), line(first), "ends early"),
-        (lines[0].clone(), line(1), "ends early"),
+        (with(count - 1, ""), line(count - 1), "its last line is missing"),
+        (lines[..first].concat(), line(first), "its last line is missing"),
+        (lines[0].clone(), line(1), "its last line is missing"),
         (with(5, lines[0].trim_end()), line(5), "a second export begins here"),
         (
             with(first, &format!("{{\"x\":\"{}\"}}", "y".repeat(600 << 10))),
