@@ -121,7 +121,7 @@ def test_text_is_rejected_when_fingerprints_are_external(path: Path) -> None:
         own = store.register_epoch("mine/1")
         store.observe(URL, AT, fingerprint=7, epoch=own)
         for content in ({"text": TEXT}, {"html": TEXT}):
-            with pytest.raises(simkeep.InvalidArgumentError, match="mine/1.*made elsewhere"):
+            with pytest.raises(simkeep.InvalidArgumentError, match="mine/1.*another program makes these"):
                 store.observe(URL, AT + DAY, **content)  # type: ignore[arg-type]
         assert len(store.history(URL)) == 1
 

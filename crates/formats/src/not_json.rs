@@ -39,17 +39,14 @@ mod tests {
     #[test]
     fn reasons_are_in_plain_words() {
         for (line, expected) in [
-            ("nonsense", "not valid JSON at column 2: a text must be in double quotation marks"),
-            (
-                "{\"a\":x}",
-                "not valid JSON at column 6: there must be a value, and a text must be in",
-            ),
+            ("nonsense", "not valid JSON at column 2: a string must be in double quotation marks"),
+            ("{\"a\":x}", "not valid JSON at column 6: expected a value; a string must be in"),
             ("{'a':1}", "not valid JSON at column 2: a key must be in double quotation marks"),
-            ("{\"a\":1,}", "not valid JSON at column 8: there is a comma too many"),
-            ("{\"a\":1 \"b\":2}", "not valid JSON at column 8: there must be a comma or a closing"),
-            ("{\"a\" 1}", "not valid JSON at column 6: there must be a colon behind the key"),
-            ("{} {}", "not valid JSON at column 4: there is something behind the object"),
-            ("{\"a\":\"\t\"}", "not valid JSON at column 7: a text has a control character"),
+            ("{\"a\":1,}", "not valid JSON at column 8: there is an extra comma"),
+            ("{\"a\":1 \"b\":2}", "not valid JSON at column 8: expected a comma or a closing"),
+            ("{\"a\" 1}", "not valid JSON at column 6: expected a colon after the key"),
+            ("{} {}", "not valid JSON at column 4: there is more text after the object"),
+            ("{\"a\":\"\t\"}", "not valid JSON at column 7: a string contains a control character"),
             ("{\"a\":", "not valid JSON: the line ends too early"),
             ("[1]", "not the expected JSON at column 0: invalid type: sequence, expected a map"),
         ] {

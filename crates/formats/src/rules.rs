@@ -207,8 +207,8 @@ mod tests {
         for (line, why) in [
             ("{", "ends too early"),
             ("[]", "expected an object"),
-            (r#"{"undr":"x.example"}"#, "no rule has a \"undr\"; it may have under, min"),
-            (r#"{"Under":"x.example"}"#, "no rule has a \"Under\""),
+            (r#"{"undr":"x.example"}"#, "unknown key \"undr\"; a rule may have under, min"),
+            (r#"{"Under":"x.example"}"#, "unknown key \"Under\""),
             (r#"{"min":"1h","min":"2h"}"#, "\"min\" occurs twice"),
             (r#"{"under":""}"#, "\"under\": the prefix is empty"),
             (r#"{"under":"a b.example"}"#, "not a valid host"),
@@ -233,7 +233,7 @@ mod tests {
             ),
             (r#"{"policy":"fixed:0d"}"#, "has wrong parameters"),
             (r#"{"under":"A.example","max":"1d"}"#, "line 1 has a rule for a.example already"),
-            ("{\"\u{202e}\":1}", "no rule has a"),
+            ("{\"\u{202e}\":1}", "unknown key"),
         ] {
             let said = read(format!("{a}\n\n{line}\n{b}\n")).unwrap_err();
             assert!(said.starts_with("test, line 3: ") && said.contains(why), "{line}: {said}");

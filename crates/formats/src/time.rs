@@ -395,7 +395,7 @@ mod tests {
         let read = |text| captured("the date", text, arc);
         assert_eq!(read("19900101"), Ok(WEB_BEGAN));
         assert_eq!(read("19891231"), Err("the date is \"19891231\", before 1990".to_owned()));
-        assert_eq!(read("1990"), Err("the date is \"1990\"".to_owned()));
+        assert_eq!(read("1990"), Err("the date is not a time: \"1990\"".to_owned()));
     }
 
     #[test]

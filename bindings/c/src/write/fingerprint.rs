@@ -54,7 +54,7 @@ pub extern "C" fn simkeep_fingerprinter_new(
         let epoch = Epoch::from_number(epoch);
         let origin = Origin::of(&store::open(store)?.snapshot(), epoch)?;
         let elsewhere =
-            "simkeep does not make the fingerprints of this epoch; pass a fingerprint instead";
+            "another program makes the fingerprints of this epoch; pass a fingerprint instead";
         let elsewhere = || simkeep::Error::InvalidArgument(elsewhere.to_owned());
         Ok(FingerprinterHandle { origin: origin.ok_or_else(elsewhere)?, epoch: Some(epoch) })
     })

@@ -95,7 +95,7 @@ impl ContentFingerprinters {
         };
         let elsewhere = || {
             Err(format!(
-                "simkeep does not make the fingerprints of the epoch {name}: give a fingerprint"
+                "another program makes the fingerprints of the epoch {name}: give a fingerprint"
             ))
         };
         let (of_text, of_html) = match &origin {

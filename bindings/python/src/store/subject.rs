@@ -89,7 +89,7 @@ fn of_document(snapshot: &Snapshot, epoch: Epoch, document: &Document) -> Result
     let origin = Origin::of(snapshot, epoch)?.ok_or_else(|| {
         let number = epoch.number();
         Error::InvalidArgument(format!(
-            "simkeep does not make the fingerprints of epoch {number}: give a fingerprint, not text or html"
+            "another program makes the fingerprints of epoch {number}: give a fingerprint, not text or html"
         ))
     })?;
     Ok(origin.fingerprinter()?.of_page(document)?)

@@ -287,7 +287,7 @@ def test_replaced_store_at_the_same_uri_is_detected(tmp_path: Path, cache: "Cach
     (last,) = resolved(cache, there.uri)
     pinned._close_idle(0)
     assert (last.generation, pages(last)) == (1, 101)
-    with pytest.raises(simkeep.InvalidArgumentError, match="another state by now"):
+    with pytest.raises(simkeep.InvalidArgumentError, match="other content"):
         pages(after)
 
 
