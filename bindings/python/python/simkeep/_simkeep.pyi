@@ -6130,7 +6130,11 @@ class View:
         """
 
     def all_pairs(
-        self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.FingerprintPairs]
+        self,
+        k: int | None = None,
+        *,
+        progress: Progress | None = None,
+        **like: Unpack[_types.FingerprintPairs],
     ) -> Stream[NearPair]:
         """All pairs of different fingerprints of pages within k bits of each other, in no particular
         order.
@@ -6250,7 +6254,7 @@ class View:
     def compaction_estimate(self) -> CompactionEstimate:
         """Estimates the space that `compact` would free.
 
-        The space space is the data that newer segments repeat, and the fingerprint tables of ended
+        The freed space is the data that newer segments repeat, and the fingerprint tables of ended
         epochs. Costs as much as `overview`.
         """
 
