@@ -354,7 +354,8 @@ impl fmt::Display for HistoryEntry {
     }
 }
 
-/// A page's history in order of time. Visits at one time are in order of digest, then fingerprint.
+/// A page's history in order of time. Visits with equal times are in order of digest,
+/// then fingerprint.
 /// Restatements follow their visit, and properties come last among the entries of one time.
 pub type History = Vec<HistoryEntry>;
 

@@ -38,9 +38,10 @@ impl Interval {
     ///
     /// [`RecrawlError::Value`] for zero, or for more than 4,000,000 days.
     pub fn from_seconds(seconds: u64) -> Result<Interval> {
-        NonZeroU64::new(seconds).filter(|seconds| seconds.get() <= SECONDS_MAX).map(Interval).ok_or(
-            RecrawlError::Value { name: "seconds", takes: "from 1 to those of 4,000,000 days" },
-        )
+        NonZeroU64::new(seconds)
+            .filter(|seconds| seconds.get() <= SECONDS_MAX)
+            .map(Interval)
+            .ok_or(RecrawlError::Value { name: "seconds", takes: "from 1 to 345,600,000,000" })
     }
 
     /// An interval of 365 days.

@@ -350,7 +350,7 @@ pub(super) struct BeliefKey {
 }
 
 impl BeliefKey {
-    /// Returns the key in the lower 52 bits.
+    /// Returns a number whose lower 52 bits are the key.
     pub(super) fn bits(self) -> u64 {
         let index = match self.index {
             None => 0,

@@ -3,7 +3,8 @@
 use std::ffi::c_char;
 
 /// A column of texts. Text `i` has the bytes from `bytes + offsets[i]` to `bytes + offsets[i + 1]`,
-/// not NUL-terminated. The column is valid as long as its source.
+/// not NUL-terminated. The texts are valid as long as the object that they
+/// were taken from.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Texts {

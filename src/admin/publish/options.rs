@@ -80,7 +80,7 @@ pub struct Publication {
 pub struct GenerationInfo {
     /// The number of the generation, larger than the numbers of all earlier generations.
     pub number: u64,
-    /// The number of the store.
+    /// The identifier of the store.
     pub store: u64,
     /// The time when the generation was published, by the clock of the publisher.
     pub written: SystemTime,

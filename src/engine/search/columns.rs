@@ -54,7 +54,7 @@ impl<'v> FingerprintColumns<'v> {
             let sum = u32::try_from(len).ok().and_then(|len| end.checked_add(len));
             // A join numbers fingerprints with 32 bits, over all components together.
             end = sum.ok_or(Error::Limit {
-                what: "fingerprints to read at once",
+                what: "a batch of fingerprints",
                 max: u32::MAX.into(),
                 instead: "restrict the query to a prefix, or search for the pages near some \
                      fingerprints",

@@ -58,7 +58,7 @@ pub(super) fn page_index(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
         let start = number(reader.u64()?);
         reader.line(match group {
             group if group < groups => format!("group {} starts at {start}", number(group)),
-            0 => format!("no group: the section ends at {start}"),
+            0 => format!("no group starts at {start}: the section ends there"),
             _ => format!("and ends at {start}, with the section"),
         })
     })

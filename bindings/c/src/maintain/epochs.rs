@@ -34,7 +34,8 @@ structure! {
         number: u32 = of.epoch.number(),
         /// The role of the epoch, a `simkeep_role`.
         role: i32 = RoleCode::of(of.role) as i32,
-        /// The name of the epoch, not NUL-terminated. Valid as long as its source.
+        /// The name of the epoch, not NUL-terminated. Valid as long as the object that
+        /// it was taken from.
         name: *const c_char = of.name.as_ptr().cast(),
         /// The length of `name` in bytes.
         name_len: usize = of.name.len(),

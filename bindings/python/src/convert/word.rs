@@ -134,7 +134,7 @@ words! {
         Near = "near",
         Other = "other",
     }
-    /// The size of a change, from a distance.
+    /// The size class of a change, which depends on the distance.
     Band {
         None = "none",
         Minor = "minor",

@@ -128,7 +128,8 @@ pub(crate) fn with<'py>(
     })?;
     match (plan, learned) {
         (Some(_), Some(_)) => {
-            let what = "plan and learned exclude each other: a plan contains its priors";
+            let what =
+                "give either plan= or learned=, not both: a plan already contains learned priors";
             Err(PyTypeError::new_err(what))
         }
         (Some(plan), None) => Ok(due.plan(&plan.get().0)),

@@ -8,13 +8,13 @@ use crate::time;
 /// The keys of texts in other JSON formats.
 #[derive(Args, Clone)]
 pub(crate) struct InputKeyArgs {
-    /// Key of the URL or name, such as metadata.id [default: url]
+    /// Key that has the URL or name, such as metadata.id [default: url]
     #[arg(long, value_name = "KEY", help_heading = HEADING)]
     url_key: Option<KeyPath>,
-    /// Key of the text [default: text]
+    /// Key that has the text [default: text]
     #[arg(long, value_name = "KEY", help_heading = HEADING)]
     text_key: Option<KeyPath>,
-    /// Key of the time [default: t]
+    /// Key that has the time [default: t]
     #[arg(long, value_name = "KEY", help_heading = HEADING)]
     time_key: Option<KeyPath>,
     /// Time of texts without a time

@@ -40,8 +40,9 @@ Each line has a verdict, the distance in bits, a priority and the page:
   reverted  content that the page had earlier
   gone      no content any more, or the second store does not know the page
 
-The priority orders pages for processing: the weight of a new page; for a change, the
-weight times min(1, distance / 32), or the whole weight if the distance is unknown.
+Process pages of high priority first. The priority of a new page is its weight. The priority
+of a changed page is its weight times min(1, distance / 32), or its weight if the distance is
+unknown.
 
 Exits with 0, also if nothing differs."#)]
 pub(crate) struct DiffArgs {

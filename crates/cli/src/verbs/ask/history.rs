@@ -27,7 +27,7 @@ use simkeep_formats::escape;
   simkeep history crawl.simkeep https://example.com/terms --json
 
 In a text of fewer than 100 words a distance means little. A text of fewer than 8 words
-has no fingerprint, and its digest decides.
+has no fingerprint: only its digest shows whether it changed.
 
 Exits with 1 if the page is unknown, or had no content at the time."#)]
 pub(crate) struct HistoryArgs {

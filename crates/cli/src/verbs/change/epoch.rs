@@ -23,11 +23,11 @@ use crate::output::words::{count, many};
 
 /// Show and change how a store makes fingerprints
 ///
-/// An epoch is an extractor, a recipe and perhaps a table of document frequencies. Only
-/// fingerprints of one epoch are compared. After a new epoch begins, `ingest` makes fingerprints of
-/// the newest two, so that changes are still measured. End the old one when pages have been seen
-/// again or restated. Two epochs can also stay side by side: one with the role change for verdicts,
-/// one with the role near for near-duplicates.
+/// An epoch is one way to make fingerprints: an extractor, a recipe and perhaps a table of document
+/// frequencies. Only fingerprints of one epoch are compared. After a new epoch begins, `ingest`
+/// makes fingerprints of the newest two, so that changes are still measured. End the old one when
+/// pages have been seen again or restated. Two epochs can also stay side by side: one with the role
+/// change for verdicts, one with the role near for near-duplicates.
 #[derive(Args)]
 #[command(after_long_help = r#"Examples:
   simkeep epoch list crawl.simkeep

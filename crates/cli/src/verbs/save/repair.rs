@@ -29,8 +29,8 @@ A catalog that cannot be read as a whole is read part by part.
 Forgotten pages stay forgotten. If lost operations may have forgotten pages that cannot
 be named, nothing is saved unless --keep-forgotten is given.
 
-Exits with 4 if something was lost. A run that is killed leaves no store, or the complete
-one: run it again."#)]
+Exits with 4 if something was lost. A killed run leaves the complete store, or
+no store: then run it again."#)]
 pub(crate) struct RepairArgs {
     /// Directory of the new store: new or empty
     #[arg(long, value_name = "DIR")]

@@ -20,7 +20,7 @@ use crate::verbs::ask::cluster::ClusteringArgs;
 pub(crate) struct DedupArgs {
     #[command(flatten)]
     pub(super) asked: ClusteringArgs,
-    /// Classes whose pages may replace pages of any class
+    /// Classes whose pages may be kept in place of pages of any class
     #[arg(long, value_name = "CLASSES")]
     pub(super) open: Option<Classes>,
     /// Pages to list, 0 for none [default: 100; all with --json]

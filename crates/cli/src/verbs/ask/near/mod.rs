@@ -56,7 +56,7 @@ finds near-duplicates, for a fingerprint the only such epoch that has pages. --e
 chooses another.
 
 A --batch is answered many lines at a time, in order, at a fraction of the cost. Blank
-lines are skipped. A broken line is reported in its place; then the exit code is 3.
+lines are skipped. The answer to a broken line is an error, and the exit code is 3.
 
 A text of fewer than 8 words has no fingerprint, and nothing is near it.
 

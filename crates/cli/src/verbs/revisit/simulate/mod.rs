@@ -53,7 +53,7 @@ pub(crate) struct SimulateArgs {
     /// Time to learn before measuring [default: a quarter]
     #[arg(long, value_name = "DURATION", value_parser = time::duration)]
     warm_up: Option<Duration>,
-    /// Time between rounds of visits [default: 6h or longer]
+    /// Time between rounds of visits [default: 6h, more for long crawls]
     #[arg(long, value_name = "DURATION", value_parser = time::interval)]
     step: Option<Interval>,
     /// With --random, days to simulate
