@@ -121,8 +121,10 @@ fn ties_come_in_surt_order_in_any_memory() {
 #[test]
 fn heaviest_of_equal_pages_are_due_first() {
     let (store, mut weights) = (create(&SimDisk::new(), small()), Vec::new());
-    for page in 0..120_u32 {
-        let (url, weight) = (format!("http://example.com/{page}"), 1.0 + f64::from(page) / 128.0);
+    // More pages than are compared with one threshold.
+    for page in 0..2000_u32 {
+        let weight = 1.0 + f64::from(page) / 2048.0;
+        let url = format!("http://example.com/{page:04}");
         // Far from all other fingerprints.
         let fingerprint = u64::from(page + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let visit = Observation::content(&url, ms(DAY), fingerprint, Epoch::from_number(0));

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::thread;
 
 use simkeep::disk::{FileName, OpKind, SimDisk};
-use simkeep::{Epoch, Forgotten, Observation, Options, Progress, Role, Scope, Store, Verdict};
+use simkeep::{
+    Epoch, Forgotten, Observation, Options, Prefix, Progress, Role, Scope, Snapshot, Store, Verdict,
+};
 use simkeep_testing::compare::{check_store, check_view};
 use simkeep_testing::disks::Gate;
 use simkeep_testing::model::Model;
@@ -44,6 +46,37 @@ fn then(store: Store, disk: &mut SimDisk, then: BetweenOperations) -> Store {
         }
     }
     store
+}
+
+/// The pages after an inner prefix are hidden by the outer one.
+#[test]
+fn prefix_around_a_forgotten_one_hides_the_rest() {
+    for forgotten_together in [false, true] {
+        let disk = SimDisk::new();
+        let store = create(&disk, small());
+        let urls = ["/a", "/b/1", "/b/2", "/c"].map(|path| format!("https://example.com{path}"));
+        for url in &urls {
+            store.observe(Observation::content(url, ms(1), 5, Epoch::from_number(0))).unwrap();
+        }
+        // The pages are in a segment, and the memtable hides them.
+        store.seal().unwrap();
+        let known =
+            |view: &Snapshot| urls.each_ref().map(|url| view.latest(url).unwrap().is_some());
+        let forget = |prefix: &str| {
+            store.forget(Scope::Prefix(Prefix::parse(prefix).unwrap())).unwrap();
+        };
+        let before = store.snapshot();
+        forget("example.com/b");
+        let between = store.snapshot();
+        if !forgotten_together {
+            store.seal().unwrap();
+        }
+        forget("example.com/");
+        assert_eq!(known(&before), [true; 4]);
+        assert_eq!(known(&between), [true, false, false, true]);
+        assert_eq!(known(&store.snapshot()), [false; 4]);
+        assert_eq!(store.snapshot().scan(None).count(), 0);
+    }
 }
 
 /// Every way in which observing, forgetting and observing again can be spread over components.
