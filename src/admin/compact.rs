@@ -39,6 +39,22 @@ pub struct Compacted {
 
 impl Compacted {
     /// The number of bytes by which the store shrank.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Scope, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// store.observe(Observation::gone(url, Time::now()))?;
+    /// store.seal()?;
+    /// store.forget(Scope::Url(url))?;
+    /// let compacted = store.compact(&Progress::default())?;
+    /// println!("the store is {} bytes smaller", compacted.freed_bytes());
+    /// assert!(compacted.segment_bytes < compacted.segment_bytes_before);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn freed_bytes(&self) -> u64 {
         let before = self.segment_bytes_before + self.catalog_bytes_before;

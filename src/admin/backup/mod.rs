@@ -193,6 +193,20 @@ settings! {
 }
 
 /// The result of a backup.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::backup::BackupOptions;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// let made = store.backup(dir.path().join("backup"), BackupOptions::default())?;
+/// assert_eq!((made.pages, made.visits, made.earlier), (1, 1, None));
+/// println!("{} files are links, {} are copies", made.linked.files, made.copied.files);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackedUp {
@@ -222,6 +236,19 @@ pub struct BackedUp {
 
 impl BackedUp {
     /// The number of bytes written: the catalog and the copied files.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Store};
+    /// use simkeep::backup::BackupOptions;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// // An empty store has no segments, so the backup only writes a catalog.
+    /// let made = store.backup(dir.path().join("backup"), BackupOptions::default())?;
+    /// assert_eq!(made.bytes_written(), made.catalog_bytes);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn bytes_written(&self) -> u64 {
         self.copied.bytes + self.catalog_bytes

@@ -13,6 +13,21 @@ pub(crate) use placed::{CopyCounts, PlacedFiles, check_whole};
 pub(crate) use source::{CopySource, newest};
 
 /// A number of segments and tables of document frequencies.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::backup::BackupOptions;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// store.seal()?; // writes a segment
+/// let options = BackupOptions::default().copy(true);
+/// let copied = store.backup(dir.path().join("backup"), options)?.copied;
+/// assert_eq!((copied.files, copied.bytes), (1, store.stats()?.segment_bytes));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileCount {

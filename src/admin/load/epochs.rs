@@ -125,6 +125,18 @@ impl LoadEpochs {
     /// Returns the number in the load of the epoch with this name. If the store has no epoch of
     /// this name, one begins with the given options.
     ///
+    /// ```
+    /// use simkeep::Role;
+    /// use simkeep::load::LoadEpochs;
+    /// # fn main() -> simkeep::Result<()> {
+    /// let epochs = LoadEpochs::default();
+    /// let epoch = epochs.named("my-hash/1", Role::Both)?;
+    /// assert_eq!(epochs.named("my-hash/1", Role::Both)?, epoch);
+    /// assert!(epochs.named("my-hash/1", Role::Near).is_err()); // other options
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::InvalidArgument`] for a name that is empty or has control characters, or was
@@ -137,6 +149,24 @@ impl LoadEpochs {
     /// Returns the number in the load of an epoch whose fingerprints simkeep makes. If the store
     /// has no epoch of this name, one begins with the given options. The epoch's table of document
     /// frequencies, if it has one, is copied into the store.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Origin, Role, Store, Time};
+    /// use simkeep::load::{LoadEpochs, LoadOptions};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epochs = LoadEpochs::default();
+    /// let origin = Origin::new("strict".parse().unwrap());
+    /// let epoch = epochs.origin(&origin, Role::Both)?;
+    /// let text = "You may use this site if you behave well.";
+    /// let fingerprint = origin.fingerprinter()?.of_text(text)?;
+    /// let visit = Observation::content("https://example.com/terms", Time::now(), fingerprint, epoch);
+    /// let loaded = store.load([Ok(visit)], LoadOptions::default().epochs(epochs))?;
+    /// assert_eq!(loaded.begun[0].name, origin.name());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -156,6 +186,25 @@ impl LoadEpochs {
     /// order, and their tables of document frequencies are copied. An epoch whose name the store
     /// already has keeps the store's options. An epoch that has ended in the other store ends in
     /// this store, too, unless pages use it.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use simkeep::load::{LoadEpochs, LoadOptions};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let other = Store::create(dir.path().join("other"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// other.observe(Observation::content(url, Time::now(), 7, other.change_epoch()))?;
+    ///
+    /// let epochs = LoadEpochs::default();
+    /// let numbers = epochs.of(&other.snapshot())?;
+    /// let all = other.snapshot().observations(None).renumbered(numbers);
+    /// let loaded = store.load(all, LoadOptions::default().epochs(epochs))?;
+    /// assert_eq!((loaded.visits, loaded.begun.len()), (1, 0)); // both stores have the epoch
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

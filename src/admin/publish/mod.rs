@@ -209,6 +209,21 @@ pub fn is_published(at: impl Into<Location>) -> Result<bool> {
 
 /// Reads and checks all files of a generation.
 ///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::publish::{PublishOptions, check};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let to = dir.path().join("published");
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// let made = store.publish(&to, PublishOptions::default())?;
+/// check(&to, made.generation, &Progress::default())?;
+/// assert!(check(&to, made.generation + 1, &Progress::default()).is_err()); // does not exist
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 ///
 /// [`Error::Corrupt`] reports the first damaged file, [`Error::Io`] a missing file;

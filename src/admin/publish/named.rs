@@ -19,6 +19,23 @@ use crate::segment::SegmentFrame;
 const FINGERPRINT_BYTES: u64 = 8;
 
 /// A file of a generation.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::publish::{PublishOptions, files};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let to = dir.path().join("published");
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// let made = store.publish(&to, PublishOptions::default())?;
+/// for file in files(&to, made.generation)? {
+///     // A copy of the file is complete once it has this size.
+///     assert_eq!(to.join(&file.name).metadata().unwrap().len(), file.bytes);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PublishedFile {
@@ -67,6 +84,23 @@ pub fn files(at: impl Into<Location>, generation: u64) -> Result<Vec<PublishedFi
 }
 
 /// Reads and checks one file of a generation. The other files need not exist.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::publish::{PublishOptions, check_file, files};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let to = dir.path().join("published");
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// let made = store.publish(&to, PublishOptions::default())?;
+/// let (name, progress) = (&files(&to, made.generation)?[0].name, Progress::default());
+/// check_file(&to, made.generation, name, &progress)?;
+/// std::fs::remove_file(to.join(name)).unwrap(); // as if the file had not arrived yet
+/// assert!(check_file(&to, made.generation, name, &progress).is_err());
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 ///

@@ -34,6 +34,23 @@ settings! {
 }
 
 /// The result of publishing.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::publish::PublishOptions;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let to = dir.path().join("published");
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// let made = store.publish(&to, PublishOptions::default())?;
+/// assert_eq!((made.generation, made.is_new, made.checked.files), (1, true, 1));
+/// // Nothing has changed since, so there is no new generation.
+/// let again = store.publish(&to, PublishOptions::default())?;
+/// assert_eq!((again.generation, again.is_new, again.kept.files), (1, false, 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Publication {
@@ -75,6 +92,24 @@ pub struct Publication {
 }
 
 /// A published state of a store.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::publish::{PublishOptions, generations};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let to = dir.path().join("published");
+/// for ms in [1_000, 2_000] {
+///     store.observe(Observation::gone("https://example.com/", Time::from_ms(ms)?))?;
+///     store.publish(&to, PublishOptions::default())?;
+/// }
+/// let all = generations(&to)?;
+/// assert_eq!((all[1].number, all[1].sequence, all[1].files.files), (2, 2, 2));
+/// assert!(all[0].written <= all[1].written);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GenerationInfo {

@@ -26,6 +26,32 @@ settings! {
 }
 
 /// Data that a repair could not recover.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::repair::{RepairOptions, repair};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// # store.seal()?;
+/// # store.close()?;
+/// # let path = dir.path().join("store");
+/// # let mut segments = std::fs::read_dir(path.join("segments")).unwrap();
+/// # let segment = segments.next().unwrap().unwrap().path();
+/// # let mut bytes = std::fs::read(&segment).unwrap();
+/// # bytes[0x50] ^= 1;
+/// # std::fs::write(&segment, bytes).unwrap();
+/// // A byte of the only page is damaged.
+/// let repaired = repair(&path, dir.path().join("repaired"), RepairOptions::default())?;
+/// for loss in &repaired.lost {
+///     println!("{}: {}", loss.file, loss.why);
+/// }
+/// let loss = &repaired.lost[0];
+/// assert!(loss.bytes.as_ref().is_some_and(|bytes| bytes.contains(&0x50)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {
@@ -48,6 +74,21 @@ pub struct Loss {
 }
 
 /// The result of a repair.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::repair::{RepairOptions, repair};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// store.close()?;
+/// let (old, new) = (dir.path().join("store"), dir.path().join("repaired"));
+/// let repaired = repair(&old, &new, RepairOptions::default())?;
+/// assert_eq!((repaired.pages, repaired.visits, repaired.lost.len()), (1, 1, 0));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repaired {
@@ -80,6 +121,20 @@ pub struct Repaired {
 
 impl Repaired {
     /// Whether everything was recovered, without forgotten data.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Store};
+    /// use simkeep::repair::{RepairOptions, repair};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # store.close()?;
+    /// # let (old, new) = (dir.path().join("store"), dir.path().join("repaired"));
+    /// let repaired = repair(&old, &new, RepairOptions::default())?;
+    /// assert!(repaired.is_whole()); // the old store can be removed
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_whole(&self) -> bool {
         self.lost.is_empty()
             && self.lost_visits == 0

@@ -31,6 +31,23 @@ settings! {
 }
 
 /// The result of a check.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::verify::VerifyOptions;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// store.seal()?;
+/// let verified = store.verify(VerifyOptions::default())?;
+/// assert_eq!((verified.pages, verified.visits), (1, 1));
+/// for flaw in &verified.flaws {
+///     println!("{flaw}"); // the file, the byte, and the damage
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verified {
@@ -53,11 +70,36 @@ pub struct Verified {
 
 impl Verified {
     /// Whether no flaw was found.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Store};
+    /// use simkeep::verify::VerifyOptions;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let verified = store.verify(VerifyOptions::default())?;
+    /// assert!(verified.is_sound());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_sound(&self) -> bool {
         self.flaws.is_empty()
     }
 
     /// Returns this result, if nothing is damaged.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Store};
+    /// use simkeep::verify::VerifyOptions;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// // An error if anything is damaged.
+    /// let verified = store.verify(VerifyOptions::default())?.sound()?;
+    /// println!("{} bytes are sound", verified.bytes);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -67,6 +109,19 @@ impl Verified {
     }
 
     /// The number of flaws.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Store};
+    /// use simkeep::verify::VerifyOptions;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// // Counts all flaws, and describes the first of them.
+    /// let verified = store.verify(VerifyOptions::default().flaws_max(1))?;
+    /// assert_eq!(verified.flaw_count(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn flaw_count(&self) -> u64 {
         self.flaws.len() as u64 + self.more_flaws
     }
