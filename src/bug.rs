@@ -13,6 +13,17 @@ use std::fmt;
 use std::panic::Location;
 
 /// A broken invariant: a bug in simkeep.
+///
+/// ```
+/// use simkeep::Error;
+/// /// Shows an error to the operator.
+/// fn show(error: &Error) {
+///     match error {
+///         Error::Bug(bug) => eprintln!("please report this: {bug}"),
+///         other => eprintln!("{other}"),
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bug {
     /// The condition that should be true; `None` if a panic stopped an operation halfway.

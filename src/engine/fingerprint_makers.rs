@@ -18,6 +18,21 @@ impl Origin {
     /// elsewhere, under a name without meaning to simkeep. Reads and checks the epoch's table, if
     /// it has a table.
     ///
+    /// ```
+    /// # use simkeep::{Options, Origin, Role, Store};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let snapshot = store.snapshot();
+    /// let origin = Origin::of(&snapshot, snapshot.change_epoch())?.unwrap();
+    /// assert_eq!(origin.name(), "html/3 words2-sqrt/2");
+    /// // Fingerprints that are made elsewhere have no origin.
+    /// let mine = store.register_epoch("my own hashes", Role::Near)?;
+    /// assert!(Origin::of(&store.snapshot(), mine)?.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`]; [`Error::InvalidArgument`] if an earlier

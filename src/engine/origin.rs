@@ -97,12 +97,27 @@ impl Default for Origin {
 impl Origin {
     /// Creates an origin with the recipe `recipe`, for texts extracted by simkeep's own rules,
     /// [`EXTRACTOR`].
+    ///
+    /// ```
+    /// use simkeep::{Origin, fingerprint::Recipe};
+    /// assert_eq!(Origin::new(Recipe::words(3)).name(), "html/3 words3-sqrt/2");
+    /// ```
     pub fn new(recipe: Recipe) -> Origin {
         Origin { extractor: Some(EXTRACTOR.to_owned()), recipe, table: None }
     }
 
     /// Sets the extractor, for texts that do not come from simkeep's extractor. `name` is its name
     /// with its version.
+    ///
+    /// ```
+    /// use simkeep::{Origin, fingerprint::Recipe};
+    /// # fn main() -> simkeep::Result<()> {
+    /// let origin = Origin::new(Recipe::DEFAULT).extractor("readability/2")?;
+    /// assert_eq!(origin.name(), "readability/2 words2-sqrt/2");
+    /// assert!(Origin::default().extractor("my extractor").is_err()); // a space
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -119,6 +134,24 @@ impl Origin {
 
     /// Adds the table of document frequencies, for a recipe that uses one.
     ///
+    /// ```
+    /// use simkeep::Origin;
+    /// use simkeep::df::FrequencyCounter;
+    /// use simkeep::fingerprint::Recipe;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("crawl.df");
+    /// let recipe: Recipe = "words-idf".parse().unwrap();
+    /// let mut counter = FrequencyCounter::new(&recipe, &path, 1 << 20)?;
+    /// for text in ["the red house", "the green house", "the blue car"] {
+    ///     counter.add(text)?;
+    /// }
+    /// let origin = Origin::new(recipe).table(counter.freeze(1)?)?;
+    /// assert_ne!(origin.fingerprinter()?.of_text("the red car")?, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::InvalidArgument`] if the recipe uses no table, or has other features than the table.
@@ -134,6 +167,18 @@ impl Origin {
     }
 
     /// The name of the epoch: the extractor, the recipe, and the checksum of the table.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Store};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// // The name of the first epoch of a store.
+    /// let snapshot = store.snapshot();
+    /// assert_eq!(snapshot.epochs()[0].name, simkeep::Origin::default().name());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn name(&self) -> String {
         let table = self.table.as_ref().map(|table| table.id());
         let extractor = self.extractor.as_deref();
@@ -167,6 +212,11 @@ impl Origin {
     }
 
     /// The recipe.
+    ///
+    /// ```
+    /// use simkeep::{Origin, fingerprint::Recipe};
+    /// assert_eq!(*Origin::default().recipe(), Recipe::DEFAULT);
+    /// ```
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
     }
@@ -177,6 +227,23 @@ impl Origin {
     }
 
     /// Creates a fingerprinter for the epoch.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Origin, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let snapshot = store.snapshot();
+    /// let epoch = snapshot.change_epoch();
+    /// let origin = Origin::of(&snapshot, epoch)?.unwrap();
+    /// let mut fingerprinter = origin.fingerprinter()?; // for all pages of the crawl
+    /// let text = "The quick brown fox jumps over the lazy dog, and runs away";
+    /// let fingerprint = fingerprinter.of_text(text)?;
+    /// store.observe(Observation::content("https://example.com/", Time::now(), fingerprint, epoch))?;
+    /// # assert_eq!(store.snapshot().near(fingerprint, 0)?.near.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

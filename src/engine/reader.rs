@@ -204,6 +204,21 @@ impl Reader {
     }
 
     /// The number of the current generation; `None` if the reader reads a store.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Reader, Store, Time};
+    /// use simkeep::publish::PublishOptions;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+    /// store.publish(dir.path().join("published"), PublishOptions::default())?;
+    /// let reader = Reader::open(dir.path().join("published"))?;
+    /// assert_eq!(reader.generation(), Some(1));
+    /// assert_eq!(Reader::open(dir.path().join("store"))?.generation(), None);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn generation(&self) -> Option<u64> {
         match self.follows {
             FollowMode::Store => None,
@@ -313,6 +328,21 @@ impl Reader {
 
     /// The current state. The snapshot does not change when the reader is refreshed. Costs as much
     /// as cloning a snapshot.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Reader, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+    /// let mut reader = Reader::open(dir.path().join("store"))?;
+    /// let before = reader.snapshot();
+    /// store.observe(Observation::gone("https://example.org/", Time::now()))?;
+    /// reader.refresh()?;
+    /// assert_eq!((before.scan(None).count(), reader.snapshot().scan(None).count()), (1, 2));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn snapshot(&self) -> Snapshot {
         self.state.now.clone()
     }
@@ -321,12 +351,39 @@ impl Reader {
     /// active: the time when the reader looked. If the reader [fell back](Self::fell_back), the
     /// time when the writer published the state, by the writer's clock; for a generation, the time
     /// when it was published. `None` without a writer.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Reader, Store};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let reader = Reader::open(dir.path().join("store"))?;
+    /// assert!(reader.written().is_some()); // the store is open for writing
+    /// store.close()?;
+    /// assert_eq!(Reader::open(dir.path().join("store"))?.written(), None);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn written(&self) -> Option<SystemTime> {
         self.state.written
     }
 
     /// Whether the reader shows only the sealed state, because the writer's commits followed each
     /// other too fast.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Reader, Store};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let reader = Reader::open(dir.path().join("store"))?;
+    /// if reader.fell_back() {
+    ///     println!("{} operations are not visible yet", reader.behind());
+    /// }
+    /// # assert!(!reader.fell_back());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn fell_back(&self) -> bool {
         self.state.fell_back
     }
@@ -337,6 +394,19 @@ impl Reader {
     ///
     /// For a generation, the number of operations in the newest generation that the reader lacks; 0
     /// if the newest generation cannot be read now.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Reader, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let reader = Reader::open(dir.path().join("store"))?;
+    /// assert_eq!(reader.behind(), 0);
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+    /// assert_eq!(reader.behind(), 1); // until the reader is refreshed
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn behind(&self) -> u64 {
         let there = match self.follows {
             FollowMode::Store => mark::read(&*self.disk).sequence,
@@ -352,6 +422,18 @@ impl Reader {
     }
 
     /// Sizes of the current state. Reads no table.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Reader, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+    /// let stats = Reader::open(dir.path().join("store"))?.stats()?;
+    /// assert_eq!((stats.pages, stats.unsealed_visits), (1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

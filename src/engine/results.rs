@@ -95,6 +95,27 @@ pub struct Original {
 }
 
 /// The evidence that the content of two pages is nearly the same.
+///
+/// ```
+/// # use simkeep::{Digest, Observation, Options, OriginalBy, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let epoch = store.change_epoch();
+/// let visits = [
+///     ("https://example.com/", 1_000, 0b00, Digest([1; 16])),
+///     ("https://example.org/", 2_000, 0b00, Digest([1; 16])), // the same bytes
+///     ("https://example.net/", 3_000, 0b01, Digest([2; 16])), // other bytes, one bit away
+/// ];
+/// let mut evidence = Vec::new();
+/// for (url, ms, fingerprint, digest) in visits {
+///     let seen = Observation::content(url, Time::from_ms(ms)?, fingerprint, epoch);
+///     evidence.push(store.observe(seen.digest(digest))?.original.map(|original| original.by));
+/// }
+/// assert_eq!(evidence, [None, Some(OriginalBy::Digest), Some(OriginalBy::Near)]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum OriginalBy {
@@ -326,6 +347,21 @@ pub enum HistoryEntry {
 
 impl HistoryEntry {
     /// The entry, without its verdict.
+    ///
+    /// ```
+    /// # use simkeep::{Entry, Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// store.observe(Observation::gone(url, Time::from_ms(1_000)?).weight(2.0))?;
+    /// // The visit, and the weight that was set with it.
+    /// let entries: Vec<Entry> = store.history(url)?.iter().map(|entry| entry.entry()).collect();
+    /// assert!(entries[0].is_visit());
+    /// assert_eq!(entries[1].weight().map(|weight| weight.get()), Some(2.0));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn entry(&self) -> Entry {
         match *self {
             HistoryEntry::Visit { visit, .. } => Entry::Visit(visit),
@@ -335,6 +371,19 @@ impl HistoryEntry {
     }
 
     /// The visit, with its verdict after all earlier visits; `None` for other entries.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time, Verdict};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// store.observe(Observation::gone(url, Time::from_ms(1_000)?).status(410))?;
+    /// let (visit, verdict) = store.history(url)?[0].visit().unwrap();
+    /// assert_eq!((visit.status, verdict), (Some(410), Verdict::Gone));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn visit(&self) -> Option<(Visit, Verdict)> {
         match *self {
             HistoryEntry::Visit { visit, verdict, .. } => Some((visit, verdict)),
@@ -357,6 +406,22 @@ impl fmt::Display for HistoryEntry {
 /// A page's history in order of time. Visits with equal times are in order of digest,
 /// then fingerprint.
 /// Restatements follow their visit, and properties come last among the entries of one time.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// for (ms, fingerprint) in [(1_000, 0x00), (2_000, 0xff)] {
+///     store.observe(Observation::content(url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// }
+/// let history: simkeep::History = store.history(url)?;
+/// let times: Vec<i64> = history.iter().map(|entry| entry.entry().time().as_ms()).collect();
+/// assert_eq!(times, [1_000, 2_000]);
+/// # Ok(())
+/// # }
+/// ```
 pub type History = Vec<HistoryEntry>;
 
 /// The current state of a page.

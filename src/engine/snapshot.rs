@@ -90,17 +90,57 @@ impl Snapshot {
     }
 
     /// The number of the last operation in the snapshot.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let before = store.snapshot();
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+    /// assert_eq!((before.sequence(), store.snapshot().sequence()), (0, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn sequence(&self) -> u64 {
         self.sequence
     }
 
     /// All epochs, by number.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Role, Store};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.register_epoch("perceptual hash 1.2", Role::Near)?;
+    /// let snapshot = store.snapshot();
+    /// for info in snapshot.epochs() {
+    ///     println!("{}: {}", info.epoch.number(), info.name);
+    /// }
+    /// assert_eq!(snapshot.epochs()[1].role, Role::Near);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn epochs(&self) -> &[EpochInfo] {
         &self.view.epochs
     }
 
     /// The epoch that verdicts and their distances use: the newest epoch that has not ended and
     /// whose [role](crate::Role) detects changes.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Role, Store};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let new = store.register_epoch("my own hashes", Role::Change)?;
+    /// let snapshot = store.snapshot();
+    /// assert_eq!(snapshot.change_epoch(), new);
+    /// assert_ne!(snapshot.near_epoch(), new); // the role does not find near-duplicates
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn change_epoch(&self) -> Epoch {
         self.view.epochs.change()
     }
@@ -108,6 +148,19 @@ impl Snapshot {
     /// The epoch in which near-duplicates and copies are searched, unless a query sets another
     /// epoch: the newest epoch that has not ended and whose [role](crate::Role) finds
     /// near-duplicates.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Role, Store};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let new = store.register_epoch("my own hashes", Role::Near)?;
+    /// let snapshot = store.snapshot();
+    /// assert_eq!(snapshot.near_epoch(), new);
+    /// assert_ne!(snapshot.change_epoch(), new); // the role does not detect changes
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn near_epoch(&self) -> Epoch {
         self.view.epochs.near()
     }
@@ -239,6 +292,21 @@ impl Snapshot {
 
     /// The number of distinct fingerprints of an epoch that can be searched. A fingerprint counts
     /// once for each segment that has it. Reads no table.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// for (path, fingerprint) in [("a", 7), ("b", 7), ("c", 8)] {
+    ///     let url = format!("https://example.com/{path}");
+    ///     store.observe(Observation::content(&url, Time::now(), fingerprint, epoch))?;
+    /// }
+    /// assert_eq!(store.snapshot().fingerprints(epoch), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn fingerprints(&self, epoch: Epoch) -> u64 {
         self.view.components().map(|component| u64::from(component.fingerprints(epoch.0))).sum()
     }
@@ -275,6 +343,19 @@ impl Snapshot {
     /// opened with [another distance](crate::Options::near_distance). The distance is 3 if
     /// fingerprints are made elsewhere, under a name without meaning to simkeep, or if the epoch
     /// does not exist. Reads no file.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Origin, Role, Store};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let strict = store.begin_epoch(&Origin::new("strict".parse().unwrap()), Role::Near)?;
+    /// let snapshot = store.snapshot();
+    /// assert_eq!(snapshot.near_distance(snapshot.change_epoch()), 3); // the default recipe
+    /// assert_eq!(snapshot.near_distance(strict), 5);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn near_distance(&self, epoch: Epoch) -> u32 {
         self.view.epochs.near_distance(epoch, self.view.near_distance)
     }
@@ -301,6 +382,18 @@ impl Snapshot {
 
     /// The name of the file in the store's directory that has an epoch's table of document
     /// frequencies. `None` if the epoch has no table, or has ended. Reads no file.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Store};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let snapshot = store.snapshot();
+    /// // The default recipe uses no table.
+    /// assert_eq!(snapshot.table_file(snapshot.change_epoch()), None);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn table_file(&self, epoch: Epoch) -> Option<String> {
         let info = find_epoch(self.epochs(), epoch).filter(|info| has_table(info));
         info.map(|info| self.view.files.table(info).to_string())

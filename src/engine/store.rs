@@ -21,6 +21,21 @@ impl Store {
     /// Waits until no seal and no merge is due. Without background work, does the seals and merges
     /// itself.
     ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// for ms in 0..10 {
+    ///     store.observe(Observation::gone("https://example.com/", Time::from_ms(ms)?))?;
+    ///     store.seal()?;
+    /// }
+    /// store.wait_idle()?; // the segments are merged as far as they should be
+    /// assert!(store.stats()?.segments.len() < 10);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Io`] or [`Error::Corrupt`] if a merge fails because the disk is full or an input is
@@ -210,6 +225,21 @@ impl Store {
     /// Makes everything durable, stops background work and releases the lock. After this call,
     /// calls through other handles fail with [`Error::Closed`], except reads.
     ///
+    /// ```
+    /// # use simkeep::{Error, Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let other = store.clone();
+    /// store.observe(Observation::gone("https://example.com/", Time::from_ms(1_000)?))?;
+    /// store.close()?; // everything is durable now
+    /// let late = Observation::gone("https://example.com/", Time::from_ms(2_000)?);
+    /// assert!(matches!(other.observe(late), Err(Error::Closed)));
+    /// assert_eq!(other.history("https://example.com/")?.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Io`] or [`Error::Poisoned`] if not everything is durable.
@@ -318,11 +348,38 @@ impl Store {
 
     /// The current epoch for verdicts: [`Snapshot::change_epoch`] on a current snapshot.
     /// Observations belong to this epoch, unless another epoch has a role of its own.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time, fingerprint};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let text = "The quick brown fox jumps over the lazy dog, and runs away";
+    /// let (time, epoch) = (Time::now(), store.change_epoch());
+    /// let seen = Observation::content("https://example.com/", time, fingerprint::of_text(text), epoch);
+    /// assert!(store.observe(seen)?.novel);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn change_epoch(&self) -> Epoch {
         self.live().view().epochs.change()
     }
 
     /// Sizes of the store. Reads no table.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+    /// assert_eq!(store.stats()?.unsealed_visits, 1);
+    /// store.seal()?;
+    /// let stats = store.stats()?;
+    /// assert_eq!((stats.pages, stats.unsealed_visits, stats.segments.len()), (1, 0, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

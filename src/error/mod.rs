@@ -17,6 +17,20 @@ use crate::url::{PrefixError, UrlError};
 pub use kind::ErrorKind;
 
 /// The result of an operation on a store.
+///
+/// ```
+/// use simkeep::{Options, Reader, Store};
+/// # fn main() -> simkeep::Result<()> {
+/// /// Counts the pages of a store.
+/// fn pages(path: &std::path::Path) -> simkeep::Result<u64> {
+///     Ok(Reader::open(path)?.stats()?.pages)
+/// }
+/// # let dir = tempfile::tempdir().unwrap();
+/// # Store::create(dir.path().join("store"), Options::default())?.close()?;
+/// assert_eq!(pages(&dir.path().join("store"))?, 0);
+/// # Ok(())
+/// # }
+/// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Damage: the bytes of a file are not as they must be.

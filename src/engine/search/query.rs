@@ -125,6 +125,12 @@ pub struct Query {
 impl Query {
     /// Creates a search among the versions in force, in the
     /// [epoch of near-duplicates](crate::Snapshot::near_epoch), for at most 16 pages.
+    ///
+    /// ```
+    /// use simkeep::{Query, Versions};
+    /// let query = Query::new(0x0123_4567_89ab_cdef, 3);
+    /// assert_eq!((query.limit, query.versions), (16, Versions::InForce));
+    /// ```
     pub fn new(fingerprint: u64, k: u32) -> Query {
         Query {
             fingerprint,
@@ -168,6 +174,23 @@ impl Query {
     }
 
     /// Sets the fingerprint to search for.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Query, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// store.observe(Observation::content(url, Time::now(), 0xff, epoch))?;
+    /// // One query for several fingerprints.
+    /// let query = Query::new(0, 3).limit(100);
+    /// for (fingerprint, pages) in [(0xf0, 0), (0xfe, 1)] {
+    ///     let found = store.snapshot().search(&query.clone().fingerprint(fingerprint))?;
+    ///     assert_eq!(found.near.len(), pages);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn fingerprint(mut self, fingerprint: u64) -> Query {
         self.fingerprint = fingerprint;
@@ -175,6 +198,20 @@ impl Query {
     }
 
     /// Sets the largest Hamming distance.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Query, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// store.observe(Observation::content(url, Time::now(), 0b1111, epoch))?;
+    /// let query = Query::new(0b0000, 3);
+    /// assert!(store.snapshot().search(&query)?.near.is_empty());
+    /// assert_eq!(store.snapshot().search(&query.k(4))?.near[0].distance, 4);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn k(mut self, k: u32) -> Query {
         self.k = k;
@@ -183,6 +220,21 @@ impl Query {
 
     /// Sets the epoch whose fingerprints are searched. Default: the [epoch of
     /// near-duplicates](crate::Snapshot::near_epoch).
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Query, Role, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let texts = store.change_epoch();
+    /// store.observe(Observation::content("https://example.com/", Time::now(), 0x1234, texts))?;
+    /// store.register_epoch("perceptual hash 1.2", Role::Near)?; // searched from now on
+    /// let query = Query::new(0x1234, 3);
+    /// assert!(store.snapshot().search(&query)?.near.is_empty());
+    /// assert_eq!(store.snapshot().search(&query.epoch(texts))?.near.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn epoch(mut self, epoch: Epoch) -> Query {
         self.epoch = Some(epoch);
@@ -190,6 +242,21 @@ impl Query {
     }
 
     /// Sets the maximum number of pages to return.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Query, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// for page in 0..3 {
+    ///     let url = format!("https://example.com/{page}");
+    ///     store.observe(Observation::content(&url, Time::now(), 7, store.change_epoch()))?;
+    /// }
+    /// let found = store.snapshot().search(&Query::new(7, 3).limit(2))?;
+    /// assert_eq!((found.near.len(), found.complete), (2, false)); // there are more
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Query {
         self.limit = limit;
@@ -206,6 +273,13 @@ impl Query {
     /// `fingerprints` of the others (and 16 for each page that it may return), and is not
     /// [complete](Matches::complete). A search for all pages (a [`limit`](Query::limit) of
     /// `usize::MAX`) and a search under a prefix compare the whole bucket.
+    ///
+    /// ```
+    /// use simkeep::Query;
+    /// // Finds more pages of a large template, in more time.
+    /// let query = Query::new(0x0123_4567_89ab_cdef, 3).fingerprints(1 << 16);
+    /// assert_eq!(query.fingerprints, 65_536);
+    /// ```
     #[must_use]
     pub fn fingerprints(mut self, fingerprints: u32) -> Query {
         self.fingerprints = fingerprints;
@@ -214,6 +288,22 @@ impl Query {
 
     /// Sets which versions of a page are searched. Past versions cost reading a page's history for
     /// each hit.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Query, Store, Time, Versions};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// for (ms, fingerprint) in [(1_000, 0x00), (2_000, 0xff)] {
+    ///     store.observe(Observation::content(url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// }
+    /// let query = Query::new(0x00, 3);
+    /// assert!(store.snapshot().search(&query)?.near.is_empty()); // the page has changed
+    /// assert_eq!(store.snapshot().search(&query.versions(Versions::Ever))?.near.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn versions(mut self, versions: Versions) -> Query {
         self.versions = versions;
@@ -237,6 +327,22 @@ impl Query {
     }
 
     /// Excludes a page, such as the page whose own fingerprint is searched for.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Query, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// for url in ["https://example.com/", "https://example.org/copy"] {
+    ///     store.observe(Observation::content(url, Time::now(), 7, epoch))?;
+    /// }
+    /// // Pages near a page, without the page itself.
+    /// let found = store.snapshot().search(&Query::new(7, 3).exclude("https://example.com/"))?;
+    /// assert_eq!((found.near.len(), found.near[0].url.as_str()), (1, "https://example.org/copy"));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn exclude(mut self, url: impl Into<String>) -> Query {
         self.exclude = Some(url.into());
@@ -281,6 +387,21 @@ impl Query {
     /// increases the radius as long as the next radius is expected to fit in the remaining time.
     /// Then it scans outward until the time is up. [`Matches::within`] is the distance up to which
     /// all pages were searched.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Query, Store};
+    /// use std::time::Duration;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let query = Query::nearest(0x0123_4567_89ab_cdef, 10).budget(Duration::from_millis(5));
+    /// let found = store.snapshot().search(&query)?;
+    /// if !found.complete {
+    ///     println!("all pages up to {:?} bits away were searched", found.within);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn budget(mut self, time: Duration) -> Query {
         self.budget = Some(time);
@@ -290,6 +411,15 @@ impl Query {
     /// Limits the number of threads for many searches, or for work on all fingerprints. Default:
     /// the number of cores. A single search runs on the calling thread. A server that already runs
     /// one request per core sets 1.
+    ///
+    /// ```
+    /// use simkeep::Query;
+    /// use simkeep::query::FingerprintPairs;
+    /// // A join that leaves the other cores to the crawler.
+    /// let query = Query::new(0, 3).threads(1);
+    /// let pairs = FingerprintPairs::selected_by(&query);
+    /// # assert_eq!(query.threads, 1);
+    /// ```
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Query {
         self.threads = threads;

@@ -186,6 +186,22 @@ impl Store {
     /// Restates many contents, one after another. The restatements become durable together, in one
     /// commit or a few. If one of them is invalid (its URL, time or epoch), none is stored.
     ///
+    /// ```
+    /// # use simkeep::{Observation, Options, RestateOutcome, Restatement, Role, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (time, old) = (Time::now(), store.change_epoch());
+    /// let urls = ["https://example.com/a", "https://example.com/b"];
+    /// store.observe(Observation::content(urls[0], time, 0x1234, old))?;
+    /// let new = store.register_epoch("another extractor", Role::Both)?;
+    /// let restated = urls.map(|url| Restatement::new(url, time, 0x4321, new));
+    /// let outcomes = store.restate_batch(&restated)?;
+    /// assert_eq!(outcomes, [RestateOutcome::Stored, RestateOutcome::Missing]); // b was never seen
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// The errors of [`observe_batch`](Store::observe_batch).
