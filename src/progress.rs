@@ -125,6 +125,13 @@ impl Progress {
     }
 
     /// Whether the call was asked to stop.
+    ///
+    /// ```
+    /// use simkeep::Progress;
+    /// let progress = Progress::default();
+    /// progress.clone().cancel(); // by another thread
+    /// assert!(progress.is_cancelled());
+    /// ```
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         let whole = self.state.whole.as_ref();
@@ -139,6 +146,19 @@ impl Progress {
     }
 
     /// The stage of the call.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Progress, Stage, Store};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let progress = Progress::default();
+    /// assert_eq!(progress.stage(), Stage::Waiting);
+    /// store.snapshot().warm_up(&progress)?;
+    /// assert_eq!(progress.stage(), Stage::Checking);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     #[expect(clippy::indexing_slicing, reason = "only numbers of stages are stored")]
     pub fn stage(&self) -> Stage {
@@ -150,6 +170,21 @@ impl Progress {
     /// The units are observations of a load, pages and fingerprints of a merge, bytes checked or
     /// copied, fingerprints put into clusters, fingerprints of a join (each counts twice in every
     /// pass), or pairs of sites.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::verify::VerifyOptions;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+    /// store.seal()?;
+    /// let progress = Progress::default();
+    /// store.verify(VerifyOptions::default().progress(progress.clone()))?;
+    /// assert!(progress.done() > 0); // bytes
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn done(&self) -> u64 {
         self.state.done.load(Ordering::Relaxed)
@@ -157,18 +192,54 @@ impl Progress {
 
     /// The approximate expected work of this stage, in the units of [`done`](Self::done); `None` if
     /// unknown.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Progress, Store};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// // For example in a thread that draws a bar, while another thread verifies the store.
+    /// let progress = Progress::default();
+    /// match progress.total() {
+    ///     Some(total) => println!("{} of {total}", progress.done()),
+    ///     None => println!("{} so far", progress.done()),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn total(&self) -> Option<u64> {
         Some(self.state.total.load(Ordering::Relaxed)).filter(|of| *of > 0)
     }
 
     /// The finished share of this stage, from 0 to 1; `None` if unknown.
+    ///
+    /// ```
+    /// use simkeep::Progress;
+    /// let progress = Progress::default();
+    /// if let Some(fraction) = progress.fraction() {
+    ///     println!("{:.0} %", 100.0 * fraction);
+    /// }
+    /// ```
     #[must_use]
     pub fn fraction(&self) -> Option<f64> {
         self.total().map(|of| self.done().min(of) as f64 / of as f64)
     }
 
     /// The number of results so far: flaws of a check, pairs of a join, mirrors.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::mirror::MirrorQuery;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let progress = Progress::default();
+    /// MirrorQuery::new().run(&store.snapshot(), &progress)?;
+    /// assert_eq!(progress.found(), 0); // an empty store has no mirrors
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn found(&self) -> u64 {
         self.state.found.load(Ordering::Relaxed)

@@ -25,6 +25,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub struct Time(pub(crate) i64);
 
 /// The reason why a number of milliseconds is not accepted as a time.
+///
+/// ```
+/// use simkeep::{Time, TimeError};
+/// let seconds = 1_700_000_000; // of an API that counts seconds
+/// assert_eq!(Time::from_ms(seconds), Err(TimeError::LooksLikeSeconds(seconds)));
+/// assert!(Time::from_ms(seconds * 1_000).is_ok());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TimeError {
@@ -62,6 +69,12 @@ impl Time {
     pub const MAX: Time = Time(253_402_300_799_999);
 
     /// Returns the time of the system's clock.
+    ///
+    /// ```
+    /// use simkeep::{Observation, Time};
+    /// let seen = Observation::gone("https://example.com/", Time::now());
+    /// assert!(seen.visit.time <= Time::now());
+    /// ```
     pub fn now() -> Time {
         SystemTime::now().into()
     }
@@ -106,6 +119,12 @@ impl Time {
     }
 
     /// Returns the milliseconds since 1970; negative before 1970.
+    ///
+    /// ```
+    /// use simkeep::Time;
+    /// assert_eq!(Time::from_ms(1_714_564_800_000)?.as_ms(), 1_714_564_800_000);
+    /// # Ok::<(), simkeep::TimeError>(())
+    /// ```
     pub const fn as_ms(self) -> i64 {
         self.0
     }

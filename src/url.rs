@@ -9,6 +9,18 @@ use std::fmt;
 pub const URL_BYTES_MAX: usize = 8192;
 
 /// The reason why a text cannot be the URL of a page.
+///
+/// ```
+/// # use simkeep::{Error, Observation, Options, Store, Time, UrlError};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let seen = Observation::gone("https://example.com/\n", Time::now());
+/// let refused = store.observe(seen);
+/// assert!(matches!(refused, Err(Error::Url(UrlError::Control { offset: 20 }))));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UrlError {
@@ -48,6 +60,13 @@ impl fmt::Display for UrlError {
 impl std::error::Error for UrlError {}
 
 /// The reason why a text is not a prefix.
+///
+/// ```
+/// use simkeep::{Prefix, PrefixError};
+/// let refused = Prefix::parse("example.com:99999");
+/// assert_eq!(refused, Err(PrefixError::Port { port: "99999".into() }));
+/// assert_eq!(Prefix::parse("me@example.com"), Err(PrefixError::User));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PrefixError {

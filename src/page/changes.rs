@@ -36,6 +36,25 @@ const MS_PER_DAY: f64 = 86_400_000.0;
 ///
 /// All sums are integers, so equal histories have equal sums in any order of arrival. The intervals
 /// with a change add up to at most 2,229 years.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// let visits = [(1, 0x00), (2, 0x00), (3, 0xff), (4, 0x00)];
+/// for (day, fingerprint) in visits {
+///     let time = Time::from_ms(day * 86_400_000)?;
+///     store.observe(Observation::content(url, time, fingerprint, epoch))?;
+/// }
+/// let changes = store.snapshot().latest(url)?.unwrap().changes;
+/// // Unchanged, changed, and back at the first version.
+/// assert_eq!((changes.comparisons(), changes.changes(), changes.returns()), (3, 1, 1));
+/// assert_eq!(changes.unchanged_ms(), 86_400_000);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Changes {
     pub(crate) unchanged_ms: u64,
@@ -119,6 +138,21 @@ impl Changes {
 
     /// The number of comparisons that count: comparisons without a change, with a change, or with a
     /// return; at most 127.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// for ms in [1_000, 2_000, 3_000] {
+    ///     store.observe(Observation::content(url, Time::from_ms(ms)?, 7, store.change_epoch()))?;
+    /// }
+    /// let changes = store.snapshot().latest(url)?.unwrap().changes;
+    /// assert_eq!((changes.comparisons(), changes.changes()), (2, 0));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn comparisons(&self) -> u32 {
         u32::from(self.unchanged) + self.changes() + self.returns()
     }
@@ -135,6 +169,23 @@ impl Changes {
 
     /// The number of changes of known time: changes for which the server reported a modification
     /// time.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// let day = |n: i64| Time::from_ms(n * 86_400_000);
+    /// store.observe(Observation::content(url, day(1)?, 0x00, epoch))?;
+    /// // The server reports that the page changed on day 3.
+    /// store.observe(Observation::content(url, day(7)?, 0xff, epoch).modified(day(3)?))?;
+    /// let changes = store.snapshot().latest(url)?.unwrap().changes;
+    /// assert_eq!((changes.changes(), changes.dated()), (1, 1));
+    /// assert_eq!(changes.last_change().unwrap().time, day(3)?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn dated(&self) -> u32 {
         u32::from(self.dated)
     }

@@ -28,6 +28,12 @@ impl Classes {
     /// Creates a set of classes, without the pages that have no class.
     ///
     /// The set takes four bytes for each class. A lookup is a binary search.
+    ///
+    /// ```
+    /// use simkeep::Classes;
+    /// let seen_by_all = Classes::of([0, 7]);
+    /// assert!(seen_by_all.contains(Some(7)) && !seen_by_all.contains(None));
+    /// ```
     pub fn of(classes: impl IntoIterator<Item = u32>) -> Classes {
         let mut classes: Vec<u32> = classes.into_iter().collect();
         classes.sort_unstable();
@@ -36,6 +42,12 @@ impl Classes {
     }
 
     /// Adds the pages without a class.
+    ///
+    /// ```
+    /// use simkeep::Classes;
+    /// assert!(!Classes::of([7]).contains(None));
+    /// assert!(Classes::of([7]).and_unclassed().contains(None));
+    /// ```
     #[must_use]
     pub fn and_unclassed(mut self) -> Classes {
         self.unclassed = true;

@@ -72,6 +72,12 @@ impl Digest {
     }
 
     /// Whether the digest was returned by [`Digest::redirect`].
+    ///
+    /// ```
+    /// use simkeep::Digest;
+    /// assert!(Digest::redirect("https://example.com/old", "/new").is_redirect());
+    /// assert!(!Digest([0xda; 16]).is_redirect());
+    /// ```
     pub fn is_redirect(&self) -> bool {
         self.0.starts_with(&Self::REDIRECT)
     }
@@ -123,6 +129,12 @@ impl Content {
     /// Creates the content of a redirect: no fingerprint, and the [digest](Digest::redirect) of the
     /// redirect. A redirect belongs to no epoch, because no text was fingerprinted; its epoch
     /// number is 0.
+    ///
+    /// ```
+    /// use simkeep::{Content, Digest};
+    /// let content = Content::redirect(Digest::redirect("https://example.com/old", "/new"));
+    /// assert!(content.is_redirect() && content.fingerprint.is_none());
+    /// ```
     pub fn redirect(digest: Digest) -> Content {
         Content { fingerprint: None, digest: Some(digest), epoch: Epoch::NONE }
     }
@@ -142,6 +154,15 @@ impl Content {
 
     /// The epoch of the fingerprint. For content without a fingerprint, the epoch that produces
     /// none; `None` for a redirect, which belongs to no epoch.
+    ///
+    /// ```
+    /// use simkeep::{Content, Digest, Epoch};
+    /// let epoch = Epoch::from_number(3);
+    /// let content = Content { fingerprint: Some(0x1234), digest: None, epoch };
+    /// assert_eq!(content.made_in(), Some(epoch));
+    /// let redirect = Content::redirect(Digest::redirect("https://example.com/old", "/new"));
+    /// assert_eq!(redirect.made_in(), None);
+    /// ```
     pub fn made_in(&self) -> Option<Epoch> {
         let of_none = self.epoch == Epoch::NONE && self.is_redirect();
         (!of_none).then_some(self.epoch)

@@ -42,6 +42,12 @@ pub struct Restated {
 
 impl Restated {
     /// The content, with the restated fingerprint.
+    ///
+    /// ```
+    /// use simkeep::{Epoch, Restatement, Time};
+    /// let restatement = Restatement::new("https://example.com/", Time::now(), 7, Epoch::from_number(1));
+    /// assert_eq!(restatement.restated.content().fingerprint, Some(7));
+    /// ```
     pub fn content(&self) -> Content {
         let Restated { fingerprint, digest, epoch, .. } = *self;
         Content { fingerprint, digest, epoch }
@@ -79,6 +85,14 @@ pub enum Entry {
 
 impl Entry {
     /// The time of the entry.
+    ///
+    /// ```
+    /// use simkeep::{Entry, Observation, Time};
+    /// let time = Time::from_ms(1_700_000_000_000)?;
+    /// let entry = Entry::from(Observation::gone("https://example.com/", time).visit);
+    /// assert_eq!(entry.time(), time);
+    /// # Ok::<(), simkeep::TimeError>(())
+    /// ```
     pub fn time(&self) -> Time {
         match self {
             Entry::Visit(visit) => visit.time,
@@ -88,6 +102,25 @@ impl Entry {
     }
 
     /// The visit, if the entry is a visit.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, PropertyUpdate, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// store.observe(Observation::gone(url, Time::from_ms(1_000)?).status(404))?;
+    /// store.set_property(PropertyUpdate::class(url, Time::from_ms(2_000)?, 7))?;
+    /// for item in store.snapshot().observations(None) {
+    ///     let (url, entry) = item?;
+    ///     match entry.visit() {
+    ///         Some(visit) => assert_eq!(visit.status, Some(404)),
+    ///         None => assert_eq!(entry.class(), Some(7)),
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn visit(&self) -> Option<&Visit> {
         match self {
             Entry::Visit(visit) => Some(visit),
@@ -106,6 +139,14 @@ impl Entry {
     }
 
     /// The property entry, if the entry sets a property.
+    ///
+    /// ```
+    /// use simkeep::{Entry, Property, PropertyEntry, Time};
+    /// let set = PropertyEntry { time: Time::from_ms(1_000)?, property: Property::Class(7) };
+    /// let entry = Entry::from(set);
+    /// assert_eq!((entry.property(), entry.class(), entry.weight()), (Some(&set), Some(7), None));
+    /// # Ok::<(), simkeep::TimeError>(())
+    /// ```
     pub fn property(&self) -> Option<&PropertyEntry> {
         match self {
             Entry::Property(given) => Some(given),
@@ -130,6 +171,14 @@ impl Entry {
     }
 
     /// The content of the entry, seen by a visit or restated.
+    ///
+    /// ```
+    /// use simkeep::{Entry, Epoch, Observation, Time};
+    /// let url = "https://example.com/";
+    /// let seen = Observation::content(url, Time::now(), 7, Epoch::from_number(0));
+    /// assert_eq!(Entry::from(seen.visit).content().unwrap().fingerprint, Some(7));
+    /// assert_eq!(Entry::from(Observation::gone(url, Time::now()).visit).content(), None);
+    /// ```
     pub fn content(&self) -> Option<Content> {
         match self {
             Entry::Visit(visit) => visit.seen.content().copied(),

@@ -52,6 +52,22 @@ impl Epoch {
     /// Creates an epoch from a number that a store assigned, for callers that keep the number
     /// elsewhere. A store that never assigned the number rejects the epoch with
     /// [`Error::UnknownEpoch`](crate::Error::UnknownEpoch).
+    ///
+    /// ```
+    /// # use simkeep::{Epoch, Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let kept: u32 = store.change_epoch().number(); // kept in a file of your own
+    /// let epoch = Epoch::from_number(kept);
+    /// store.observe(Observation::content("https://example.com/", Time::from_ms(1_000)?, 7, epoch))?;
+    /// // The store never assigned this number.
+    /// let other = Epoch::from_number(kept + 1);
+    /// let seen = Observation::content("https://example.com/", Time::from_ms(2_000)?, 7, other);
+    /// assert!(store.observe(seen).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub const fn from_number(number: u32) -> Epoch {
         Epoch(number)
     }
@@ -258,6 +274,13 @@ pub struct EpochOptions {
 
 impl EpochOptions {
     /// Sets the bands.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Bands;
+    /// use simkeep::{EpochOptions, Role};
+    /// let options = EpochOptions::from(Role::Near).bands(Bands { minor: 1, moderate: 8 });
+    /// assert_eq!((options.role, options.bands.unwrap().moderate), (Role::Near, 8));
+    /// ```
     #[must_use]
     pub const fn bands(mut self, bands: Bands) -> EpochOptions {
         self.bands = Some(bands);
@@ -273,6 +296,19 @@ impl From<Role> for EpochOptions {
 
 impl EpochInfo {
     /// Returns the options with which the epoch began.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Role, Store};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let mine = store.register_epoch("my own hashes", Role::Near)?;
+    /// let options = store.snapshot().epochs()[1].options();
+    /// // Registering the name again with the same options returns the same epoch.
+    /// assert_eq!(store.register_epoch("my own hashes", options)?, mine);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn options(&self) -> EpochOptions {
         EpochOptions { role: self.role, bands: Some(self.bands) }
     }

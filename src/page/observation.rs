@@ -42,6 +42,21 @@ impl<'a> Observation<'a> {
     }
 
     /// Creates the observation of a visit to a page.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time, Verdict};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// store.observe(Observation::gone(url, Time::now()))?;
+    /// // Repeats the last visit of a page, under another URL.
+    /// let last = store.snapshot().latest(url)?.unwrap().last;
+    /// let outcome = store.observe(Observation::of("https://example.org/", last))?;
+    /// assert_eq!(outcome.verdict, Verdict::Gone);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn of(url: &'a str, visit: Visit) -> Self {
         Observation { url, visit, also: None, weight: None, class: None }
     }
@@ -201,6 +216,18 @@ impl<'a> Observation<'a> {
     }
 
     /// Adds the HTTP status.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// store.observe(Observation::failed(url, Time::now()).status(503))?;
+    /// assert_eq!(store.snapshot().latest(url)?.unwrap().last.status, Some(503));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn status(mut self, value: u16) -> Self {
         self.visit.status = Some(value);
@@ -257,6 +284,12 @@ impl<'a> Observation<'a> {
 
     /// Sets a property, in the way of [`weight`](Observation::weight) or
     /// [`class`](Observation::class).
+    ///
+    /// ```
+    /// use simkeep::{Observation, Property, Time};
+    /// let seen = Observation::not_modified("https://example.com/", Time::now());
+    /// assert_eq!(seen.property(Property::Class(7)), seen.class(7));
+    /// ```
     #[must_use]
     pub fn property(self, property: Property) -> Self {
         match property {
@@ -320,6 +353,22 @@ impl<'a> Restatement<'a> {
     /// that they need. A restatement is no change of the page. In the epoch of the visit's own
     /// fingerprint, a restatement is a correction. If there are several corrections in one epoch,
     /// the greatest fingerprint counts.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, RestateOutcome, Restatement, Role, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, time) = ("https://example.com/", Time::from_ms(1_000)?);
+    /// store.observe(Observation::content(url, time, 0x1234, store.change_epoch()))?;
+    /// let new = store.register_epoch("another extractor", Role::Both)?;
+    /// assert_eq!(store.restate(Restatement::new(url, time, 0x4321, new))?, RestateOutcome::Stored);
+    /// // The page had no content at any other time.
+    /// let other = Restatement::new(url, Time::from_ms(2_000)?, 0x4321, new);
+    /// assert_eq!(store.restate(other)?, RestateOutcome::Missing);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(
         url: &'a str,
         time: impl Into<Time>,
@@ -443,6 +492,12 @@ impl<'a> Operation<'a> {
     }
 
     /// The page.
+    ///
+    /// ```
+    /// use simkeep::{Observation, Operation, Time};
+    /// let operation = Operation::Observe(Observation::gone("https://example.com/", Time::now()));
+    /// assert_eq!(operation.url(), "https://example.com/");
+    /// ```
     pub fn url(&self) -> &'a str {
         match self {
             Operation::Observe(observation) => observation.url,
@@ -452,6 +507,12 @@ impl<'a> Operation<'a> {
     }
 
     /// The entry that the operation creates.
+    ///
+    /// ```
+    /// use simkeep::{Entry, Operation, PropertyUpdate, Time};
+    /// let update = PropertyUpdate::class("https://example.com/", Time::now(), 7);
+    /// assert_eq!(Operation::SetProperty(update).entry().class(), Some(7));
+    /// ```
     pub fn entry(&self) -> Entry {
         match self {
             Operation::Observe(observation) => Entry::Visit(observation.visit),

@@ -11,6 +11,24 @@ use crate::time::Time;
 use crate::url::URL_BYTES_MAX;
 
 /// A rule by which one of two pages ranks before the other.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::cluster::{Clustering, RankingRule};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let epoch = store.change_epoch();
+/// for (ms, url) in [(1_000, "https://example.com/terms?from=ad"), (2_000, "https://example.com/terms")] {
+///     store.observe(Observation::content(url, Time::from_ms(ms)?, 7, epoch))?;
+/// }
+/// // The shorter URL leads, although it was seen later.
+/// let clustering = Clustering::within(3).rule(RankingRule::ShortestUrl);
+/// let clusters = clustering.run(&store.snapshot(), &Progress::default())?;
+/// assert_eq!(clusters.by_size(2)?.next().unwrap()?.leader, "https://example.com/terms");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RankingRule {
@@ -54,6 +72,11 @@ pub struct Ranking {
 }
 
 /// The error for a text that is not a ranking.
+///
+/// ```
+/// use simkeep::cluster::Ranking;
+/// assert!("weight,longest-url".parse::<Ranking>().is_err());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankingError {
     rule: String,
@@ -103,6 +126,12 @@ const _: () = assert!(TIME_BITS + LENGTH_BITS + 1 + u32::BITS <= u128::BITS);
 
 impl RankingRule {
     /// The name of the rule in text.
+    ///
+    /// ```
+    /// use simkeep::cluster::{Ranking, RankingRule};
+    /// assert_eq!(RankingRule::ShortestUrl.name(), "shortest-url");
+    /// assert_eq!("shortest-url".parse(), Ok(Ranking::from(RankingRule::ShortestUrl)));
+    /// ```
     pub fn name(self) -> &'static str {
         match self {
             RankingRule::FirstSeen => "first-seen",
@@ -139,6 +168,12 @@ impl RankingRule {
 
 impl Ranking {
     /// The rules, in order of priority.
+    ///
+    /// ```
+    /// use simkeep::cluster::{Ranking, RankingRule};
+    /// let ranking: Ranking = "weight,https".parse().unwrap();
+    /// assert_eq!(ranking.rules(), [RankingRule::Weight, RankingRule::Https]);
+    /// ```
     pub fn rules(&self) -> &[RankingRule] {
         &self.rules
     }

@@ -23,6 +23,25 @@ const MS_PER_DAY: f64 = 86_400_000.0;
 /// Versions whose fingerprints belong to different epochs cannot be compared, and count as equal:
 /// the epochs differ, not the pages. If epochs change between two versions, their difference is the
 /// sum of the differences before and after the change of epochs.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::Changes;
+/// use simkeep::recrawl::simulate::SimulatedPage;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// for (day, fingerprint) in [(0, 0x00), (1, 0x00), (4, 0xffff)] {
+///     let time = Time::from_ms(day * 86_400_000)?;
+///     store.observe(Observation::content(url, time, fingerprint, epoch))?;
+/// }
+/// let replay = store.snapshot().replay(None, 1_000, Changes::RETURN_SHARE)?;
+/// assert_eq!(replay.pages[0].starts(), [0.0, 4.0]); // two versions, from these days on
+/// assert_eq!(replay.pages[0].difference(0, 1).divergence, 16.0 / 64.0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct ReplayedPage {
     host: u32,
@@ -49,6 +68,29 @@ struct ReplayedVersion {
 }
 
 /// A simulated crawler's data about a page: the fold that a store would compute from its visits.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::Changes;
+/// use simkeep::recrawl::simulate::{Notes, SimulatedPage};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// # for (day, fingerprint) in [(0, 0x00), (4, 0xffff)] {
+/// #     let time = Time::from_ms(day * 86_400_000)?;
+/// #     store.observe(Observation::content(url, time, fingerprint, epoch))?;
+/// # }
+/// let replay = store.snapshot().replay(None, 1_000, Changes::RETURN_SHARE)?;
+/// let page = &replay.pages[0];
+/// // A crawler discovers the page on day 1, and visits it again on day 5.
+/// let mut notes = page.found(1.0, 0);
+/// page.visited(&mut notes, 5.0, 1)?;
+/// assert_eq!(notes.comparisons(), 1);
+/// assert!(notes.recent().changes().eq([true]));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct ReplayedState {
     fold: Fold,

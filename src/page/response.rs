@@ -35,6 +35,15 @@ pub struct Response<'a> {
 }
 
 /// The meaning of a response for its page.
+///
+/// ```
+/// use simkeep::{FetchFailure, Response, ResponseMeaning};
+/// let of = |status| Response { status, ..Response::default() }.meaning();
+/// assert_eq!(of(200), ResponseMeaning::Content);
+/// assert_eq!(of(304), ResponseMeaning::NotModified);
+/// assert_eq!(of(410), ResponseMeaning::Gone);
+/// assert_eq!(of(503), ResponseMeaning::Failed(FetchFailure::ServerError));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ResponseMeaning {
@@ -53,6 +62,16 @@ pub enum ResponseMeaning {
 }
 
 /// The reason why a visit failed.
+///
+/// ```
+/// use simkeep::{FetchFailure, Response, ResponseMeaning};
+/// // The connection broke after 5,000 of 70,000 bytes.
+/// let (length, received) = (Some(70_000), Some(5_000));
+/// let cut = Response { status: 200, length, received, ..Response::default() };
+/// let ResponseMeaning::Failed(failure) = cut.meaning() else { panic!("it was cut") };
+/// assert_eq!(failure, FetchFailure::Incomplete);
+/// assert_eq!(failure.key(), "incomplete");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum FetchFailure {
@@ -97,6 +116,23 @@ impl Response<'_> {
     ///   [`NoResponse`](FetchFailure::NoResponse): crawlers write 0 if no response came.
     /// - 206 is content if its `Content-Range` covers the whole representation (section 14.4).
     /// - 300 offers a choice and does not redirect by itself.
+    ///
+    /// ```
+    /// use simkeep::{Observation, Response, ResponseMeaning, Time};
+    /// /// The observation of a page without content.
+    /// fn observe<'u>(url: &'u str, response: &Response<'_>) -> Option<Observation<'u>> {
+    ///     let time = Time::now();
+    ///     match response.meaning() {
+    ///         ResponseMeaning::NotModified => Some(Observation::not_modified(url, time)),
+    ///         ResponseMeaning::Redirect => Some(Observation::redirect(url, time, response.location?)),
+    ///         ResponseMeaning::Gone => Some(Observation::gone(url, time)),
+    ///         ResponseMeaning::Failed(_) => Some(Observation::failed(url, time)),
+    ///         _ => None,
+    ///     }
+    /// }
+    /// let moved = Response { status: 301, location: Some("/new"), ..Response::default() };
+    /// assert!(observe("https://example.com/old", &moved).is_some());
+    /// ```
     pub fn meaning(&self) -> ResponseMeaning {
         use ResponseMeaning::{Content, Failed, Gone, Interim, NotModified, Redirect};
         match self.status {

@@ -107,6 +107,20 @@ pub enum Verdict {
 
 impl Verdict {
     /// The distance to the previous version, for a page that changed or reverted.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time, Verdict};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// store.observe(Observation::content(url, Time::from_ms(1_000)?, 0b0011, epoch))?;
+    /// let outcome = store.observe(Observation::content(url, Time::from_ms(2_000)?, 0b0111, epoch))?;
+    /// assert_eq!(outcome.verdict.distance().map(|distance| distance.bits), Some(1));
+    /// assert_eq!(Verdict::New.distance(), None);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn distance(&self) -> Option<Distance> {
         match *self {
             Verdict::Changed { distance } | Verdict::Reverted { distance, .. } => distance,

@@ -36,6 +36,19 @@ pub enum Seen {
 
 impl Seen {
     /// The content, if the visit saw content.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// store.observe(Observation::content(url, Time::now(), 7, epoch))?;
+    /// let seen = store.snapshot().latest(url)?.unwrap().last.seen;
+    /// assert_eq!(seen.content().unwrap().fingerprint, Some(7));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn content(&self) -> Option<&Content> {
         match self {
             Seen::Content(content) => Some(content),

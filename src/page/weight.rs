@@ -32,6 +32,12 @@ impl Weight {
 
     /// The shortest number that [converts](Weight::from) to this weight: 0.1 if
     /// [`get`](Weight::get) returns 0.100000001490116.
+    ///
+    /// ```
+    /// use simkeep::Weight;
+    /// let weight = Weight::from(0.1);
+    /// assert_eq!((f64::from(weight.get()), weight.to_f64()), (0.10000000149011612, 0.1));
+    /// ```
     pub fn to_f64(self) -> f64 {
         let number = self.get();
         // The shortest decimal of an `f32` may be ambiguous as an `f64`.
@@ -50,6 +56,12 @@ impl Weight {
     }
 
     /// Whether the weight is finite and positive.
+    ///
+    /// ```
+    /// use simkeep::Weight;
+    /// assert!(Weight::from(0.5).is_sound());
+    /// assert!(!Weight::from(0.0).is_sound() && !Weight::from(f64::NAN).is_sound());
+    /// ```
     pub fn is_sound(self) -> bool {
         self.get().is_finite() && self.get() > 0.0
     }

@@ -68,6 +68,13 @@ impl FromStr for Prefix {
 impl Prefix {
     /// Parses a prefix in any of the forms above.
     ///
+    /// ```
+    /// use simkeep::{Prefix, PrefixError};
+    /// assert_eq!(Prefix::parse("Example.com/docs/")?.to_string(), "example.com/docs/");
+    /// assert_eq!(Prefix::parse("example..com"), Err(PrefixError::Host { host: "example..com".into() }));
+    /// # Ok::<(), PrefixError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// A text in any other form is a [`PrefixError`], whose message lists the forms.
