@@ -18,6 +18,22 @@ use crate::page::{
 use crate::time::Time;
 
 /// A page whose version in force differs between two sides, from a [`Diff`].
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time, Verdict};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// store.observe(Observation::content(url, Time::from_ms(1_000)?, 0x00, epoch))?;
+/// let before = store.snapshot();
+/// store.observe(Observation::content(url, Time::from_ms(2_000)?, 0xff, epoch))?;
+/// let page = store.snapshot().diff(&before, None)?.next().unwrap()?;
+/// assert_eq!(page.verdict.distance().unwrap().bits, 8);
+/// assert_eq!((page.before.unwrap().fingerprint, page.seen), (Some(0x00), Some(Time::from_ms(2_000)?)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Difference {
@@ -39,6 +55,23 @@ pub struct Difference {
 }
 
 /// Entries of a page that only one side has, from an [`ExactDiff`].
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::query::ExactDiff;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let url = "https://example.com/";
+/// let other = Store::create(dir.path().join("other"), Options::default())?;
+/// store.observe(Observation::failed(url, Time::from_ms(1_000)?))?;
+/// other.observe(Observation::gone(url, Time::from_ms(1_000)?))?;
+/// let page = ExactDiff::of(&store.snapshot(), &other.snapshot(), None)?.next().unwrap()?;
+/// // Each store has a visit that the other store lacks.
+/// assert_eq!((page.url.as_str(), page.before.len(), page.after.len()), (url, 1, 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExactDifference {
@@ -52,6 +85,23 @@ pub struct ExactDifference {
 
 /// An iterator over the pages whose version in force differs, in SURT order, from
 /// [`Snapshot::diff`] and [`Diff::between`]. The iterator ends after an error.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let before = store.snapshot();
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// store.observe(Observation::content(url, Time::now(), 7, epoch))?;
+/// for page in store.snapshot().diff(&before, None)? {
+///     let page = page?;
+///     println!("{}: {}", page.url, page.verdict);
+/// }
+/// assert_eq!(store.snapshot().diff(&before, None)?.count(), 1);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Diff {
     sides: DiffSides,
     epochs: Arc<[EpochInfo]>,
@@ -258,6 +308,19 @@ impl Diff {
 
     /// The epochs of the contents and distances. The earlier side's epochs come first and keep
     /// their numbers. Epochs that only the later side has follow.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Role, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let other = Store::create(dir.path().join("other"), Options::default())?;
+    /// other.register_epoch("my own hashes", Role::Both)?;
+    /// let diff = other.snapshot().diff(&store.snapshot(), None)?;
+    /// assert_eq!(diff.epochs()[1].name, "my own hashes"); // only the later store has it
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn epochs(&self) -> &[EpochInfo] {
         &self.epochs
     }
@@ -266,6 +329,23 @@ impl Diff {
 impl ExactDiff {
     /// Returns an iterator over the pages that have entries in only one of two stores: the pages
     /// under a prefix, or all pages. Reads both stores once.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use simkeep::backup::BackupOptions;
+    /// use simkeep::query::ExactDiff;
+    /// use simkeep::Reader;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+    /// store.backup(dir.path().join("backup"), BackupOptions::default())?;
+    /// let backup = Reader::open(dir.path().join("backup"))?;
+    /// // The backup has all visits.
+    /// assert_eq!(ExactDiff::of(&store.snapshot(), &backup.snapshot(), None)?.count(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

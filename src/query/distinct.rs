@@ -56,6 +56,15 @@ pub struct DistinctFingerprints<'a> {
 
 impl<'a> DistinctFingerprints<'a> {
     /// Creates a query for the fingerprints of the pages that `query` selects.
+    ///
+    /// ```
+    /// use simkeep::query::DistinctFingerprints;
+    /// use simkeep::{Prefix, Query};
+    /// // The fingerprints of one host. The fingerprint and the distance of the query are ignored.
+    /// let query = Query::new(0, 0).under(Prefix::parse("example.com/")?);
+    /// let fingerprints = DistinctFingerprints::selected_by(&query);
+    /// # Ok::<(), simkeep::PrefixError>(())
+    /// ```
     pub fn selected_by(query: &'a Query) -> DistinctFingerprints<'a> {
         DistinctFingerprints { query }
     }
@@ -68,6 +77,30 @@ impl<'a> DistinctFingerprints<'a> {
     /// is in force. With several segments, the run also looks up each fingerprint in the other
     /// segments, and looks up one of its pages. Memory does not grow with the number of
     /// fingerprints.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Query, Store, Time};
+    /// use std::ops::ControlFlow;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// use simkeep::query::DistinctFingerprints;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// for (path, fingerprint) in [("a", 7), ("b", 7), ("c", 8)] {
+    ///     let url = format!("https://example.com/{path}");
+    ///     store.observe(Observation::content(&url, Time::now(), fingerprint, store.change_epoch()))?;
+    /// }
+    /// let (query, count) = (Query::new(0, 0), AtomicUsize::new(0));
+    /// let fingerprints = DistinctFingerprints::selected_by(&query);
+    /// fingerprints.run(&store.snapshot(), &Progress::default(), |some| {
+    ///     count.fetch_add(some.len(), Ordering::Relaxed);
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// assert_eq!(count.into_inner(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -108,6 +141,22 @@ impl<'a> DistinctFingerprints<'a> {
     /// Counts the fingerprints in `buckets` buckets, for a split [join](crate::join) within `k`
     /// bits. [`Histogram::within`] explains the buckets. 4,096 buckets suffice for about 10^9
     /// fingerprints in all stores together. Costs as much as a [run](Self::run).
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Query, Store, Time};
+    /// use simkeep::query::DistinctFingerprints;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// store.observe(Observation::content(url, Time::now(), 7, epoch))?;
+    /// let query = Query::new(0, 0);
+    /// let fingerprints = DistinctFingerprints::selected_by(&query);
+    /// let histogram = fingerprints.histogram(&store.snapshot(), 3, 4096, &Progress::default())?;
+    /// assert_eq!((histogram.k(), histogram.fingerprints()), (3, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

@@ -47,6 +47,21 @@ impl Explanation {
     /// Runs a search and explains it: the plan chosen in each component, the reason for the choice,
     /// and the work done. Costs about three searches; page faults are counted in the first.
     ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Query, Store, Time};
+    /// use simkeep::query::Explanation;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// store.observe(Observation::content(url, Time::now(), 7, epoch))?;
+    /// let explanation = Explanation::of(&store.snapshot(), &Query::new(7, 3))?;
+    /// println!("took {:?} with {}", explanation.took, explanation.instruction_set);
+    /// assert_eq!(explanation.matches, store.snapshot().near(7, 3)?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Corrupt`](crate::Error::Corrupt) if the search reads damaged data.
@@ -56,6 +71,24 @@ impl Explanation {
 }
 
 /// The search of one segment or memtable.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Query, Store, Time};
+/// use simkeep::query::{AccessPath, Explanation};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// store.observe(Observation::content(url, Time::now(), 7, epoch))?;
+/// store.seal()?;
+/// let explanation = Explanation::of(&store.snapshot(), &Query::new(7, 3))?;
+/// let search = &explanation.components[0];
+/// // So few fingerprints are scanned.
+/// assert_eq!((search.hits, search.plan.access_path), (1, AccessPath::Scan));
+/// println!("expected {:.0} ns, took {:.0} ns", search.plan.expected.ns, search.counted.ns);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ComponentSearch {

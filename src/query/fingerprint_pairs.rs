@@ -60,6 +60,15 @@ pub struct FingerprintPairs<'a> {
 
 impl<'a> FingerprintPairs<'a> {
     /// Creates a query that pairs the fingerprints selected by `query` with each other.
+    ///
+    /// ```
+    /// use simkeep::query::FingerprintPairs;
+    /// use simkeep::{Prefix, Query};
+    /// // Pairs within 3 bits among the pages of one host.
+    /// let query = Query::new(0, 3).under(Prefix::parse("example.com/")?);
+    /// let pairs = FingerprintPairs::selected_by(&query);
+    /// # Ok::<(), simkeep::PrefixError>(())
+    /// ```
     pub fn selected_by(query: &'a Query) -> FingerprintPairs<'a> {
         FingerprintPairs { query, with: None }
     }
@@ -112,6 +121,31 @@ impl<'a> FingerprintPairs<'a> {
     /// Several threads call `sink` as pairs are found, with up to 1,024 pairs of the join at a
     /// time. If `sink` breaks, the run ends.
     ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Query, Store, Time};
+    /// use std::ops::ControlFlow;
+    /// use std::sync::Mutex;
+    ///
+    /// use simkeep::query::FingerprintPairs;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// for (path, fingerprint) in [("a", 0b0000), ("b", 0b0011), ("c", !0)] {
+    ///     let url = format!("https://example.com/{path}");
+    ///     store.observe(Observation::content(&url, Time::now(), fingerprint, store.change_epoch()))?;
+    /// }
+    /// let (query, found) = (Query::new(0, 3), Mutex::new(Vec::new()));
+    /// let pairs = FingerprintPairs::selected_by(&query);
+    /// pairs.run(&store.snapshot(), &Progress::default(), |some| {
+    ///     found.lock().unwrap().extend_from_slice(some);
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// let found = found.into_inner().unwrap();
+    /// assert_eq!((found.len(), found[0].distance), (1, 2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Corrupt`] if the run reads damaged data, [`Error::Cancelled`] if `progress` is
@@ -132,6 +166,30 @@ impl<'a> FingerprintPairs<'a> {
 
 /// Two different fingerprints of pages that are near each other, found by
 /// [`FingerprintPairs`].
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Query, Store, Time};
+/// use std::ops::ControlFlow;
+///
+/// use simkeep::query::FingerprintPairs;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// for (path, fingerprint) in [("a", 0b0011), ("b", 0b0000)] {
+///     let url = format!("https://example.com/{path}");
+///     store.observe(Observation::content(&url, Time::now(), fingerprint, store.change_epoch()))?;
+/// }
+/// let query = Query::new(0, 3);
+/// let pairs = FingerprintPairs::selected_by(&query);
+/// pairs.run(&store.snapshot(), &Progress::default(), |some| {
+///     for pair in some {
+///         assert_eq!((pair.left, pair.right, pair.distance), (0b0000, 0b0011, 2));
+///     }
+///     ControlFlow::Continue(())
+/// })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NearPair {
     /// The smaller fingerprint.

@@ -8,6 +8,23 @@ use crate::error::Result;
 use crate::page::retain_in_force;
 
 /// An iterator over the histories of pages. The iterator ends after an error.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::query::Histories;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// for url in ["https://example.com/b", "https://example.com/a"] {
+///     store.observe(Observation::gone(url, Time::now()))?;
+/// }
+/// let histories = Histories::of(&store.snapshot(), None);
+/// let visits = histories.map(|page| page.map(|(url, history)| (url.to_string(), history.len())));
+/// let visits = visits.collect::<simkeep::Result<Vec<_>>>()?;
+/// assert_eq!(visits[0], ("https://example.com/a".to_owned(), 1)); // in SURT order
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Histories {
     scan: Scan,

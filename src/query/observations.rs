@@ -8,6 +8,25 @@ use crate::page::{Entry, Epoch, retain_in_force};
 
 /// An iterator over every observation, from
 /// [`Snapshot::observations`](crate::Snapshot::observations). The iterator ends after an error.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let url = "https://example.com/";
+/// store.observe(Observation::gone(url, Time::from_ms(1_000)?))?;
+/// store.observe(Observation::failed(url, Time::from_ms(2_000)?))?;
+/// let mut times = Vec::new();
+/// for item in store.snapshot().observations(None) {
+///     let (url, entry) = item?;
+///     println!("{url} was visited at {}", entry.time());
+///     times.push(entry.time().as_ms());
+/// }
+/// assert_eq!(times, [1_000, 2_000]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Observations {
     scan: Scan,

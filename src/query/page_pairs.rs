@@ -70,6 +70,12 @@ impl PairQuery {
     /// Creates a query for pages with different fingerprints within a distance of each other, in
     /// the [epoch of near-duplicates](crate::Snapshot::near_epoch). The query pairs only the first
     /// page of each fingerprint.
+    ///
+    /// ```
+    /// use simkeep::query::PairQuery;
+    /// let query = PairQuery::within(3);
+    /// assert_eq!((query.k, query.equal, query.pages_per_fingerprint), (3, false, 1));
+    /// ```
     #[must_use]
     pub fn within(k: u32) -> PairQuery {
         PairQuery {
@@ -90,6 +96,15 @@ impl PairQuery {
     }
 
     /// Pairs only pages under a prefix, for example the pages of a host.
+    ///
+    /// ```
+    /// use simkeep::Prefix;
+    /// use simkeep::query::PairQuery;
+    /// // Both pages of a pair are pages of this host.
+    /// let query = PairQuery::within(3).under(Prefix::parse("example.com/")?);
+    /// assert_eq!(query.under.unwrap().to_string(), "example.com/");
+    /// # Ok::<(), simkeep::PrefixError>(())
+    /// ```
     #[must_use]
     pub fn under(mut self, prefix: impl Into<Option<Prefix>>) -> PairQuery {
         self.under = prefix.into();
@@ -98,6 +113,14 @@ impl PairQuery {
 
     /// Pairs only pages that are in these classes now, as if the store had no other pages; see
     /// [`Query::classes`].
+    ///
+    /// ```
+    /// use simkeep::Classes;
+    /// use simkeep::query::PairQuery;
+    /// // Pairs of pages that a user of the classes 0 and 7 may see.
+    /// let query = PairQuery::within(3).classes(Classes::of([0, 7]));
+    /// assert!(query.classes.unwrap().contains(Some(7)));
+    /// ```
     #[must_use]
     pub fn classes(mut self, classes: impl Into<Option<Classes>>) -> PairQuery {
         self.classes = classes.into();
@@ -105,6 +128,33 @@ impl PairQuery {
     }
 
     /// Sets whether to pair pages with equal fingerprints, too. Default: `false`.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use std::ops::ControlFlow;
+    /// use std::sync::Mutex;
+    ///
+    /// use simkeep::query::PairQuery;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// for url in ["https://example.com/", "https://example.org/copy"] {
+    ///     store.observe(Observation::content(url, Time::now(), 7, epoch))?;
+    /// }
+    /// let count = |query: PairQuery| -> simkeep::Result<usize> {
+    ///     let count = Mutex::new(0);
+    ///     query.run(&store.snapshot(), &Progress::default(), |pairs| {
+    ///         *count.lock().unwrap() += pairs.len();
+    ///         ControlFlow::Continue(())
+    ///     })?;
+    ///     Ok(count.into_inner().unwrap())
+    /// };
+    /// assert_eq!(count(PairQuery::within(3))?, 0); // different fingerprints only
+    /// assert_eq!(count(PairQuery::within(3).equal(true))?, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn equal(mut self, equal: bool) -> PairQuery {
         self.equal = equal;
@@ -118,6 +168,13 @@ impl PairQuery {
     /// pages of the fingerprint. Two pages with different fingerprints are paired if each is among
     /// the first pages of its fingerprint. `usize::MAX` finds all pairs, whose number grows with
     /// the square of the number of pages of a fingerprint.
+    ///
+    /// ```
+    /// use simkeep::query::PairQuery;
+    /// // All pairs, for a store whose fingerprints have few pages each.
+    /// let query = PairQuery::within(3).equal(true).pages_per_fingerprint(usize::MAX);
+    /// assert_eq!(query.pages_per_fingerprint, usize::MAX);
+    /// ```
     #[must_use]
     pub fn pages_per_fingerprint(mut self, pages: usize) -> PairQuery {
         self.pages_per_fingerprint = pages.max(1);
@@ -174,6 +231,31 @@ impl PairQuery {
 }
 
 /// Two pages with fingerprints that are equal or near each other, found by [`PairQuery`].
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use std::ops::ControlFlow;
+///
+/// use simkeep::query::PairQuery;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+/// # for (ms, path, fingerprint) in pages {
+/// #     let url = format!("https://example.com/{path}");
+/// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// # }
+/// // `/terms` and `/terms?print=1` differ in one bit, `/about` in all bits.
+/// PairQuery::within(3).run(&store.snapshot(), &Progress::default(), |pairs| {
+///     for pair in pairs {
+///         assert_eq!((&*pair.left.url, pair.distance), ("https://example.com/terms", 1));
+///     }
+///     ControlFlow::Continue(())
+/// })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct PagePair {
@@ -188,6 +270,32 @@ pub struct PagePair {
 }
 
 /// One page of a pair.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use std::ops::ControlFlow;
+///
+/// use simkeep::query::PairQuery;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+/// # for (ms, path, fingerprint) in pages {
+/// #     let url = format!("https://example.com/{path}");
+/// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// # }
+/// // `/terms` has the fingerprint 0b0, and `/terms?print=1` has 0b1.
+/// PairQuery::within(3).run(&store.snapshot(), &Progress::default(), |pairs| {
+///     for pair in pairs {
+///         assert_eq!((&*pair.left.url, pair.left.fingerprint), ("https://example.com/terms", 0b0));
+///         assert_eq!(pair.right.fingerprint, 0b1);
+///     }
+///     ControlFlow::Continue(())
+/// })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct PairedPage {

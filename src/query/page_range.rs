@@ -67,29 +67,130 @@ impl<'a> From<&'a Prefix> for PageRange<'a> {
 
 impl<'a> PageRange<'a> {
     /// All pages.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use simkeep::query::PageRange;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // The store has three pages.
+    /// assert_eq!(store.snapshot().scan(PageRange::all()).count(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn all() -> PageRange<'a> {
         PageRange::default()
     }
 
     /// Only pages under a prefix.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Prefix, Store, Time};
+    /// use simkeep::query::PageRange;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // The store has `/about`, `/terms` and `/terms?print=1`.
+    /// let terms = Prefix::parse("example.com/terms")?;
+    /// assert_eq!(store.snapshot().scan(PageRange::all().under(&terms)).count(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn under(self, prefix: impl Into<Option<&'a Prefix>>) -> PageRange<'a> {
         PageRange { under: prefix.into(), ..self }
     }
 
     /// Starts at a URL. The range includes the URL.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use simkeep::query::PageRange;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // The store has `/about`, `/terms` and `/terms?print=1`.
+    /// let range = PageRange::all().start_at("https://example.com/terms");
+    /// assert_eq!(store.snapshot().scan(range).count(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn start_at(self, url: impl Into<Option<&'a str>>) -> PageRange<'a> {
         PageRange { start: url.into().map(Start::At), ..self }
     }
 
     /// Starts after a URL, for example after the last URL of an interrupted scan.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use simkeep::query::PageRange;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // Continues after the last page, as after an interruption.
+    /// let (mut last, mut pages): (Option<String>, u64) = (None, 0);
+    /// loop {
+    ///     let range = PageRange::all().start_after(last.as_deref());
+    ///     let Some(page) = store.snapshot().scan(range).next() else { break };
+    ///     last = Some(page?.url);
+    ///     pages += 1;
+    /// }
+    /// assert_eq!(pages, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn start_after(self, url: impl Into<Option<&'a str>>) -> PageRange<'a> {
         PageRange { start: url.into().map(Start::After), ..self }
     }
 
     /// Ends before a URL.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use simkeep::query::PageRange;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // The store has `/about`, `/terms` and `/terms?print=1`.
+    /// let range = PageRange::all().end_before("https://example.com/terms");
+    /// let urls = store.snapshot().scan(range).map(|page| Ok(page?.url));
+    /// assert_eq!(urls.collect::<simkeep::Result<Vec<_>>>()?, ["https://example.com/about"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn end_before(self, url: impl Into<Option<&'a str>>) -> PageRange<'a> {
         PageRange { to: url.into(), ..self }

@@ -9,6 +9,22 @@ use crate::page::{Entry, EpochInfo, Prefix, ReplayedPage, surt};
 use crate::time::Time;
 
 /// The pages of a store for a simulated crawl, from [`Snapshot::replay`].
+///
+/// ```
+/// # use simkeep::{Changes, Observation, Options, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let epoch = store.change_epoch();
+/// for (ms, url) in [(1_000, "https://example.com/"), (9_000, "https://example.org/")] {
+///     store.observe(Observation::content(url, Time::from_ms(ms)?, 7, epoch))?;
+/// }
+/// let replay = store.snapshot().replay(None, 1, Changes::RETURN_SHARE)?;
+/// assert_eq!((replay.pages.len(), replay.of), (1, 2)); // one of two pages
+/// assert_eq!((replay.first, replay.last), (Time::from_ms(1_000)?, Time::from_ms(9_000)?));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Replay {

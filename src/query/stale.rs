@@ -39,6 +39,22 @@ pub struct StalePage {
 }
 
 /// An iterator over stale pages. The iterator ends after an error.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Role, Store, Time};
+/// use simkeep::query::StalePages;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, old) = ("https://example.com/", store.change_epoch());
+/// store.observe(Observation::content(url, Time::now(), 7, old))?;
+/// let new = store.register_epoch("another extractor", Role::Both)?;
+/// // Counts the texts that are still to be extracted again.
+/// assert_eq!(StalePages::of(&store.snapshot(), new, None).count(), 1);
+/// assert_eq!(StalePages::of(&store.snapshot(), old, None).count(), 0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct StalePages {
     scan: Scan,

@@ -9,6 +9,14 @@ use super::shape::Shape;
 use super::shards::DISTANCE_MAX;
 
 /// The cost of a search, expected or counted.
+///
+/// ```
+/// use simkeep::query::{Cost, Shape};
+/// // A search within 3 bits among ten million fingerprints: by tables, and by a scan of all.
+/// let tables = Cost::of_search(Shape::choose(10_000_000, 3, 48), 10_000_000, 3);
+/// let scan = Cost::of_scan(10_000_000, 10_000_000.0);
+/// assert!(tables.ns < scan.ns && tables.lines < scan.lines);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Cost {
@@ -67,6 +75,12 @@ fn by_size(bytes: f64, figures: [f64; 3]) -> f64 {
 impl Cost {
     /// Returns the expected cost to find everything within `k` of a fingerprint among `n` uniformly
     /// distributed fingerprints, by the shape's tables or by a scan, whichever is cheaper.
+    ///
+    /// ```
+    /// use simkeep::query::{Cost, Shape};
+    /// let of = |k| Cost::of_search(Shape::choose(10_000_000, k, 48), 10_000_000, k).ns;
+    /// assert!(of(3) < of(10)); // a wide search costs more
+    /// ```
     #[must_use]
     pub fn of_search(shape: Shape, n: u32, k: u32) -> Self {
         let scan = Self::of_scan(n, expected_around(n, k));
@@ -77,6 +91,12 @@ impl Cost {
     }
 
     /// Returns the cost of a scan that compares `scanned` of `n` fingerprints.
+    ///
+    /// ```
+    /// use simkeep::query::Cost;
+    /// let cost = Cost::of_scan(1_000_000, 1_000_000.0);
+    /// assert_eq!((cost.candidates, cost.probes), (1_000_000.0, 0.0));
+    /// ```
     #[must_use]
     pub fn of_scan(n: u32, scanned: f64) -> Self {
         let bytes = f64::from(n) * 8.0;
@@ -93,6 +113,12 @@ impl Cost {
     /// probes of cells includes P lines, and the lines in which cells continue. The reads of one
     /// step overlap; each step waits once. Tables that a narrow search does not use do not compete
     /// for the caches.
+    ///
+    /// ```
+    /// use simkeep::query::{Cost, Shape};
+    /// assert!(Cost::of_tables(Shape::choose(1_000_000, 3, 48), 1_000_000, 3).is_some());
+    /// assert!(Cost::of_tables(Shape::Column, 1_000_000, 3).is_none()); // only a scan
+    /// ```
     #[must_use]
     pub fn of_tables(shape: Shape, n: u32, k: u32) -> Option<Self> {
         let k = k.min(DISTANCE_MAX);

@@ -30,6 +30,23 @@ impl Shape {
 }
 
 /// A way to find all fingerprints within a distance. All ways give the same result.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Query, Store, Time};
+/// use simkeep::query::{AccessPath, Explanation};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// store.observe(Observation::content(url, Time::now(), 7, epoch))?;
+/// store.seal()?;
+/// for search in Explanation::of(&store.snapshot(), &Query::new(7, 3))?.components {
+///     // A single fingerprint needs no tables.
+///     assert_eq!(search.plan.access_path, AccessPath::Scan);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AccessPath {
@@ -42,6 +59,23 @@ pub enum AccessPath {
 }
 
 /// The plan of a query and its expected cost.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Query, Store, Time};
+/// use simkeep::query::Explanation;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// store.observe(Observation::content(url, Time::now(), 7, epoch))?;
+/// store.seal()?;
+/// let explanation = Explanation::of(&store.snapshot(), &Query::new(7, 3))?;
+/// let plan = explanation.components[0].plan;
+/// println!("{:?}, {:.0} ns expected", plan.access_path, plan.expected.ns);
+/// assert!(plan.expected.ns > 0.0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SearchPlan {

@@ -52,6 +52,13 @@ pub(super) fn place_of(entry: u32, goes_on: bool) -> u32 {
 }
 
 /// The addresses of buckets in the rotations of a column.
+///
+/// ```
+/// use simkeep::query::{BucketLayout, Shape};
+/// let Shape::Rotations(layout) = Shape::choose(1_000_000, 3, 48) else { panic!("one million") };
+/// assert_eq!(layout, BucketLayout::of(1_000_000));
+/// assert_eq!((layout.lines, layout.buckets()), (1, 1 << layout.bits));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BucketLayout {
     /// The number of top bits of a block that select its bucket: 0 to 16.

@@ -6,6 +6,23 @@ use super::probe::BLOCKS;
 use super::rotation::BucketLayout;
 
 /// The index of a column, in addition to its popcount shards.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::inspect::SegmentView;
+/// use simkeep::query::Shape;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// store.observe(Observation::content(url, Time::now(), 7, epoch))?;
+/// store.seal()?;
+/// let id = store.stats()?.segments[0].id;
+/// let segment = SegmentView::of(&store.snapshot(), id)?.unwrap();
+/// assert_eq!(segment.tables[0].shape, Shape::Column); // a single fingerprint
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Shape {
@@ -56,6 +73,13 @@ impl Shape {
 
     /// Returns the bytes on disk for each of `n` uniformly distributed fingerprints, including the
     /// fingerprint and its posting. The rest of rotations, some tenths of a byte, is not included.
+    ///
+    /// ```
+    /// use simkeep::query::Shape;
+    /// let (column, tables) = (Shape::Column, Shape::choose(1_000_000, 3, 48));
+    /// assert!(column.bytes_each(1_000_000) < tables.bytes_each(1_000_000));
+    /// assert!(tables.bytes_each(1_000_000) <= 48.0);
+    /// ```
     #[must_use]
     pub fn bytes_each(self, n: u32) -> f64 {
         let each = |bytes: f64| bytes / f64::from(n.max(1));

@@ -69,6 +69,22 @@ pub(super) fn sort_equals(equals: &mut [(u64, u32)], across: Option<u32>) -> Opt
 }
 
 /// Two near fingerprints.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use simkeep::join::Join;
+///
+/// let fingerprints = [0b0000, 0xffff, 0b0111];
+/// let _ = Join::within(3).run(&fingerprints[..], &(), |pairs| {
+///     for pair in pairs {
+///         assert_eq!((pair.left, pair.right, pair.distance), (0, 2, 3));
+///         assert_eq!(pair.fingerprints, [0b0000, 0b0111]);
+///     }
+///     ControlFlow::Continue(())
+/// })?;
+/// # Ok::<(), std::convert::Infallible>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pair {
     /// The smaller ordinal.

@@ -22,6 +22,14 @@ const WHOLE_WIDTH_MAX: u32 = 32;
 
 /// Adjacent bits of a fingerprint, where the last bit is followed by the first: the sort key of a
 /// pass of a [`Join`](super::Join).
+///
+/// ```
+/// use simkeep::join::Join;
+///
+/// let first = Join::within(3).parts()[0];
+/// assert_eq!((first.bits(), first.lowest_bit()), (16, 48)); // the highest 16 bits
+/// assert_eq!(first.value(0x1111_2222_3333_4444), 0x1111);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeyBits {
     /// The first bit, counted from the top bit.

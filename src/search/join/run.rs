@@ -51,6 +51,12 @@ pub struct Join {
 impl Join {
     /// Creates a join within a distance of `k` bits, with 256 MiB of memory and one thread for each
     /// hardware thread. A `k` above 64 is treated as 64, which finds all pairs.
+    ///
+    /// ```
+    /// use simkeep::join::Join;
+    /// let join = Join::within(3);
+    /// assert_eq!(join.parts().len(), 4);
+    /// ```
     #[must_use]
     pub fn within(k: u32) -> Self {
         // `PassRunner::new` uses fewer threads if there are few entries or little memory.
@@ -156,6 +162,17 @@ impl Join {
     /// threads split buckets. With less memory there are more loads, and each load reads the whole
     /// source. Pieces of a bucket are joined pairwise, which takes more work, only if 65,536
     /// buckets are still too large, or if one value is too frequent.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    ///
+    /// use simkeep::join::Join;
+    /// let fingerprints: Vec<u64> = (0..1_000).collect();
+    /// let join = Join::within(1).memory_bytes(64 << 20).threads(1);
+    /// let end = join.run(&fingerprints[..], &(), |_| ControlFlow::Continue(()))?;
+    /// assert!(end.is_continue());
+    /// # Ok::<(), std::convert::Infallible>(())
+    /// ```
     #[must_use]
     pub fn memory_bytes(mut self, memory_bytes: usize) -> Self {
         self.memory_bytes = memory_bytes.max(MEMORY_BYTES_MIN);
@@ -188,6 +205,21 @@ impl Join {
     ///
     /// Returns `Break` if the sink returned `Break` or the join was cancelled through `monitor`,
     /// and `Continue` if all pairs were passed on.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// use simkeep::join::Join;
+    /// let (fingerprints, count) = ([0b00, 0b01, 0b11, !0], AtomicUsize::new(0));
+    /// let end = Join::within(1).run(&fingerprints[..], &(), |pairs| {
+    ///     count.fetch_add(pairs.len(), Ordering::Relaxed);
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// assert!(end.is_continue());
+    /// assert_eq!(count.into_inner(), 2);
+    /// # Ok::<(), std::convert::Infallible>(())
+    /// ```
     ///
     /// # Errors
     ///

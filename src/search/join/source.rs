@@ -9,6 +9,37 @@ use crate::sync::Mutex;
 ///
 /// A slice of `u64` is a source. The join reads a source from start to end several times (see
 /// [`Join::run`](super::Join::run)), in pieces of a few thousand fingerprints.
+///
+/// ```
+/// use std::ops::{ControlFlow, Range};
+///
+/// use simkeep::join::{Join, Source};
+///
+/// /// Fingerprints that are computed when they are read.
+/// struct Multiples(u64);
+///
+/// impl Source for Multiples {
+///     type Error = std::io::Error;
+///
+///     fn len(&self) -> u32 {
+///         1_000
+///     }
+///
+///     fn read<'a>(&'a self, of: Range<u32>, buffer: &'a mut [u64]) -> std::io::Result<&'a [u64]> {
+///         for (to, ordinal) in buffer.iter_mut().zip(of) {
+///             *to = self.0.wrapping_mul(ordinal.into());
+///         }
+///         Ok(buffer)
+///     }
+/// }
+///
+/// let end = Join::within(3).run(&Multiples(1 << 54), &(), |pairs| {
+///     assert!(pairs.iter().all(|pair| pair.distance <= 3));
+///     ControlFlow::Continue(())
+/// })?;
+/// assert!(end.is_continue());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub trait Source: Sync {
     /// The error of a read.
     type Error: Send;

@@ -69,6 +69,13 @@ impl Histogram {
     }
 
     /// Counts fingerprints. Costs some 1.5 ns for each fingerprint and part.
+    ///
+    /// ```
+    /// use simkeep::join::Histogram;
+    /// let mut histogram = Histogram::within(3, 4096);
+    /// histogram.add(&[0x1111_2222_3333_4444, 0xffff]);
+    /// assert_eq!(histogram.fingerprints(), 2);
+    /// ```
     #[expect(clippy::indexing_slicing, reason = "a bucket is one of those of a part")]
     pub fn add(&mut self, fingerprints: &[u64]) {
         let Histogram { bits, parts, counts, .. } = self;
@@ -85,6 +92,18 @@ impl Histogram {
 
     /// Adds the counts of another histogram. Returns `false` without a change if `other` has a
     /// different distance or number of buckets.
+    ///
+    /// ```
+    /// use simkeep::join::Histogram;
+    /// let [mut here, there] = [[0x1234], [0x4321]].map(|fingerprints| {
+    ///     let mut histogram = Histogram::within(3, 4096);
+    ///     histogram.add(&fingerprints);
+    ///     histogram
+    /// });
+    /// assert!(here.merge(&there));
+    /// assert_eq!(here.fingerprints(), 2);
+    /// assert!(!here.merge(&Histogram::within(5, 4096))); // another distance
+    /// ```
     #[must_use]
     pub fn merge(&mut self, other: &Histogram) -> bool {
         let alike = (self.k, self.bits) == (other.k, other.bits);

@@ -61,6 +61,25 @@ pub struct JoinPlan {
 
 /// A task of a join. A task finds the pairs of one range of values of a part, the pairs of two
 /// pieces of such a range, or the pairs of all values of some parts.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use simkeep::join::{Join, JoinPlan};
+///
+/// // Two machines that both have all fingerprints.
+/// let (fingerprints, plan) = (vec![0b0000, 0b0001, 0xffff], JoinPlan::uncounted(1, 2));
+/// let mut found = 0;
+/// for task in plan.tasks() {
+///     let pairs = std::sync::Mutex::new(0);
+///     let _ = task.run([fingerprints.clone(), Vec::new()], Join::within(1), &(), |some| {
+///         *pairs.lock().unwrap() += some.len();
+///         ControlFlow::Continue(())
+///     });
+///     found += pairs.into_inner().unwrap();
+/// }
+/// assert_eq!(found, 1); // by one of the two tasks
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JoinTask {
     k: u32,
@@ -96,6 +115,17 @@ impl JoinPlan {
     ///
     /// Each fingerprint goes to one task of each part. If the range of a part's value is split into
     /// pieces, the fingerprint goes to one task for each piece.
+    ///
+    /// ```
+    /// use simkeep::join::{Histogram, JoinPlan};
+    /// let mut histogram = Histogram::within(3, 4096);
+    /// (0..10_000_u64).for_each(|n| histogram.add(&[n.wrapping_mul(0x9e37_79b9_7f4a_7c15)]));
+    /// let plan = JoinPlan::new(&histogram, 16, 1 << 20);
+    /// for (number, task) in plan.tasks().iter().enumerate() {
+    ///     println!("task {number}: {} fingerprints", task.fingerprints());
+    /// }
+    /// assert_eq!(plan.fingerprints_sent(), 40_000); // once for each of four parts
+    /// ```
     #[must_use]
     pub fn new(histogram: &Histogram, ranges: u32, most: u64) -> JoinPlan {
         let (k, bits) = (histogram.k(), histogram.bits());
@@ -138,6 +168,12 @@ impl JoinPlan {
     /// so there are no more tasks than parts.
     ///
     /// Each fingerprint goes to every task.
+    ///
+    /// ```
+    /// use simkeep::join::JoinPlan;
+    /// assert_eq!(JoinPlan::uncounted(3, 2).tasks().len(), 2);
+    /// assert_eq!(JoinPlan::uncounted(3, 100).tasks().len(), 4); // one for each part
+    /// ```
     #[must_use]
     pub fn uncounted(k: u32, tasks: u32) -> JoinPlan {
         let histogram = Histogram::within(k, 1);

@@ -39,6 +39,24 @@ pub struct Partitioner<'s> {
 }
 
 /// Fingerprints for a task.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use simkeep::join::{Chunk, Histogram, JoinPlan, Partitioner};
+///
+/// let mut histogram = Histogram::within(3, 4096);
+/// histogram.add(&[0x1234]);
+/// let plan = JoinPlan::new(&histogram, 4, 1 << 20);
+/// let mut send = |chunk: Chunk| {
+///     // To the machine that runs the task `plan.tasks()[chunk.task]`.
+///     assert_eq!((chunk.fingerprints.as_slice(), chunk.is_second), (&[0x1234][..], false));
+///     ControlFlow::Continue(())
+/// };
+/// let mut partitioner = Partitioner::new(&plan, 4096);
+/// let _ = partitioner.add(&[0x1234], &mut send);
+/// let _ = partitioner.end(&mut send);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
     /// The task, as an index into [`JoinPlan::tasks`].
