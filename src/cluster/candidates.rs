@@ -29,6 +29,26 @@ use crate::sync::Mutex;
 ///
 /// Takes two bits of memory for each page of the store, and scratch files of 68 bytes for each
 /// added sketch, in addition to what the [`Clustering`] allows.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::cluster::{Candidates, Clustering};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+/// # for (ms, path, fingerprint) in pages {
+/// #     let url = format!("https://example.com/{path}");
+/// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// # }
+/// // `/terms` and `/terms?print=1` differ in one bit, `/about` in all bits.
+/// let asked = Clustering::within(10);
+/// let candidates = Candidates::of(&store.snapshot(), &asked, &Progress::default())?;
+/// assert_eq!(candidates.len(), 2);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Candidates {
     asked: Clustering,
     /// The clusters by fingerprints alone.
@@ -38,6 +58,29 @@ pub struct Candidates {
 }
 
 /// Whether the text of a page is worth comparing.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::cluster::{Candidacy, Candidates, Clustering};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+/// # for (ms, path, fingerprint) in pages {
+/// #     let url = format!("https://example.com/{path}");
+/// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// # }
+/// // `/terms` and `/terms?print=1` differ in one bit, `/about` in all bits.
+/// let asked = Clustering::within(10);
+/// let candidates = Candidates::of(&store.snapshot(), &asked, &Progress::default())?;
+/// let candidacy = |path| candidates.candidacy(&format!("https://example.com/{path}"));
+/// assert!(matches!(candidacy("terms")?, Candidacy::Candidate { .. }));
+/// assert_eq!(candidacy("about")?, Candidacy::Alone);
+/// assert_eq!(candidacy("contact")?, Candidacy::Unknown);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Candidacy {
@@ -125,6 +168,27 @@ impl Candidates {
     /// Returns whether the text of a page is needed. Costs a lookup; for a candidate, also reading
     /// the head of the page.
     ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::{Candidacy, Candidates, Clustering};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // `/terms` and `/terms?print=1` differ in one bit, `/about` in all bits.
+    /// let asked = Clustering::within(10);
+    /// let candidates = Candidates::of(&store.snapshot(), &asked, &Progress::default())?;
+    /// // No text is fetched for a page that is near no other page.
+    /// assert_eq!(candidates.candidacy("https://example.com/about")?, Candidacy::Alone);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Url`] for a URL that no page can have, [`Error::Corrupt`] if the data to read is
@@ -145,6 +209,29 @@ impl Candidates {
     /// Adds the sketch of a candidate's text. Repetitions are harmless. A page with different
     /// sketches is compared with no other page, because it is unknown which of the sketches belongs
     /// to the version in force.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::{Candidacy, Candidates, Clustering};
+    /// use simkeep::fingerprint::BitSketcher;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// # let asked = Clustering::within(10);
+    /// # let candidates = Candidates::of(&store.snapshot(), &asked, &Progress::default())?;
+    /// let (url, text) = ("https://example.com/terms", "You may use this site if you behave well.");
+    /// if let Candidacy::Candidate { location, .. } = candidates.candidacy(url)? {
+    ///     candidates.add(location, BitSketcher::new().of_text(text))?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -173,6 +260,36 @@ impl Candidates {
     /// leader and a page that the joins find. So a group of similar texts costs one pair for each
     /// page. A dense bucket of fingerprints whose texts are not similar costs its square: about 10
     /// ns for each pair, and more once the sketches of leaders exceed an eighth of the memory.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::{Candidacy, Candidates, Clustering};
+    /// use simkeep::fingerprint::BitSketcher;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // `/terms` and `/terms?print=1` have near fingerprints, and different texts.
+    /// let (asked, progress) = (Clustering::within(10), Progress::default());
+    /// let candidates = Candidates::of(&store.snapshot(), &asked, &progress)?;
+    /// let texts = [
+    ///     ("https://example.com/terms", "You may use this site if you behave well."),
+    ///     ("https://example.com/terms?print=1", "The printer is out of order until next Monday."),
+    /// ];
+    /// for (url, text) in texts {
+    ///     if let Candidacy::Candidate { location, .. } = candidates.candidacy(url)? {
+    ///         candidates.add(location, BitSketcher::new().of_text(text))?;
+    ///     }
+    /// }
+    /// assert_eq!(candidates.clusters(0.8, &progress)?.len(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

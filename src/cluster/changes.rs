@@ -13,6 +13,29 @@ use crate::progress::Progress;
 use crate::time::Time;
 
 /// The clusters of two times, from [`ClusterChanges::between`].
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::cluster::{ClusterChanges, Clustering};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+/// # for (ms, path, fingerprint) in pages {
+/// #     let url = format!("https://example.com/{path}");
+/// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// # }
+/// // `/terms?print=1` was near `/terms`, and changes at 4 ms.
+/// let url = "https://example.com/terms?print=1";
+/// store.observe(Observation::content(url, Time::from_ms(4)?, 0xffff, epoch))?;
+/// let (asked, from) = (Clustering::within(3), Time::from_ms(3)?);
+/// let changes =
+///     ClusterChanges::between(&store.snapshot(), &asked, from, None, &Progress::default())?;
+/// assert_eq!((changes.before().len(), changes.after().len()), (2, 3));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct ClusterChanges {
     before: Clusters,
@@ -20,6 +43,34 @@ pub struct ClusterChanges {
 }
 
 /// A page whose leader changed.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::cluster::{ClusterChanges, Clustering};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+/// # for (ms, path, fingerprint) in pages {
+/// #     let url = format!("https://example.com/{path}");
+/// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// # }
+/// // `/terms?print=1` was near `/terms`, and changes at 4 ms.
+/// let url = "https://example.com/terms?print=1";
+/// store.observe(Observation::content(url, Time::from_ms(4)?, 0xffff, epoch))?;
+/// let (asked, from) = (Clustering::within(3), Time::from_ms(3)?);
+/// let changes =
+///     ClusterChanges::between(&store.snapshot(), &asked, from, None, &Progress::default())?;
+/// for change in changes.iter()? {
+///     let change = change?;
+///     assert_eq!(change.before.as_deref(), Some("https://example.com/terms"));
+///     assert_eq!(change.after.as_deref(), Some(url)); // the page leads a cluster of its own
+/// }
+/// # assert_eq!(changes.iter()?.count(), 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClusterChange {
@@ -35,6 +86,30 @@ pub struct ClusterChange {
 }
 
 /// The reason why a page has another leader.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::cluster::{ClusterChanges, Clustering, LeaderChangeReason};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+/// # for (ms, path, fingerprint) in pages {
+/// #     let url = format!("https://example.com/{path}");
+/// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// # }
+/// // `/terms?print=1` was near `/terms`, and changes from 0b1 to 0xffff at 4 ms.
+/// let url = "https://example.com/terms?print=1";
+/// store.observe(Observation::content(url, Time::from_ms(4)?, 0xffff, epoch))?;
+/// let (asked, from) = (Clustering::within(3), Time::from_ms(3)?);
+/// let changes =
+///     ClusterChanges::between(&store.snapshot(), &asked, from, None, &Progress::default())?;
+/// let change = changes.iter()?.next().unwrap()?;
+/// assert_eq!(change.reason, LeaderChangeReason::Changed { bits: 15 });
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LeaderChangeReason {
@@ -115,6 +190,28 @@ impl ClusterChanges {
 
     /// Iterates over the pages whose leader changed, in SURT order.
     ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::{ClusterChanges, Clustering, LeaderChangeReason};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // `/about` was seen at 3 ms.
+    /// let (asked, from) = (Clustering::within(3), Time::from_ms(2)?);
+    /// let changes =
+    ///     ClusterChanges::between(&store.snapshot(), &asked, from, None, &Progress::default())?;
+    /// let all: Vec<_> = changes.iter()?.collect::<Result<_, _>>()?;
+    /// assert_eq!((&*all[0].url, all[0].reason), ("https://example.com/about", LeaderChangeReason::New));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// An error if a scratch file cannot be written, or is damaged.
@@ -134,6 +231,30 @@ impl ClusterChanges {
 
 /// An iterator over the pages whose leader changed, from [`ClusterChanges::iter`]. The iterator
 /// ends after an error.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::cluster::{ClusterChanges, Clustering};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+/// # for (ms, path, fingerprint) in pages {
+/// #     let url = format!("https://example.com/{path}");
+/// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// # }
+/// let (asked, from) = (Clustering::within(3), Time::from_ms(3)?);
+/// let changes =
+///     ClusterChanges::between(&store.snapshot(), &asked, from, None, &Progress::default())?;
+/// for change in changes.iter()? {
+///     let change = change?;
+///     println!("{}: {:?}", change.url, change.reason);
+/// }
+/// assert_eq!(changes.iter()?.count(), 0); // nothing has changed since
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct ClusterChangesIter<'c> {
     changes: &'c ClusterChanges,

@@ -60,12 +60,53 @@ pub struct Clustering {
 impl Clustering {
     /// Creates a query for all pages with a version in force, in clusters within distance `k` of
     /// their leaders. The leader is the page that was first seen with its content.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::Clustering;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // `/terms` and `/terms?print=1` differ in one bit, `/about` in all bits.
+    /// let clusters = |k| Clustering::within(k).run(&store.snapshot(), &Progress::default());
+    /// assert_eq!(clusters(0)?.len(), 3);
+    /// assert_eq!(clusters(3)?.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn within(k: u32) -> Clustering {
         Clustering { k: Some(k), ..Clustering::default() }
     }
 
     /// Sets the epoch whose fingerprints are clustered.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Role, Store, Time};
+    /// use simkeep::cluster::Clustering;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // The three pages have fingerprints of the first epoch only.
+    /// store.register_epoch("perceptual hash 1.2", Role::Near)?;
+    /// let (asked, snapshot) = (Clustering::within(3), store.snapshot());
+    /// assert_eq!(asked.run(&snapshot, &Progress::default())?.pages(), 0);
+    /// assert_eq!(asked.epoch(epoch).run(&snapshot, &Progress::default())?.pages(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn epoch(mut self, epoch: Epoch) -> Clustering {
         self.epoch = Some(epoch);
@@ -75,6 +116,27 @@ impl Clustering {
     /// Sets the ranking that determines the leader: a [`RankingRule`](super::RankingRule), or
     /// several rules in order of priority. Default: the page that was first seen with its content
     /// leads.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::{Clustering, RankingRule};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // `/terms` and `/terms?print=1` are near each other, and `/terms` was seen first.
+    /// let asked = Clustering::within(3).rule(RankingRule::Newest);
+    /// let clusters = asked.run(&store.snapshot(), &Progress::default())?;
+    /// let largest = clusters.by_size(2)?.next().unwrap()?;
+    /// assert_eq!(largest.leader, "https://example.com/terms?print=1");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn rule(mut self, rule: impl Into<Ranking>) -> Clustering {
         self.ranking = rule.into();
@@ -99,6 +161,25 @@ impl Clustering {
 
     /// Clusters the versions that were in force at a time, as if the store had only the visits and
     /// weights up to that time. Pages forgotten since are missing.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::Clustering;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // The three pages were seen at 1, 2 and 3 ms.
+    /// let asked = Clustering::within(3).at(Time::from_ms(2)?);
+    /// assert_eq!(asked.run(&store.snapshot(), &Progress::default())?.pages(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn at(mut self, time: impl Into<Option<Time>>) -> Clustering {
         self.at = time.into();
@@ -106,6 +187,25 @@ impl Clustering {
     }
 
     /// Clusters only pages under a prefix, such as the pages of a host.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Prefix, Progress, Store, Time};
+    /// use simkeep::cluster::Clustering;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // The store has `/terms`, `/terms?print=1` and `/about`.
+    /// let asked = Clustering::within(3).under(Prefix::parse("example.com/terms")?);
+    /// assert_eq!(asked.run(&store.snapshot(), &Progress::default())?.pages(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn under(mut self, prefix: impl Into<Option<Prefix>>) -> Clustering {
         self.under = prefix.into();
@@ -116,6 +216,23 @@ impl Clustering {
     /// see. The leader is chosen among these pages, and other pages are neither listed nor counted;
     /// see [`Query::classes`](crate::Query::classes). The current class counts, even
     /// [at](Clustering::at) a past time.
+    ///
+    /// ```
+    /// # use simkeep::{Classes, Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::Clustering;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// for (url, class) in [("https://example.com/", 7), ("https://example.org/copy", 8)] {
+    ///     store.observe(Observation::content(url, Time::now(), 0x1234, epoch).class(class))?;
+    /// }
+    /// let asked = Clustering::within(3).classes(Classes::of([7]));
+    /// let clusters = asked.run(&store.snapshot(), &Progress::default())?;
+    /// assert_eq!((clusters.pages(), clusters.largest()), (1, 1)); // as if there was no copy
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn classes(mut self, classes: impl Into<Option<Classes>>) -> Clustering {
         self.classes = classes.into();
@@ -124,6 +241,12 @@ impl Clustering {
 
     /// Sets the memory to use, in bytes. Default: 512 MiB. Data that exceeds the memory is in
     /// unnamed scratch files, about 150 bytes for each page, which leave nothing behind.
+    ///
+    /// ```
+    /// use simkeep::cluster::Clustering;
+    /// let asked = Clustering::within(3).memory_bytes(2 << 30); // 2 GiB
+    /// assert_eq!(asked.memory_bytes, Some(2 << 30));
+    /// ```
     #[must_use]
     pub fn memory_bytes(mut self, bytes: usize) -> Clustering {
         self.memory_bytes = Some(bytes);
@@ -131,6 +254,25 @@ impl Clustering {
     }
 
     /// Sets the directory for scratch files, which must exist.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::Clustering;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // On the disk of the store, if the temporary directory is in memory.
+    /// let asked = Clustering::within(3).scratch(dir.path().to_owned());
+    /// assert_eq!(asked.run(&store.snapshot(), &Progress::default())?.len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn scratch(mut self, dir: impl Into<Option<PathBuf>>) -> Clustering {
         self.scratch = dir.into();

@@ -200,6 +200,32 @@ pub struct ClusteredPage {
 
 impl ClusteredPage {
     /// Whether the page leads its cluster.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::Clustering;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // `/terms` and `/terms?print=1` are near each other, and `/terms` was seen first.
+    /// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+    /// let mut leaders = Vec::new();
+    /// for page in clusters.by_page(1)? {
+    ///     let page = page?;
+    ///     if page.is_leader() {
+    ///         leaders.push(page.url.to_string());
+    ///     }
+    /// }
+    /// assert_eq!(leaders, ["https://example.com/about", "https://example.com/terms"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_leader(&self) -> bool {
         self.url == self.leader
     }
@@ -316,6 +342,23 @@ impl Clusters {
     }
 
     /// The number of distinct fingerprints.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::Clustering;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// for (path, fingerprint) in [("a", 7), ("b", 7), ("c", 8)] {
+    ///     let url = format!("https://example.com/{path}");
+    ///     store.observe(Observation::content(&url, Time::now(), fingerprint, epoch))?;
+    /// }
+    /// let clusters = Clustering::within(0).run(&store.snapshot(), &Progress::default())?;
+    /// assert_eq!((clusters.pages(), clusters.fingerprints()), (3, 2));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn fingerprints(&self) -> u64 {
         self.fingerprints
     }
@@ -323,6 +366,21 @@ impl Clusters {
     /// The number of other pages with content but without a fingerprint of the epoch: pages whose
     /// text is too short, pages without text, and pages that were not
     /// [restated](crate::Store::restate).
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time, fingerprint};
+    /// use simkeep::cluster::Clustering;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// // The text is too short to have a fingerprint.
+    /// let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// store.observe(Observation::content(url, Time::now(), fingerprint::of_text("Loading..."), epoch))?;
+    /// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+    /// assert_eq!((clusters.pages(), clusters.without_fingerprint()), (0, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn without_fingerprint(&self) -> u64 {
         self.without
     }
@@ -338,6 +396,25 @@ impl Clusters {
     }
 
     /// The number of clusters with two or more pages.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::Clustering;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // `/terms` and `/terms?print=1` differ in one bit, `/about` in all bits.
+    /// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+    /// assert_eq!((clusters.len(), clusters.multi_page_clusters()), (2, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn multi_page_clusters(&self) -> u64 {
         self.multi_page_clusters
     }
@@ -348,12 +425,54 @@ impl Clusters {
     }
 
     /// The number of clusters with 1 page, 2 to 3, 4 to 7, and so on: size s is in bin log2(s).
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::Clustering;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // `/terms` and `/terms?print=1` differ in one bit, `/about` in all bits.
+    /// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+    /// assert_eq!(clusters.sizes(), [1, 1]); // one cluster of 1 page, one of 2 to 3 pages
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn sizes(&self) -> &[u64] {
         &self.sizes
     }
 
     /// Iterates over the clusters of at least `pages_min` pages, the largest first. Equally large
     /// clusters come in the order of their leaders' ranks.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::Clustering;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // `/terms` and `/terms?print=1` differ in one bit, `/about` in all bits.
+    /// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+    /// for cluster in clusters.by_size(2)? {
+    ///     let cluster = cluster?;
+    ///     assert_eq!((cluster.leader.as_str(), cluster.pages), ("https://example.com/terms", 2));
+    /// }
+    /// # assert_eq!(clusters.by_size(2)?.count(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -376,6 +495,27 @@ impl Clusters {
 
     /// Iterates over the pages of clusters of at least `pages_min` pages, in SURT order.
     ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::Clustering;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // `/terms` and `/terms?print=1` differ in one bit, `/about` in all bits.
+    /// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+    /// let pages: Vec<_> = clusters.by_page(2)?.collect::<Result<_, _>>()?;
+    /// let paths: Vec<_> = pages.iter().map(|page| &page.url["https://example.com".len()..]).collect();
+    /// assert_eq!(paths, ["/terms", "/terms?print=1"]); // no page is near `/about`
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// An error if a scratch file cannot be written, or is damaged.
@@ -387,6 +527,27 @@ impl Clusters {
     /// Iterates over the pages of clusters of at least `pages_min` pages, cluster by cluster in the
     /// order of [`by_size`](Clusters::by_size). The leader comes first, then the other pages by
     /// distance (or by resemblance, if texts were compared), and in SURT order.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::Clustering;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // `/terms` and `/terms?print=1` differ in one bit, `/about` in all bits.
+    /// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+    /// let pages: Vec<_> = clusters.by_cluster(1)?.collect::<Result<_, _>>()?;
+    /// let paths: Vec<_> = pages.iter().map(|page| &page.url["https://example.com".len()..]).collect();
+    /// assert_eq!(paths, ["/terms", "/terms?print=1", "/about"]); // the largest cluster first
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -486,6 +647,26 @@ impl fmt::Debug for Clusters {
 }
 
 /// An iterator over clusters by size, from [`Clusters::by_size`]. The iterator ends after an error.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::cluster::Clustering;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+/// # for (ms, path, fingerprint) in pages {
+/// #     let url = format!("https://example.com/{path}");
+/// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// # }
+/// // `/terms` and `/terms?print=1` differ in one bit, `/about` in all bits.
+/// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+/// let sizes = clusters.by_size(1)?.map(|cluster| Ok(cluster?.pages));
+/// assert_eq!(sizes.collect::<simkeep::Result<Vec<_>>>()?, [2, 1]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct ClustersBySize<'c> {
     clusters: &'c Clusters,
@@ -508,6 +689,28 @@ impl Iterator for ClustersBySize<'_> {
 
 /// An iterator over pages in their clusters, from [`Clusters::by_page`] or
 /// [`Clusters::by_cluster`]. The iterator ends after an error.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::cluster::Clustering;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+/// # for (ms, path, fingerprint) in pages {
+/// #     let url = format!("https://example.com/{path}");
+/// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// # }
+/// // `/terms` and `/terms?print=1` differ in one bit, `/about` in all bits.
+/// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+/// let mut pages = clusters.by_cluster(2)?;
+/// let (leader, other) = (pages.next().unwrap()?, pages.next().unwrap()?);
+/// assert_eq!((other.leader, other.distance), (leader.url, 1));
+/// # assert!(pages.next().is_none());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct ClusteredPages<'c> {
     clusters: &'c Clusters,

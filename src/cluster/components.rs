@@ -23,6 +23,27 @@ const COMPARED_MAX: usize = 1 << 16;
 
 /// The connected components of a snapshot. Two pages are in one component if a chain of pages
 /// connects them, in which each page is within k bits of the next.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::cluster::{Clustering, ConnectedComponents};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+/// # for (ms, path, fingerprint) in pages {
+/// #     let url = format!("https://example.com/{path}");
+/// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// # }
+/// // `/terms` and `/terms?print=1` differ in one bit, `/about` in all bits.
+/// let (snapshot, asked) = (store.snapshot(), Clustering::within(3));
+/// let components = ConnectedComponents::of(&snapshot, &asked, &Progress::default())?;
+/// assert_eq!((components.pages, components.components), (3, 2));
+/// assert_eq!(components.multi_page_components, 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConnectedComponents {
@@ -87,6 +108,28 @@ impl ConnectedComponents {
 }
 
 /// A connected component.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::cluster::{Clustering, ConnectedComponents};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+/// # for (ms, path, fingerprint) in pages {
+/// #     let url = format!("https://example.com/{path}");
+/// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// # }
+/// // `/terms` and `/terms?print=1` differ in one bit, `/about` in all bits.
+/// let (snapshot, asked) = (store.snapshot(), Clustering::within(3));
+/// let components = ConnectedComponents::of(&snapshot, &asked, &Progress::default())?;
+/// let largest = &components.largest[0];
+/// assert_eq!((largest.page.as_str(), largest.pages), ("https://example.com/terms", 2));
+/// assert_eq!(largest.max_distance, 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConnectedComponent {

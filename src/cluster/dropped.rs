@@ -43,6 +43,28 @@ pub struct DroppedPages<'c> {
 }
 
 /// The decision whether a page is dropped.
+///
+/// ```
+/// # use simkeep::{Classes, Observation, Options, Progress, Store, Time};
+/// use simkeep::cluster::{Clustering, Fate};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+/// # for (ms, path, fingerprint) in pages {
+/// #     let url = format!("https://example.com/{path}");
+/// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// # }
+/// // `/terms` and `/terms?print=1` are near each other, and `/terms` was seen first.
+/// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+/// let dropped = clusters.dropped(&Classes::default())?;
+/// assert_eq!(dropped.fate("https://example.com/terms")?, Fate::Kept);
+/// assert!(matches!(dropped.fate("https://example.com/terms?print=1")?, Fate::Dropped { .. }));
+/// assert_eq!(dropped.fate("https://example.com/contact")?, Fate::Unknown);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fate {
@@ -60,6 +82,27 @@ pub enum Fate {
 }
 
 /// The page that is kept in place of a dropped page.
+///
+/// ```
+/// # use simkeep::{Classes, Observation, Options, Progress, Store, Time};
+/// use simkeep::cluster::Clustering;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+/// # for (ms, path, fingerprint) in pages {
+/// #     let url = format!("https://example.com/{path}");
+/// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// # }
+/// // `/terms` and `/terms?print=1` are near each other, and `/terms` was seen first.
+/// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+/// let dropped = clusters.dropped(&Classes::default())?;
+/// let kept = dropped.kept_for("https://example.com/terms?print=1")?.unwrap();
+/// assert_eq!((kept.url.as_str(), kept.distance), ("https://example.com/terms", 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeptPage {
@@ -85,6 +128,26 @@ impl ClusteredPage {
     /// Clusters ignore classes, so two pages that stay because of their classes may be near each
     /// other. To cluster the pages of one class alone, use
     /// [`Clustering::classes`](super::Clustering::classes).
+    ///
+    /// ```
+    /// # use simkeep::{Classes, Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::Clustering;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// // The copy may be seen by class 8 only, and the original by class 7.
+    /// for (ms, url, class) in [(1, "https://example.com/", 7), (2, "https://example.org/copy", 8)] {
+    ///     let seen = Observation::content(url, Time::from_ms(ms)?, 0x1234, epoch);
+    ///     store.observe(seen.class(class))?;
+    /// }
+    /// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+    /// let copy = clusters.by_cluster(2)?.nth(1).unwrap()?;
+    /// assert!(!copy.yields(&Classes::default()));
+    /// assert!(copy.yields(&Classes::of([7]))); // if all may see class 7
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn yields(&self, open: &Classes) -> bool {
         !self.is_leader() && may_yield(self.class, self.leader_class, open)
     }
@@ -143,6 +206,25 @@ impl Clusters {
     /// [`dropped`](Clusters::dropped) would select. Costs a pass over the pages, without their
     /// URLs.
     ///
+    /// ```
+    /// # use simkeep::{Classes, Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::Clustering;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// // `/terms` and `/terms?print=1` differ in one bit, `/about` in all bits.
+    /// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+    /// assert_eq!(clusters.count_dropped(&Classes::default())?, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// An error if a scratch file is damaged.
@@ -198,6 +280,30 @@ impl<'c> DroppedPages<'c> {
     /// Returns the decision on a page. Costs a lookup; for a dropped page, also reading the head of
     /// the page.
     ///
+    /// ```
+    /// # use simkeep::{Classes, Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::{Clustering, Fate};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+    /// let dropped = clusters.dropped(&Classes::default())?;
+    /// // For each document of a corpus whose texts are elsewhere:
+    /// let url = "https://example.com/terms?print=1";
+    /// if let Fate::Dropped { .. } = dropped.fate(url)? {
+    ///     println!("{url} is a duplicate");
+    /// }
+    /// # assert!(matches!(dropped.fate(url)?, Fate::Dropped { digest: None }));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Url`](crate::Error::Url) for a URL that no page can have,
@@ -213,6 +319,27 @@ impl<'c> DroppedPages<'c> {
     }
 
     /// Returns the page that is kept in place of a dropped page; `None` if the page is not dropped.
+    ///
+    /// ```
+    /// # use simkeep::{Classes, Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::Clustering;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+    /// let dropped = clusters.dropped(&Classes::default())?;
+    /// let (copy, original) = ("https://example.com/terms?print=1", "https://example.com/terms");
+    /// assert_eq!(dropped.kept_for(copy)?.unwrap().url, original);
+    /// assert_eq!(dropped.kept_for(original)?, None);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

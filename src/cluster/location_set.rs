@@ -10,6 +10,38 @@ use crate::bug::{Bug, OrBug, ensure};
 /// [`DroppedPages`](super::DroppedPages), if both are of one snapshot. So a program that reads all
 /// documents twice looks up each URL once, and keeps 8 bytes for each URL between the two passes. A
 /// location is meaningless in another snapshot.
+///
+/// ```
+/// # use simkeep::{Classes, Observation, Options, Progress, Store, Time};
+/// use simkeep::cluster::{Candidacy, Candidates, Clustering, PageLocation};
+/// use simkeep::fingerprint::BitSketcher;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+/// # for (ms, path, fingerprint) in pages {
+/// #     let url = format!("https://example.com/{path}");
+/// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// # }
+/// let text = "You may use this site if you behave well."; // of both pages
+/// let (asked, progress) = (Clustering::within(3), Progress::default());
+/// let candidates = Candidates::of(&store.snapshot(), &asked, &progress)?;
+/// let mut kept: Vec<u64> = Vec::new();
+/// for url in ["https://example.com/terms", "https://example.com/terms?print=1"] {
+///     let candidacy = candidates.candidacy(url)?;
+///     let Candidacy::Candidate { location, .. } = candidacy else { panic!("a page is near") };
+///     candidates.add(location, BitSketcher::new().of_text(text))?;
+///     kept.push(location.to_bits()); // 8 bytes instead of a URL
+/// }
+/// // The second pass looks up no URL.
+/// let clusters = candidates.clusters(0.8, &progress)?;
+/// let dropped = clusters.dropped(&Classes::default())?;
+/// let is_dropped = kept.iter().map(|bits| dropped.has(PageLocation::from_bits(*bits)));
+/// assert!(is_dropped.eq([false, true]));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PageLocation(pub(super) u64);
 

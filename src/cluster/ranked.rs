@@ -13,6 +13,27 @@ use crate::query::in_force::InForceScan;
 const BEFORE_URL: u8 = 0;
 
 /// A selected page, with its rank.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::cluster::{Clustering, RankedPages};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+/// # for (ms, path, fingerprint) in pages {
+/// #     let url = format!("https://example.com/{path}");
+/// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// # }
+/// // `/terms`, `/terms?print=1` and `/about` were seen in this order.
+/// let pages = RankedPages::of(&store.snapshot(), &Clustering::within(3))?;
+/// let pages = pages.collect::<simkeep::Result<Vec<_>>>()?;
+/// let first = pages.iter().min_by_key(|page| &page.rank).unwrap();
+/// assert_eq!((first.url.as_str(), first.fingerprint), ("https://example.com/terms", 0));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RankedPage {
@@ -29,6 +50,29 @@ pub struct RankedPage {
 
 /// An iterator over the selected pages, in SURT order, from [`RankedPages::of`]. The iterator ends
 /// after an error.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::cluster::{Clustering, RankedPages};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+/// # for (ms, path, fingerprint) in pages {
+/// #     let url = format!("https://example.com/{path}");
+/// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// # }
+/// // In SURT order. Sort the pages of all stores by rank, and then cluster them.
+/// for page in RankedPages::of(&store.snapshot(), &Clustering::within(3))? {
+///     let page = page?;
+///     println!("{} {:016x} {:02x?}", page.url, page.fingerprint, page.rank);
+/// }
+/// # let pages = RankedPages::of(&store.snapshot(), &Clustering::within(3))?;
+/// # assert_eq!(pages.count(), 3);
+/// # Ok(())
+/// # }
+/// ```
 pub struct RankedPages {
     snapshot: Snapshot,
     asked: Clustering,
