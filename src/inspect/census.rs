@@ -117,6 +117,27 @@ impl Census {
 }
 
 /// A sampled page.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::inspect::Census;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+/// # for (ms, path, fingerprint) in pages {
+/// #     let url = format!("https://example.com/{path}");
+/// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// # }
+/// let census = Census::of(&store.snapshot(), &Progress::default())?;
+/// for page in &census.sample {
+///     println!("{:016x} {}", page.fingerprint, page.url);
+/// }
+/// assert_eq!(census.sample.len(), 3); // all pages of a small store
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SampledPage {
@@ -127,6 +148,25 @@ pub struct SampledPage {
 }
 
 /// The results of the visits in a period.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::inspect::Census;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let url = "https://example.com/";
+/// for day in 0..3 {
+///     store.observe(Observation::failed(url, Time::from_ms(day * 86_400_000)?))?;
+/// }
+/// let census = Census::of(&store.snapshot(), &Progress::default())?;
+/// for period in &census.periods {
+///     println!("{}: {} visits failed", period.from, period.verdicts.failed);
+/// }
+/// assert_eq!(census.periods.iter().map(|period| period.verdicts.failed).sum::<u64>(), 3);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Period {
@@ -137,6 +177,23 @@ pub struct Period {
 }
 
 /// Counts of a host.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::inspect::Census;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// for url in ["https://example.com/a", "https://example.com/b", "https://example.org/"] {
+///     store.observe(Observation::gone(url, Time::now()))?;
+/// }
+/// let census = Census::of(&store.snapshot(), &Progress::default())?;
+/// let largest = &census.largest_hosts[0];
+/// assert_eq!((largest.host.as_str(), largest.pages), ("example.com", 2));
+/// assert_eq!(largest.verdicts.gone, 2);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HostCensus {
@@ -151,6 +208,24 @@ pub struct HostCensus {
 }
 
 /// Counts of the fingerprints that pages have now, in one epoch.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::inspect::Census;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let epoch = store.change_epoch();
+/// for (path, fingerprint) in [("a", 0b111), ("b", 0b111), ("c", 0b1)] {
+///     let url = format!("https://example.com/{path}");
+///     store.observe(Observation::content(&url, Time::now(), fingerprint, epoch))?;
+/// }
+/// let fingerprints = Census::of(&store.snapshot(), &Progress::default())?.fingerprints;
+/// assert_eq!((fingerprints.pages, fingerprints.distinct), (3, 2));
+/// assert_eq!((fingerprints.popcounts[3], fingerprints.ones[0]), (2, 3)); // in pages
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FingerprintCensus {
@@ -184,6 +259,26 @@ pub struct FingerprintCensus {
 
 impl FingerprintCensus {
     /// The number of distinct fingerprints; an estimate if only a sample was counted.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::inspect::Census;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// let fingerprints = Census::of(&store.snapshot(), &Progress::default())?.fingerprints;
+    /// let about = if fingerprints.is_sampled() { "about " } else { "" };
+    /// println!("{about}{} different fingerprints", fingerprints.different());
+    /// assert_eq!(fingerprints.different(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn different(&self) -> u64 {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
         let all = (self.distinct as f64 / self.share).round() as u64;

@@ -12,6 +12,26 @@ use crate::page::find_epoch;
 const VISITS_OF_A_RECORD: f64 = 8.0;
 
 /// An estimate of the effect of [`Store::compact`](crate::Store::compact) on the segments.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Scope, Store, Time};
+/// use simkeep::inspect::CompactionEstimate;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// for page in 0..100 {
+///     let url = format!("https://example.com/{page}");
+///     store.observe(Observation::gone(&url, Time::now()))?;
+///     store.forget(Scope::Url(&url))?;
+/// }
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// store.seal()?;
+/// let estimate = CompactionEstimate::of(&store.snapshot())?;
+/// println!("{} of {} bytes can go", estimate.reclaimable_bytes, estimate.segment_bytes);
+/// assert_eq!((estimate.segments, estimate.unsealed_pages), (1, 0));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompactionEstimate {

@@ -33,12 +33,38 @@ pub struct DumpQuery {
 
 impl DumpQuery {
     /// Selects the whole file, including the gaps between sections.
+    ///
+    /// ```
+    /// use simkeep::inspect::DumpQuery;
+    /// assert_eq!(DumpQuery::all().section, None);
+    /// ```
     #[must_use]
     pub fn all() -> DumpQuery {
         DumpQuery::default()
     }
 
     /// Selects the sections with a name.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use std::ops::ControlFlow;
+    ///
+    /// use simkeep::inspect::DumpQuery;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+    /// store.seal()?;
+    /// let id = store.stats()?.segments[0].id;
+    /// let mut bytes = 0;
+    /// DumpQuery::all().section("trailer").run(&store.snapshot(), id, |line| {
+    ///     bytes += line.len;
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// assert!(bytes > 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn section(mut self, name: impl Into<String>) -> DumpQuery {
         self.section = Some(name.into());
@@ -53,6 +79,29 @@ impl DumpQuery {
     }
 
     /// Selects the sections of an epoch.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use std::ops::ControlFlow;
+    ///
+    /// use simkeep::inspect::DumpQuery;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// store.observe(Observation::content(url, Time::now(), 7, epoch))?;
+    /// store.seal()?;
+    /// let id = store.stats()?.segments[0].id;
+    /// let mut lines = 0;
+    /// DumpQuery::all().section("fingerprints").epoch(epoch).run(&store.snapshot(), id, |line| {
+    ///     println!("{line}");
+    ///     lines += 1;
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// assert!(lines > 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn epoch(mut self, epoch: Epoch) -> DumpQuery {
         self.epoch = Some(epoch);

@@ -12,6 +12,22 @@ use crate::layout::Delta;
 use crate::page::{Content, Entry, Prefix, Seen, Verdict, Visit, surt};
 
 /// An acknowledged operation.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::inspect::Operations;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// for url in ["https://example.com/", "https://example.org/"] {
+///     store.observe(Observation::gone(url, Time::now()))?;
+/// }
+/// let operations = Operations::after(&store.snapshot(), 0);
+/// let numbers = operations.map(|operation| Ok(operation?.sequence));
+/// assert_eq!(numbers.collect::<simkeep::Result<Vec<_>>>()?, [1, 2]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LoggedOperation {
@@ -22,6 +38,26 @@ pub struct LoggedOperation {
 }
 
 /// The effect of an operation.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Scope, Store, Time};
+/// use simkeep::inspect::{OperationKind, Operations};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let url = "https://example.com/";
+/// store.observe(Observation::gone(url, Time::now()))?;
+/// store.forget(Scope::Url(url))?;
+/// for operation in Operations::after(&store.snapshot(), 0) {
+///     match operation?.kind {
+///         OperationKind::Entry { url, entry } => println!("{url}: {entry}"),
+///         OperationKind::Forget { visits, .. } => assert_eq!(visits, 1),
+///         _ => {}
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum OperationKind {
     /// A page got an entry: a visit with its verdict, a restatement, or a property.
@@ -52,6 +88,24 @@ pub enum OperationKind {
 impl OperationKind {
     /// Returns whether the operation concerns a page under `prefix`, or a prefix that overlaps
     /// `prefix`.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Prefix, Store, Time};
+    /// use simkeep::inspect::Operations;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// for url in ["https://example.com/news", "https://example.com/terms"] {
+    ///     store.observe(Observation::gone(url, Time::now()))?;
+    /// }
+    /// let (mut count, news) = (0, Prefix::parse("example.com/news")?);
+    /// for operation in Operations::after(&store.snapshot(), 0) {
+    ///     count += usize::from(operation?.kind.is_under(&news));
+    /// }
+    /// assert_eq!(count, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn is_under(&self, prefix: &Prefix) -> bool {
         match self {
             OperationKind::Entry { url, .. } | OperationKind::Forget { url, .. } => {
@@ -67,6 +121,22 @@ impl OperationKind {
 /// An iterator over the operations in the journal, from [`Operations::after`].
 ///
 /// Reads lazily. The iterator ends after an error.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::inspect::Operations;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// // A program that follows the store keeps the number of the last operation.
+/// let seen = store.snapshot().sequence();
+/// store.observe(Observation::gone("https://example.org/", Time::now()))?;
+/// let new = Operations::after(&store.snapshot(), seen);
+/// assert_eq!((new.available(), new.count()), (Some(1..=2), 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Operations {
     snapshot: Snapshot,
@@ -119,6 +189,20 @@ impl Operations {
 
     /// The numbers of the first and the last operation in the journal; `None` if the journal is
     /// empty. Earlier operations were sealed.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use simkeep::inspect::Operations;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+    /// assert_eq!(Operations::after(&store.snapshot(), 0).available(), Some(1..=1));
+    /// store.seal()?; // empties the journal
+    /// assert_eq!(Operations::after(&store.snapshot(), 0).available(), None);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn available(&self) -> Option<RangeInclusive<u64>> {
         self.available.clone()
     }

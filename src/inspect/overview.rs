@@ -170,6 +170,22 @@ impl Overview {
 }
 
 /// An epoch, with its counts.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Role, Store, Time};
+/// use simkeep::inspect::Overview;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, old) = ("https://example.com/", store.change_epoch());
+/// store.observe(Observation::content(url, Time::now(), 7, old))?;
+/// store.register_epoch("my own hashes", Role::Both)?;
+/// let epochs = Overview::of(&store.snapshot())?.epochs;
+/// assert_eq!((epochs[0].fingerprints, epochs[0].is_in_use), (1, false));
+/// assert_eq!((epochs[1].info.name.as_str(), epochs[1].is_in_use), ("my own hashes", true));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EpochOverview {
@@ -183,6 +199,22 @@ pub struct EpochOverview {
 }
 
 /// The numbers of a segment.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::inspect::Overview;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let time = Time::from_ms(1_700_000_000_000)?;
+/// store.observe(Observation::gone("https://example.com/", time))?;
+/// store.seal()?;
+/// let segment = &Overview::of(&store.snapshot())?.segments[0];
+/// assert_eq!((segment.pages, segment.visits, segment.superseded), (1, 1, 0.0));
+/// assert_eq!((segment.level, segment.times), (0, Some((time, time))));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SegmentOverview {
@@ -214,6 +246,23 @@ pub struct SegmentOverview {
 }
 
 /// The share of a host in a store.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::inspect::Overview;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// for url in ["https://example.com/a", "https://example.com/b", "https://example.org/"] {
+///     store.observe(Observation::gone(url, Time::now()))?;
+/// }
+/// store.seal()?;
+/// let hosts = Overview::of(&store.snapshot())?.hosts;
+/// assert_eq!(hosts[0].host, "example.com");
+/// assert!(hosts[0].share > hosts[1].share);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct HostShare {

@@ -104,6 +104,23 @@ impl SegmentView {
 }
 
 /// A section of a segment.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::inspect::{SegmentView, Space};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// store.seal()?;
+/// let id = store.stats()?.segments[0].id;
+/// let segment = SegmentView::of(&store.snapshot(), id)?.unwrap();
+/// let pages = segment.sections.iter().find(|section| section.kind == "pages").unwrap();
+/// assert_eq!((pages.space, pages.epoch), (Space::Histories, None));
+/// println!("{} bytes at {}, in {} blocks", pages.bytes, pages.offset, pages.blocks);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SectionView {
@@ -125,6 +142,23 @@ pub struct SectionView {
 }
 
 /// The fingerprint tables of an epoch in a segment.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::inspect::SegmentView;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// store.observe(Observation::content(url, Time::now(), 7, epoch))?;
+/// store.seal()?;
+/// let id = store.stats()?.segments[0].id;
+/// let segment = SegmentView::of(&store.snapshot(), id)?.unwrap();
+/// let table = &segment.tables[0];
+/// assert_eq!((table.epoch, table.fingerprints), (epoch, 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TableView {

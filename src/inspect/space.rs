@@ -31,6 +31,24 @@ pub enum Space {
 }
 
 /// The number of bytes for a purpose.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::inspect::Overview;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// store.seal()?;
+/// let overview = Overview::of(&store.snapshot())?;
+/// for usage in &overview.space {
+///     println!("{}: {} bytes", usage.of.name(), usage.bytes);
+/// }
+/// let bytes: u64 = overview.space.iter().map(|usage| usage.bytes).sum();
+/// assert_eq!(bytes, store.stats()?.segment_bytes);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SpaceUsage {
@@ -53,6 +71,11 @@ impl Space {
     ];
 
     /// The name of the purpose, in one or two words.
+    ///
+    /// ```
+    /// use simkeep::inspect::Space;
+    /// assert_eq!(Space::Histories.name(), "histories");
+    /// ```
     pub fn name(self) -> &'static str {
         match self {
             Space::Histories => "histories",

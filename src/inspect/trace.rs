@@ -81,6 +81,24 @@ impl Trace {
 }
 
 /// A location of data about a page.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::inspect::Trace;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let url = "https://example.com/";
+/// store.observe(Observation::gone(url, Time::from_ms(1_000)?))?;
+/// store.seal()?;
+/// store.observe(Observation::gone(url, Time::from_ms(2_000)?))?;
+/// let records = Trace::of(&store.snapshot(), url)?.unwrap().records;
+/// // The second visit is in the journal, the first one in a segment.
+/// assert!(records[0].segment.is_none() && records[1].segment.is_some());
+/// assert_eq!((records[0].entries, records[1].is_first), (1, true));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PageRecord {

@@ -3,6 +3,23 @@
 use crate::page::Verdict;
 
 /// Counts of visits by result.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::inspect::JournalView;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// for (ms, fingerprint) in [(1_000, 0x00), (2_000, 0x00), (3_000, 0xff)] {
+///     store.observe(Observation::content(url, Time::from_ms(ms)?, fingerprint, epoch))?;
+/// }
+/// let counts = JournalView::of(&store.snapshot())?.verdicts;
+/// assert_eq!((counts.new, counts.same, counts.changed), (1, 1, 1));
+/// assert_eq!(counts.visits(), 3);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VerdictCounts {

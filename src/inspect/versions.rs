@@ -5,6 +5,22 @@ use crate::page::{Content, Restated, Verdict, Visit};
 use crate::time::Time;
 
 /// The kind of a row in a page's list of versions.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use simkeep::inspect::{VersionKind, versions};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let url = "https://example.com/";
+/// store.observe(Observation::content(url, Time::from_ms(1_000)?, 7, store.change_epoch()))?;
+/// store.observe(Observation::failed(url, Time::from_ms(2_000)?))?;
+/// store.observe(Observation::gone(url, Time::from_ms(3_000)?))?;
+/// let kinds: Vec<_> = versions(&store.history(url)?).iter().map(|version| version.kind).collect();
+/// assert_eq!(kinds, [VersionKind::Content(1), VersionKind::Failed, VersionKind::Gone]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum VersionKind {

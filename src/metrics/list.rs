@@ -3,6 +3,14 @@
 use std::fmt;
 
 /// A metric of an open store.
+///
+/// ```
+/// // The configuration of a dashboard.
+/// for instrument in simkeep::metrics::ALL {
+///     println!("{} ({}): {}", instrument.name, instrument.kind, instrument.help);
+/// }
+/// # assert!(simkeep::metrics::ALL.iter().all(|instrument| instrument.name.starts_with("simkeep_")));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Instrument {
@@ -17,6 +25,13 @@ pub struct Instrument {
 }
 
 /// The type of an [`Instrument`].
+///
+/// ```
+/// use simkeep::metrics::{ALL, InstrumentKind};
+/// let commit = ALL.iter().find(|instrument| instrument.name == "simkeep_commit_seconds").unwrap();
+/// assert_eq!(commit.kind, InstrumentKind::Histogram);
+/// assert_eq!(commit.kind.to_string(), "histogram"); // in the notation of Prometheus
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InstrumentKind {

@@ -15,6 +15,27 @@ const WIDTH: usize = 3 * 8 - 1;
 /// bytes, and the meaning, separated by two spaces. A row has at most 16 bytes; further bytes are
 /// in rows below. `00*36` means 36 zero bytes, and `??*36` means 36 bytes whose checksum is wrong.
 /// The meaning may quote URLs, which are untrusted: escape the meaning for a terminal.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use std::ops::ControlFlow;
+///
+/// use simkeep::inspect::DumpQuery;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// store.seal()?;
+/// let id = store.stats()?.segments[0].id;
+/// DumpQuery::all().run(&store.snapshot(), id, |line| {
+///     // A group of bytes, in the order of the file.
+///     assert!(!line.damaged);
+///     assert_eq!(line.bytes.map(|bytes| bytes.len() as u64), Some(line.len));
+///     ControlFlow::Continue(())
+/// })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DumpLine {
