@@ -69,6 +69,15 @@ impl AliasQuery {
     }
 
     /// Sets a prefix, so that only pages under the prefix are read.
+    ///
+    /// ```
+    /// use simkeep::Prefix;
+    /// use simkeep::alias::AliasQuery;
+    /// // The domain, with its host `www.example.com`.
+    /// let query = AliasQuery::default().under(Prefix::parse("example.com")?);
+    /// assert_eq!(query.under.unwrap().to_string(), "example.com");
+    /// # Ok::<(), simkeep::PrefixError>(())
+    /// ```
     #[must_use]
     pub fn under(mut self, prefix: impl Into<Option<Prefix>>) -> AliasQuery {
         self.under = prefix.into();
@@ -76,6 +85,12 @@ impl AliasQuery {
     }
 
     /// Sets the minimum share of near pairs for a rule to hold: 0 to 1.
+    ///
+    /// ```
+    /// use simkeep::alias::AliasQuery;
+    /// // One of 20 pairs may differ.
+    /// assert_eq!(AliasQuery::default().share(0.95).share, 0.95);
+    /// ```
     #[must_use]
     pub fn share(mut self, share: f64) -> AliasQuery {
         self.share = share;
@@ -83,6 +98,30 @@ impl AliasQuery {
     }
 
     /// Sets the minimum number of pairs for a rule to hold.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use std::ops::ControlFlow;
+    ///
+    /// use simkeep::alias::AliasQuery;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// // Two pages of a site are known with and without a visitor's number.
+    /// for (url, fingerprint) in [("https://example.com/a", 0x00), ("https://example.com/b", !0)] {
+    ///     for visitor in ["", "?sid=1"] {
+    ///         let url = format!("{url}{visitor}");
+    ///         store.observe(Observation::content(&url, Time::now(), fingerprint, epoch))?;
+    ///     }
+    /// }
+    /// let query = AliasQuery::default().pairs(2);
+    /// let totals =
+    ///     query.run(&store.snapshot(), &Progress::default(), |_| ControlFlow::Continue(()))?;
+    /// assert_eq!((totals.rules, totals.pairs), (1, 2));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn pairs(mut self, pairs: u64) -> AliasQuery {
         self.pairs = pairs;
@@ -90,6 +129,28 @@ impl AliasQuery {
     }
 
     /// Sets whether to report also rules that do not hold.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use std::ops::ControlFlow;
+    ///
+    /// use simkeep::alias::AliasQuery;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// // One pair of pages is not enough for a rule.
+    /// for url in ["https://example.com/a", "https://example.com/a?sid=1"] {
+    ///     store.observe(Observation::content(url, Time::now(), 7, store.change_epoch()))?;
+    /// }
+    /// let mut rules = Vec::new();
+    /// AliasQuery::default().all(true).run(&store.snapshot(), &Progress::default(), |site| {
+    ///     rules.extend(site.rules);
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// assert!(!rules.is_empty() && rules.iter().all(|count| !count.holds));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn all(mut self, all: bool) -> AliasQuery {
         self.all = all;

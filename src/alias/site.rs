@@ -40,6 +40,32 @@ pub struct AliasSite {
 }
 
 /// A rule in a site, with its evidence.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use std::ops::ControlFlow;
+///
+/// use simkeep::alias::AliasQuery;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// for page in 0..10_u64 {
+///     for visitor in ["", "&sid=1"] {
+///         let url = format!("https://example.com/?page={page}{visitor}");
+///         let fingerprint = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+///         store.observe(Observation::content(&url, Time::now(), fingerprint, store.change_epoch()))?;
+///     }
+/// }
+/// let mut rules = Vec::new();
+/// AliasQuery::default().run(&store.snapshot(), &Progress::default(), |site| {
+///     rules.extend(site.rules);
+///     ControlFlow::Continue(())
+/// })?;
+/// assert_eq!((rules[0].rule.to_string(), rules[0].holds), ("parameter sid".to_owned(), true));
+/// assert_eq!((rules[0].near, rules[0].pairs, rules[0].share()), (10, 10, 1.0));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AliasCount {
@@ -72,6 +98,35 @@ impl AliasCount {
 }
 
 /// Two pages that a rule maps to one URL.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use std::ops::ControlFlow;
+///
+/// use simkeep::alias::AliasQuery;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # for page in 0..10_u64 {
+/// #     for visitor in ["", "&sid=1"] {
+/// #         let url = format!("https://example.com/?page={page}{visitor}");
+/// #         let fingerprint = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+/// #         store.observe(Observation::content(&url, Time::now(), fingerprint, store.change_epoch()))?;
+/// #     }
+/// # }
+/// // Ten pages of a site are known with and without the parameter `sid`.
+/// let mut pairs = Vec::new();
+/// AliasQuery::default().run(&store.snapshot(), &Progress::default(), |site| {
+///     pairs.extend(site.rules.into_iter().flat_map(|count| count.examples));
+///     ControlFlow::Continue(())
+/// })?;
+/// for pair in &pairs {
+///     assert_eq!((format!("{}&sid=1", pair.first), pair.distance), (pair.other.clone(), 0));
+/// }
+/// # assert_eq!(pairs.len(), 3);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct AliasPair {
@@ -84,6 +139,30 @@ pub struct AliasPair {
 }
 
 /// The totals of a run, from [`AliasQuery::run`](crate::alias::AliasQuery::run).
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use std::ops::ControlFlow;
+///
+/// use simkeep::alias::AliasQuery;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # for page in 0..10_u64 {
+/// #     for visitor in ["", "&sid=1"] {
+/// #         let url = format!("https://example.com/?page={page}{visitor}");
+/// #         let fingerprint = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+/// #         store.observe(Observation::content(&url, Time::now(), fingerprint, store.change_epoch()))?;
+/// #     }
+/// # }
+/// // Ten pages of a site are known with and without the parameter `sid`.
+/// let totals = AliasQuery::default()
+///     .run(&store.snapshot(), &Progress::default(), |_| ControlFlow::Continue(()))?;
+/// assert_eq!((totals.sites, totals.pages, totals.rules), (1, 20, 1));
+/// assert_eq!(totals.visits, 10); // would have been saved
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AliasTotals {

@@ -61,6 +61,12 @@ impl MirrorQuery {
     /// Creates a query with default options. The query finds hosts, and folders up to two deep,
     /// whose current pages are near each other on at least ten paths and on 80 % of all paths. The
     /// query lists a thousand pairs, and takes 128 MiB of memory.
+    ///
+    /// ```
+    /// use simkeep::mirror::MirrorQuery;
+    /// let query = MirrorQuery::new();
+    /// assert_eq!((query.paths, query.share, query.depth, query.limit), (10, 0.8, 2, 1_000));
+    /// ```
     #[must_use]
     pub fn new() -> MirrorQuery {
         MirrorQuery {
@@ -79,6 +85,11 @@ impl MirrorQuery {
     }
 
     /// Sets the largest number of differing bits between near pages.
+    ///
+    /// ```
+    /// use simkeep::mirror::MirrorQuery;
+    /// assert_eq!(MirrorQuery::new().within(0).k, Some(0)); // equal fingerprints only
+    /// ```
     #[must_use]
     pub fn within(mut self, k: u32) -> MirrorQuery {
         self.k = Some(k);
@@ -86,6 +97,27 @@ impl MirrorQuery {
     }
 
     /// Sets the minimum number of paths with near pages; at least two.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::mirror::MirrorQuery;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// // Two small sites, with five equal pages each.
+    /// for host in ["example.com", "mirror.example.org"] {
+    ///     for page in 0..5 {
+    ///         let url = format!("https://{host}/{page}");
+    ///         store.observe(Observation::content(&url, Time::now(), page << 40, epoch))?;
+    ///     }
+    /// }
+    /// let mirrors = |query: MirrorQuery| Ok::<_, simkeep::Error>(
+    ///     query.run(&store.snapshot(), &Progress::default())?.mirrors);
+    /// assert_eq!((mirrors(MirrorQuery::new())?, mirrors(MirrorQuery::new().paths(5))?), (0, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn paths(mut self, paths: u64) -> MirrorQuery {
         self.paths = paths;
@@ -93,6 +125,13 @@ impl MirrorQuery {
     }
 
     /// Sets the minimum share of near paths among all paths of either site.
+    ///
+    /// ```
+    /// use simkeep::mirror::MirrorQuery;
+    /// // Sites with half of their pages in common, which a search finds nearly always.
+    /// let query = MirrorQuery::new().share(0.5);
+    /// assert!(MirrorQuery::recall(query.share) > 0.99);
+    /// ```
     #[must_use]
     pub fn share(mut self, share: f64) -> MirrorQuery {
         self.share = share;
@@ -102,6 +141,12 @@ impl MirrorQuery {
     /// Sets the greatest depth of a site in folders, up to 16. A page belongs to one site for each
     /// level, so the time grows with the depth if folder names repeat, as in `/d/d/d/x`. With depth
     /// 0 only hosts are compared, and each page is read about once.
+    ///
+    /// ```
+    /// use simkeep::mirror::MirrorQuery;
+    /// // Compares hosts only.
+    /// assert_eq!(MirrorQuery::new().depth(0).depth, 0);
+    /// ```
     #[must_use]
     pub fn depth(mut self, folders: u8) -> MirrorQuery {
         self.depth = folders;
@@ -109,6 +154,14 @@ impl MirrorQuery {
     }
 
     /// Compares the versions that were in force at a time.
+    ///
+    /// ```
+    /// use simkeep::{Time, mirror::MirrorQuery};
+    /// // The mirrors on 1 May 2024.
+    /// let query = MirrorQuery::new().at(Time::from_ms(1_714_521_600_000)?);
+    /// # assert!(query.at.is_some());
+    /// # Ok::<(), simkeep::TimeError>(())
+    /// ```
     #[must_use]
     pub fn at(mut self, time: impl Into<Time>) -> MirrorQuery {
         self.at = Some(time.into());
@@ -116,6 +169,15 @@ impl MirrorQuery {
     }
 
     /// Compares only pages under a prefix; other pages of a site do not count.
+    ///
+    /// ```
+    /// use simkeep::Prefix;
+    /// use simkeep::mirror::MirrorQuery;
+    /// // Mirrors among the hosts of a domain.
+    /// let query = MirrorQuery::new().under(Prefix::parse("example.com")?);
+    /// assert_eq!(query.under.unwrap().to_string(), "example.com");
+    /// # Ok::<(), simkeep::PrefixError>(())
+    /// ```
     #[must_use]
     pub fn under(mut self, prefix: impl Into<Option<Prefix>>) -> MirrorQuery {
         self.under = prefix.into();

@@ -3,6 +3,25 @@
 use crate::page::Prefix;
 
 /// The sites that mirror each other; from [`MirrorQuery::run`](crate::mirror::MirrorQuery::run).
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::mirror::MirrorQuery;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// for host in ["example.com", "mirror.example.org"] {
+///     for page in 0..20 {
+///         let url = format!("https://{host}/{page}");
+///         store.observe(Observation::content(&url, Time::now(), page << 40, epoch))?;
+///     }
+/// }
+/// let found = MirrorQuery::new().run(&store.snapshot(), &Progress::default())?;
+/// assert_eq!((found.mirrors, found.pairs.len(), found.sites), (1, 1, 2));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Mirrors {
@@ -26,6 +45,28 @@ pub struct Mirrors {
 }
 
 /// Two sites with near pages at many paths.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::mirror::MirrorQuery;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// // The mirror lacks five of twenty pages.
+/// for (host, pages) in [("example.com", 0..20), ("mirror.example.org", 5..20)] {
+///     for page in pages {
+///         let url = format!("https://{host}/{page}");
+///         store.observe(Observation::content(&url, Time::now(), page << 40, epoch))?;
+///     }
+/// }
+/// let query = MirrorQuery::new().share(0.7);
+/// let mirror = &query.run(&store.snapshot(), &Progress::default())?.pairs[0];
+/// assert_eq!((mirror.common, mirror.near, mirror.share), (15, 15, 0.75));
+/// assert!(mirror.is_mirror && mirror.differing() == 0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Mirror {
@@ -54,6 +95,27 @@ pub struct Mirror {
 
 impl Mirror {
     /// The number of common paths whose pages are not near each other.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::mirror::MirrorQuery;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// // One of twenty pages differs.
+    /// for (host, first) in [("example.com", 0), ("mirror.example.org", !0)] {
+    ///     for page in 0..20 {
+    ///         let (url, fingerprint) = (format!("https://{host}/{page}"), page << 40);
+    ///         let fingerprint = if page == 0 { first } else { fingerprint };
+    ///         store.observe(Observation::content(&url, Time::now(), fingerprint, epoch))?;
+    ///     }
+    /// }
+    /// let found = MirrorQuery::new().run(&store.snapshot(), &Progress::default())?;
+    /// assert_eq!((found.pairs[0].near, found.pairs[0].differing()), (19, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn differing(&self) -> u64 {
         // `CommonPaths::add_path` counts each near path as a common path, so this cannot underflow.
@@ -62,6 +124,26 @@ impl Mirror {
 }
 
 /// A site: a host, or a folder of a host.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::mirror::MirrorQuery;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// for (ms, host) in [(1_000, "example.com"), (2_000, "mirror.example.org")] {
+///     for page in 0..20 {
+///         let url = format!("https://{host}/{page}");
+///         store.observe(Observation::content(&url, Time::from_ms(ms)?, page << 40, epoch))?;
+///     }
+/// }
+/// let mirror = &MirrorQuery::new().run(&store.snapshot(), &Progress::default())?.pairs[0];
+/// assert_eq!(mirror.leader.site.to_string(), "example.com/"); // had the pages first
+/// assert_eq!((mirror.follower.paths, mirror.follower.outdated), (20, 0));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MirrorSite {
@@ -75,6 +157,29 @@ pub struct MirrorSite {
 }
 
 /// The two pages of a path that both sites have.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use simkeep::mirror::MirrorQuery;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let epoch = store.change_epoch();
+/// # for (ms, host) in [(1_000, "example.com"), (2_000, "mirror.example.org")] {
+/// #     for page in 0..20 {
+/// #         let url = format!("https://{host}/{page}");
+/// #         store.observe(Observation::content(&url, Time::from_ms(ms)?, page << 40, epoch))?;
+/// #     }
+/// # }
+/// let mirror = &MirrorQuery::new().run(&store.snapshot(), &Progress::default())?.pairs[0];
+/// for example in &mirror.examples {
+///     println!("{} and {}", example.leader, example.follower);
+///     assert_eq!(example.distance, 0);
+/// }
+/// # assert_eq!(mirror.examples.len(), 10);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MirrorExample {

@@ -109,6 +109,12 @@ pub enum AliasRule {
 impl AliasRule {
     /// Returns the rule with a kind and a value, as they are written in JSON; `None` if there is no
     /// such rule.
+    ///
+    /// ```
+    /// use simkeep::alias::AliasRule;
+    /// assert_eq!(AliasRule::new("www", Some("without")), Some(AliasRule::Www { with: false }));
+    /// assert_eq!(AliasRule::new("www", None), None);
+    /// ```
     pub fn new(kind: &str, value: Option<&str>) -> Option<AliasRule> {
         Some(match (kind, value) {
             ("host", None) => AliasRule::Host,
@@ -133,6 +139,12 @@ impl AliasRule {
     }
 
     /// The kind of the rule, in one word.
+    ///
+    /// ```
+    /// use simkeep::alias::AliasRule;
+    /// let rule = AliasRule::Parameter("utm_*".into());
+    /// assert_eq!((rule.kind(), rule.value()), ("parameter", Some("utm_*")));
+    /// ```
     pub fn kind(&self) -> &'static str {
         match self {
             AliasRule::Host => "host",
@@ -166,6 +178,16 @@ impl AliasRule {
 
     /// Applies the rule to a URL. Returns `None` if the URL does not change or has no host. Takes
     /// time linear in the length of the URL, except to sort parameters.
+    ///
+    /// ```
+    /// use simkeep::alias::AliasRule;
+    /// let url = "http://www.example.com/a/index.html";
+    /// let without_www = AliasRule::Www { with: false };
+    /// assert_eq!(without_www.apply(url).unwrap(), "http://example.com/a/index.html");
+    /// let without_index = AliasRule::Index("index.html".into());
+    /// assert_eq!(without_index.apply(url).unwrap(), "http://www.example.com/a/");
+    /// assert_eq!(AliasRule::Fragment.apply(url), None); // the URL has no fragment
+    /// ```
     pub fn apply(&self, url: &str) -> Option<String> {
         let mut out = String::with_capacity(url.len() + 4);
         self.of(&UrlParts::of(url)?)?.write(&mut out);
