@@ -10,6 +10,28 @@ use crate::time::Time;
 /// The decision about a page: the value of a visit, the due time, and the reason.
 ///
 /// `Display` formats the decision as a sentence for people.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use std::time::Duration;
+///
+/// use simkeep::due::Due;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// const DAY: Duration = Duration::from_secs(86_400);
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// let start = Time::from_ms(1_700_000_000_000)?;
+/// for (week, fingerprint) in [(0, 0x00), (1, 0xff), (2, 0xff00)] {
+///     store.observe(Observation::content(url, start + 7 * week * DAY, fingerprint, epoch))?;
+/// }
+/// let decision = store.snapshot().due(&Due::new(start + 30 * DAY, 1)).next().unwrap()?;
+/// assert_eq!((decision.page.url.as_str(), decision.page.changes.changes()), (url, 2));
+/// assert!(decision.value > 0.0 && decision.rate.per_day > 0.02);
+/// println!("{url}: {decision}"); // in a sentence
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Decision {
@@ -51,6 +73,27 @@ pub struct Decision {
 }
 
 /// The reason for a decision.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use std::time::Duration;
+///
+/// use simkeep::due::{Due, Reason};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// const DAY: Duration = Duration::from_secs(86_400);
+/// let start = Time::from_ms(1_700_000_000_000)?;
+/// let seen = Observation::content("https://example.com/", start, 7, store.change_epoch());
+/// store.observe(seen)?;
+/// let due = Due::new(start + 30 * DAY, 1);
+/// let reason = |due: &Due| Ok::<_, simkeep::Error>(store.snapshot().due(due).next().unwrap()?.reason);
+/// assert_eq!(reason(&due)?, Reason::Worth);
+/// let weekly = "7d".parse()?;
+/// assert_eq!(reason(&due.largest_interval(weekly))?, Reason::Overdue { after: weekly });
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Reason {
@@ -82,6 +125,32 @@ pub enum Reason {
 }
 
 /// The values of a page without visits, from [`Plan::of_new`](crate::due::Plan::of_new).
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use std::time::Duration;
+///
+/// use simkeep::due::{Due, Plan};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # const DAY: Duration = Duration::from_secs(86_400);
+/// let start = Time::from_ms(1_700_000_000_000)?;
+/// for n in 0..100_u64 {
+///     let (url, epoch) = (format!("https://example.com/{n}"), store.change_epoch());
+///     let fingerprint = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+///     store.observe(Observation::content(&url, start, fingerprint, epoch))?;
+///     store.observe(Observation::content(&url, start + 7 * DAY, !fingerprint, epoch))?;
+/// }
+/// let plan = Plan::of(&store.snapshot(), &Due::new(start + 8 * DAY, 0), 5.0)?;
+/// // The pages of this host change often, so a new page probably does, too.
+/// let page = plan.of_new("https://example.com/new")?;
+/// let other = plan.of_new("https://example.org/new")?;
+/// assert!(page.rate.per_day > 0.05 && page.weight == 1.0);
+/// # assert!(page.value > 0.0 && other.value > 0.0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NewPage {

@@ -37,6 +37,18 @@ pub struct Due {
 
 impl Due {
     /// Creates a query for the `budget` most valuable pages at time `now`, by the crawl value.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Store, Time};
+    /// use simkeep::due::Due;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let due = Due::new(Time::now(), 100);
+    /// assert_eq!(store.snapshot().due(&due).count(), 0); // an empty store has no pages
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(now: impl Into<Time>, budget: usize) -> Due {
         Due {
             now: now.into(),
@@ -60,24 +72,102 @@ impl Due {
     }
 
     /// Sets the maximum number of pages.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use std::time::Duration;
+    ///
+    /// use simkeep::due::Due;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let start = Time::from_ms(1_700_000_000_000)?;
+    /// for (path, fingerprint) in [("a", 0x00), ("b", 0xffff), ("c", !0)] {
+    ///     let url = format!("https://example.com/{path}");
+    ///     store.observe(Observation::content(&url, start, fingerprint, store.change_epoch()))?;
+    /// }
+    /// let due = Due::new(start + Duration::from_secs(30 * 86_400), 100);
+    /// assert_eq!(store.snapshot().due(&due.clone()).count(), 3);
+    /// assert_eq!(store.snapshot().due(&due.budget(2)).count(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn budget(self, pages: usize) -> Due {
         Due { budget: pages, ..self }
     }
 
     /// Sets the policy that orders the pages. Default: the crawl value.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use std::time::Duration;
+    ///
+    /// use simkeep::due::Due;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let start = Time::from_ms(1_700_000_000_000)?;
+    /// let seen = Observation::content("https://example.com/", start, 7, store.change_epoch());
+    /// store.observe(seen)?;
+    /// let now = start + Duration::from_secs(14 * 86_400);
+    /// // Two weeks are twice the interval of this policy.
+    /// let due = Due::new(now, 1).policy("fixed:7d".parse()?);
+    /// assert_eq!(store.snapshot().due(&due).next().unwrap()?.value, 2.0);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn policy(self, policy: Policy) -> Due {
         Due { policy, ..self }
     }
 
     /// Restricts the query to pages under a prefix.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Prefix, Store, Time};
+    /// use std::time::Duration;
+    ///
+    /// use simkeep::due::Due;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let start = Time::from_ms(1_700_000_000_000)?;
+    /// for (url, fingerprint) in [("https://example.com/", 0x00), ("https://example.org/", !0)] {
+    ///     store.observe(Observation::content(url, start, fingerprint, store.change_epoch()))?;
+    /// }
+    /// let now = start + Duration::from_secs(30 * 86_400);
+    /// let due = Due::new(now, 100).under(Prefix::parse("example.org")?);
+    /// let pages: Vec<_> = store.snapshot().due(&due).collect::<Result<_, _>>()?;
+    /// assert_eq!((pages.len(), pages[0].page.url.as_str()), (1, "https://example.org/"));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn under(self, prefix: Prefix) -> Due {
         Due { under: Some(prefix), ..self }
     }
 
     /// Returns at most `pages` pages of each host. Takes memory for each host in the result.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use std::time::Duration;
+    ///
+    /// use simkeep::due::Due;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let start = Time::from_ms(1_700_000_000_000)?;
+    /// for (page, fingerprint) in [("com/a", 0x00), ("com/b", 0xffff), ("org/", !0)] {
+    ///     let url = format!("https://example.{page}");
+    ///     store.observe(Observation::content(&url, start, fingerprint, store.change_epoch()))?;
+    /// }
+    /// let due = Due::new(start + Duration::from_secs(30 * 86_400), 100).per_host(1);
+    /// assert_eq!(store.snapshot().due(&due).count(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn per_host(self, pages: usize) -> Due {
         Due { per_host: pages, ..self }
@@ -88,6 +178,25 @@ impl Due {
     ///
     /// With the crawl value alone, two kinds of pages would never be visited again: pages that
     /// change faster than visits can follow, and pages that never change.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use std::time::Duration;
+    ///
+    /// use simkeep::due::{Due, Reason};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let start = Time::from_ms(1_700_000_000_000)?;
+    /// let seen = Observation::content("https://example.com/", start, 7, store.change_epoch());
+    /// store.observe(seen)?;
+    /// let now = start + Duration::from_secs(8 * 86_400);
+    /// let due = Due::new(now, 1).largest_interval("7d".parse()?);
+    /// let decision = store.snapshot().due(&due).next().unwrap()?;
+    /// assert_eq!(decision.reason, Reason::Overdue { after: "7d".parse()? });
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn largest_interval(self, interval: Interval) -> Due {
         Due { largest_interval: Some(interval), ..self }
@@ -98,6 +207,20 @@ impl Due {
     /// snapshot and its clones.
     ///
     /// A program that queries new snapshots often can reuse priors for an hour.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use simkeep::due::{Due, LearnedPriors};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let learned = LearnedPriors::of(&store.snapshot())?; // once an hour
+    /// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+    /// let due = Due::new(Time::now(), 100).learned(&learned);
+    /// assert_eq!(store.snapshot().due(&due).count(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn learned(self, learned: &LearnedPriors) -> Due {
         Due { learned: Some(learned.clone()), ..self }
@@ -116,6 +239,27 @@ impl Due {
     /// Costs time and up to 16 bytes for each rule in each segment, except in segments without
     /// pages near the prefix. Reads each page whose rule has a policy that uses the order of
     /// comparisons.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Prefix, Store, Time};
+    /// use std::time::Duration;
+    ///
+    /// use simkeep::due::{Due, Reason, Rule, Rules};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let start = Time::from_ms(1_700_000_000_000)?;
+    /// let url = "https://example.com/news";
+    /// store.observe(Observation::content(url, start, 7, store.change_epoch()))?;
+    /// let news = Rule::under(Prefix::parse("example.com/news")?).max("6h".parse()?);
+    /// let now = start + Duration::from_secs(86_400);
+    /// let due = Due::new(now, 1).rules(&Rules::new([news])?);
+    /// let decision = store.snapshot().due(&due).next().unwrap()?;
+    /// assert_eq!(decision.reason, Reason::Overdue { after: "6h".parse()? });
+    /// assert_eq!(decision.rule.unwrap().to_string(), "example.com/news");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn rules(self, rules: &Rules) -> Due {
         Due { rules: rules.clone(), ..self }
@@ -126,6 +270,26 @@ impl Due {
     /// While a page fails, its last successful visit counts as its last visit.
     ///
     /// Reads the URLs of pages that may have hints.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use std::time::Duration;
+    ///
+    /// use simkeep::due::{Due, Hints, Reason};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let start = Time::from_ms(1_700_000_000_000)?;
+    /// let (url, day) = ("https://example.com/", Duration::from_secs(86_400));
+    /// store.observe(Observation::content(url, start, 7, store.change_epoch()))?;
+    /// // The sitemap of the site reports a change.
+    /// let hints = Hints::of(&store.snapshot(), [(url, start + day)])?;
+    /// let due = Due::new(start + 2 * day, 1).hints(&hints);
+    /// let decision = store.snapshot().due(&due).next().unwrap()?;
+    /// assert_eq!(decision.reason, Reason::Hinted { changed: start + day });
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn hints(self, hints: &Hints) -> Due {
         Due { hints: Some(hints.clone()), ..self }

@@ -72,6 +72,28 @@ const BELIEVED: u64 = 1 << 8;
 
 /// An iterator over due pages, from [`Snapshot::due`](crate::Snapshot::due). The iterator ends
 /// after an error.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use std::time::Duration;
+///
+/// use simkeep::due::Due;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let start = Time::from_ms(1_700_000_000_000)?;
+/// let (month, epoch) = (Duration::from_secs(30 * 86_400), store.change_epoch());
+/// for (url, fingerprint) in [("https://example.com/", 0x00), ("https://example.org/", !0)] {
+///     store.observe(Observation::content(url, start, fingerprint, epoch))?;
+/// }
+/// let mut values = Vec::new();
+/// for decision in store.snapshot().due(&Due::new(start + month, 10)) {
+///     values.push(decision?.value);
+/// }
+/// assert!(values.len() == 2 && values[0] >= values[1]); // the best page first
+/// # Ok(())
+/// # }
+/// ```
 pub struct DuePages {
     snapshot: Snapshot,
     state: DueIterState,

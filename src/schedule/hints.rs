@@ -26,6 +26,24 @@ const TIME_BITS: u32 = 40;
 /// changes count once. At most 100,000,000 changes. URLs are not stored: 88 bits of hashes identify
 /// a page. A clone shares the data.
 ///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use std::time::Duration;
+///
+/// use simkeep::due::Hints;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (url, day) = ("https://example.com/news", Duration::from_secs(86_400));
+/// let start = Time::from_ms(1_700_000_000_000)?;
+/// // From `<lastmod>` of a sitemap.
+/// let hints = Hints::of(&store.snapshot(), [(url, start + 3 * day)])?;
+/// assert_eq!(hints.changed_after(url, start, start + 9 * day), Some(start + 3 * day));
+/// assert_eq!(hints.changed_after(url, start + 5 * day, start + 9 * day), None); // seen since
+/// # Ok(())
+/// # }
+/// ```
+///
 /// [`Hints::of`]: crate::due::Hints::of
 #[derive(Clone, Debug)]
 pub struct Hints {
@@ -126,6 +144,20 @@ impl Hints {
 
     /// Sets the probability that a hint is true. Default: 0.8.
     ///
+    /// ```
+    /// # use simkeep::{Options, Store, Time};
+    /// use simkeep::due::Hints;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// // The dates of this sitemap are right in one of ten cases.
+    /// let changes = [("https://example.com/", Time::from_ms(1_700_000_000_000)?)];
+    /// let hints = Hints::of(&store.snapshot(), changes)?.trust(0.1)?;
+    /// assert!(hints.trust(1.1).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::InvalidOption`] if `trust` is not from 0 to 1.
@@ -141,6 +173,23 @@ impl Hints {
     ///
     /// Changes up to the last visit and changes in the future do not count. Takes logarithmic time
     /// in the number of changes.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Store, Time};
+    /// use std::time::Duration;
+    ///
+    /// use simkeep::due::Hints;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, now) = ("https://example.com/", Time::from_ms(1_700_000_000_000)?);
+    /// let hour = Duration::from_secs(3_600);
+    /// let hints = Hints::of(&store.snapshot(), [(url, now - hour), (url, now + hour)])?;
+    /// assert_eq!(hints.changed_after(url, now - 2 * hour, now), Some(now - hour));
+    /// assert_eq!(hints.changed_after(url, now, now), None); // the other change is to come
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn changed_after(
         &self,
         url: &str,

@@ -41,6 +41,28 @@ const EVIDENCES_LOG2: u32 = 12;
 ///
 /// Takes some 400 KB, and up to 8 bytes for each page of hosts with few pages. A clone shares the
 /// memory.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use std::time::Duration;
+///
+/// use simkeep::due::{Due, LearnedPriors};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # const DAY: Duration = Duration::from_secs(86_400);
+/// let (start, epoch) = (Time::from_ms(1_700_000_000_000)?, store.change_epoch());
+/// for n in 0..30_u64 {
+///     let (url, fingerprint) = (format!("https://example.com/{n}"), n << 40);
+///     store.observe(Observation::content(&url, start, fingerprint, epoch))?;
+///     store.observe(Observation::content(&url, start + 7 * DAY, fingerprint, epoch))?;
+/// }
+/// let learned = LearnedPriors::of(&store.snapshot())?;
+/// assert_eq!(learned.pages(), 30);
+/// let due = Due::new(start + 30 * DAY, 10).learned(&learned); // reused for an hour
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct LearnedPriors(Arc<PriorTable>);
 
@@ -102,6 +124,18 @@ impl LearnedPriors {
     /// Reads 28 bytes for each page, or for a sample of a million pages in larger stores. Takes
     /// some 50 ms and 30 MB for a million pages. The next call on this snapshot or a clone returns
     /// the same result at once.
+    ///
+    /// ```
+    /// # use simkeep::{Options, Store};
+    /// use simkeep::due::LearnedPriors;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let learned = LearnedPriors::of(&store.snapshot())?;
+    /// assert_eq!(learned.pages(), 0); // no page was visited twice, so nothing is learned
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

@@ -70,6 +70,26 @@ impl Store {
     /// Ends the lease of a page that was not visited, so that the page can be leased again. Returns
     /// whether the page was leased.
     ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use std::time::Duration;
+    ///
+    /// use simkeep::due::Due;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let start = Time::from_ms(1_700_000_000_000)?;
+    /// let url = "https://example.com/";
+    /// store.observe(Observation::content(url, start, 7, store.change_epoch()))?;
+    /// let (due, lease) = (Due::new(start + Duration::from_secs(30 * 86_400), 10), "1h".parse()?);
+    /// assert_eq!(store.lease_due(&due, lease)?.len(), 1);
+    /// // The worker stops before it visits the page.
+    /// assert!(store.release(url)?);
+    /// assert_eq!(store.lease_due(&due, lease)?[0].page.url, url);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Forked`] and [`Error::Closed`].

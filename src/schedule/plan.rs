@@ -26,6 +26,29 @@ const PARTS: usize = 16;
 ///
 /// A plan reflects the state of the store when the plan is made. Make a new plan after many visits,
 /// for example daily.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use std::time::Duration;
+///
+/// use simkeep::due::{Due, Plan};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # const DAY: Duration = Duration::from_secs(86_400);
+/// let (start, epoch) = (Time::from_ms(1_700_000_000_000)?, store.change_epoch());
+/// for n in 0..100_u64 {
+///     let (url, fingerprint) = (format!("https://example.com/{n}"), n << 40);
+///     store.observe(Observation::content(&url, start, fingerprint, epoch))?;
+///     store.observe(Observation::content(&url, start + 7 * DAY, fingerprint, epoch))?;
+/// }
+/// // How fresh are the pages with 5 visits a day, and how fresh with 50?
+/// let plan = |visits| Plan::of(&store.snapshot(), &Due::new(start + 8 * DAY, 0), visits);
+/// assert_eq!(plan(5.0)?.pages(), 100.0);
+/// assert!(plan(5.0)?.freshness() < plan(50.0)?.freshness());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(super) due: Due,
@@ -46,6 +69,25 @@ struct PlanForecast {
 
 impl Due {
     /// Adds due times by a plan to decisions, and uses the priors of the plan.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use std::time::Duration;
+    ///
+    /// use simkeep::due::{Due, Plan};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let start = Time::from_ms(1_700_000_000_000)?;
+    /// let seen = Observation::content("https://example.com/", start, 7, store.change_epoch());
+    /// store.observe(seen)?;
+    /// let due = Due::new(start + Duration::from_secs(86_400), 10);
+    /// let plan = Plan::of(&store.snapshot(), &due, 0.1)?; // a visit in ten days
+    /// let decision = store.snapshot().due(&due.plan(&plan)).next().unwrap()?;
+    /// assert!(decision.due.is_some() && decision.every.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn plan(self, plan: &Plan) -> Due {
         let (learned, threshold) = (plan.due.learned.clone(), plan.due.threshold);
@@ -153,6 +195,20 @@ impl Plan {
     ///
     /// Reads nothing. For a page with visits, use [`decide`](crate::due::Plan::decide).
     ///
+    /// ```
+    /// # use simkeep::{Options, Store, Time};
+    /// use simkeep::due::{Due, Plan};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let plan = Plan::of(&store.snapshot(), &Due::new(Time::now(), 0), 1000.0)?;
+    /// let page = plan.of_new("https://example.com/")?;
+    /// assert!(page.value > 0.0); // compare it with the values of known pages
+    /// println!("visit it every {}", page.every);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Url`] if the URL is invalid.
@@ -165,6 +221,22 @@ impl Plan {
     /// reason. `None` for an unknown page. The decision equals the decision that
     /// [`due`](Snapshot::due) returns for the page with this plan. Costs one record in the newest
     /// segment with the page, and a search for the page's leader.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use simkeep::due::{Due, Plan};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let url = "https://example.com/";
+    /// store.observe(Observation::content(url, Time::now(), 7, store.change_epoch()))?;
+    /// let snapshot = store.snapshot();
+    /// let plan = Plan::of(&snapshot, &Due::new(Time::now(), 0), 1.0)?;
+    /// assert_eq!(plan.decide(&snapshot, url)?.unwrap().page.url, url);
+    /// assert!(plan.decide(&snapshot, "https://example.org/")?.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

@@ -64,6 +64,12 @@ impl RuleEdge {
 }
 
 /// The reason why rules are invalid.
+///
+/// ```
+/// use simkeep::due::{Rule, Rules, RulesError};
+/// let error = Rules::new([Rule::everywhere(), Rule::everywhere().weight(2.0)]).unwrap_err();
+/// assert!(matches!(error, RulesError::Twice { under: None, first: 1, second: 2 }));
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RulesError {
@@ -127,6 +133,15 @@ impl Default for Rules {
 impl Rules {
     /// Collects rules in any order. Takes the time to sort the rules by prefix.
     ///
+    /// ```
+    /// use simkeep::Prefix;
+    /// use simkeep::due::{Rule, Rules};
+    /// let news = || Rule::under(Prefix::parse("example.com/news").unwrap());
+    /// assert!(Rules::new([Rule::everywhere(), news().weight(2.0)]).is_ok());
+    /// assert!(Rules::new([news(), news()]).is_err()); // the same prefix twice
+    /// assert!(Rules::new([news().weight(-1.0)]).is_err());
+    /// ```
+    ///
     /// # Errors
     ///
     /// If a rule has a weight outside 1e-100 to 1e100, a `per_host` of 0, or a `min` above its
@@ -163,6 +178,18 @@ impl Rules {
     /// Returns the rule of a page; without a matching rule, a rule without options.
     ///
     /// Takes logarithmic time in the number of rules.
+    ///
+    /// ```
+    /// use simkeep::Prefix;
+    /// use simkeep::due::{Rule, Rules};
+    /// # fn main() -> simkeep::Result<()> {
+    /// let docs = Rule::under(Prefix::parse("example.com/docs")?).weight(2.0);
+    /// let rules = Rules::new([Rule::everywhere().weight(0.5), docs])?;
+    /// assert_eq!(rules.of("https://example.com/docs/a").weight, 2.0);
+    /// assert_eq!(rules.of("https://example.com/").weight, 0.5);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn of(&self, url: &str) -> &Rule {
         self.get(self.number_of(url))
     }
@@ -275,11 +302,30 @@ pub struct Rule {
 
 impl Rule {
     /// Returns a rule without options for the pages under a prefix.
+    ///
+    /// ```
+    /// use simkeep::Prefix;
+    /// use simkeep::due::Rule;
+    /// # fn main() -> simkeep::Result<()> {
+    /// let rule = Rule::under(Prefix::parse("example.com/news")?);
+    /// assert_eq!((rule.weight, rule.max), (1.0, None)); // without options
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn under(prefix: Prefix) -> Rule {
         Rule { under: Some(prefix), ..Rule::everywhere() }
     }
 
     /// Returns a rule without options for all pages that match no other rule.
+    ///
+    /// ```
+    /// use simkeep::due::Rule;
+    /// # fn main() -> simkeep::Result<()> {
+    /// let rule = Rule::everywhere().max("30d".parse()?);
+    /// assert_eq!(rule.under, None);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn everywhere() -> Rule {
         Rule { under: None, min: None, max: None, weight: 1.0, per_host: None, policy: None }
     }

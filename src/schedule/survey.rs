@@ -18,6 +18,27 @@ const TOGETHER: usize = 4096;
 /// A summary of how the pages of a store change.
 ///
 /// All numbers derive from the [changes](crate::Page::changes) of each page.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Store, Time};
+/// use std::time::Duration;
+///
+/// use simkeep::due::Survey;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// # let (start, epoch) = (Time::from_ms(1_700_000_000_000)?, store.change_epoch());
+/// let week = Duration::from_secs(7 * 86_400);
+/// for (url, later) in [("https://example.com/", 0x00), ("https://example.com/news", 0xff)] {
+///     store.observe(Observation::content(url, start, 0x00, epoch))?;
+///     store.observe(Observation::content(url, start + week, later, epoch))?;
+/// }
+/// let survey = Survey::of(&store.snapshot())?;
+/// println!("{} of {} pages changed", survey.changed, survey.compared);
+/// assert_eq!((survey.pages, survey.changed), (2.0, 1.0));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Survey {
