@@ -41,6 +41,19 @@ pub struct Belief {
 }
 
 /// A change rate with its uncertainty.
+///
+/// ```
+/// use simkeep::recrawl::{Belief, Change, Comparison, Likelihood, Prior};
+/// # fn main() -> simkeep::Result<()> {
+/// // Three of ten weekly comparisons found a change.
+/// let mut visits = vec![Comparison::new(7.0, Change::None)?; 7];
+/// visits.extend([Comparison::new(7.0, Change::Undated)?; 3]);
+/// let rate = Belief::new(&Prior::default(), &Likelihood::of(&visits)).rate();
+/// assert!(rate.low < 3.0 / 70.0 && 3.0 / 70.0 < rate.high);
+/// println!("{:.3} changes a day ({:.3} to {:.3})", rate.per_day, rate.low, rate.high);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     /// The mean of the belief, in changes a day.
@@ -78,6 +91,17 @@ const SUM_MIN: f64 = 1e-200;
 
 impl Belief {
     /// Computes the belief from a prior and the likelihood of comparisons.
+    ///
+    /// ```
+    /// use simkeep::recrawl::{Belief, Change, Comparison, Likelihood, Prior};
+    /// # fn main() -> simkeep::Result<()> {
+    /// let unchanged = Likelihood::of(&[Comparison::new(30.0, Change::None)?; 6]);
+    /// let before = Belief::new(&Prior::default(), &Likelihood::flat());
+    /// let after = Belief::new(&Prior::default(), &unchanged);
+    /// assert!(after.rate().per_day < before.rate().per_day);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(prior: &Prior, likelihood: &Likelihood) -> Belief {
         Belief::of(&prior.odds(), &likelihood.odds())
     }
@@ -116,6 +140,17 @@ impl Belief {
     /// changes faster than visits can follow, this limit is below the threshold of other pages, so
     /// the page would never be visited. Set a maximum interval to visit such pages.
     ///
+    /// ```
+    /// use simkeep::recrawl::{Belief, Likelihood, Prior, PriorityIndex};
+    /// # fn main() -> simkeep::Result<()> {
+    /// let belief = Belief::new(&Prior::default(), &Likelihood::flat());
+    /// let worth = |weight, days| belief.worth(PriorityIndex::Value, weight, days);
+    /// assert_eq!(worth(1.0, 0.0)?, 0.0); // visited just now
+    /// assert!(worth(1.0, 7.0)? < worth(1.0, 30.0)? && worth(1.0, 7.0)? < worth(2.0, 7.0)?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`RecrawlError::Value`] if `weight` is not positive and finite, or `days` is not a number.
@@ -129,6 +164,16 @@ impl Belief {
     /// Returns the number of days after a visit at which the next visit reaches a threshold; `None`
     /// if the value stays below the threshold for 4,000,000 days. Takes 65 times as long as
     /// [`worth`](Self::worth).
+    ///
+    /// ```
+    /// use simkeep::recrawl::{Belief, Likelihood, Prior, PriorityIndex};
+    /// # fn main() -> simkeep::Result<()> {
+    /// let belief = Belief::new(&Prior::default(), &Likelihood::flat());
+    /// let days = |threshold| belief.interval(PriorityIndex::Value, 1.0, threshold);
+    /// assert!(days(1.0)? < days(5.0)?); // a higher threshold is reached later
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

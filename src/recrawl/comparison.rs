@@ -22,6 +22,18 @@ pub struct Comparison {
 }
 
 /// Whether a page changed between two visits.
+///
+/// ```
+/// use simkeep::recrawl::{Change, Comparison};
+/// # fn main() -> simkeep::Result<()> {
+/// let weekly = |change| Comparison::new(7.0, change);
+/// assert_eq!(weekly(Change::None)?.change(), Change::None);
+/// // The server reports that the page changed two days ago.
+/// assert_eq!(weekly(Change::DaysAgo(2.0))?.change(), Change::DaysAgo(2.0));
+/// assert!(weekly(Change::DaysAgo(9.0)).is_err()); // before the previous visit
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Change {
     /// The page is unchanged.

@@ -3,6 +3,12 @@
 use std::fmt;
 
 /// An invalid argument of a computation with change rates, or of a policy.
+///
+/// ```
+/// use simkeep::recrawl::{Interval, RecrawlError};
+/// let error = Interval::from_seconds(0).unwrap_err();
+/// assert!(matches!(error, RecrawlError::Value { .. }));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RecrawlError {

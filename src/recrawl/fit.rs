@@ -43,6 +43,17 @@ fn prior(number: usize) -> Prior {
 /// with four widths each.
 ///
 /// Create the priors once; they take 32 KiB.
+///
+/// ```
+/// use simkeep::recrawl::{Change, Comparison, Fit, Likelihood, Prior, Priors};
+/// # fn main() -> simkeep::Result<()> {
+/// let (priors, mut fit) = (Priors::default(), Fit::default());
+/// let unchanged = Likelihood::of(&[Comparison::new(30.0, Change::None)?; 12]);
+/// (0..20).for_each(|_| fit.add(&priors.evidence(&unchanged)));
+/// assert_ne!(fit.prior(&priors), Prior::default()); // learned from twenty pages
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Priors {
     probability: Vec<Grid>,
@@ -57,6 +68,18 @@ impl Default for Priors {
 
 /// The evidence of one page: for each of the 64 priors, the logarithm of the probability of the
 /// page's comparisons.
+///
+/// ```
+/// use simkeep::recrawl::{Change, Comparison, Fit, Likelihood, Priors};
+/// # fn main() -> simkeep::Result<()> {
+/// let (priors, mut fit) = (Priors::default(), Fit::default());
+/// let page = priors.evidence(&Likelihood::of(&[Comparison::new(30.0, Change::Undated)?]));
+/// fit.add(&page);
+/// // The evidence of all other pages.
+/// assert_eq!(fit.without(&page), Fit::default());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Evidence([i64; PRIORS]);
 
@@ -131,6 +154,20 @@ impl Fit {
     }
 
     /// Adds all pages of another fit.
+    ///
+    /// ```
+    /// use simkeep::recrawl::{Change, Comparison, Fit, Likelihood, Priors};
+    /// # fn main() -> simkeep::Result<()> {
+    /// let priors = Priors::default();
+    /// let page = priors.evidence(&Likelihood::of(&[Comparison::new(30.0, Change::None)?]));
+    /// let (mut here, mut there) = (Fit::default(), Fit::default());
+    /// here.add(&page);
+    /// there.add(&page); // by another thread
+    /// here.merge(&there);
+    /// assert_eq!(here.pages(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn merge(&mut self, other: &Fit) {
         self.sums = both(&self.sums, &other.sums, i64::saturating_add);
         self.pages += other.pages;
@@ -152,6 +189,20 @@ impl Fit {
 
     /// Returns the mixture of the priors, weighted by their probability given the pages; the
     /// [default](Prior::default) for fewer than 20 pages. Takes some microseconds.
+    ///
+    /// ```
+    /// use simkeep::recrawl::{Belief, Change, Comparison, Fit, Likelihood, Priors};
+    /// # fn main() -> simkeep::Result<()> {
+    /// let (priors, mut fit) = (Priors::default(), Fit::default());
+    /// let rate = |fit: &Fit| Belief::new(&fit.prior(&priors), &Likelihood::flat()).rate().per_day;
+    /// let before = rate(&fit);
+    /// // Twenty pages never change.
+    /// let unchanged = priors.evidence(&Likelihood::of(&[Comparison::new(90.0, Change::None)?; 4]));
+    /// (0..20).for_each(|_| fit.add(&unchanged));
+    /// assert!(rate(&fit) < before);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn prior(&self, priors: &Priors) -> Prior {
         if self.pages < PAGES_MIN {
             return Prior::default();

@@ -75,6 +75,15 @@ impl HostPriors {
     ///
     /// Takes some 10 µs for each host. A few thousand hosts are enough; select the hosts
     /// independently of their pages. With fewer than 20 pages in total, nothing is learned.
+    ///
+    /// ```
+    /// use simkeep::recrawl::{Fit, HostPriors, Prior, Priors};
+    /// # fn main() -> simkeep::Result<()> {
+    /// let nothing = HostPriors::new(&[Fit::default()]);
+    /// assert_eq!(nothing.prior(&Fit::default()), Prior::default()); // too few pages
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new<'f>(hosts: impl IntoIterator<Item = &'f Fit>) -> HostPriors {
         let medians = medians();
         let (mut sums, mut pages) = ([0_i64; MODELS], 0);
@@ -104,6 +113,25 @@ impl HostPriors {
     /// by the page's likelihood, which includes this evidence. For hosts with more than about ten
     /// pages the difference is negligible. Without any evidence, the result is the prior of a page
     /// of an unknown host.
+    ///
+    /// ```
+    /// use simkeep::recrawl::{Belief, Change, Comparison, Fit, HostPriors, Likelihood, Priors};
+    /// # fn main() -> simkeep::Result<()> {
+    /// let priors = Priors::default();
+    /// let page = |change| -> simkeep::Result<_> {
+    ///     Ok(priors.evidence(&Likelihood::of(&[Comparison::new(30.0, change)?; 9])))
+    /// };
+    /// let (mut docs, mut news) = (Fit::default(), Fit::default());
+    /// for _ in 0..20 {
+    ///     docs.add(&page(Change::None)?);
+    ///     news.add(&page(Change::Undated)?);
+    /// }
+    /// let hosts = HostPriors::new([&docs, &news]);
+    /// let rate = |host| Belief::new(&hosts.prior(host), &Likelihood::flat()).rate().per_day;
+    /// assert!(rate(&docs) < rate(&news));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn prior(&self, host: &Fit) -> Prior {
         self.class(host).prior()
     }

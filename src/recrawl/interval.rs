@@ -34,6 +34,15 @@ const SECONDS_MAX: u64 = 4_000_000 * 86_400;
 impl Interval {
     /// Creates an interval of whole seconds.
     ///
+    /// ```
+    /// use simkeep::recrawl::Interval;
+    /// # fn main() -> simkeep::Result<()> {
+    /// assert_eq!(Interval::from_seconds(3_600)?, "1h".parse()?);
+    /// assert!(Interval::from_seconds(0).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`RecrawlError::Value`] for zero, or for more than 4,000,000 days.

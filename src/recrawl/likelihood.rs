@@ -15,6 +15,18 @@ use crate::recrawl::error::Result;
 /// density λe^{-λt}. The likelihoods of comparisons multiply.
 ///
 /// The likelihood is stored as logarithms, in 512 bytes.
+///
+/// ```
+/// use simkeep::recrawl::{Belief, Change, Comparison, Likelihood, Prior};
+/// # fn main() -> simkeep::Result<()> {
+/// let changed = Likelihood::of(&[Comparison::new(7.0, Change::Undated)?; 4]);
+/// let unchanged = Likelihood::of(&[Comparison::new(7.0, Change::None)?; 4]);
+/// let flat = Likelihood::flat(); // without comparisons
+/// let rate = |likelihood| Belief::new(&Prior::default(), likelihood).rate().per_day;
+/// assert!(rate(&unchanged) < rate(&flat) && rate(&flat) < rate(&changed));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Likelihood {
     log: Grid,

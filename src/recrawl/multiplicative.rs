@@ -12,6 +12,18 @@ const HOUR: f64 = 1.0 / 24.0;
 const MINUTE: f64 = HOUR / 60.0;
 
 /// The state of an interval rule, with the time until the next visit.
+///
+/// ```
+/// use simkeep::recrawl::{Policy, RecentComparisons};
+/// # fn main() -> simkeep::Result<()> {
+/// let recent = RecentComparisons::default();
+/// // The initial interval of this policy is 7 days.
+/// let schedule = "thesis".parse::<Policy>()?.schedule(&recent).unwrap();
+/// assert_eq!((schedule.interval_days, schedule.next_days), (7.0, 7.0));
+/// assert!(Policy::VALUE.schedule(&recent).is_none());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedule {
     /// The interval in days that the next comparison adjusts.

@@ -6,6 +6,18 @@ use super::solve::{around, crossing};
 use crate::recrawl::error::{RecrawlError, Result};
 
 /// A page with a known rate.
+///
+/// ```
+/// use simkeep::recrawl::{KnownPage, fixed_intervals};
+/// # fn main() -> simkeep::Result<()> {
+/// // Two pages that change every ten days; the second one is more important.
+/// let pages = [KnownPage::new(0.1, 1.0)?, KnownPage::new(0.1, 4.0)?];
+/// let best = fixed_intervals(&pages, 0.5)?;
+/// assert!(best.visits_per_day[0] < best.visits_per_day[1]);
+/// assert!(KnownPage::new(0.0, 1.0).is_err()); // a page that never changes needs no visit
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KnownPage {
     per_day: f64,
@@ -30,6 +42,17 @@ impl KnownPage {
 }
 
 /// The optimal use of a budget, from [`fixed_intervals`], [`random_times`] or [`few_misses`].
+///
+/// ```
+/// use simkeep::recrawl::{KnownPage, fixed_intervals};
+/// # fn main() -> simkeep::Result<()> {
+/// let pages = [KnownPage::new(0.1, 1.0)?, KnownPage::new(0.2, 1.0)?];
+/// let best = fixed_intervals(&pages, 1.0)?;
+/// assert!((best.visits_per_day.iter().sum::<f64>() - 1.0).abs() < 1e-6);
+/// assert!(best.freshness > fixed_intervals(&pages, 0.5)?.freshness); // with half of the visits
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimum {
     /// The visits a day of each page, in input order. The visits of all pages add up to the budget.
@@ -80,6 +103,16 @@ pub fn fixed_intervals(pages: &[KnownPage], visits_per_day: f64) -> Result<Optim
 /// (R + Σλ)/Σ√(wλ) for a total of R visits a day. A page with ρ visits a day is fresh for a
 /// fraction of ρ/(ρ + λ) of the time. Sorts the pages.
 ///
+/// ```
+/// use simkeep::recrawl::{KnownPage, fixed_intervals, random_times};
+/// # fn main() -> simkeep::Result<()> {
+/// let pages = [KnownPage::new(0.1, 1.0)?, KnownPage::new(1.0, 1.0)?];
+/// let (random, fixed) = (random_times(&pages, 1.0)?, fixed_intervals(&pages, 1.0)?);
+/// assert!(random.freshness < fixed.freshness); // fixed intervals are better
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 ///
 /// [`RecrawlError::Value`] if there are no pages, or `visits_per_day` is not from 1e-100 to 1e100.
@@ -115,6 +148,17 @@ pub fn random_times(pages: &[KnownPage], visits_per_day: f64) -> Result<Optimum>
 /// By A. Kolobov et al., *Staying up to date with online content changes using reinforcement
 /// learning for scheduling*, NeurIPS 2019 (LambdaCrawl): ρ = (-λ + √(λ² + 4wλ/Λ))/2 visits a day,
 /// with the Λ for which the visits add up to the budget. Takes 64 square roots for each page.
+///
+/// ```
+/// use simkeep::recrawl::{KnownPage, few_misses, random_times};
+/// # fn main() -> simkeep::Result<()> {
+/// // The second page changes too often to be kept fresh.
+/// let pages = [KnownPage::new(0.1, 1.0)?, KnownPage::new(100.0, 1.0)?];
+/// assert_eq!(random_times(&pages, 0.5)?.visits_per_day[1], 0.0);
+/// assert!(few_misses(&pages, 0.5)?.visits_per_day[1] > 0.0); // still visited
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 ///

@@ -65,6 +65,18 @@ impl Default for Policy {
 }
 
 /// The facts about a page that a policy uses.
+///
+/// ```
+/// use simkeep::recrawl::{Belief, Likelihood, Policy, PolicyInput, Prior, RecentComparisons};
+/// # fn main() -> simkeep::Result<()> {
+/// let belief = Belief::new(&Prior::default(), &Likelihood::flat());
+/// let recent = RecentComparisons::default();
+/// let page = |days| PolicyInput { belief: &belief, recent: &recent, weight: 1.0, days };
+/// assert_eq!(Policy::UNIFORM.score(&page(7.0))?, 7.0);
+/// assert!(Policy::VALUE.score(&page(7.0))? < Policy::VALUE.score(&page(30.0))?);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct PolicyInput<'a> {
     /// The belief about the page's change rate.
@@ -91,6 +103,18 @@ impl Policy {
     /// days. For `uniform` the score is the number of days since the last visit. For the other
     /// policies the score is the number of days since the last visit divided by the interval, so
     /// that a page is due at 1. `uniform` and the policies with intervals ignore the weight.
+    ///
+    /// ```
+    /// use simkeep::recrawl::{Belief, Likelihood, Policy, PolicyInput, Prior, RecentComparisons};
+    /// # fn main() -> simkeep::Result<()> {
+    /// let belief = Belief::new(&Prior::default(), &Likelihood::flat());
+    /// let recent = RecentComparisons::default();
+    /// let page = PolicyInput { belief: &belief, recent: &recent, weight: 1.0, days: 14.0 };
+    /// // Two weeks are twice the interval, and a page is due at 1.
+    /// assert_eq!("fixed:7d".parse::<Policy>()?.score(&page)?, 2.0);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -126,6 +150,18 @@ impl Policy {
 
     /// Returns the interval of a page; `None` for `value`, `harmonic` and `uniform`, which have no
     /// interval.
+    ///
+    /// ```
+    /// use simkeep::recrawl::{Change, Comparison, Policy, RecentComparisons};
+    /// # fn main() -> simkeep::Result<()> {
+    /// let mut recent = RecentComparisons::default();
+    /// let unchanged = Comparison::new(7.0, Change::None)?;
+    /// (0..3).for_each(|_| recent.push(unchanged)); // so the interval grows by half
+    /// let schedule = "thesis".parse::<Policy>()?.schedule(&recent).unwrap();
+    /// assert_eq!(schedule.next_days, 10.5);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn schedule(&self, recent: &RecentComparisons) -> Option<Schedule> {
         match self.0 {
             PolicyKind::Index(_) | PolicyKind::Uniform => None,

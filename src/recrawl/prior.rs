@@ -9,6 +9,17 @@ use crate::recrawl::error::{RecrawlError, Result};
 /// The probability of each of 64 rates before any visits to a page are known.
 ///
 /// Most stores [learn](super::Fit) a prior from all of their pages.
+///
+/// ```
+/// use simkeep::recrawl::{Belief, Likelihood, Prior};
+/// # fn main() -> simkeep::Result<()> {
+/// // Pages of a news site change about once a day.
+/// let (news, usual) = (Prior::log_normal(1.0, 1.0)?, Prior::default());
+/// let rate = |prior| Belief::new(prior, &Likelihood::flat()).rate().per_day;
+/// assert!(rate(&news) > rate(&usual));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prior {
     /// The logarithms of the probabilities. The probabilities add up to one.
@@ -64,6 +75,16 @@ impl Prior {
 
     /// Creates a Gamma prior with a shape and the mean shape/days. This prior equals the posterior
     /// after `shape` changes in `days` days with an uninformative prior.
+    ///
+    /// ```
+    /// use simkeep::recrawl::{Belief, Likelihood, Prior};
+    /// # fn main() -> simkeep::Result<()> {
+    /// // As after 3 changes in 60 days.
+    /// let rate = Belief::new(&Prior::gamma(3.0, 60.0)?, &Likelihood::flat()).rate();
+    /// assert!((rate.per_day - 0.05).abs() < 0.005);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

@@ -11,6 +11,18 @@ use crate::recrawl::error::{RecrawlError, Result};
 ///
 /// Half an unchanged comparison removes most of the bias, according to J. Cho and H. Garcia-Molina,
 /// *Estimating frequency of change*, ACM TOIT 2003, for equal intervals.
+///
+/// ```
+/// use simkeep::recrawl::{Pseudocounts, regular};
+/// # fn main() -> simkeep::Result<()> {
+/// // A page that changed in none of 10 intervals, and a page that changed in all.
+/// assert_eq!(regular(10, 0, Pseudocounts::None)?, 0.0);
+/// assert!(regular(10, 0, Pseudocounts::Both)? > 0.0);
+/// assert_eq!(regular(10, 10, Pseudocounts::None)?, f64::INFINITY);
+/// assert!(regular(10, 10, Pseudocounts::Unchanged)?.is_finite());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Pseudocounts {
     /// Adds nothing: the maximum-likelihood estimate.

@@ -33,6 +33,17 @@ impl RecentComparisons {
     }
 
     /// Adds a comparison. If there are 64 already, drops the oldest.
+    ///
+    /// ```
+    /// use simkeep::recrawl::{Change, Comparison, RecentComparisons};
+    /// # fn main() -> simkeep::Result<()> {
+    /// let mut recent = RecentComparisons::default();
+    /// recent.push(Comparison::new(7.0, Change::DaysAgo(2.0))?);
+    /// recent.push(Comparison::new(3.0, Change::None)?);
+    /// assert_eq!(recent.quiet_days(), 5.0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn push(&mut self, comparison: Comparison) {
         let changed = comparison.change() != Change::None;
         self.bits = self.bits << 1 | u64::from(changed);

@@ -10,6 +10,17 @@ use crate::recrawl::error::Result;
 
 /// The value of a visit as a function of the time since the last visit: the page with the highest
 /// value is visited first. The weight w of the page is a factor of both indexes.
+///
+/// ```
+/// use simkeep::recrawl::{PriorityIndex, interval};
+/// # fn main() -> simkeep::Result<()> {
+/// // A page that changes ten times a day, and a threshold of half a day.
+/// let days = |index| interval(index, 1.0, 10.0, 0.5);
+/// assert_eq!(days(PriorityIndex::Value)?, None); // cannot be kept fresh
+/// assert!(days(PriorityIndex::Harmonic)?.is_some());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum PriorityIndex {
     /// The crawl value, w (1 - (1 + λτ) e^{-λτ})/λ, for a rate of λ changes a day, τ days after the

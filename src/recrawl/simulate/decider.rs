@@ -5,6 +5,19 @@ use std::fmt;
 use crate::recrawl::{Policy, PriorityIndex};
 
 /// The order of a simulated crawler: a policy, or a baseline to compare policies with.
+///
+/// ```
+/// use simkeep::recrawl::{Policy, PriorityIndex};
+/// use simkeep::recrawl::simulate::{Budget, Decider, Rates, Span, crawl};
+/// # fn main() -> simkeep::Result<()> {
+/// let pages = Rates::Flat { pages: 50 }.draw(1, 100.0)?;
+/// let (budget, span) = (Budget::per_day(7.0)?, Span::new(0.5, 30.0, 100.0)?);
+/// let freshness = |by| Ok::<_, simkeep::Error>(crawl(&pages, budget, span, by, &mut || {})?.freshness);
+/// let known = Decider::Known(PriorityIndex::Value); // uses the true rates
+/// assert!(freshness(known)? > freshness(Decider::policy(Policy::UNIFORM))?);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Decider {
     /// A policy. The `Learning` determines the prior of its beliefs.
@@ -18,6 +31,21 @@ pub enum Decider {
 
 /// The source of a simulated crawler's prior. The prior is learned again when the number of
 /// comparisons has grown by an eighth.
+///
+/// ```
+/// use simkeep::recrawl::Policy;
+/// use simkeep::recrawl::simulate::{Budget, Decider, Learning, Rates, Span, crawl};
+/// # fn main() -> simkeep::Result<()> {
+/// let pages = Rates::Flat { pages: 50 }.draw(1, 100.0)?;
+/// let (budget, span) = (Budget::per_day(7.0)?, Span::new(0.5, 30.0, 100.0)?);
+/// for learning in [Learning::Nothing, Learning::Pages, Learning::Hosts] {
+///     let by = Decider::Policy(Policy::VALUE, learning);
+///     let result = crawl(&pages, budget, span, by, &mut || {})?;
+///     assert!(result.freshness > 0.3, "{learning:?}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Learning {
     /// No learning: the prior is the [default](crate::recrawl::Prior::default).
@@ -30,12 +58,27 @@ pub enum Learning {
 
 impl Decider {
     /// Returns a policy that learns from all pages and from hosts, in the way of a store.
+    ///
+    /// ```
+    /// use simkeep::recrawl::Policy;
+    /// use simkeep::recrawl::simulate::{Decider, Learning};
+    /// let by = Decider::policy(Policy::VALUE);
+    /// assert_eq!(by, Decider::Policy(Policy::VALUE, Learning::Hosts));
+    /// ```
     pub fn policy(policy: Policy) -> Decider {
         Decider::Policy(policy, Learning::Hosts)
     }
 
     /// Returns the default policies to compare, and the crawl value without hosts and without a
     /// belief. If rates are known, includes the crawl value at the true rates.
+    ///
+    /// ```
+    /// use simkeep::recrawl::simulate::Decider;
+    /// for decider in Decider::all(false) {
+    ///     println!("{decider}");
+    /// }
+    /// assert!(Decider::all(true).len() > Decider::all(false).len()); // with the true rates
+    /// ```
     pub fn all(rates_known: bool) -> Vec<Decider> {
         let others = ["uniform", "thesis", "nutch", "stormcrawler"];
         let others = others.iter().filter_map(|name| name.parse().ok()).map(Decider::policy);

@@ -3,6 +3,20 @@
 use super::page::SimulatedPage;
 
 /// Averages over the discovered pages of a simulated crawl and the measured time.
+///
+/// ```
+/// use simkeep::recrawl::Policy;
+/// use simkeep::recrawl::simulate::{Budget, Decider, Rates, Span, crawl};
+/// # fn main() -> simkeep::Result<()> {
+/// let pages = Rates::Flat { pages: 50 }.draw(1, 100.0)?;
+/// let (by, span) = (Decider::policy(Policy::VALUE), Span::new(0.5, 30.0, 100.0)?);
+/// let result = |visits| crawl(&pages, Budget::per_day(visits)?, span, by, &mut || {});
+/// let (few, many) = (result(2.0)?, result(20.0)?);
+/// assert!(few.freshness < many.freshness && few.staleness > many.staleness);
+/// assert!((few.visits_per_day - 2.0).abs() < 0.1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SimulationResult {
     /// The fraction of time in which the last seen version was the current version.

@@ -8,6 +8,20 @@ use crate::recrawl::{Change, Comparison, Likelihood, Pseudocounts, RecentCompari
 ///
 /// Versions are numbered from 0 in chronological order. Two versions may be equal, if the page
 /// returns to an earlier version.
+///
+/// ```
+/// use simkeep::recrawl::simulate::{Notes, Rates, SimulatedPage};
+/// # fn main() -> simkeep::Result<()> {
+/// let page = &Rates::Flat { pages: 1 }.draw(1, 100.0)?[0];
+/// // A crawler discovers the page on day 0, and visits it on day 50.
+/// let now = page.starts().iter().filter(|start| **start <= 50.0).count() - 1;
+/// let mut notes = page.found(0.0, 0);
+/// page.visited(&mut notes, 50.0, now)?;
+/// assert_eq!(notes.comparisons(), 1);
+/// assert_eq!(page.difference(0, now).same, now == 0);
+/// # Ok(())
+/// # }
+/// ```
 pub trait SimulatedPage: Sync {
     /// A crawler's notes about its visits.
     type VisitNotes: Notes;
@@ -41,6 +55,18 @@ pub trait SimulatedPage: Sync {
 }
 
 /// The difference between two versions of a page.
+///
+/// ```
+/// use simkeep::recrawl::simulate::{Rates, SimulatedPage};
+/// # fn main() -> simkeep::Result<()> {
+/// let pages = Rates::Flat { pages: 20 }.draw(1, 1_000.0)?;
+/// let page = pages.iter().find(|page| page.starts().len() > 1).unwrap();
+/// assert!(page.difference(0, 0).same);
+/// let difference = page.difference(0, 1); // between two unrelated contents
+/// assert_eq!((difference.same, difference.near, difference.divergence), (false, false, 0.5));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VersionDifference {
     /// Whether the contents of the two versions are the same.
@@ -53,6 +79,18 @@ pub struct VersionDifference {
 
 /// A crawler's notes about its visits to a page. The notes are the input of the decision about the
 /// next visit.
+///
+/// ```
+/// use simkeep::recrawl::simulate::{Notes, Rates, SimulatedPage};
+/// # fn main() -> simkeep::Result<()> {
+/// let page = &Rates::Flat { pages: 1 }.draw(1, 100.0)?[0];
+/// let mut notes = page.found(0.0, 0);
+/// page.visited(&mut notes, 10.0, 0)?; // finds the same version again
+/// assert!(notes.recent().changes().eq([false]));
+/// assert!(notes.estimate()? > 0.0);
+/// # Ok(())
+/// # }
+/// ```
 pub trait Notes: Send {
     /// Returns the number of comparisons.
     fn comparisons(&self) -> u64;
@@ -72,6 +110,19 @@ pub trait Notes: Send {
 }
 
 /// All comparisons of a page.
+///
+/// ```
+/// use simkeep::recrawl::simulate::{Comparisons, Notes, Rates, SimulatedPage};
+/// # fn main() -> simkeep::Result<()> {
+/// let page = &Rates::Flat { pages: 1 }.draw(1, 100.0)?[0];
+/// let mut notes: Comparisons = page.found(0.0, 0);
+/// for day in [10.0, 20.0] {
+///     page.visited(&mut notes, day, 0)?;
+/// }
+/// assert_eq!((notes.comparisons(), notes.recent().quiet_days()), (2, 20.0));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Comparisons {
     last_day: f64,

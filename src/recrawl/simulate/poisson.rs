@@ -8,6 +8,17 @@ use crate::recrawl::optimum::KnownPage;
 use crate::recrawl::real::{exp, ln};
 
 /// The distribution from which the rates of pages are drawn, in changes a day.
+///
+/// ```
+/// use simkeep::recrawl::simulate::{Rates, SimulatedPage};
+/// # fn main() -> simkeep::Result<()> {
+/// let rates = Rates::ByHost { hosts: 5, pages: 4, median: 0.1, between: 2.0, within: 0.5 };
+/// let pages = rates.draw(1, 30.0)?;
+/// assert_eq!(pages.len(), 20);
+/// assert_eq!(pages[0].host(), pages[1].host());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rates {
     /// The rate of each page is log-uniform between the least and the largest rate.
@@ -42,6 +53,20 @@ const CHANGES_MAX: f64 = 1e8;
 
 /// A page whose changes are a Poisson process. Each change makes a content that is far from all
 /// other contents: half of the 64 bits differ, as between two unrelated pages.
+///
+/// ```
+/// use simkeep::recrawl::simulate::{PoissonPage, Rates, SimulatedPage};
+/// # fn main() -> simkeep::Result<()> {
+/// let pages: Vec<PoissonPage> = Rates::Flat { pages: 2 }.draw(1, 100.0)?;
+/// for page in &pages {
+///     println!("{:.3} changes a day, {} in 100 days", page.rate(), page.starts().len() - 1);
+/// }
+/// // The same seed draws the same pages.
+/// let again = Rates::Flat { pages: 2 }.draw(1, 100.0)?;
+/// assert_eq!(pages[0].starts(), again[0].starts());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct PoissonPage {
     host: u32,
@@ -134,6 +159,17 @@ impl PoissonPage {
     }
 
     /// Returns the page as an input of the [optimum](crate::recrawl::fixed_intervals) functions.
+    ///
+    /// ```
+    /// use simkeep::recrawl::fixed_intervals;
+    /// use simkeep::recrawl::simulate::Rates;
+    /// # fn main() -> simkeep::Result<()> {
+    /// let pages = Rates::Flat { pages: 10 }.draw(1, 100.0)?;
+    /// let known: Result<Vec<_>, _> = pages.iter().map(|page| page.known()).collect();
+    /// assert!(fixed_intervals(&known?, 5.0)?.freshness > 0.0); // the limit for any policy
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

@@ -4,6 +4,16 @@ use crate::recrawl::check;
 use crate::recrawl::error::{RecrawlError, Result};
 
 /// The days of a simulation, in steps.
+///
+/// ```
+/// use simkeep::recrawl::simulate::Span;
+/// # fn main() -> simkeep::Result<()> {
+/// // 200 days in steps of 6 hours; the crawler learns for 50 days.
+/// let span = Span::new(0.25, 50.0, 200.0)?;
+/// assert_eq!((span.steps(), span.from(), span.to()), (800, 50.0, 200.0));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
     step_days: f64,
@@ -79,6 +89,16 @@ impl Span {
 }
 
 /// The number of visits that a crawler may make.
+///
+/// ```
+/// use simkeep::recrawl::simulate::Budget;
+/// # fn main() -> simkeep::Result<()> {
+/// assert_eq!(Budget::per_day(100.0)?.of(5_000), 100.0);
+/// // One visit in ten days for each page.
+/// assert_eq!(Budget::every(10.0)?.of(5_000), 500.0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget(VisitBudget);
 
