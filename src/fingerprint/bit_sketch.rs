@@ -57,6 +57,14 @@ impl BitSketch {
     }
 
     /// Returns the bytes: bit *b* is bit *b* mod 8 of byte *b* / 8.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{BitSketch, BitSketcher};
+    ///
+    /// let sketch = BitSketcher::new().of_text("The quick brown fox jumps over the lazy dog");
+    /// let kept: [u8; 64] = sketch.to_bytes(); // in a file of your own
+    /// assert_eq!(BitSketch::from_bytes(kept), sketch);
+    /// ```
     pub fn to_bytes(self) -> [u8; Self::BYTES] {
         zerocopy::transmute!(self.numbers.map(u64::to_le_bytes))
     }
@@ -73,6 +81,19 @@ impl BitSketch {
     ///
     /// The estimate has no bias. The standard error of the estimate is √(1 - *J*²)/√512: .027 at a
     /// resemblance of 0.8.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::BitSketcher;
+    ///
+    /// let mut sketcher = BitSketcher::new();
+    /// let [fox, also_fox, other] = [
+    ///     "The quick brown fox jumps over the lazy dog, and then runs away into the forest",
+    ///     "The quick brown fox jumps over the lazy dog, and then runs away into the woods",
+    ///     "Our offices are closed on public holidays and open from nine to five otherwise",
+    /// ]
+    /// .map(|text| sketcher.of_text(text));
+    /// assert!(fox.resemblance(&also_fox) > 0.6 && fox.resemblance(&other) < 0.2);
+    /// ```
     pub fn resemblance(&self, other: &BitSketch) -> f64 {
         Self::resemblance_at(self.distance(other))
     }
@@ -93,6 +114,15 @@ impl BitSketch {
 }
 
 /// Computes the sketches of texts, one after another. Takes some 10 KiB.
+///
+/// ```
+/// use simkeep::fingerprint::BitSketcher;
+///
+/// let mut sketcher = BitSketcher::new(); // for all texts
+/// let terms = sketcher.of_text("You may use this site if you behave well, and as long as you like.");
+/// let copy = sketcher.of_text("You may use this site, if you behave well and as long as you like!");
+/// assert_eq!(terms.distance(&copy), 0); // the same words
+/// ```
 #[derive(Clone, Debug)]
 pub struct BitSketcher {
     grams: Grams,
@@ -114,6 +144,14 @@ impl BitSketcher {
 
     /// Computes the sketch of a text. Costs some 6 ns for each word, and a microsecond; up to a
     /// quarter of a millisecond if the text has very few different runs.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::BitSketcher;
+    ///
+    /// let mut sketcher = BitSketcher::new();
+    /// let sketch = sketcher.of_text("The quick brown fox jumps over the lazy dog");
+    /// assert_eq!(sketch.resemblance(&sketch), 1.0);
+    /// ```
     #[expect(clippy::indexing_slicing, reason = "the number of a bin")]
     pub fn of_text(&mut self, text: &str) -> BitSketch {
         let BitSketcher { grams, least } = self;

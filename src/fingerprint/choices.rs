@@ -10,6 +10,12 @@ pub(super) enum GramUnit {
 }
 
 /// The function that turns the hashes of a document's features into bits.
+///
+/// ```
+/// use simkeep::fingerprint::{Family, Recipe};
+/// assert_eq!(Recipe::words(2).family(), Family::Simhash);
+/// assert_eq!(Recipe::words(4).minwise().family(), Family::Minwise);
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Family {
@@ -25,6 +31,12 @@ pub enum Family {
 }
 
 /// The hash of a feature.
+///
+/// ```
+/// use simkeep::fingerprint::{FeatureHash, Recipe};
+/// let recipe = Recipe::words(1).hash(FeatureHash::Jenkins);
+/// assert_ne!(recipe.name(), Recipe::words(1).name());
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum FeatureHash {
@@ -36,6 +48,11 @@ pub enum FeatureHash {
 }
 
 /// The weight of a feature that occurs `n` times.
+///
+/// ```
+/// use simkeep::fingerprint::{CountWeight, Recipe};
+/// assert_eq!(Recipe::words(2).counts(CountWeight::Binary).name(), "words2-binary/2");
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum CountWeight {
@@ -51,6 +68,12 @@ pub enum CountWeight {
 }
 
 /// The weight of a feature that `df` documents have, according to a frozen table.
+///
+/// ```
+/// use simkeep::fingerprint::{Rarity, Recipe};
+/// let recipe = Recipe::words(1).rarity(Rarity::Log);
+/// assert!(recipe.needs_frequencies() && !Recipe::words(1).needs_frequencies());
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum Rarity {
@@ -64,6 +87,16 @@ pub enum Rarity {
 }
 
 /// The weight of an occurrence by position: the `x`-th of `length` features, counted from 0.
+///
+/// ```
+/// use simkeep::fingerprint::{Fingerprinter, PositionWeight, Recipe};
+/// let recipe = Recipe::words(1).scaling(PositionWeight::Front);
+/// let mut fingerprinter = Fingerprinter::new(&recipe)?;
+/// // The first words weigh most, so their order matters.
+/// let forwards = fingerprinter.of_text("fish chips salad bread butter water")?;
+/// assert_ne!(fingerprinter.of_text("water butter bread salad chips fish")?, forwards);
+/// # Ok::<(), simkeep::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub enum PositionWeight {
@@ -115,6 +148,16 @@ impl std::hash::Hash for PositionWeight {
 }
 
 /// The weight of the fields of a document.
+///
+/// ```
+/// use simkeep::fingerprint::{Document, FieldWeight, Fingerprinter, Ratio, Recipe};
+/// let mut page = Document::new("Fresh fish and chips daily");
+/// page.field("author", "A. Cook");
+/// let without = Fingerprinter::new(&Recipe::words(1))?.of(&page)?;
+/// let recipe = Recipe::words(1).fields(FieldWeight::Share(Ratio::ONE));
+/// assert_ne!(Fingerprinter::new(&recipe)?.of(&page)?, without);
+/// # Ok::<(), simkeep::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum FieldWeight {

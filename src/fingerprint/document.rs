@@ -3,6 +3,13 @@
 use std::ops::{BitOr, BitOrAssign, Range};
 
 /// The markup of a part of a text.
+///
+/// ```
+/// use simkeep::fingerprint::Marks;
+/// let heading_of_a_link = Marks::HEADING | Marks::ANCHOR;
+/// assert!(heading_of_a_link.contains(Marks::ANCHOR));
+/// assert!(!heading_of_a_link.contains(Marks::TITLE));
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Marks(u8);
 
@@ -61,11 +68,30 @@ pub struct Document {
 
 impl Document {
     /// Creates a text without marks.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Document, Fingerprinter, Recipe};
+    /// let (text, mut fingerprinter) = ("Fresh fish and chips daily", Fingerprinter::new(&Recipe::DEFAULT)?);
+    /// assert_eq!(fingerprinter.of(&Document::new(text))?, fingerprinter.of_text(text)?);
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
     pub fn new(text: impl Into<String>) -> Document {
         Document { text: text.into(), ..Document::default() }
     }
 
     /// Appends to the text.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Document, Fingerprinter, Marks, Ratio, Recipe};
+    /// let mut page = Document::default();
+    /// page.push("Fish and chips", Marks::TITLE);
+    /// page.push("\nFresh daily, except on Mondays", Marks::NONE);
+    /// let recipe = Recipe::words(1).boost(Ratio::percent(300)); // titles weigh 3 times as much
+    /// let plain = Document::new(page.text());
+    /// let mut fingerprinter = Fingerprinter::new(&recipe)?;
+    /// assert_ne!(fingerprinter.of(&page)?, fingerprinter.of(&plain)?);
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
     pub fn push(&mut self, text: &str, marks: Marks) {
         if self.marked.last().map_or(Marks::NONE, |last| last.1) != marks && !text.is_empty() {
             self.marked.push((self.text.len(), marks));
@@ -81,6 +107,15 @@ impl Document {
 
     /// Sets the metadata in the lowest bits of `bits`. Recipes with
     /// [reserved](super::Recipe::reserved) bits put it into the leading bits of a fingerprint.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Document, Fingerprinter, Recipe};
+    /// let mut page = Document::new("Fresh fish and chips daily");
+    /// page.set_metadata(0x2a); // such as the number of a language
+    /// let fingerprint = Fingerprinter::new(&Recipe::DEFAULT.reserved(8))?.of(&page)?;
+    /// assert_eq!(fingerprint >> 56, 0x2a);
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
     pub fn set_metadata(&mut self, bits: u64) {
         self.metadata = bits;
     }

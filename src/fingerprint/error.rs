@@ -6,6 +6,13 @@ use std::sync::Arc;
 use crate::bug::Bug;
 
 /// The reason why no fingerprint could be made.
+///
+/// ```
+/// use simkeep::fingerprint::{FingerprintError, Fingerprinter, Rarity, Recipe};
+/// // The recipe needs a table of document frequencies.
+/// let recipe = Recipe::words(1).rarity(Rarity::Log);
+/// assert!(matches!(Fingerprinter::new(&recipe), Err(FingerprintError::Invalid(_))));
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum FingerprintError {

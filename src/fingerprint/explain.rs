@@ -18,6 +18,20 @@ use crate::fingerprint::error::Result;
 use crate::order::sort_few_by_key;
 
 /// The explanation of a fingerprint.
+///
+/// ```
+/// use simkeep::fingerprint::{Document, Fingerprinter, Recipe};
+/// let page = Document::new("A rose is a rose is a rose is a rose");
+/// let explanation = Fingerprinter::new(&Recipe::DEFAULT)?.explain(&page, 2)?;
+/// assert_eq!((explanation.features, explanation.heaviest.len()), (3, 2));
+/// // The bit that flips first if the text changes.
+/// let weakest = (0..64).min_by(|a, b| {
+///     let margin = |bit: &usize| explanation.balance[*bit].abs();
+///     margin(a).total_cmp(&margin(b))
+/// });
+/// println!("bit {}", weakest.unwrap());
+/// # Ok::<(), simkeep::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FingerprintExplanation {
@@ -39,6 +53,16 @@ pub struct FingerprintExplanation {
 }
 
 /// A feature of a document, such as two words.
+///
+/// ```
+/// use simkeep::fingerprint::{Document, Fingerprinter, Recipe};
+/// let page = Document::new("A rose is a rose is a rose is a rose");
+/// let explanation = Fingerprinter::new(&Recipe::DEFAULT)?.explain(&page, 1)?;
+/// let feature = &explanation.heaviest[0];
+/// assert_eq!((feature.text.as_str(), feature.count), ("a rose", 4));
+/// assert!(feature.share > 1.0 / 3.0); // "rose is" and "is a" occur three times each
+/// # Ok::<(), simkeep::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Feature {
@@ -75,6 +99,18 @@ impl Fingerprinter<'_> {
     /// most `limit` (ties by position), and how near each bit is to flipping.
     ///
     /// Reads the text three times, and takes some 50 bytes of memory for each distinct feature.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Document, Fingerprinter, Recipe};
+    /// let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT)?;
+    /// let page = Document::new("The quick brown fox jumps over the lazy dog");
+    /// let explanation = fingerprinter.explain(&page, 10)?;
+    /// for feature in &explanation.heaviest {
+    ///     println!("{:.0} % {}", 100.0 * feature.share, feature.text);
+    /// }
+    /// assert_eq!(explanation.fingerprint, fingerprinter.of(&page)?);
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -28,6 +28,12 @@ impl FeatureSet {
 
     /// Returns the hashes of the distinct features of a text, ascending. Sorts them, with 8 bytes
     /// for each occurrence.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{FeatureSet, Recipe};
+    /// let mut pairs = FeatureSet::new(&Recipe::words(2));
+    /// assert_eq!(pairs.of_text("a rose is a rose is a rose").len(), 3); // a rose, rose is, is a
+    /// ```
     pub fn of_text(&mut self, text: &str) -> &[u64] {
         let FeatureSet { grams, hashes } = self;
         hashes.clear();

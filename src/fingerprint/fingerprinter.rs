@@ -59,6 +59,15 @@ impl fmt::Debug for Fingerprinter<'_> {
 impl<'t> Fingerprinter<'t> {
     /// Creates a fingerprinter for a recipe that needs no document frequencies.
     ///
+    /// ```
+    /// use simkeep::fingerprint::{Fingerprinter, Rarity, Recipe};
+    /// let mut fingerprinter = Fingerprinter::new(&Recipe::words(3))?; // for all pages of a crawl
+    /// assert_ne!(fingerprinter.of_text("The quick brown fox")?, 0);
+    /// // This recipe needs a table.
+    /// assert!(Fingerprinter::new(&Recipe::words(3).rarity(Rarity::Log)).is_err());
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Returns [`FingerprintError::Invalid`] if the recipe needs document frequencies, or is
@@ -74,6 +83,19 @@ impl<'t> Fingerprinter<'t> {
 
     /// Creates a fingerprinter that weighs features by these document frequencies, if the recipe
     /// uses document frequencies.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Fingerprinter, InMemoryFrequencies, Recipe};
+    /// let recipe: Recipe = "words-idf".parse()?;
+    /// let mut counted = InMemoryFrequencies::new(&recipe);
+    /// for text in ["our fish", "our chips", "our bread"] {
+    ///     counted.add(text);
+    /// }
+    /// let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted)?;
+    /// // The rare word outweighs the word of all pages.
+    /// assert_eq!(fingerprinter.of_text("our fish")?, fingerprinter.of_text("fish")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -136,6 +158,15 @@ impl<'t> Fingerprinter<'t> {
 
     /// Computes the fingerprint of a text; 0 if it has no features. Linear time.
     ///
+    /// ```
+    /// use simkeep::fingerprint::{Fingerprinter, Recipe};
+    /// let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT)?;
+    /// let one = fingerprinter.of_text("You may use this site if you behave well.")?;
+    /// let other = fingerprinter.of_text("You may use this site, if you behave well!")?;
+    /// assert_eq!(one, other); // the same words
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// Returns the errors of the document frequencies.
@@ -144,6 +175,17 @@ impl<'t> Fingerprinter<'t> {
     }
 
     /// Computes the fingerprint of a document.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Document, Fingerprinter, Marks, Recipe};
+    /// let mut page = Document::default();
+    /// page.push("Fish and chips", Marks::TITLE);
+    /// page.push("\nFresh daily", Marks::NONE);
+    /// let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT)?;
+    /// // The default recipe ignores marks.
+    /// assert_eq!(fingerprinter.of(&page)?, fingerprinter.of_text(page.text())?);
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -170,6 +212,17 @@ impl<'t> Fingerprinter<'t> {
 
     /// Adds the next piece of a text without marks or fields. All further input, even by
     /// [`of_text`](Self::of_text), belongs to the same text until [`finish`](Self::finish).
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Fingerprinter, Recipe};
+    /// let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT)?;
+    /// for piece in ["The quick bro", "wn fox jumps ", "over the lazy dog"] {
+    ///     fingerprinter.push(piece); // as the pieces arrive
+    /// }
+    /// let fingerprint = fingerprinter.finish()?;
+    /// assert_eq!(fingerprint, fingerprinter.of_text("The quick brown fox jumps over the lazy dog")?);
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
     pub fn push(&mut self, text: &str) {
         self.begun = true;
         let Fingerprinter { frequencies, grams, making, .. } = self;
@@ -184,6 +237,15 @@ impl<'t> Fingerprinter<'t> {
     }
 
     /// Finishes the text, and returns its fingerprint.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Fingerprinter, Recipe};
+    /// let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT)?;
+    /// fingerprinter.push("The quick brown fox");
+    /// assert_ne!(fingerprinter.finish()?, 0);
+    /// assert_eq!(fingerprinter.finish()?, 0); // an empty text
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
     ///
     /// # Errors
     ///

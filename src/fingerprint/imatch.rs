@@ -65,6 +65,17 @@ impl<const N: usize> IMatch<N> {
 
     /// Returns the digests, the first by the whole lexicon. The digest of no words is `None`, and
     /// is not comparable.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{IMatch, InMemoryFrequencies, Lexicon, Ratio, Recipe};
+    /// let mut counted = InMemoryFrequencies::new(&Recipe::words(1));
+    /// ["the red house", "the blue house", "the car", "the dog"].iter().for_each(|text| counted.add(text));
+    /// let lexicon = Lexicon::new(&counted, Ratio::percent(10)..=Ratio::percent(90))?;
+    /// let house = IMatch::<1>::of("The red house", &lexicon)?;
+    /// let kept: [Option<u128>; 1] = *house.digests(); // in a file of your own
+    /// assert!(IMatch::from_digests(kept).agrees(&house));
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
     pub fn digests(&self) -> &[Option<u128>; N] {
         &self.digests
     }

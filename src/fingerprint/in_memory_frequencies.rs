@@ -38,6 +38,14 @@ impl InMemoryFrequencies {
     }
 
     /// Counts a document.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Frequencies, InMemoryFrequencies, Recipe};
+    /// let mut counted = InMemoryFrequencies::new(&Recipe::words(1));
+    /// counted.add("the red house");
+    /// counted.add("the blue car");
+    /// assert_eq!(counted.documents(), 2);
+    /// ```
     pub fn add(&mut self, text: &str) {
         count(&mut self.documents, &mut self.frequencies, self.features.of_text(text));
     }

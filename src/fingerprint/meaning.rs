@@ -9,6 +9,13 @@ use super::presets::Preset;
 use super::recipe::Recipe;
 
 /// The amount of change of a text, estimated from fingerprints.
+///
+/// ```
+/// use simkeep::fingerprint::{Band, Recipe};
+/// let band = |distance| Recipe::DEFAULT.meaning(distance).band;
+/// assert_eq!([0, 1, 5, 20].map(band), [Band::None, Band::Minor, Band::Moderate, Band::Major]);
+/// assert!(Band::Minor < Band::Major);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Band {
     /// The fingerprint shows no change. A small change often leaves all bits unchanged; use a
@@ -24,6 +31,11 @@ pub enum Band {
 
 impl Band {
     /// Returns the name of the band: `none`, `minor`, `moderate` or `major`.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Band;
+    /// assert_eq!((Band::Minor.name(), Band::Major.to_string()), ("minor", "major".to_owned()));
+    /// ```
     pub const fn name(self) -> &'static str {
         match self {
             Band::None => "none",
@@ -41,6 +53,13 @@ impl fmt::Display for Band {
 }
 
 /// The largest minor distance and the largest moderate distance.
+///
+/// ```
+/// use simkeep::fingerprint::{Band, Bands, Recipe};
+/// let Bands { minor, moderate } = Recipe::DEFAULT.bands();
+/// assert_eq!((minor, moderate), (2, 9));
+/// assert_eq!(Bands { minor: 1, moderate: 8 }.band(2), Band::Moderate);
+/// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Bands {
     /// The largest distance that is minor.
@@ -171,6 +190,13 @@ impl Meaning {
 
     /// Returns the likely share of changed words. For this distance, four in five pairs of versions
     /// are in the range, one in ten is below it, and one in ten is above it.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Recipe;
+    /// let changed = Recipe::DEFAULT.meaning(4).changed();
+    /// println!("{:.1} to {:.1} % of the words", 100.0 * changed.start, 100.0 * changed.end);
+    /// assert!(changed.start > 0.0 && changed.end < 0.1);
+    /// ```
     #[expect(clippy::cast_possible_truncation, reason = "a share to six digits")]
     pub fn changed(&self) -> Range<f32> {
         let [from, to] = self.changed.map(|parts| (f64::from(parts) / PARTS) as f32);

@@ -110,6 +110,17 @@ impl Minwise {
     }
 
     /// Returns the fingerprint, and empties the set.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Minwise;
+    /// let of = |features: &[u64]| {
+    ///     let mut set = Minwise::new();
+    ///     features.iter().for_each(|feature| set.add(*feature));
+    ///     set.finish()
+    /// };
+    /// assert_eq!(of(&[1, 2, 3]), of(&[3, 1, 2, 1])); // order and repetition have no effect
+    /// assert_eq!(of(&[]), 0);
+    /// ```
     pub fn finish(&mut self) -> u64 {
         let bits = self.fingerprint();
         self.least = [EMPTY; BINS];

@@ -133,6 +133,14 @@ pub const EXTRACTOR: &str = "html/3";
 /// begins with the [epoch](crate::Options::epoch) of these fingerprints.
 ///
 /// Linear time. For many texts, create a [`Fingerprinter`], which reuses its memory.
+///
+/// ```
+/// use simkeep::fingerprint::of_text;
+/// let terms = of_text("You may use this site if you behave well.").unwrap();
+/// let other = of_text("Our offices are closed on public holidays in June.").unwrap();
+/// assert!((terms ^ other).count_ones() > 10); // far apart
+/// assert_eq!(of_text("Loading..."), None);
+/// ```
 #[expect(
     clippy::expect_used,
     reason = "the default recipe reads no frequencies, which is all that can fail"

@@ -23,6 +23,12 @@ pub(crate) const VERSION: u32 = 2;
 impl Recipe {
     /// Returns the part of the [name](Recipe::name) that specifies the features. Document
     /// frequencies counted for one recipe can be used by all recipes with the same features.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{CountWeight, Recipe};
+    /// // Recipes that weigh the same features differently share their document frequencies.
+    /// assert_eq!(Recipe::words(2).features(), Recipe::words(2).counts(CountWeight::Log).features());
+    /// ```
     pub fn features(&self) -> String {
         let mut name = String::new();
         let unit = match self.unit {
@@ -47,6 +53,12 @@ impl Recipe {
     }
 
     /// Returns the name of this recipe. The name specifies the recipe completely.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Recipe;
+    /// let recipe = Recipe::words(4).minwise();
+    /// assert_eq!(recipe.name().parse(), Ok(recipe));
+    /// ```
     pub fn name(&self) -> String {
         self.to_string()
     }
@@ -130,6 +142,11 @@ impl fmt::Display for UnversionedName<'_> {
 }
 
 /// The reason why a recipe's name is invalid.
+///
+/// ```
+/// use simkeep::fingerprint::Recipe;
+/// assert!("words99/2".parse::<Recipe>().is_err());
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RecipeError(String);
 

@@ -6,6 +6,15 @@ use super::ratio::Ratio;
 use super::recipe::Recipe;
 
 /// A recipe with a short name.
+///
+/// ```
+/// use simkeep::fingerprint::Recipe;
+/// for preset in Recipe::PRESETS {
+///     println!("{}: {}", preset.name, preset.description);
+/// }
+/// let default = Recipe::DEFAULT.preset().unwrap();
+/// assert_eq!((default.name, default.near, default.bands.minor), ("default", Some(3), 2));
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Preset {

@@ -27,6 +27,11 @@ impl Ratio {
     }
 
     /// Creates a share of `n` hundredths.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Ratio;
+    /// assert_eq!(Ratio::percent(25), Ratio::thousandths(250));
+    /// ```
     pub const fn percent(n: u32) -> Ratio {
         Ratio(n.saturating_mul(10))
     }
@@ -56,6 +61,11 @@ impl fmt::Display for Ratio {
 }
 
 /// The error for an invalid share.
+///
+/// ```
+/// use simkeep::fingerprint::Ratio;
+/// assert!("half".parse::<Ratio>().is_err());
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RatioError;
 

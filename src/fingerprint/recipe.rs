@@ -53,12 +53,22 @@ pub struct Recipe {
 impl Recipe {
     /// N-grams of words (1 to 8 of them), each weighing the square root of its number of
     /// occurrences.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Recipe;
+    /// assert_eq!(Recipe::words(2), Recipe::DEFAULT);
+    /// ```
     pub const fn words(n: u32) -> Recipe {
         Recipe::grams(GramUnit::Words, n)
     }
 
     /// N-grams of characters (1 to 8 of them), taken from the words in lower case with one space
     /// between them. Each weighs the square root of its number of occurrences.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Recipe;
+    /// assert_eq!(Recipe::chars(4).name(), "chars4-sqrt/2");
+    /// ```
     pub const fn chars(n: u32) -> Recipe {
         Recipe::grams(GramUnit::Chars, n)
     }
@@ -93,6 +103,11 @@ impl Recipe {
     }
 
     /// Sets the hash.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{FeatureHash, Recipe};
+    /// assert_eq!(Recipe::words(1).hash(FeatureHash::Xxh3), Recipe::words(1)); // the default
+    /// ```
     #[must_use]
     pub const fn hash(mut self, hash: FeatureHash) -> Recipe {
         self.hash = hash;
@@ -101,6 +116,14 @@ impl Recipe {
 
     /// Leaves out words that contain a numeral, and the English names of months and weekdays that
     /// have no other meaning: `nonumbers`.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Fingerprinter, Recipe};
+    /// let mut fingerprinter = Fingerprinter::new(&Recipe::words(2).without_numbers())?;
+    /// let today = fingerprinter.of_text("Last updated 12 February 2024: nothing has happened")?;
+    /// assert_eq!(fingerprinter.of_text("Last updated 3 September 2025: nothing has happened")?, today);
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
     #[must_use]
     pub const fn without_numbers(mut self) -> Recipe {
         self.without_numbers = true;
@@ -108,6 +131,14 @@ impl Recipe {
     }
 
     /// Leaves out the commonest English words: `nostopwords`.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Fingerprinter, Recipe};
+    /// let mut fingerprinter = Fingerprinter::new(&Recipe::words(1).without_stop_words())?;
+    /// let title = fingerprinter.of_text("The history of the fish and of the chips")?;
+    /// assert_eq!(fingerprinter.of_text("history of fish and chips")?, title);
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
     #[must_use]
     pub const fn without_stop_words(mut self) -> Recipe {
         self.without_stop_words = true;
@@ -115,6 +146,13 @@ impl Recipe {
     }
 
     /// Keeps one in `p` features, chosen by their hashes in the same way in all documents: `mod4`.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{FeatureSet, Recipe};
+    /// let text: String = (0..1_000).map(|n| format!("word{n} ")).collect();
+    /// let mut quarter = FeatureSet::new(&Recipe::words(1).modulo(4));
+    /// assert!((200..300).contains(&quarter.of_text(&text).len())); // about 250 of 1,000 words
+    /// ```
     #[must_use]
     pub const fn modulo(mut self, p: u32) -> Recipe {
         self.modulo = if p == 0 { 1 } else { p };
@@ -124,6 +162,12 @@ impl Recipe {
     /// Uses the one-bit [minwise hash](super::Minwise) of the set of features instead of the
     /// simhash: `minwise`. Features of a minwise hash have no weights, so options for weights and
     /// fields are invalid with `minwise`.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Recipe;
+    /// let recipe = Recipe::words(4).minwise();
+    /// assert_eq!(recipe.preset().map(|preset| preset.name), Some("near"));
+    /// ```
     #[must_use]
     pub const fn minwise(mut self) -> Recipe {
         self.family = Family::Minwise;
@@ -136,6 +180,18 @@ impl Recipe {
     /// of ten sites no site's template has a share of .2. A feature that is not in the table is
     /// kept. A page that consists only of the template has no features left, and has the
     /// fingerprint 0.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Fingerprinter, InMemoryFrequencies, Ratio, Recipe};
+    /// let recipe = Recipe::words(1).minwise().leave_out(Ratio::percent(60));
+    /// // The pages of a site share a menu.
+    /// let pages = ["home shop contact fresh fish", "home shop contact hot chips"];
+    /// let mut counted = InMemoryFrequencies::new(&recipe);
+    /// pages.iter().for_each(|page| counted.add(page));
+    /// let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted)?;
+    /// assert_eq!(fingerprinter.of_text(pages[0])?, fingerprinter.of_text("fresh fish")?);
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
     #[must_use]
     pub const fn leave_out(mut self, share: Ratio) -> Recipe {
         self.leave_out = Some(share);
@@ -143,6 +199,15 @@ impl Recipe {
     }
 
     /// Sets the weight of a feature by its number of occurrences.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{CountWeight, Fingerprinter, Recipe};
+    /// let recipe = Recipe::words(1).counts(CountWeight::Binary);
+    /// let mut fingerprinter = Fingerprinter::new(&recipe)?;
+    /// // It does not matter how often a word occurs.
+    /// assert_eq!(fingerprinter.of_text("fish fish fish chips")?, fingerprinter.of_text("fish chips")?);
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
     #[must_use]
     pub const fn counts(mut self, counts: CountWeight) -> Recipe {
         self.counts = counts;
@@ -150,6 +215,11 @@ impl Recipe {
     }
 
     /// Multiplies weights by the rarity of features.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Rarity, Recipe};
+    /// assert_eq!("words-idf".parse(), Ok(Recipe::words(1).rarity(Rarity::Log)));
+    /// ```
     #[must_use]
     pub const fn rarity(mut self, rarity: Rarity) -> Recipe {
         self.rarity = rarity;
@@ -157,6 +227,12 @@ impl Recipe {
     }
 
     /// Multiplies weights by the positions of a feature: by the mean over its occurrences.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{PositionWeight, Recipe};
+    /// let recipe = Recipe::words(2).scaling(PositionWeight::Front);
+    /// assert!(recipe.name().contains("front"));
+    /// ```
     #[must_use]
     pub const fn scaling(mut self, scaling: PositionWeight) -> Recipe {
         self.scaling = scaling;
@@ -165,6 +241,12 @@ impl Recipe {
 
     /// Multiplies the weight of occurrences in titles, headings, emphasised text and anchors:
     /// `marked1.5`. The position of an n-gram is the position of its last word.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Ratio, Recipe};
+    /// let recipe = Recipe::words(2).boost(Ratio::thousandths(1_500));
+    /// assert!(recipe.name().contains("marked1.5"));
+    /// ```
     #[must_use]
     pub const fn boost(mut self, times: Ratio) -> Recipe {
         self.boost = times;
@@ -172,6 +254,12 @@ impl Recipe {
     }
 
     /// Uses a document's fields as features.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{FieldWeight, Ratio, Recipe};
+    /// let recipe = Recipe::words(2).fields(FieldWeight::Share(Ratio::percent(50)));
+    /// assert!(recipe.name().contains("fields0.5"));
+    /// ```
     #[must_use]
     pub const fn fields(mut self, fields: FieldWeight) -> Recipe {
         self.fields = fields;
@@ -179,6 +267,16 @@ impl Recipe {
     }
 
     /// Leaves out features that weigh less than a share of the heaviest: `from0.01`.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{CountWeight, Fingerprinter, Ratio, Recipe};
+    /// let recipe = Recipe::words(1).counts(CountWeight::Raw).at_least(Ratio::percent(50));
+    /// let mut fingerprinter = Fingerprinter::new(&recipe)?;
+    /// // "salad" weighs a third of "fish".
+    /// let text = "fish fish fish chips chips salad";
+    /// assert_eq!(fingerprinter.of_text(text)?, fingerprinter.of_text("fish fish fish chips chips")?);
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
     #[must_use]
     pub const fn at_least(mut self, share: Ratio) -> Recipe {
         self.at_least = share;
@@ -193,6 +291,14 @@ impl Recipe {
     }
 
     /// Keeps only the `n` heaviest features (ties go to the lower hash): `top20`.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Fingerprinter, Recipe};
+    /// let mut fingerprinter = Fingerprinter::new(&Recipe::words(1).top(1))?;
+    /// let text = "fish fish chips"; // the heaviest word alone counts
+    /// assert_eq!(fingerprinter.of_text(text)?, fingerprinter.of_text("fish")?);
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
     #[must_use]
     pub const fn top(mut self, n: u32) -> Recipe {
         self.top = if n == 0 { 1 } else { n };
@@ -201,6 +307,15 @@ impl Recipe {
 
     /// Caps the weight of features at the weight of the `n`-th heaviest feature, if the document
     /// has that many: `cap5`.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Fingerprinter, Recipe};
+    /// let mut fingerprinter = Fingerprinter::new(&Recipe::words(1).cap(2))?;
+    /// // "fish" weighs no more than "chips", the second heaviest word.
+    /// let capped = fingerprinter.of_text("fish fish fish fish chips")?;
+    /// assert_eq!(capped, fingerprinter.of_text("fish chips")?);
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
     #[must_use]
     pub const fn cap(mut self, n: u32) -> Recipe {
         self.cap = if n == 0 { 1 } else { n };
@@ -209,6 +324,14 @@ impl Recipe {
 
     /// Uses other hashes of the same features, for a nonzero seed: `seed1`. The quality of a recipe
     /// is partly due to chance in its hashes: compare the mean over several seeds.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Fingerprinter, Recipe};
+    /// let text = "The quick brown fox jumps over the lazy dog";
+    /// let of = |recipe: &Recipe| Fingerprinter::new(recipe)?.of_text(text);
+    /// assert_ne!(of(&Recipe::DEFAULT)?, of(&Recipe::DEFAULT.seed(1))?);
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
     #[must_use]
     pub const fn seed(mut self, n: u32) -> Recipe {
         self.seed = n;
@@ -218,6 +341,21 @@ impl Recipe {
     /// Puts the document's [metadata](super::Document::metadata) into the leading `bits` (at
     /// most 32) of a fingerprint: `reserved8`. A [distance](Recipe::distance) ignores these bits. The
     /// search of a store has no option for reserved bits: it includes them in distances.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Document, Fingerprinter, Recipe};
+    /// let recipe = Recipe::DEFAULT.reserved(8);
+    /// let mut fingerprinter = Fingerprinter::new(&recipe)?;
+    /// let [english, french] = [1, 2].map(|language| {
+    ///     let mut page = Document::new("Fresh fish and chips daily");
+    ///     page.set_metadata(language);
+    ///     page
+    /// });
+    /// let (english, french) = (fingerprinter.of(&english)?, fingerprinter.of(&french)?);
+    /// assert_eq!((english >> 56, french >> 56), (1, 2));
+    /// assert_eq!(recipe.distance(english, french), 0);
+    /// # Ok::<(), simkeep::Error>(())
+    /// ```
     #[must_use]
     pub const fn reserved(mut self, bits: u32) -> Recipe {
         self.reserved = if bits > 32 { 32 } else { bits };
@@ -226,16 +364,34 @@ impl Recipe {
 
     /// Returns the distance of two fingerprints of this recipe: the number of differing bits,
     /// without reserved bits.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Recipe;
+    /// assert_eq!(Recipe::DEFAULT.distance(0b0011, 0b0110), 2);
+    /// ```
     pub const fn distance(&self, a: u64, b: u64) -> u32 {
         ((a ^ b) & self.mask()).count_ones()
     }
 
     /// Returns the bits that are not reserved.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Recipe;
+    /// assert_eq!(Recipe::DEFAULT.mask(), u64::MAX);
+    /// assert_eq!(Recipe::DEFAULT.reserved(8).mask(), u64::MAX >> 8);
+    /// ```
     pub const fn mask(&self) -> u64 {
         u64::MAX >> self.reserved
     }
 
     /// Whether the recipe needs a table of document frequencies.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Recipe;
+    /// let by_rarity: Recipe = "words-idf".parse()?;
+    /// assert!(by_rarity.needs_frequencies() && !Recipe::DEFAULT.needs_frequencies());
+    /// # Ok::<(), simkeep::fingerprint::RecipeError>(())
+    /// ```
     pub fn needs_frequencies(&self) -> bool {
         self.rarity != Rarity::None || self.leave_out.is_some()
     }

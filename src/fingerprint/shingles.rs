@@ -21,6 +21,12 @@ pub struct Shingles {
 impl Shingles {
     /// Computes the shingles of `w` words each, 1 to 8. A text with fewer words is one shingle.
     /// Sorts the hashes.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Shingles;
+    /// assert_eq!(Shingles::of_text("a rose is a rose is a rose", 4).len(), 3);
+    /// assert_eq!(Shingles::of_text("a rose", 4).len(), 1);
+    /// ```
     pub fn of_text(text: &str, w: u32) -> Shingles {
         let mut set = FeatureSet::new(&Recipe::words(w));
         Shingles { hashes: set.of_text(text).to_vec() }
@@ -61,6 +67,13 @@ impl Shingles {
 
     /// Returns the Jaccard index: the number of common shingles as a share of the union; 1 for two
     /// empty sets.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Shingles;
+    /// let fish = Shingles::of_text("fresh fish and chips", 2); // fresh fish, fish and, and chips
+    /// let salad = Shingles::of_text("fresh fish and salad", 2);
+    /// assert_eq!((fish.common(&salad), fish.resemblance(&salad)), (2, 0.5));
+    /// ```
     pub fn resemblance(&self, other: &Shingles) -> f64 {
         let common = self.common(other);
         let all = self.len() + other.len() - common;
@@ -68,6 +81,14 @@ impl Shingles {
     }
 
     /// Returns the share of these shingles that the other set contains; 1 for an empty set.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Shingles;
+    /// let quote = Shingles::of_text("the quick brown fox jumps", 3);
+    /// let page = Shingles::of_text("it is said that the quick brown fox jumps over dogs", 3);
+    /// assert_eq!(quote.containment(&page), 1.0); // the page quotes all of it
+    /// assert!(page.containment(&quote) < 0.5);
+    /// ```
     pub fn containment(&self, other: &Shingles) -> f64 {
         if self.is_empty() { 1.0 } else { self.common(other) as f64 / self.len() as f64 }
     }

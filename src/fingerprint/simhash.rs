@@ -166,6 +166,16 @@ impl Simhash {
 
     /// Returns the fingerprint, and empties the vote. Bit *i* is 1 if the features with bit *i*
     /// have more than half of the weight, and 0 on a tie. So without features the fingerprint is 0.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::Simhash;
+    /// let mut vote = Simhash::new(1);
+    /// assert_eq!(vote.finish(), 0);
+    /// for hash in [0b110, 0b011, 0b010] {
+    ///     vote.add(hash, 1);
+    /// }
+    /// assert_eq!(vote.finish(), 0b010); // the bits of most features
+    /// ```
     pub fn finish(&mut self) -> u64 {
         let balance = self.balance();
         self.votes = [0; 64];

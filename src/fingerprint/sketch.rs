@@ -50,6 +50,13 @@ impl<const N: usize> Sketch<N> {
     }
 
     /// Returns the least elements, order by order.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Shingles, Sketch};
+    /// let sketch = Sketch::<100>::of(&Shingles::of_text("the quick brown fox jumps over dogs", 2));
+    /// let kept: [u32; 100] = *sketch.least(); // in a file of your own
+    /// assert_eq!(Sketch::from_least(kept).resemblance(&sketch), 1.0);
+    /// ```
     pub fn least(&self) -> &[u32; N] {
         &self.least
     }

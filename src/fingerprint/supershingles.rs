@@ -29,6 +29,14 @@ impl SuperShingles {
     }
 
     /// Returns the number of equal hashes. Two equal hashes mean near-duplicates.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::{Shingles, SuperShingles};
+    /// let of = |text| SuperShingles::of(&Shingles::of_text(text, 3));
+    /// let terms = of("You may use this site if you behave well, and as long as you like.");
+    /// let other = of("Our offices are closed on public holidays and open otherwise.");
+    /// assert_eq!((terms.common(&terms), terms.common(&other)), (6, 0));
+    /// ```
     pub fn common(&self, other: &SuperShingles) -> usize {
         self.0.iter().zip(&other.0).filter(|(a, b)| a == b).count()
     }

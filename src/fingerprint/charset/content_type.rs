@@ -38,6 +38,12 @@ pub(super) enum Syntax {
 
 impl ContentType {
     /// Returns `text/html` without a charset: the type of a page without further information.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::ContentType;
+    /// let page = ContentType::html();
+    /// assert_eq!((page.essence(), page.charset()), ("text/html", None));
+    /// ```
     pub fn html() -> ContentType {
         ContentType { essence: Cow::Borrowed("text/html"), charset: None }
     }
@@ -46,6 +52,13 @@ impl ContentType {
     /// of repeated headers by commas: the result is the last valid value. If the last valid value
     /// has no charset, it gets the charset of the values of the same type before it. `None` if no
     /// value is valid, or if the only valid values are `*/*`. Linear time.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::ContentType;
+    /// let page = ContentType::from_header("text/html; charset=latin1").unwrap();
+    /// assert_eq!((page.charset(), page.encoding()), (Some("latin1"), Some("windows-1252")));
+    /// assert_eq!(ContentType::from_header("*/*"), None);
+    /// ```
     pub fn from_header(value: &str) -> Option<ContentType> {
         let mut found: Option<ContentType> = None;
         // The charset of the first value in a run of values with the same essence.
@@ -96,6 +109,13 @@ impl ContentType {
 
     /// Returns a type with the same charset and the new essence, for example an essence sniffed
     /// from the bytes.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::ContentType;
+    /// let declared = ContentType::from_header("text/plain; charset=gbk").unwrap();
+    /// let page = declared.with_essence("text/html"); // by its first bytes
+    /// assert_eq!((page.essence(), page.charset()), ("text/html", Some("gbk")));
+    /// ```
     #[must_use]
     pub fn with_essence(self, essence: impl Into<Cow<'static, str>>) -> ContentType {
         ContentType { essence: essence.into(), ..self }

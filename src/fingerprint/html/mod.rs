@@ -49,6 +49,14 @@ pub fn extract(html: &str) -> Document {
 }
 
 /// Returns the text of the document that [`extract`] returns.
+///
+/// ```
+/// use simkeep::fingerprint::{of_text, visible_text};
+/// let page = "<title>Terms</title><p>You may use this site if you <i>behave</i> well.</p>";
+/// let text = visible_text(page);
+/// assert_eq!(text, "Terms\nYou may use this site if you behave well.");
+/// assert!(of_text(&text).is_some());
+/// ```
 pub fn visible_text(html: &str) -> String {
     extract(html).into_text()
 }
