@@ -42,6 +42,24 @@ impl TableComparison {
     ///
     /// To decide whether a table suits other pages, compare fingerprints of those pages under both
     /// tables. This comparison explains why the fingerprints differ.
+    ///
+    /// ```
+    /// use simkeep::df::{FrequencyCounter, TableComparison};
+    /// use simkeep::fingerprint::Recipe;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let mut tables = Vec::new();
+    /// for (name, text) in [("a.df", "fresh fish and chips"), ("b.df", "fresh bread")] {
+    ///     let mut counter = FrequencyCounter::new(&Recipe::words(1), dir.path().join(name), 1 << 20)?;
+    ///     counter.add(text)?;
+    ///     tables.push(counter.freeze(1)?);
+    /// }
+    /// let comparison = TableComparison::of(&tables[0], &tables[1]);
+    /// assert_eq!((comparison.common, comparison.first_only, comparison.second_only), (1, 3, 1));
+    /// assert_eq!(comparison.known, 0.25); // one of four words
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn of(first: &FrequencyTable, second: &FrequencyTable) -> TableComparison {
         let idf = |table: &FrequencyTable, df: u32| {
             (1.0 + table.documents() as f64 / f64::from(df.max(1))).ln()

@@ -27,6 +27,24 @@ const FEATURES_MIN: usize = 1 << 10;
 /// at the end. Each time, the file grows by 12 bytes for each feature counted since the last time.
 ///
 /// See the [module](super) for an example.
+///
+/// ```
+/// use simkeep::df::FrequencyCounter;
+/// use simkeep::fingerprint::Recipe;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("crawl.df");
+/// let recipe: Recipe = "words-idf".parse().unwrap();
+/// let mut counter = FrequencyCounter::new(&recipe, &path, 64 << 20)?;
+/// for text in ["the red house", "the green house", "the blue car"] {
+///     counter.add(text)?;
+/// }
+/// assert_eq!(counter.documents(), 3);
+/// let table = counter.freeze(2)?; // words of at least two documents: the, house
+/// assert_eq!((table.terms(), table.left_out()), (2, (2, 4)));
+/// # Ok(())
+/// # }
+/// ```
 pub struct FrequencyCounter {
     counts: SpillingCounts,
     /// The new table. It is dropped after the scratch file, whose name derives from it.
@@ -91,6 +109,19 @@ impl FrequencyCounter {
     /// A killed process leaves files named `path` with a number and `.new` or `.tmp`. These files
     /// can be ignored; the next counter for this path removes them.
     ///
+    /// ```
+    /// use simkeep::df::FrequencyCounter;
+    /// use simkeep::fingerprint::Recipe;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("crawl.df");
+    /// // Takes about 64 MiB, however many documents there are.
+    /// let counter = FrequencyCounter::new(&Recipe::words(1), &path, 64 << 20)?;
+    /// assert_eq!(counter.documents(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::AlreadyExists`] if `path` exists and is not a table, [`Error::Io`] if no file can
@@ -135,6 +166,22 @@ impl FrequencyCounter {
     /// Counts a document: each of its features once. Takes time linear in the text. When memory is
     /// full, a call takes some hundred milliseconds.
     ///
+    /// ```
+    /// use simkeep::df::FrequencyCounter;
+    /// use simkeep::fingerprint::Recipe;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("crawl.df");
+    /// let mut counter = FrequencyCounter::new(&Recipe::words(1), &path, 64 << 20)?;
+    /// counter.add("a rose is a rose is a rose")?;
+    /// counter.add("a tulip is no rose")?;
+    /// // Each document counts once for each of its words.
+    /// let table = counter.freeze(1)?;
+    /// assert_eq!(table.iter().map(|(_, documents)| documents).max(), Some(2));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`Error::Io`] if the scratch file cannot be written; every later call fails as well.
@@ -147,6 +194,21 @@ impl FrequencyCounter {
     /// Counts a document by its distinct features, in any order, as [`FeatureSet::of_text`] returns
     /// them for the recipe of this counter. Use this method to extract the features of documents on
     /// many threads.
+    ///
+    /// ```
+    /// use simkeep::df::FrequencyCounter;
+    /// use simkeep::fingerprint::{FeatureSet, Recipe};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("crawl.df");
+    /// let recipe = Recipe::words(1);
+    /// let mut counter = FrequencyCounter::new(&recipe, &path, 64 << 20)?;
+    /// let mut features = FeatureSet::new(&recipe); // one for each thread
+    /// counter.add_features(features.of_text("the red house"))?;
+    /// assert_eq!(counter.freeze(1)?.terms(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -161,6 +223,20 @@ impl FrequencyCounter {
     ///
     /// An existing table is replaced atomically: after a crash the path has the old table or the
     /// new table. Costs one pass over the counts, and one over the table.
+    ///
+    /// ```
+    /// use simkeep::df::{FrequencyCounter, FrequencyTable};
+    /// use simkeep::fingerprint::Recipe;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("crawl.df");
+    /// let mut counter = FrequencyCounter::new(&Recipe::words(1), &path, 64 << 20)?;
+    /// counter.add("the red house")?;
+    /// let table = counter.freeze(1)?;
+    /// assert_eq!(FrequencyTable::open(&path)?.id(), table.id());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
