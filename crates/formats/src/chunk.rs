@@ -37,6 +37,27 @@ impl RecordCut {
 
 /// Some records in order, cut but not read yet. Cutting costs little more than decompression; all
 /// other work is done by [`items`](SourceChunk::items), in any thread.
+///
+/// ```
+/// use simkeep_formats::{InputParts, InputSource, SourceItem};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// let lines = [
+///     r#"{"url":"https://example.com/","t":"2024-05-01","text":"Fresh fish and chips daily."}"#,
+///     r#"{"url":"https://example.com/old","t":"2024-05-01","seen":"gone"}"#,
+/// ];
+/// # std::fs::write(&path, lines.join("\n"))?;
+/// let chunks: Vec<_> = InputParts::new([InputSource::Path(path)]).flatten().collect();
+/// assert_eq!(chunks.len(), 1); // a chunk has some records
+/// let mut count = 0;
+/// for chunk in chunks {
+///     // In any thread.
+///     chunk.items(|item| count += usize::from(matches!(item, SourceItem::Record(_))));
+/// }
+/// assert_eq!(count, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Default)]
 pub struct SourceChunk {
     cuts: Vec<RecordCut>,

@@ -7,6 +7,21 @@ use super::window::RewindReader;
 use super::zstandard::{self, Zstandard, ZstdWindow};
 
 /// The compression of a file.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use simkeep_formats::ZstdWindow;
+/// use simkeep_formats::raw::{CorpusFile, FileCompression};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// std::fs::write(&path, "{\"id\":1}\n")?;
+/// let file = CorpusFile::open(&path, ZstdWindow::default(), Arc::default())?;
+/// let CorpusFile::Lines(lines) = file else { panic!("it has lines") };
+/// assert_eq!(lines.packing(), FileCompression::Plain);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileCompression {
     /// Uncompressed.

@@ -18,6 +18,11 @@ use sha2::{Digest as Hash, Sha256, Sha384, Sha512};
 use simkeep::Digest;
 
 /// Returns the first 128 bits of the SHA-1 of a content.
+///
+/// ```
+/// let digest = simkeep_formats::digest(b"Fresh fish and chips daily.");
+/// assert_ne!(digest, simkeep_formats::digest(b"Fresh fish and chips daily!"));
+/// ```
 pub fn of(content: &[u8]) -> Digest {
     first_bits(&Sha1::digest(content).into())
 }
@@ -40,6 +45,16 @@ impl DigestHasher {
 
 /// Computes the digest of a file. The result equals [`of`] for its bytes. Linear time; reads the
 /// file piece by piece.
+///
+/// ```
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// std::fs::write(&path, "Fresh fish and chips daily.")?;
+/// let digest = simkeep_formats::digest_of_file(&path)?;
+/// assert_eq!(digest, simkeep_formats::digest(b"Fresh fish and chips daily."));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -114,6 +129,13 @@ impl DigestAlgorithm {
 }
 
 /// A digest that an archive declares, such as `sha1:B2LTWWPUOYAH7UIPQ7ZUPQ4VMBSVC36A`.
+///
+/// ```
+/// use simkeep_formats::{DeclaredDigest, digest};
+/// // The value of `WARC-Payload-Digest`: the digest of an empty payload, in base 32.
+/// let declared = DeclaredDigest::parse("sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ").unwrap();
+/// assert_eq!(declared.kept(), Some(digest(b"")));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DeclaredDigest {
     algorithm: DigestAlgorithm,
@@ -123,6 +145,12 @@ pub struct DeclaredDigest {
 impl DeclaredDigest {
     /// Parses a digest in base 16, 32 or 64. `None` if the algorithm is unknown or the length of
     /// the value does not match the algorithm.
+    ///
+    /// ```
+    /// use simkeep_formats::DeclaredDigest;
+    /// assert!(DeclaredDigest::parse("md5:d41d8cd98f00b204e9800998ecf8427e").is_some());
+    /// assert_eq!(DeclaredDigest::parse("crc32:d41d8cd9"), None); // an unknown algorithm
+    /// ```
     pub fn parse(text: &str) -> Option<DeclaredDigest> {
         let (algorithm, value) = text.trim().split_once(':')?;
         let algorithm = DigestAlgorithm::parse(algorithm)?;

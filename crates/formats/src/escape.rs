@@ -8,6 +8,13 @@ const SHOWN_CHARS: usize = 200;
 
 /// Escapes `text` for a message. Characters that could control a terminal, reorder the line or be
 /// invisible are written as `\u{…}`, and the text is truncated after 200 characters.
+///
+/// ```
+/// use simkeep_formats::escape::escape;
+/// assert_eq!(escape("naïve"), "naïve");
+/// assert_eq!(escape("red \u{1b}[31m"), r"red \u{1b}[31m");
+/// assert!(escape(&"a".repeat(500)).ends_with('…'));
+/// ```
 pub fn escape(text: &str) -> String {
     let end = text.char_indices().nth(SHOWN_CHARS).map(|(at, _)| at);
     let mut out = escape_untruncated(end.and_then(|end| text.get(..end)).unwrap_or(text));
@@ -36,6 +43,11 @@ pub fn escape_untruncated(text: &str) -> String {
 
 /// Returns equivalent JSON that cannot control a terminal. Outside of its strings JSON is ASCII
 /// without control characters, so escapes are needed in strings only.
+///
+/// ```
+/// use simkeep_formats::escape;
+/// assert_eq!(escape::json("\"right-to-left \u{202e}\""), r#""right-to-left \u202e""#);
+/// ```
 pub fn json(json: &str) -> Cow<'_, str> {
     let harmless = json.bytes().fold(true, |all, b| all & (0x20..0x7f).contains(&b));
     if harmless || !json.chars().any(needs_escape) {

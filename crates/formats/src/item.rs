@@ -10,6 +10,31 @@ use super::escape;
 use super::export::ExportLine;
 
 /// The content of a record about its page.
+///
+/// ```
+/// use simkeep_formats::{InputParts, InputSource, RecordPayload, SourceItem};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// let lines = [
+///     r#"{"url":"https://example.com/","t":"2024-05-01","text":"Fresh fish and chips daily."}"#,
+///     r#"{"url":"https://example.com/","t":"2024-05-02","fingerprint":"00000000000000ff"}"#,
+///     r#"{"url":"https://example.com/","t":"2024-05-03","status":404}"#,
+/// ];
+/// # std::fs::write(&path, lines.join("\n"))?;
+/// let mut payloads = Vec::new();
+/// for chunk in InputParts::new([InputSource::Path(path)]).flatten() {
+///     chunk.items(|item| {
+///         let SourceItem::Record(record) = item else { panic!("{item:?}") };
+///         payloads.push(record.payload);
+///     });
+/// }
+/// let RecordPayload::Text(document) = &payloads[0] else { panic!("it has a text") };
+/// assert_eq!(document.text(), "Fresh fish and chips daily.");
+/// assert_eq!(payloads[1], RecordPayload::Ready { fingerprint: Some(0xff) });
+/// assert_eq!(payloads[2], RecordPayload::Gone);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum RecordPayload {
@@ -56,6 +81,24 @@ pub enum RecordPayload {
 }
 
 /// One visit to one page. The URL, the times and the weight are valid for a store.
+///
+/// ```
+/// use simkeep_formats::{InputParts, InputSource, SourceItem};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// let line = r#"{"url":"https://example.com/","t":1.5,"text":"Fresh fish and chips.","class":7}"#;
+/// # std::fs::write(&path, line)?;
+/// for chunk in InputParts::new([InputSource::Path(path)]).flatten() {
+///     chunk.items(|item| {
+///         let SourceItem::Record(record) = item else { panic!("{item:?}") };
+///         assert_eq!((record.url.as_str(), record.time), ("https://example.com/", 1_500));
+///         assert_eq!(record.digest, Some(simkeep_formats::digest(b"Fresh fish and chips.")));
+///         assert_eq!((record.class, record.status), (Some(7), None));
+///     });
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct VisitRecord {
@@ -87,6 +130,29 @@ pub struct VisitRecord {
 }
 
 /// The declared digest of a record's content.
+///
+/// ```
+/// use simkeep_formats::{DeclaredDigest, InputParts, InputSource, SourceItem};
+///
+/// # let folder = tempfile::tempdir()?;
+/// // The archive declares the digest of an empty payload.
+/// let record = "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: https://example.com/\r\n\
+///     WARC-Date: 2024-05-01T12:00:00Z\r\nContent-Type: text/plain\r\n\
+///     WARC-Payload-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\r\n\
+///     Content-Length: 10\r\n\r\nFresh fish\r\n\r\n";
+/// # let path = folder.path().join("pages.warc");
+/// # std::fs::write(&path, record)?;
+/// for chunk in InputParts::new([InputSource::Path(path)]).flatten() {
+///     chunk.items(|item| {
+///         let SourceItem::Record(record) = item else { panic!("{item:?}") };
+///         let claim = record.claim.unwrap();
+///         let declared = DeclaredDigest::parse("sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
+///         assert_eq!(Some(claim.declared), declared);
+///         assert!(claim.wrong.is_some());
+///     });
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct DigestClaim {
     /// The digest that the archive declares.
@@ -96,6 +162,26 @@ pub struct DigestClaim {
 }
 
 /// An unreadable record.
+///
+/// ```
+/// use simkeep_formats::{InputParts, InputSource, SourceItem};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// let lines = [r#"{"url":"https://example.com/"#, r#"{"url":"https://example.org/","t":1,"status":404}"#];
+/// # std::fs::write(&path, lines.join("\n"))?;
+/// let (mut broken, mut records) = (Vec::new(), 0);
+/// for chunk in InputParts::new([InputSource::Path(path)]).flatten() {
+///     chunk.items(|item| match item {
+///         SourceItem::Broken(record) => broken.push(record),
+///         _ => records += 1,
+///     });
+/// }
+/// println!("{}: {}", broken[0].at, broken[0].why);
+/// assert!(broken[0].at.ends_with("pages.jsonl, line 1"));
+/// assert_eq!(records, 1); // the line after it is read
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct BrokenRecord {
     /// The file and the position in it, escaped for display.
@@ -117,6 +203,22 @@ impl BrokenRecord {
 }
 
 /// A query between records, about the state of a page at that point.
+///
+/// ```
+/// use simkeep_formats::{InputParts, InputQueryKind, InputSource, SourceItem};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// # std::fs::write(&path, r#"{"url":"https://example.com/","ask":"history"}"#)?;
+/// // The line {"url":"https://example.com/","ask":"history"}
+/// for chunk in InputParts::new([InputSource::Path(path)]).flatten() {
+///     chunk.items(|item| {
+///         let SourceItem::Question(query) = item else { panic!("{item:?}") };
+///         assert_eq!((query.url.as_str(), query.ask), ("https://example.com/", InputQueryKind::History));
+///     });
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputQuery {
     /// The URL of the page.
@@ -128,6 +230,12 @@ pub struct InputQuery {
 }
 
 /// The query of a [`InputQuery`].
+///
+/// ```
+/// use simkeep_formats::InputQueryKind;
+/// let names = [InputQueryKind::Near, InputQueryKind::History, InputQueryKind::Latest];
+/// assert_eq!(names.map(InputQueryKind::key), ["near", "history", "latest"]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputQueryKind {
     /// The pages near the page's current content.
@@ -157,6 +265,28 @@ impl InputQueryKind {
 }
 
 /// One item of a source.
+///
+/// ```
+/// use simkeep_formats::{InputParts, InputSource, SourceItem};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// let lines = [
+///     r#"{"epoch":"my-hash/1"}"#,
+///     r#"{"url":"https://example.com/","t":1,"fingerprint":"00000000000000ff","epoch":"my-hash/1"}"#,
+///     r#"{"url":"https://example.com/","ask":"near"}"#,
+/// ];
+/// # std::fs::write(&path, lines.join("\n"))?;
+/// for chunk in InputParts::new([InputSource::Path(path)]).flatten() {
+///     chunk.items(|item| match item {
+///         SourceItem::Epoch(name, _) => assert_eq!(name, "my-hash/1"),
+///         SourceItem::Record(record) => assert_eq!(record.epoch.as_deref(), Some("my-hash/1")),
+///         SourceItem::Question(query) => assert_eq!(query.ask.key(), "near"),
+///         other => panic!("{other:?}"),
+///     });
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SourceItem {

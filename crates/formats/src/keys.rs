@@ -20,6 +20,14 @@ const KEY_BYTES_MAX: usize = 1024;
 
 /// The path of a value in an object: a key, or keys with dots between them for nested objects, for
 /// example `metadata.date`.
+///
+/// ```
+/// use simkeep_formats::KeyPath;
+/// let key: KeyPath = "metadata.date".parse()?; // of {"metadata":{"date":"2024-05-01"}}
+/// assert_eq!(key.as_str(), "metadata.date");
+/// assert!("metadata..date".parse::<KeyPath>().is_err());
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyPath(Box<str>);
 
@@ -98,6 +106,22 @@ impl Default for DocumentKeys {
 
 impl DocumentKeys {
     /// Returns keys for documents without times, each with an `id` and a `text`.
+    ///
+    /// ```
+    /// use simkeep_formats::{DocumentKeys, InputParts, InputSource, SourceItem};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("pages.jsonl");
+    /// # std::fs::write(&path, r#"{"id":"doc-17","text":"Fresh fish and chips daily."}"#)?;
+    /// // The line {"id":"doc-17","text":"Fresh fish and chips daily."}
+    /// let parts = InputParts::new([InputSource::Path(path)]).keys(DocumentKeys::of_documents());
+    /// for chunk in parts.flatten() {
+    ///     chunk.items(|item| {
+    ///         assert!(matches!(item, SourceItem::Record(record) if record.url == "doc-17"));
+    ///     });
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn of_documents() -> DocumentKeys {
         DocumentKeys { url: KeyPath("id".into()), at: Some(0), ..DocumentKeys::default() }
     }
@@ -186,6 +210,14 @@ impl DocumentKeys {
 }
 
 /// The name of a document, and the document's text.
+///
+/// ```
+/// use simkeep_formats::{DocumentKeys, raw};
+/// let line = br#"{"id":"doc-17","text":"Fresh fish and chips daily."}"#;
+/// let named = raw::name(line, &DocumentKeys::of_documents())?.unwrap();
+/// assert_eq!((&*named.url, named.text()), ("doc-17", Some("Fresh fish and chips daily.")));
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Debug, PartialEq)]
 pub struct NamedText<'a> {
     /// The URL of the document in a store.

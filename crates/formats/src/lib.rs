@@ -140,6 +140,13 @@ pub const RECORD_BYTES_MAX: u64 = 64 << 20;
 /// Parses a time: RFC 3339, a date or part of a date, or seconds since 1970. Eight digits that form
 /// a date of the years 1900 to 2100, such as 20240501, are that date. Returns milliseconds
 /// since 1970.
+///
+/// ```
+/// assert_eq!(simkeep_formats::time("1970-01-02"), Some(86_400_000));
+/// assert_eq!(simkeep_formats::time("1970-01-01T00:00:01Z"), Some(1_000));
+/// assert_eq!(simkeep_formats::time("86400"), Some(86_400_000));
+/// assert_eq!(simkeep_formats::time("yesterday"), None);
+/// ```
 pub fn time(text: &str) -> Option<i64> {
     time::parse(text).or_else(|| time::seconds(text.trim().parse().ok()?))
 }
@@ -173,16 +180,36 @@ pub fn file_of(rest: &str) -> Option<PathBuf> {
 
 /// Reads a document like a page in a folder. HTML, detected by the extension of the name or by the
 /// content, is reduced to its visible text with marks. `None` if the document is not text.
+///
+/// ```
+/// let page = b"<title>Fish &amp; chips</title><p>Fresh <b>daily</b></p>";
+/// let document = simkeep_formats::document("menu.html".as_ref(), page).unwrap();
+/// assert_eq!(document.text(), "Fish & chips\nFresh daily");
+/// assert!(simkeep_formats::document("logo.png".as_ref(), b"\x89PNG\r\n\x1a\n\0\0").is_none());
+/// ```
 pub fn document(path: &Path, document: &[u8]) -> Option<Document> {
     content::document(document, page::kind(path), content::Charset::default())
 }
 
 /// Whether [`document`] reads these bytes as HTML, by the extension of the name or by the content.
+///
+/// ```
+/// assert!(simkeep_formats::is_html("menu.html".as_ref(), b"Fresh fish"));
+/// assert!(simkeep_formats::is_html("menu".as_ref(), b"<!doctype html><p>Fresh fish</p>"));
+/// assert!(!simkeep_formats::is_html("menu.txt".as_ref(), b"Fresh fish"));
+/// ```
 pub fn is_html(path: &Path, document: &[u8]) -> bool {
     page::kind(path) == content::ContentKind::Html || content::is_html(document)
 }
 
 /// A source to read.
+///
+/// ```
+/// use simkeep_formats::InputSource;
+/// assert_eq!(InputSource::from_argument("-".as_ref()), InputSource::Stdin);
+/// let source = InputSource::from_argument("crawl.warc.gz".as_ref());
+/// assert_eq!(source, InputSource::Path("crawl.warc.gz".into()));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum InputSource {
@@ -228,11 +255,46 @@ fn stdin_is_file() -> bool {
 }
 
 /// Chunks to be read in order: the chunks of one archive, or of some pages.
+///
+/// ```
+/// use simkeep_formats::{InputParts, InputSource, SourceChunks};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// /// Counts the records of an archive, or of some pages.
+/// fn count(part: SourceChunks) -> usize {
+///     let mut count = 0;
+///     part.for_each(|chunk| chunk.items(|_| count += 1));
+///     count
+/// }
+///
+/// # std::fs::write(&path, r#"{"url":"https://example.com/","t":1,"status":404}"#)?;
+/// let parts = InputParts::new([InputSource::Path(path)]);
+/// assert_eq!(parts.map(count).sum::<usize>(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub type SourceChunks = Box<dyn Iterator<Item = SourceChunk> + Send>;
 
 /// Reads the records of a stream that is not a file: an archive or JSON lines. `live` means that
 /// reading may have to wait for data. If the start of the stream is broken, `expected` determines
 /// the format, as an extension of a file name. Reads the first bytes of the stream.
+///
+/// ```
+/// use std::io::Cursor;
+/// use std::sync::Arc;
+///
+/// use simkeep_formats::{SourceItem, ZstdWindow, part};
+///
+/// // Bytes from a network, for example.
+/// let bytes = Cursor::new(r#"{"url":"https://example.com/","t":1,"status":404}"#);
+/// let (progress, window) = (Arc::default(), ZstdWindow::default());
+/// for chunk in part("response 17", ".jsonl", Box::new(bytes), progress, window, false)? {
+///     chunk.items(|item| {
+///         assert!(matches!(item, SourceItem::Record(record) if record.status == Some(404)));
+///     });
+/// }
+/// # Ok::<(), simkeep_formats::BrokenRecord>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -322,6 +384,28 @@ fn archive(kind: FileKind, stream: SourceStream, reads: ReadOptions) -> SourceCh
 /// All parts of some sources, in order. The same files always give the same parts.
 ///
 /// A source that cannot be opened becomes an [`SourceItem::Broken`], and the next source is read.
+///
+/// ```
+/// use simkeep_formats::{InputParts, InputSource, SourceItem};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// let pages = folder.path().join("pages");
+/// std::fs::create_dir(&pages)?;
+/// std::fs::write(pages.join("menu.html"), "<p>Fresh fish and chips daily</p>")?;
+/// std::fs::write(pages.join("terms.txt"), "You may use this site if you behave well.")?;
+/// // Each file of a folder is a page.
+/// let mut urls = Vec::new();
+/// for chunk in InputParts::new([InputSource::Path(pages)]).flatten() {
+///     chunk.items(|item| {
+///         let SourceItem::Record(record) = item else { panic!("{item:?}") };
+///         urls.push(record.url);
+///     });
+/// }
+/// assert!(urls[0].starts_with("file:///") && urls[0].ends_with("/pages/menu.html"));
+/// assert_eq!(urls.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct InputParts {
     sources: VecDeque<InputSource>,
     /// A folder that is skipped within other folders.

@@ -11,6 +11,20 @@ use super::{InputSource, RECORD_BYTES_MAX, ZstdWindow, escape, export};
 /// Opens a file of lines, which may be compressed; `-` is standard input. Reads the first bytes of
 /// the file. Lines of a pipe are returned as soon as they arrive.
 ///
+/// ```
+/// use simkeep_formats::{ZstdWindow, lines};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("urls.txt");
+/// std::fs::write(&path, "https://example.com/\nhttps://example.org/\n")?;
+/// let mut count = 0;
+/// for block in lines::open(&path, ZstdWindow::default())? {
+///     count += block.each().count();
+/// }
+/// assert_eq!(count, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// Returns a message for the user if the file cannot be read.
@@ -21,6 +35,23 @@ pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<LineCutter, String> 
 }
 
 /// Some whole lines of a stream.
+///
+/// ```
+/// use simkeep_formats::{ZstdWindow, lines};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("urls.txt");
+/// std::fs::write(&path, "https://example.com/\r\nhttps://example.org/\r\n")?;
+/// for block in lines::open(&path, ZstdWindow::default())? {
+///     for (number, line) in block.each() {
+///         match line {
+///             Ok(line) => assert!(line.ends_with(b"/")), // without its line end
+///             Err(why) => eprintln!("{}: {why}", block.at(number)),
+///         }
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct LineBlock {
     name: Arc<str>,
     /// The number of the first line.
@@ -84,6 +115,19 @@ impl LineBlock {
 ///
 /// If a compressed part is damaged, the current line is lost, and the next line begins where the
 /// stream continues.
+///
+/// ```
+/// use simkeep_formats::{ZstdWindow, lines};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("urls.txt");
+/// std::fs::write(&path, "https://example.com/\nhttps://example.org/\n")?;
+/// // A small file is a single block.
+/// let mut blocks = lines::open(&path, ZstdWindow::default())?;
+/// assert_eq!(blocks.next().map(|block| block.bytes()), Some(42));
+/// assert!(blocks.next().is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct LineCutter {
     stream: SourceStream,
     /// The beginning of an unfinished line.

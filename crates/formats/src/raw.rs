@@ -17,6 +17,20 @@ use super::stream::SourceStream;
 use super::{RECORD_BYTES_MAX, ZstdWindow, escape, export};
 
 /// A file of a corpus.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use simkeep_formats::ZstdWindow;
+/// use simkeep_formats::raw::CorpusFile;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// std::fs::write(&path, r#"{"id":"doc-17","text":"Fresh fish and chips daily."}"#)?;
+/// let file = CorpusFile::open(&path, ZstdWindow::default(), Arc::default())?;
+/// assert!(matches!(file, CorpusFile::Lines(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub enum CorpusFile {
     /// JSON lines.
     Lines(Box<RawLines>),
@@ -69,6 +83,27 @@ fn begins_export(stream: &mut SourceStream) -> bool {
 /// The decompressed lines of a file, each with its line end. Together the lines are the whole file.
 ///
 /// Unlike in [`lines`](super::lines), a damaged compressed part ends the file.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use simkeep_formats::ZstdWindow;
+/// use simkeep_formats::raw::{CorpusFile, RawLine};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// std::fs::write(&path, "{\"id\":1}\n\n{\"id\":2}\n")?;
+/// let file = CorpusFile::open(&path, ZstdWindow::default(), Arc::default())?;
+/// let CorpusFile::Lines(mut lines) = file else { panic!("it has lines") };
+/// let mut copy: Vec<u8> = Vec::new();
+/// while let Some(line) = lines.next_line()? {
+///     match line {
+///         RawLine::Whole(line) | RawLine::TooLong(line) | RawLine::GoesOn(line) => copy.extend(line),
+///     }
+/// }
+/// assert_eq!(copy, std::fs::read(&path)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct RawLines {
     stream: SourceStream,
     /// A line that is not contiguous in the stream.
@@ -81,6 +116,23 @@ pub struct RawLines {
 }
 
 /// A piece of a file.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use simkeep_formats::ZstdWindow;
+/// use simkeep_formats::raw::{CorpusFile, RawLine};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// std::fs::write(&path, "{\"id\":1}\r\n{\"id\":2}")?;
+/// let file = CorpusFile::open(&path, ZstdWindow::default(), Arc::default())?;
+/// let CorpusFile::Lines(mut lines) = file else { panic!("it has lines") };
+/// assert_eq!(lines.next_line()?, Some(RawLine::Whole(b"{\"id\":1}\r\n")));
+/// assert_eq!(lines.next_line()?, Some(RawLine::Whole(b"{\"id\":2}")));
+/// assert_eq!(lines.next_line()?, None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawLine<'a> {
     /// A line, with its line end if it has one.
@@ -141,6 +193,15 @@ impl RawLines {
 /// Returns the name of the document in a line, as found when the line is loaded with these keys.
 /// `None` for an empty line.
 ///
+/// ```
+/// use simkeep_formats::{DocumentKeys, raw};
+/// let name = |line| raw::name(line, &DocumentKeys::of_documents());
+/// assert_eq!(name(br#"{"id":4711,"text":"Fresh fish."}"#)?.unwrap().url, "4711");
+/// assert!(name(b"\n")?.is_none());
+/// assert!(name(br#"{"text":"Fresh fish."}"#).is_err());
+/// # Ok::<(), String>(())
+/// ```
+///
 /// # Errors
 ///
 /// Returns the reason why the line has no name.
@@ -168,6 +229,14 @@ pub fn name_in_row(
 }
 
 /// Adds two keys to a line: the page that its document duplicates, and their distance in bits.
+///
+/// ```
+/// let line = b"{\"id\":2,\"text\":\"Fresh fish.\"}\n";
+/// let marked = simkeep_formats::raw::marked(line, "1", 3)?;
+/// let expected = "{\"id\":2,\"text\":\"Fresh fish.\",\"duplicate_of\":\"1\",\"distance\":3}\n";
+/// assert_eq!(String::from_utf8(marked).unwrap(), expected);
+/// # Ok::<(), String>(())
+/// ```
 ///
 /// # Errors
 ///

@@ -28,6 +28,18 @@ use super::{BrokenRecord, ZstdWindow, escape};
 /// [intervals](simkeep::recrawl::Interval), and `policy` is a [`Policy`](simkeep::recrawl::Policy).
 /// All keys are optional; `null` has the meaning of a missing key.
 ///
+/// ```
+/// use simkeep_formats::{ZstdWindow, rules};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("rules.jsonl");
+/// std::fs::write(&path, r#"{"under":"example.com/news","max":"6h"}"#).unwrap();
+/// let rules = rules::open(&path, ZstdWindow::default())?;
+/// assert_eq!(rules.of("https://example.com/news/today").max, Some("6h".parse().unwrap()));
+/// assert_eq!(rules.of("https://example.com/terms").max, None);
+/// # Ok::<(), simkeep_formats::BrokenRecord>(())
+/// ```
+///
 /// # Errors
 ///
 /// Returns an error if the file cannot be read. For an invalid line, the error has the number of

@@ -16,6 +16,17 @@ const HEADER_BYTES_MAX: usize = 18;
 
 /// The largest window that a frame may require. Decompressing the frame takes this much memory,
 /// regardless of the size of the file.
+///
+/// ```
+/// use simkeep_formats::{InputParts, InputSource, ZstdWindow};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// // For frames that were compressed with `zstd --long=31`. Takes up to 2 GiB of memory.
+/// let window = ZstdWindow::of_mib(ZstdWindow::MIB_MAX);
+/// let parts = InputParts::new([InputSource::Path("crawl.warc.zst".into())]).zstd_window(window);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ZstdWindow {
     log: u32,

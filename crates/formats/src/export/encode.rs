@@ -13,6 +13,26 @@ use super::{ExportScope, PART_BYTES_MAX, VERSION};
 /// Writes the lines of an export. Call the methods in the order in which they are listed.
 ///
 /// The encoder buffers its output; [`pass`](ExportEncoder::pass) writes the buffer to a writer.
+///
+/// ```
+/// use simkeep::{Observation, Options, Store, Time};
+/// use simkeep_formats::export::{ExportEncoder, ExportScope};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// let store = Store::create(folder.path().join("store"), Options::default())?;
+/// store.observe(Observation::gone("https://example.com/", Time::now()))?;
+/// let snapshot = store.snapshot();
+/// let mut encoder = ExportEncoder::new(&ExportScope::default());
+/// snapshot.epochs().iter().for_each(|info| encoder.epoch(info, None));
+/// for item in snapshot.observations(None) {
+///     let (url, entry) = item?;
+///     encoder.entry(&url, &entry)?;
+/// }
+/// assert_eq!(encoder.end(), 4); // the first line, an epoch, a visit, and the last line
+/// encoder.pass(&mut std::fs::File::create(&path)?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct ExportEncoder {
     out: Vec<u8>,

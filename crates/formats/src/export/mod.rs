@@ -32,6 +32,18 @@ const PART_BYTES_MAX: usize = 192 << 10;
 const LINE_BYTES_MAX: usize = 512 << 10;
 
 /// The scope of an export, for readers of its first line.
+///
+/// ```
+/// use simkeep_formats::export::{ExportEncoder, ExportScope};
+///
+/// let scope = ExportScope { under: Some("example.com".into()), since: None, in_force: true };
+/// let mut head = Vec::new();
+/// ExportEncoder::new(&scope).pass(&mut head)?;
+/// let expected =
+///     "{\"simkeep\":\"export\",\"version\":1,\"under\":\"example.com\",\"in_force_only\":true}\n";
+/// assert_eq!(String::from_utf8(head).unwrap(), expected);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExportScope {
     /// The prefix of the exported pages.
@@ -45,6 +57,27 @@ pub struct ExportScope {
 }
 
 /// A line of an export that is not a record.
+///
+/// ```
+/// use simkeep_formats::export::{ExportEncoder, ExportLineKind, ExportScope};
+/// use simkeep_formats::{InputParts, InputSource, SourceItem};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// let mut encoder = ExportEncoder::new(&ExportScope::default());
+/// encoder.end();
+/// encoder.pass(&mut std::fs::File::create(&path)?)?;
+///
+/// let mut kinds = Vec::new();
+/// for chunk in InputParts::new([InputSource::Path(path)]).flatten() {
+///     chunk.items(|item| {
+///         let SourceItem::Export(line) = item else { panic!("the export has no pages") };
+///         kinds.push(line.kind);
+///     });
+/// }
+/// assert_eq!(kinds, [ExportLineKind::Begin, ExportLineKind::End, ExportLineKind::FileEnd]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportLine {
     /// The file and the position in it, escaped for display.
@@ -54,6 +87,27 @@ pub struct ExportLine {
 }
 
 /// The content of a line of an export.
+///
+/// ```
+/// use simkeep_formats::export::{ExportEncoder, ExportLineKind, ExportScope};
+/// use simkeep_formats::{InputParts, InputSource, SourceItem};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// let mut encoder = ExportEncoder::new(&ExportScope::default());
+/// encoder.pass(&mut std::fs::File::create(&path)?)?; // without its end
+///
+/// let mut is_complete = false;
+/// for chunk in InputParts::new([InputSource::Path(path)]).flatten() {
+///     chunk.items(|item| {
+///         if let SourceItem::Export(line) = item {
+///             is_complete |= line.kind == ExportLineKind::End;
+///         }
+///     });
+/// }
+/// assert!(!is_complete); // do not use the export
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ExportLineKind {
@@ -73,6 +127,34 @@ pub enum ExportLineKind {
 }
 
 /// An epoch of the exported store.
+///
+/// ```
+/// use simkeep::{Options, Role, Store};
+/// use simkeep_formats::export::{ExportEncoder, ExportLineKind, ExportScope};
+/// use simkeep_formats::{InputParts, InputSource, SourceItem};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// let store = Store::create(folder.path().join("store"), Options::default())?;
+/// store.register_epoch("perceptual hash 1.2", Role::Near)?;
+/// let mut encoder = ExportEncoder::new(&ExportScope::default());
+/// store.snapshot().epochs().iter().for_each(|info| encoder.epoch(info, None));
+/// # encoder.end();
+/// encoder.pass(&mut std::fs::File::create(&path)?)?;
+///
+/// let mut epochs = Vec::new();
+/// for chunk in InputParts::new([InputSource::Path(path)]).flatten() {
+///     chunk.items(|item| {
+///         let SourceItem::Export(line) = item else { return };
+///         if let ExportLineKind::Epoch(epoch) = line.kind {
+///             epochs.push(epoch);
+///         }
+///     });
+/// }
+/// assert_eq!(epochs[1].name, "perceptual hash 1.2");
+/// assert_eq!((epochs[1].options.role, epochs[1].ended), (Role::Near, false));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ExportedEpoch {
@@ -91,6 +173,36 @@ pub struct ExportedEpoch {
 }
 
 /// A part of a table of document frequencies.
+///
+/// ```
+/// use simkeep::df::FrequencyCounter;
+/// use simkeep::fingerprint::Recipe;
+/// use simkeep_formats::export::{ExportEncoder, ExportLineKind, ExportScope};
+/// use simkeep_formats::{InputParts, InputSource, SourceItem};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// let table_path = folder.path().join("crawl.df");
+/// let mut counter = FrequencyCounter::new(&Recipe::words(1), table_path, 1 << 20)?;
+/// counter.add("fresh fish and chips")?;
+/// let table = counter.freeze(1)?;
+/// let (mut encoder, mut file) =
+///     (ExportEncoder::new(&ExportScope::default()), std::fs::File::create(&path)?);
+/// encoder.table(&table, &mut file)?;
+///
+/// let mut bytes = Vec::new();
+/// for chunk in InputParts::new([InputSource::Path(path)]).flatten() {
+///     chunk.items(|item| {
+///         let SourceItem::Export(line) = item else { return };
+///         if let ExportLineKind::Table(part) = line.kind {
+///             assert_eq!((part.id, part.at), (table.id(), bytes.len() as u64));
+///             bytes.extend(part.bytes);
+///         }
+///     });
+/// }
+/// assert_eq!(bytes, table.as_bytes());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TablePart {

@@ -39,6 +39,20 @@ use lines::HintLines;
 use sitemap::FeedReader;
 
 /// A page with a reported change.
+///
+/// ```
+/// use std::io::Cursor;
+///
+/// use simkeep_formats::{ZstdWindow, hints};
+///
+/// let feed = r#"<rss version="2.0"><channel><item>
+///     <link>https://example.com/news/1</link><pubDate>Fri, 02 Jan 1970 00:00:00 GMT</pubDate>
+/// </item></channel></rss>"#;
+/// let mut found = hints::read("feed.xml", Box::new(Cursor::new(feed)), ZstdWindow::default())?;
+/// let hint = found.next().unwrap()?;
+/// assert_eq!((hint.url.as_str(), hint.modified), ("https://example.com/news/1", 86_400_000));
+/// # Ok::<(), simkeep_formats::BrokenRecord>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hint {
     /// The URL of the page, valid for a store.
@@ -53,6 +67,23 @@ pub struct Hint {
 ///
 /// Memory does not grow with the file. A line of JSON has at most 64 KiB, and only the first 128
 /// KiB of a text in XML are read. A record with elements nested more than 100 deep is broken.
+///
+/// ```
+/// use std::io::Cursor;
+///
+/// use simkeep_formats::{ZstdWindow, hints};
+///
+/// let lines = r#"{"url":"https://example.com/","modified":"2024-05-01"}
+/// {"url":"https://example.com/news","modified":"yesterday"}"#;
+/// let found = hints::read("hints.jsonl", Box::new(Cursor::new(lines)), ZstdWindow::default())?;
+/// for hint in found {
+///     match hint {
+///         Ok(hint) => assert_eq!(hint.url, "https://example.com/"),
+///         Err(broken) => assert_eq!(broken.at, "hints.jsonl, line 2"),
+///     }
+/// }
+/// # Ok::<(), simkeep_formats::BrokenRecord>(())
+/// ```
 pub struct HintReader(Box<dyn Iterator<Item = Result<Hint, BrokenRecord>> + Send>);
 
 /// The number of bytes that determine the format of a file.
@@ -94,6 +125,17 @@ const PACKED_TWICE_BYTES_MAX: u64 = 1 << 30;
 /// broken.
 ///
 /// A compressed file may contain another compressed file of up to 1 GiB, but no deeper nesting.
+///
+/// ```
+/// use simkeep_formats::{ZstdWindow, hints};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("hints.jsonl");
+/// std::fs::write(&path, r#"{"url":"https://example.com/","modified":"1970-01-02"}"#).unwrap();
+/// let hint = hints::open(&path, ZstdWindow::default())?.next().unwrap()?;
+/// assert_eq!((hint.url.as_str(), hint.modified), ("https://example.com/", 86_400_000));
+/// # Ok::<(), simkeep_formats::BrokenRecord>(())
+/// ```
 ///
 /// # Errors
 ///
