@@ -18,6 +18,22 @@ message simkeep {
 }";
 
 /// A cluster.
+///
+/// ```
+/// use simkeep_parquet::{CellValue, ClusterRow, ClusterWriter, DocumentRows};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("pages.parquet");
+/// let mut writer = ClusterWriter::new(std::fs::File::create(&path)?)?;
+/// let leader = "https://example.com/terms";
+/// writer.row(&ClusterRow { leader, fingerprint: 7, first_seen: 1_500, size: 2, max_distance: 1 })?;
+/// writer.end()?;
+///
+/// let columns = ["leader", "size", "max_distance"];
+/// let rows = DocumentRows::open(std::fs::File::open(&path)?, columns)?.next().unwrap()?;
+/// assert_eq!(rows[0], [CellValue::Text(leader.into()), CellValue::Whole(2), CellValue::Whole(1)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClusterRow<'a> {
     /// The URL of the leader of the cluster.
@@ -33,6 +49,17 @@ pub struct ClusterRow<'a> {
 }
 
 /// A table of clusters that is being written.
+///
+/// ```
+/// use simkeep_parquet::{ClusterRow, ClusterWriter};
+///
+/// let mut bytes = Vec::new();
+/// let mut writer = ClusterWriter::new(&mut bytes)?;
+/// writer.row(&ClusterRow { leader: "https://example.com/", size: 1, ..ClusterRow::default() })?;
+/// writer.end()?;
+/// assert!(bytes.starts_with(b"PAR1"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub type ClusterWriter<W> = ParquetWriter<W, ClusterColumns>;
 
 /// The rows of a group.

@@ -11,6 +11,24 @@ use super::TEXT_BYTES_MAX;
 const MS_PER_DAY: i64 = 86_400_000;
 
 /// A value of a column.
+///
+/// ```
+/// use simkeep_parquet::{CellValue, DocumentRows, VisitRow, VisitWriter};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("pages.parquet");
+/// let mut writer = VisitWriter::new(std::fs::File::create(&path)?)?;
+/// writer.row(&VisitRow { url: "https://example.com/", status: Some(404), ..VisitRow::default() })?;
+/// writer.row(&VisitRow { url: "https://example.org/", weight: Some(2.5), ..VisitRow::default() })?;
+/// writer.end()?;
+///
+/// let columns = ["url", "status", "weight"];
+/// let rows = DocumentRows::open(std::fs::File::open(&path)?, columns)?.next().unwrap()?;
+/// assert_eq!(rows[0][0], CellValue::Text("https://example.com/".into()));
+/// assert_eq!(rows[0][1..], [CellValue::Whole(404), CellValue::Null]);
+/// assert_eq!(rows[1][1..], [CellValue::Null, CellValue::Decimal(2.5)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum CellValue {
     /// No value.

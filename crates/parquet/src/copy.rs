@@ -77,6 +77,31 @@ pub struct FilteringCopy<W: Write + Send> {
 }
 
 /// The action for each row of a row group.
+///
+/// ```
+/// use simkeep_parquet::{CellValue, DocumentRows, DuplicateMark, FilteringCopy, GroupEdit};
+/// # use simkeep_parquet::{ClusterRow, ClusterWriter};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("pages.parquet");
+/// # let mut writer = ClusterWriter::new(std::fs::File::create(&path)?)?;
+/// # writer.row(&ClusterRow { leader: "a", ..ClusterRow::default() })?;
+/// # writer.row(&ClusterRow { leader: "b", ..ClusterRow::default() })?;
+/// # writer.end()?;
+/// # let to = dir.path().join("marked.parquet");
+/// // The file has two rows, and the second duplicates the first.
+/// let (from, file) = (std::fs::File::open(&path)?, std::fs::File::create(&to)?);
+/// let mut copy = FilteringCopy::begin(from, file, true)?;
+/// let mark = DuplicateMark { duplicate_of: "a".into(), distance: 3 };
+/// copy.group(GroupEdit::Mark(&[None, Some(mark)]))?;
+/// copy.end()?;
+///
+/// let columns = ["leader", "duplicate_of", "distance"];
+/// let rows = DocumentRows::open(std::fs::File::open(&to)?, columns)?.next().unwrap()?;
+/// assert_eq!(rows[0][1..], [CellValue::Null, CellValue::Null]);
+/// assert_eq!(rows[1][1..], [CellValue::Text("a".into()), CellValue::Whole(3)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum GroupEdit<'a> {
     /// Keeps the rows for which the element is `true`.
@@ -86,6 +111,16 @@ pub enum GroupEdit<'a> {
 }
 
 /// The values of a row in the columns [`MARKS`].
+///
+/// ```
+/// use simkeep_parquet::{DuplicateMark, GroupEdit, MARKS};
+///
+/// // For a group of two rows, of which the second duplicates the first.
+/// let mark = DuplicateMark { duplicate_of: "https://example.com/".into(), distance: 3 };
+/// let marks = [None, Some(mark)];
+/// let edit = GroupEdit::Mark(&marks);
+/// assert_eq!(MARKS, ["duplicate_of", "distance"]); // the columns of the copy
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DuplicateMark {
     /// The name of the document that the row duplicates.
@@ -95,6 +130,20 @@ pub struct DuplicateMark {
 }
 
 /// The reason why a copy failed.
+///
+/// ```
+/// use simkeep_parquet::{CopyError, FilteringCopy};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("pages.parquet");
+/// std::fs::write(&path, "These are notes, and no Parquet file.")?;
+/// match FilteringCopy::begin(std::fs::File::open(&path)?, Vec::new(), false) {
+///     Err(CopyError::Read(why)) => eprintln!("cannot read the file: {why}"),
+///     Err(CopyError::Write(error)) => eprintln!("cannot write the copy: {error}"),
+///     Ok(_) => panic!("it is no Parquet file"),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub enum CopyError {
     /// The file to copy is damaged, or has an unsupported type.
@@ -106,6 +155,20 @@ pub enum CopyError {
 impl<W: Write + Send> FilteringCopy<W> {
     /// Begins a copy of `from`, with columns for marks if `has_marks` is true. Reads the metadata
     /// of `from`.
+    ///
+    /// ```
+    /// use simkeep_parquet::{FilteringCopy, VisitWriter};
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("pages.parquet");
+    /// VisitWriter::new(std::fs::File::create(&path)?)?.end()?;
+    /// let mut bytes = Vec::new();
+    /// let copy = FilteringCopy::begin(std::fs::File::open(&path)?, &mut bytes, false)?;
+    /// assert_eq!(copy.rows()?, None); // the file has no rows
+    /// copy.end()?;
+    /// assert!(bytes.starts_with(b"PAR1"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///

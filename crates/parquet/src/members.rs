@@ -19,6 +19,23 @@ message simkeep {
 }";
 
 /// A page in its cluster.
+///
+/// ```
+/// use simkeep_parquet::{CellValue, DocumentRows, MemberRow, MemberWriter};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("pages.parquet");
+/// let (url, leader) = ("https://example.com/terms?print=1", "https://example.com/terms");
+/// let row = MemberRow { url, fingerprint: 7, class: None, distance: 1, leader, size: 2 };
+/// let mut writer = MemberWriter::new(std::fs::File::create(&path)?)?;
+/// writer.row(&row)?;
+/// writer.end()?;
+///
+/// let columns = ["url", "leader", "distance"];
+/// let rows = DocumentRows::open(std::fs::File::open(&path)?, columns)?.next().unwrap()?;
+/// assert_eq!(rows[0][1..], [CellValue::Text(leader.into()), CellValue::Whole(1)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MemberRow<'a> {
     /// The page.
@@ -36,6 +53,18 @@ pub struct MemberRow<'a> {
 }
 
 /// A table of pages in clusters that is being written.
+///
+/// ```
+/// use simkeep_parquet::{MemberRow, MemberWriter};
+///
+/// let mut bytes = Vec::new();
+/// let mut writer = MemberWriter::new(&mut bytes)?;
+/// let url = "https://example.com/";
+/// writer.row(&MemberRow { url, leader: url, size: 1, ..MemberRow::default() })?;
+/// writer.end()?;
+/// assert!(bytes.starts_with(b"PAR1"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub type MemberWriter<W> = ParquetWriter<W, MemberColumns>;
 
 /// The rows of a group.

@@ -20,6 +20,23 @@ message simkeep {
 }";
 
 /// A document that is dropped.
+///
+/// ```
+/// use simkeep_parquet::{CellValue, DocumentRows, PlanRow, PlanWriter};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("pages.parquet");
+/// let (url, kept) = ("https://example.com/terms?print=1", "https://example.com/terms");
+/// let row = PlanRow { url, kept, distance: 1, reason: "near", size: 2, ..PlanRow::default() };
+/// let mut writer = PlanWriter::new(std::fs::File::create(&path)?)?;
+/// writer.row(&row)?;
+/// writer.end()?;
+///
+/// let columns = ["url", "kept", "resemblance"];
+/// let rows = DocumentRows::open(std::fs::File::open(&path)?, columns)?.next().unwrap()?;
+/// assert_eq!(rows[0][1..], [CellValue::Text(kept.into()), CellValue::Null]); // not compared
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlanRow<'a> {
     /// The URL of the document.
@@ -39,6 +56,18 @@ pub struct PlanRow<'a> {
 }
 
 /// A plan that is being written.
+///
+/// ```
+/// use simkeep_parquet::{PlanRow, PlanWriter};
+///
+/// let mut bytes = Vec::new();
+/// let mut writer = PlanWriter::new(&mut bytes)?;
+/// let (url, kept) = ("https://example.org/copy", "https://example.com/");
+/// writer.row(&PlanRow { url, kept, reason: "digest", size: 2, ..PlanRow::default() })?;
+/// writer.end()?;
+/// assert!(bytes.starts_with(b"PAR1"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub type PlanWriter<W> = ParquetWriter<W, PlanColumns>;
 
 /// The rows of a group.

@@ -29,6 +29,29 @@ const NAMED: usize = 20;
 ///
 /// Takes the memory of an uncompressed page of each column: usually 1 MiB. A malicious file can
 /// declare pages of up to 2 GiB.
+///
+/// ```
+/// use simkeep_parquet::{CellValue, DocumentRows, VisitRow, VisitWriter};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("pages.parquet");
+/// # let mut writer = VisitWriter::new(std::fs::File::create(&path)?)?;
+/// # for url in ["https://example.com/", "https://example.org/"] {
+/// #     writer.row(&VisitRow { url, verdict: "new", ..VisitRow::default() })?;
+/// # }
+/// # writer.end()?;
+/// let mut documents = DocumentRows::open(std::fs::File::open(&path)?, ["url", "verdict", "text"])?;
+/// assert!(documents.has(0) && !documents.has(2)); // the file has no column `text`
+/// let mut count = 0;
+/// for rows in &mut documents {
+///     for [url, verdict, text] in rows? {
+///         assert_eq!((verdict, text), (CellValue::Text("new".into()), CellValue::Null));
+///         count += 1;
+///     }
+/// }
+/// assert_eq!(count, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct DocumentRows {
     reader: SerializedFileReader<File>,
     columns: [Option<usize>; 3],
@@ -43,6 +66,20 @@ pub struct DocumentRows {
 impl DocumentRows {
     /// Opens a file, and finds the columns with these names: keys separated by dots, for example
     /// `metadata.date`. Reads the metadata of the file. A missing column has no values.
+    ///
+    /// ```
+    /// use simkeep_parquet::{DocumentRows, VisitWriter};
+    ///
+    /// # let dir = tempfile::tempdir()?;
+    /// # let path = dir.path().join("pages.parquet");
+    /// VisitWriter::new(std::fs::File::create(&path)?)?.end()?;
+    /// let documents = DocumentRows::open(std::fs::File::open(&path)?, ["url", "text", "time"])?;
+    /// assert!(documents.names().contains(&"verdict".to_owned())); // all columns of the file
+    ///
+    /// std::fs::write(&path, "These are notes, and no Parquet file.")?;
+    /// assert!(DocumentRows::open(std::fs::File::open(&path)?, ["url", "text", "time"]).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -30,6 +30,31 @@ message simkeep {
 }";
 
 /// An entry of a page's history.
+///
+/// ```
+/// use simkeep_parquet::{CellValue, DocumentRows, VisitRow, VisitWriter};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("pages.parquet");
+/// let row = VisitRow {
+///     url: "https://example.com/",
+///     time: 86_400_000,
+///     fingerprint: Some(7),
+///     verdict: "changed",
+///     distance: Some(4),
+///     ..VisitRow::default()
+/// };
+/// let mut writer = VisitWriter::new(std::fs::File::create(&path)?)?;
+/// writer.row(&row)?;
+/// writer.end()?;
+///
+/// let columns = ["time", "distance", "status"];
+/// let rows = DocumentRows::open(std::fs::File::open(&path)?, columns)?.next().unwrap()?;
+/// let [time, distance, status] = &rows[0];
+/// assert_eq!((time, distance), (&CellValue::Milliseconds(86_400_000), &CellValue::Whole(4)));
+/// assert_eq!(*status, CellValue::Null);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct VisitRow<'a> {
     /// The URL of the page.
@@ -55,6 +80,17 @@ pub struct VisitRow<'a> {
 }
 
 /// A table of visits that is being written.
+///
+/// ```
+/// use simkeep_parquet::{VisitRow, VisitWriter};
+///
+/// let mut bytes = Vec::new();
+/// let mut writer = VisitWriter::new(&mut bytes)?;
+/// writer.row(&VisitRow { url: "https://example.com/", verdict: "new", ..VisitRow::default() })?;
+/// writer.end()?;
+/// assert!(bytes.starts_with(b"PAR1"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub type VisitWriter<W> = ParquetWriter<W, VisitColumns>;
 
 /// The rows of a group.

@@ -45,6 +45,23 @@ pub trait RowGroup: Default {
 
 /// A table that is being written. A table takes the memory of a row group: 131,072 rows, or fewer
 /// rows with 64 MiB of URLs.
+///
+/// ```
+/// use simkeep_parquet::{DocumentRows, VisitRow, VisitWriter};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("pages.parquet");
+/// let mut writer = VisitWriter::new(std::fs::File::create(&path)?)?;
+/// for n in 0..1_000 {
+///     let url = format!("https://example.com/{n}");
+///     writer.row(&VisitRow { url: &url, verdict: "new", ..VisitRow::default() })?;
+/// }
+/// writer.end()?; // without this call the file cannot be read
+///
+/// let rows = DocumentRows::open(std::fs::File::open(&path)?, ["url", "verdict", "time"])?;
+/// assert_eq!(rows.collect::<Result<Vec<_>, _>>()?.concat().len(), 1_000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct ParquetWriter<W: Write + Send, G: RowGroup> {
     file: SerializedFileWriter<W>,
     /// The rows of the next group, their number, and the number of bytes of their URLs.
@@ -81,6 +98,19 @@ impl<W: Write + Send, G: RowGroup> ParquetWriter<W, G> {
     }
 
     /// Adds a row; writes the group if the row completes it.
+    ///
+    /// ```
+    /// use simkeep_parquet::{VisitRow, VisitWriter};
+    ///
+    /// let mut bytes = Vec::new();
+    /// let mut writer = VisitWriter::new(&mut bytes)?;
+    /// let url = "https://example.com/";
+    /// writer.row(&VisitRow { url, time: 1_000, verdict: "new", ..VisitRow::default() })?;
+    /// writer.row(&VisitRow { url, time: 2_000, verdict: "gone", status: Some(404), ..VisitRow::default() })?;
+    /// writer.end()?;
+    /// # assert!(bytes.ends_with(b"PAR1"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
