@@ -45,8 +45,7 @@ impl<'t> Lexicon<'t> {
     ///
     /// Returns [`FingerprintError::Invalid`] if the features of the table are not single words
     /// (`words1`), or of fewer than two documents. Also returns it if the range is empty or
-    /// exceeds
-    /// 1.
+    /// exceeds 1.
     pub fn new(table: &'t dyn Frequencies, rarity: RangeInclusive<Ratio>) -> Result<Lexicon<'t>> {
         let (words, of, documents) =
             (Recipe::words(1).features(), table.features(), table.documents());

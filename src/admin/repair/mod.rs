@@ -36,7 +36,6 @@ const FLAWS_MAX: usize = 1000;
 
 /// Makes a new store from all data in a damaged store with valid checksums, and reports all losses.
 /// The repair only reads the damaged store; no other process may write to that store
-/// meanwhile.
 ///
 /// Damage to indexes (hashes, filters, fingerprint tables) loses nothing, because they are rebuilt
 /// from the pages. A page is lost only if its own bytes are damaged. One damaged byte in the head,

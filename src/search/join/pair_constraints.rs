@@ -46,8 +46,7 @@ impl KeyBits {
     }
 
     /// Returns the position of the lowest bit, counted from the lowest bit of the fingerprint: 0
-    /// to
-    /// 63.
+    /// to 63.
     #[must_use]
     pub fn lowest_bit(self) -> u32 {
         (2 * BITS - self.start - self.width) % BITS

@@ -3780,7 +3780,7 @@ class Outcome:
         | `New` | the weight |
         | `Changed` or `Reverted` | the weight times the distance / 32, but not more than the weight |
         | either, by an unknown distance | the weight |
-        | `Same`, `Unseen`, `Gone`, `Failed`, `LocatedHead` | 0 |
+        | `Same`, `Unseen`, `Gone`, `Failed`, `Known` | 0 |
         | `OutOfOrder` | 0, because a later version is in force |
 
         So the priority is 0 for a page that was gone and came back unchanged. Two unrelated texts are 32
