@@ -36,7 +36,8 @@ const LINE_BYTES_MAX: usize = 512 << 10;
 /// ```
 /// use simkeep_formats::export::{ExportEncoder, ExportScope};
 ///
-/// let scope = ExportScope { under: Some("example.com".into()), since: None, in_force: true };
+/// let under = Some("example.com".to_owned());
+/// let scope = ExportScope { under, in_force: true, ..ExportScope::default() };
 /// let mut head = Vec::new();
 /// ExportEncoder::new(&scope).pass(&mut head)?;
 /// let expected =
