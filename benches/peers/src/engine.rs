@@ -1,5 +1,6 @@
 //! The interface of compared engines.
 
+use std::path::Path;
 use std::time::Duration;
 
 use crate::data;
@@ -76,6 +77,34 @@ pub(crate) trait SearchEngine {
         None
     }
 }
+
+/// A page that an engine stores.
+pub(crate) struct PageToWrite {
+    /// Its number.
+    pub(crate) number: u32,
+    /// Its fingerprint.
+    pub(crate) fingerprint: u64,
+    /// Its URL.
+    pub(crate) url: String,
+}
+
+/// An engine that stores pages durably. Dropping it closes its files.
+pub(crate) trait WriteEngine {
+    /// Writes pages in one transaction. This call is timed. When it returns, the pages are durable.
+    fn write(&mut self, pages: &[PageToWrite]);
+
+    /// Waits until the engine has no work left that it does in the background.
+    fn wait_idle(&mut self) {}
+
+    /// The number of rows in each table.
+    fn counts(&mut self) -> Vec<u64>;
+
+    /// Whether every table has a page, with its URL.
+    fn contains(&mut self, page: &PageToWrite) -> bool;
+}
+
+/// Opens an engine's files in a directory, or creates them for a number of pages.
+pub(crate) type OpenWriter = fn(&Path, usize) -> Box<dyn WriteEngine>;
 
 /// The storage of an engine's data.
 #[derive(Clone, Copy, PartialEq, Eq)]

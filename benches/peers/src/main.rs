@@ -1,4 +1,5 @@
-//! Search within a Hamming distance: the store, compared with the usual alternatives.
+//! Search within a Hamming distance, and durable writes: the store, compared with the usual
+//! alternatives.
 //!
 //! `cargo bench --manifest-path benches/peers/Cargo.toml --bench peers -- --json` prints one JSON
 //! object a line; without `--json` it prints text. [`USAGE`] lists the options.
@@ -45,6 +46,25 @@
 //! Nothing is compiled for this specific processor. Buckets and the scan choose their instructions
 //! at run time, as the store does; mih-rs and the iteration over rows use the instructions of the
 //! base architecture to count bits. Files are as the load left them: no peer has seen an update.
+//!
+//! # Durable writes
+//!
+//! `--writes` measures writing instead. `store`, `redb`, `lmdb` and `sqlite` write the same pages
+//! into empty files: first in batches of 1,000 pages, then one page at a time. A batch, or a single
+//! page, is one transaction, which is durable when the call returns. A peer adds a page to the
+//! tables that its search needs, four entries and a URL; the fingerprints are random, so an entry
+//! can be anywhere in its table, and page numbers ascend. The store observes the page with default
+//! options: it also looks up the URL, decides a verdict, searches near pages, and writes a history.
+//! The peers do none of this.
+//!
+//! In each round, every engine in turn starts with new files, and the median of the rounds is
+//! reported. The store builds and merges segments in the background, so its speed is reported
+//! twice: until the last batch is durable, and until that work is done. After the last batch, peers
+//! have no work left, except a checkpoint of SQLite, which is not measured. Then each engine is
+//! closed and opened again, and its number of rows and a thousand pages are checked.
+//!
+//! The memtable of the store is sealed every 262,144 pages. So with fewer pages, the store only
+//! writes its journal.
 
 mod blocks;
 mod bucket;
@@ -56,6 +76,7 @@ mod kernel;
 mod measure;
 mod report;
 mod results;
+mod writes;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -63,12 +84,13 @@ use std::time::{Duration, Instant};
 use blocks::BlockTables;
 use check::{CheckedSearches, RecallScore};
 use data::{DataSpread, PeerData, QueryKind};
-use engine::{EngineHome, QueryOptions, SearchEngine};
+use engine::{EngineHome, OpenWriter, QueryOptions, SearchEngine};
 use engines::{EngineChoice, EngineInput, OWN};
 use measure::{RoundQueries, measure};
 use report::{PeerReport, PeerRow};
 use results::{ComparedEngine, near_batch, ratios, times};
 use simkeep_testing::bench::arguments::{self, NameFilter, RemainingArguments};
+use writes::{WriteLoad, WriteRates};
 
 /// The seed of the pages, the same for all engines.
 const SEED: u64 = 0x51b_4ee9;
@@ -85,7 +107,8 @@ const USAGE: &str = "\
 cargo bench --manifest-path benches/peers/Cargo.toml --bench peers -- [OPTIONS]
 
   --json             one JSON object a line
-  --n N,N            pages (default 1_000_000,10_000_000)
+  --writes           measure durable writes instead of searches
+  --n N,N            pages (default 1_000_000,10_000_000; with --writes 1_000_000)
   --k K              the distance (default 3)
   --data SPREAD      uniform (default), clustered or biased
   --queries N        queries of each kind in a round that are timed singly, and as many again in a
@@ -95,13 +118,15 @@ cargo bench --manifest-path benches/peers/Cargo.toml --bench peers -- [OPTIONS]
   --urls             peers look up the URLs of what they find, as the store does anyway
   --rounds N         how often engines are measured, in turns (default 3)
   --only ENGINE,...  of store, mih, mih-4, redb, redb-bucket, lmdb, lmdb-bucket, sqlite,
-                     sqlite-bucket, sqlite-index, scan (default all but sqlite-index)
+                     sqlite-bucket, sqlite-index, scan (default all but sqlite-index); with --writes
+                     of store, redb, lmdb, sqlite
   --dir PATH         where to work (default: under target/)
 ";
 
 /// The settings of the benchmark.
 struct PeerBenchArguments {
     json: bool,
+    writes: bool,
     pages: Vec<usize>,
     wanted: QueryOptions,
     spread: DataSpread,
@@ -116,7 +141,8 @@ impl PeerBenchArguments {
     fn read(given: &mut RemainingArguments) -> Result<PeerBenchArguments, String> {
         let mut read = PeerBenchArguments {
             json: false,
-            pages: vec![1_000_000, 10_000_000],
+            writes: false,
+            pages: Vec::new(),
             wanted: QueryOptions { k: 3, limit: u32::MAX as usize, urls: false },
             spread: DataSpread::Uniform,
             queries: 5_000,
@@ -128,6 +154,7 @@ impl PeerBenchArguments {
         while let Some(argument) = given.argument() {
             match argument.as_str() {
                 "--json" => read.json = true,
+                "--writes" => read.writes = true,
                 "--n" => read.pages = given.list(arguments::number)?,
                 "--k" => read.wanted.k = given.number()? as u32,
                 "--limit" => read.wanted.limit = given.number()?,
@@ -148,6 +175,10 @@ impl PeerBenchArguments {
                 _ => return given.unknown(),
             }
         }
+        if read.pages.is_empty() {
+            let sizes: &[usize] = if read.writes { &[1_000_000] } else { &[1_000_000, 10_000_000] };
+            read.pages = sizes.to_vec();
+        }
         if read.wanted.k > 64 {
             return Err("the distance is at most 64".to_owned());
         }
@@ -155,11 +186,20 @@ impl PeerBenchArguments {
         if counts.iter().chain(&read.pages).any(|count| *count == 0) {
             return Err("pages, queries, batches and rounds are at least 1".to_owned());
         }
+        if read.writes && read.writers().next().is_none() {
+            return Err("none of these engines writes durably".to_owned());
+        }
         Ok(read)
     }
 
     fn wants(&self, engine: &EngineChoice) -> bool {
         self.only.wants(engine.name, engine.default)
+    }
+
+    /// The selected engines that can write durably.
+    fn writers(&self) -> impl Iterator<Item = (&'static str, OpenWriter)> {
+        let engines = engines::ALL.iter().filter(|engine| self.wants(engine));
+        engines.filter_map(|engine| Some((engine.name, engine.writer?)))
     }
 }
 
@@ -171,7 +211,11 @@ fn main() {
     let mut last = Vec::new();
     for n in &arguments.pages {
         let dir = tempfile::Builder::new().prefix("peers-").tempdir_in(&arguments.dir).unwrap();
-        last.extend(compare(&arguments, &report, dir.path(), *n));
+        if arguments.writes {
+            compare_writes(&arguments, &report, dir.path(), *n);
+        } else {
+            last.extend(compare(&arguments, &report, dir.path(), *n));
+        }
     }
     // Printed last, so that they are at the end of the output.
     last.iter().for_each(|row| report.print(row));
@@ -238,6 +282,28 @@ fn compare(
         })
     };
     QueryKind::ALL.into_iter().enumerate().filter_map(results).flatten().collect()
+}
+
+/// Compares durable writes of `n` pages in batches, and of others one at a time.
+fn compare_writes(arguments: &PeerBenchArguments, report: &PeerReport, dir: &Path, n: usize) {
+    let progress = PeerProgress { start: Instant::now(), n };
+    progress.say("making data");
+    let load = WriteLoad::new(arguments.spread, n, SEED);
+    let mut writers: Vec<(&str, OpenWriter, Vec<WriteRates>)> =
+        arguments.writers().map(|(name, open)| (name, open, Vec::new())).collect();
+    for round in 0..arguments.rounds {
+        for (name, open, rates) in &mut writers {
+            progress.say(&format!("writing to {name}, round {}", round + 1));
+            rates.push(load.measure(&dir.join(*name), *open));
+        }
+    }
+    for (name, _, rates) in &writers {
+        let row = PeerRow::new("writes")
+            .text("engine", name)
+            .text("data", arguments.spread.name())
+            .count("n", n as u64);
+        report.print(&writes::rates(row, rates));
+    }
 }
 
 /// Builds all engines, and reads all data of each.

@@ -1,6 +1,9 @@
 //! Four databases in LMDB, appended in key order in one transaction each, directly into the map and
 //! with one sync at the end. All searches run in one read transaction. Keys are big-endian bytes,
 //! in LMDB's own order.
+//!
+//! Durable writes use LMDB's default flags: a commit writes its pages to the file and syncs them,
+//! then writes the root synchronously.
 
 use std::path::Path;
 use std::time::Instant;
@@ -11,30 +14,28 @@ use heed::{
 };
 
 use super::{EngineInput, disk_bytes};
-use crate::blocks::{BucketPlan, TABLES, entry, key};
+use crate::blocks::{BucketPlan, TABLES, entry, key, rotate};
 use crate::bucket::{self, BucketReader};
-use crate::engine::{BuiltEngine, PeerAnswers, PeerHit, SearchEngine};
+use crate::engine::{BuiltEngine, PageToWrite, PeerAnswers, PeerHit, SearchEngine, WriteEngine};
 
 /// A table that lives as long as the process. Keys are encoded here without an allocation.
 type LmdbTable<V> = Database<'static, Bytes, V>;
 type LmdbTransaction = RoTxn<'static, WithoutTls>;
 
-fn open(dir: &Path, map_bytes: usize, flags: EnvFlags) -> &'static Env<WithoutTls> {
+fn open(dir: &Path, map_bytes: usize, flags: EnvFlags) -> Env<WithoutTls> {
     let mut options = EnvOpenOptions::new().read_txn_without_tls();
     options.map_size(map_bytes).max_dbs(TABLES as u32 + 1);
     #[expect(unsafe_code, reason = "the map and the flags of LMDB")]
     // SAFETY: the directory was created for this run. So no other process opens or changes the
     // file, and nobody needs it if the machine stops before it is synced.
-    let env = unsafe {
+    unsafe {
         options.flags(flags);
         options.open(dir).unwrap()
-    };
-    // Transactions and tables borrow the environment, which lives until the process ends.
-    Box::leak(Box::new(env))
+    }
 }
 
 /// Creates a table.
-fn table<V: 'static>(env: &'static Env<WithoutTls>, name: &str) -> LmdbTable<V> {
+fn table<V: 'static>(env: &Env<WithoutTls>, name: &str) -> LmdbTable<V> {
     let created = env.create_databases_and_commit(env.write_txn().unwrap(), |opener, txn| {
         let table = opener.create_database::<Bytes, V>(txn, Some(name));
         table.map(CommitOrAbort::<_, ()>::Commit)
@@ -56,6 +57,8 @@ fn fill<V: 'static>(
     std::fs::create_dir(dir).unwrap();
     let map_bytes = (source.data.fingerprints.len() * 256).next_multiple_of(1 << 20) + (64 << 20);
     let env = open(dir, map_bytes, EnvFlags::WRITE_MAP | EnvFlags::NO_SYNC);
+    // The transaction of all searches borrows the environment, which lives until the process ends.
+    let env = Box::leak(Box::new(env));
     let tables = std::array::from_fn(|number| {
         let table = table(env, &number.to_string());
         let mut transaction = env.write_txn().unwrap();
@@ -120,6 +123,55 @@ pub(crate) fn rows(source: &EngineInput<'_>) -> BuiltEngine {
     let engine = Box::new(LmdbRows { transaction, tables, urls, plan, answers });
     let note = "a row an entry".to_owned();
     BuiltEngine { engine, filling, sorted: true, bytes: Some(disk_bytes(&dir)), note }
+}
+
+/// Writes rows for each entry. Tables can be used as long as the environment is open.
+struct LmdbWriter {
+    env: Env<WithoutTls>,
+    tables: [LmdbTable<Unit>; TABLES],
+    urls: LmdbTable<Str>,
+}
+
+impl WriteEngine for LmdbWriter {
+    fn write(&mut self, pages: &[PageToWrite]) {
+        let mut transaction = self.env.write_txn().unwrap();
+        for (number, table) in self.tables.iter().enumerate() {
+            for page in pages {
+                let key = key(rotate(page.fingerprint, number), page.number);
+                table.put(&mut transaction, &key, &()).unwrap();
+            }
+        }
+        for page in pages {
+            self.urls.put(&mut transaction, &page.number.to_be_bytes(), &page.url).unwrap();
+        }
+        transaction.commit().unwrap();
+    }
+
+    fn counts(&mut self) -> Vec<u64> {
+        let transaction = self.env.read_txn().unwrap();
+        let tables = self.tables.iter().map(|table| table.len(&transaction).unwrap());
+        tables.chain([self.urls.len(&transaction).unwrap()]).collect()
+    }
+
+    fn contains(&mut self, page: &PageToWrite) -> bool {
+        let transaction = self.env.read_txn().unwrap();
+        let url = self.urls.get(&transaction, &page.number.to_be_bytes()).unwrap();
+        url == Some(&page.url)
+            && self.tables.iter().enumerate().all(|(number, table)| {
+                let key = key(rotate(page.fingerprint, number), page.number);
+                table.get(&transaction, &key).unwrap().is_some()
+            })
+    }
+}
+
+/// Opens tables with a row for each entry.
+pub(crate) fn writer(dir: &Path, pages: usize) -> Box<dyn WriteEngine> {
+    // The file grows with its data. Pages that a commit replaced are reused two commits later.
+    let map_bytes = (pages * 1024).next_multiple_of(1 << 20) + (1 << 30);
+    let env = open(dir, map_bytes, EnvFlags::empty());
+    let tables = std::array::from_fn(|number| table(&env, &number.to_string()));
+    let urls = table(&env, "urls");
+    Box::new(LmdbWriter { env, tables, urls })
 }
 
 struct LmdbBuckets {

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use crate::blocks::BlockTables;
 use crate::data::{PeerData, url};
-use crate::engine::{BuiltEngine, EngineHome, QueryOptions};
+use crate::engine::{BuiltEngine, EngineHome, OpenWriter, QueryOptions};
 
 /// The input for building an engine.
 pub(crate) struct EngineInput<'a> {
@@ -43,6 +43,8 @@ pub(crate) struct EngineChoice {
     pub(crate) default: bool,
     /// Builds it.
     pub(crate) build: fn(&EngineInput<'_>) -> BuiltEngine,
+    /// Opens it for durable writes, if its layout suits them.
+    pub(crate) writer: Option<OpenWriter>,
 }
 
 /// The name of the engine that the others are compared with.
@@ -56,17 +58,20 @@ pub(crate) const ALL: [EngineChoice; 11] = {
         build: fn(&EngineInput<'_>) -> BuiltEngine,
         default: bool,
     ) -> EngineChoice {
-        EngineChoice { name, place, default, build }
+        EngineChoice { name, place, default, build, writer: None }
+    }
+    const fn writable(choice: EngineChoice, writer: OpenWriter) -> EngineChoice {
+        EngineChoice { writer: Some(writer), ..choice }
     }
     [
-        on(EngineHome::Disk, OWN, store::build, true),
+        writable(on(EngineHome::Disk, OWN, store::build, true), store::writer),
         on(EngineHome::Memory, "mih", memory::mih, true),
         on(EngineHome::Memory, "mih-4", memory::mih_4, true),
-        on(EngineHome::Disk, "redb", redb::rows, true),
+        writable(on(EngineHome::Disk, "redb", redb::rows, true), redb::writer),
         on(EngineHome::Disk, "redb-bucket", redb::buckets, true),
-        on(EngineHome::Disk, "lmdb", lmdb::rows, true),
+        writable(on(EngineHome::Disk, "lmdb", lmdb::rows, true), lmdb::writer),
         on(EngineHome::Disk, "lmdb-bucket", lmdb::buckets, true),
-        on(EngineHome::Disk, "sqlite", sqlite::rows, true),
+        writable(on(EngineHome::Disk, "sqlite", sqlite::rows, true), sqlite::writer),
         on(EngineHome::Disk, "sqlite-bucket", sqlite::buckets, true),
         on(EngineHome::Disk, "sqlite-index", sqlite::indexes, false),
         on(EngineHome::Memory, "scan", memory::scan, true),

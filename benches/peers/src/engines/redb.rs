@@ -1,14 +1,20 @@
 //! Four tables in redb, filled in key order in one transaction. The cache holds all of them, and
 //! all searches run in one read transaction.
+//!
+//! Durable writes use redb's default durability: a commit syncs its pages and the root.
 
+use std::path::Path;
 use std::time::Instant;
 
-use redb::{Database, ReadOnlyTable, ReadableDatabase, TableDefinition, WriteTransaction};
+use redb::{
+    Database, Durability, ReadOnlyTable, ReadableDatabase, ReadableTableMetadata, TableDefinition,
+    WriteTransaction,
+};
 
 use super::{EngineInput, disk_bytes};
-use crate::blocks::{BucketPlan, REST_BITS, TABLES, entry, key};
+use crate::blocks::{BucketPlan, REST_BITS, TABLES, entry, key, rotate};
 use crate::bucket::{self, BucketReader};
-use crate::engine::{BuiltEngine, PeerAnswers, PeerHit, SearchEngine};
+use crate::engine::{BuiltEngine, PageToWrite, PeerAnswers, PeerHit, SearchEngine, WriteEngine};
 
 /// The maximum size of the cache in bytes. It takes what it needs.
 const CACHE_BYTES: usize = 16 << 30;
@@ -100,6 +106,57 @@ pub(crate) fn rows(source: &EngineInput<'_>) -> BuiltEngine {
     let engine = Box::new(RedbRows { tables, urls, _database: database, plan, answers });
     let note = "a row an entry".to_owned();
     BuiltEngine { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
+}
+
+/// Writes rows for each entry.
+struct RedbWriter {
+    database: Database,
+}
+
+impl WriteEngine for RedbWriter {
+    fn write(&mut self, pages: &[PageToWrite]) {
+        let mut transaction = self.database.begin_write().unwrap();
+        transaction.set_durability(Durability::Immediate).unwrap();
+        for (number, table) in ROWS.iter().enumerate() {
+            let mut table = transaction.open_table(*table).unwrap();
+            for page in pages {
+                let key = key(rotate(page.fingerprint, number), page.number);
+                table.insert(&key, ()).unwrap();
+            }
+        }
+        {
+            let mut urls = transaction.open_table(URLS).unwrap();
+            for page in pages {
+                urls.insert(page.number, page.url.as_str()).unwrap();
+            }
+        }
+        transaction.commit().unwrap();
+    }
+
+    fn counts(&mut self) -> Vec<u64> {
+        let transaction = self.database.begin_read().unwrap();
+        let tables = ROWS.iter().map(|table| transaction.open_table(*table).unwrap().len());
+        let urls = transaction.open_table(URLS).unwrap().len();
+        tables.chain([urls]).map(|count| count.unwrap()).collect()
+    }
+
+    fn contains(&mut self, page: &PageToWrite) -> bool {
+        let transaction = self.database.begin_read().unwrap();
+        let urls = transaction.open_table(URLS).unwrap();
+        urls.get(page.number).unwrap().is_some_and(|url| url.value() == page.url)
+            && ROWS.iter().enumerate().all(|(number, table)| {
+                let table = transaction.open_table(*table).unwrap();
+                let key = key(rotate(page.fingerprint, number), page.number);
+                table.get(&key).unwrap().is_some()
+            })
+    }
+}
+
+/// Opens tables with a row for each entry.
+pub(crate) fn writer(dir: &Path, _pages: usize) -> Box<dyn WriteEngine> {
+    let path = dir.join("rows.redb");
+    let database = Database::builder().set_cache_size(CACHE_BYTES).create(path).unwrap();
+    Box::new(RedbWriter { database })
 }
 
 struct RedbBuckets {

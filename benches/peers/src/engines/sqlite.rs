@@ -2,6 +2,9 @@
 //! searches run in one read transaction with prepared statements. A function registered with SQLite
 //! counts distances, so that only near entries are returned as rows. That took an eighth less time
 //! than counting here for all rows.
+//!
+//! Durable writes use a write-ahead log, which each commit syncs, and statements that are prepared
+//! once.
 
 use std::path::Path;
 use std::time::Instant;
@@ -12,7 +15,20 @@ use rusqlite::{Connection, Statement};
 use super::{EngineInput, disk_bytes};
 use crate::blocks::{BucketPlan, REST_BITS, TABLES, block, rotate};
 use crate::bucket::{self, BucketReader};
-use crate::engine::{BuiltEngine, PeerAnswers, PeerHit, SearchEngine};
+use crate::engine::{BuiltEngine, PageToWrite, PeerAnswers, PeerHit, SearchEngine, WriteEngine};
+
+/// The settings of every connection: all pages are in memory, and no other process reads them.
+const IN_MEMORY: &str = "PRAGMA page_size = 4096; PRAGMA locking_mode = EXCLUSIVE; \
+                         PRAGMA mmap_size = 2147418112; PRAGMA cache_size = -2000000; \
+                         PRAGMA temp_store = MEMORY;";
+/// Each table of entries, which consist of their keys only.
+const ROWS: &str = "CREATE TABLE IF NOT EXISTS t{} \
+                    (f INTEGER, page INTEGER, PRIMARY KEY (f, page)) WITHOUT ROWID;";
+const INSERT_ROW: &str = "INSERT INTO t{} VALUES (?, ?)";
+/// The URL of each page.
+const URLS: &str = "CREATE TABLE IF NOT EXISTS urls (page INTEGER PRIMARY KEY, url TEXT);";
+const INSERT_URL: &str = "INSERT INTO urls VALUES (?, ?)";
+const SELECT_URL: &str = "SELECT url FROM urls WHERE page = ?";
 
 /// Creates the connection, which lives as long as the process, because its statements borrow it.
 fn create(source: &EngineInput<'_>, path: &Path, schema: &str) -> &'static Connection {
@@ -26,9 +42,8 @@ fn create(source: &EngineInput<'_>, path: &Path, schema: &str) -> &'static Conne
         Ok(differing.count_ones() <= k)
     };
     connection.create_scalar_function("near", 2, flags, near).unwrap();
-    let pragmas = "PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; \
-                   PRAGMA locking_mode = EXCLUSIVE; PRAGMA mmap_size = 2147418112; \
-                   PRAGMA cache_size = -2000000; PRAGMA temp_store = MEMORY; BEGIN;";
+    connection.execute_batch(IN_MEMORY).unwrap();
+    let pragmas = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;";
     connection.execute_batch(pragmas).unwrap();
     connection.execute_batch(schema).unwrap();
     Box::leak(Box::new(connection))
@@ -36,13 +51,13 @@ fn create(source: &EngineInput<'_>, path: &Path, schema: &str) -> &'static Conne
 
 /// Adds URLs if they are required, commits, and begins the transaction of all searches.
 fn finish(source: &EngineInput<'_>, connection: &'static Connection) -> Statement<'static> {
-    connection.execute_batch("CREATE TABLE urls (page INTEGER PRIMARY KEY, url TEXT);").unwrap();
-    let mut insert = connection.prepare("INSERT INTO urls VALUES (?, ?)").unwrap();
+    connection.execute_batch(URLS).unwrap();
+    let mut insert = connection.prepare(INSERT_URL).unwrap();
     for row in source.urls() {
         insert.execute(row).unwrap();
     }
     connection.execute_batch("COMMIT; PRAGMA optimize; BEGIN;").unwrap();
-    connection.prepare("SELECT url FROM urls WHERE page = ?").unwrap()
+    connection.prepare(SELECT_URL).unwrap()
 }
 
 /// The URL of a page.
@@ -52,13 +67,16 @@ fn url(urls: &mut Statement<'_>, page: u32) -> String {
 
 /// A statement, prepared for each table.
 fn prepare(connection: &'static Connection, sql: &str) -> [Statement<'static>; TABLES] {
-    std::array::from_fn(|number| {
-        connection.prepare(&sql.replace("{}", &number.to_string())).unwrap()
-    })
+    std::array::from_fn(|number| connection.prepare(&of_table(sql, number)).unwrap())
+}
+
+/// A statement for one table.
+fn of_table(sql: &str, number: usize) -> String {
+    sql.replace("{}", &number.to_string())
 }
 
 fn schema(sql: &str) -> String {
-    (0..TABLES).map(|number| sql.replace("{}", &number.to_string())).collect()
+    (0..TABLES).map(|number| of_table(sql, number)).collect()
 }
 
 /// Searches ranges of rows with the rotated fingerprints of each table.
@@ -101,13 +119,12 @@ impl SearchEngine for SqliteRows {
     }
 }
 
-/// Builds four tables with a row for each entry, which consist of their keys only.
+/// Builds four tables with a row for each entry.
 pub(crate) fn rows(source: &EngineInput<'_>) -> BuiltEngine {
     let path = source.dir.join("rows.sqlite");
     let start = Instant::now();
-    let table = "CREATE TABLE t{} (f INTEGER, page INTEGER, PRIMARY KEY (f, page)) WITHOUT ROWID;";
-    let connection = create(source, &path, &schema(table));
-    let inserts = prepare(connection, "INSERT INTO t{} VALUES (?, ?)");
+    let connection = create(source, &path, &schema(ROWS));
+    let inserts = prepare(connection, INSERT_ROW);
     for (mut insert, entries) in inserts.into_iter().zip(&source.tables.0) {
         // In the order of signed numbers, the larger half comes first.
         let (low, high) = entries.split_at(entries.partition_point(|(f, _)| *f < 1 << 63));
@@ -123,6 +140,68 @@ pub(crate) fn rows(source: &EngineInput<'_>) -> BuiltEngine {
     let engine = Box::new(SqliteRows { statements, urls, by_block: false, plan, answers });
     let note = "a row an entry".to_owned();
     BuiltEngine { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
+}
+
+/// Writes rows for each entry.
+struct SqliteWriter {
+    connection: Connection,
+}
+
+impl WriteEngine for SqliteWriter {
+    fn write(&mut self, pages: &[PageToWrite]) {
+        let transaction = self.connection.transaction().unwrap();
+        for number in 0..TABLES {
+            let mut insert = transaction.prepare_cached(&of_table(INSERT_ROW, number)).unwrap();
+            for page in pages {
+                let rotated = rotate(page.fingerprint, number);
+                insert.execute((rotated.cast_signed(), page.number)).unwrap();
+            }
+        }
+        {
+            let mut insert = transaction.prepare_cached(INSERT_URL).unwrap();
+            for page in pages {
+                insert.execute((page.number, &page.url)).unwrap();
+            }
+        }
+        transaction.commit().unwrap();
+    }
+
+    fn counts(&mut self) -> Vec<u64> {
+        let tables = (0..TABLES).map(|number| of_table("t{}", number));
+        let count = |table: String| {
+            let count = format!("SELECT count(*) FROM {table}");
+            let rows: i64 = self.connection.query_one(&count, [], |row| row.get(0)).unwrap();
+            rows.cast_unsigned()
+        };
+        tables.chain(["urls".to_owned()]).map(count).collect()
+    }
+
+    fn contains(&mut self, page: &PageToWrite) -> bool {
+        let mut urls = self.connection.prepare_cached(SELECT_URL).unwrap();
+        url(&mut urls, page.number) == page.url
+            && (0..TABLES).all(|number| {
+                let select = of_table("SELECT 1 FROM t{} WHERE f = ? AND page = ?", number);
+                let rotated = rotate(page.fingerprint, number);
+                let mut select = self.connection.prepare_cached(&select).unwrap();
+                select.exists((rotated.cast_signed(), page.number)).unwrap()
+            })
+    }
+}
+
+/// Opens four tables with a row for each entry.
+pub(crate) fn writer(dir: &Path, _pages: usize) -> Box<dyn WriteEngine> {
+    let connection = Connection::open(dir.join("rows.sqlite")).unwrap();
+    connection.execute_batch(IN_MEMORY).unwrap();
+    // A checkpoint every 64 MB. The default, every 4 MB, is a checkpoint after each batch if there
+    // are many pages, and batches took half as long again.
+    let pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+                   PRAGMA wal_autocheckpoint = 16000;";
+    connection.execute_batch(pragmas).unwrap();
+    let mode: String = connection.query_one("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+    assert_eq!(mode, "wal");
+    connection.execute_batch(&schema(ROWS)).unwrap();
+    connection.execute_batch(URLS).unwrap();
+    Box::new(SqliteWriter { connection })
 }
 
 /// Builds one table with four columns of blocks, and a covering index on each.
@@ -185,7 +264,7 @@ pub(crate) fn buckets(source: &EngineInput<'_>) -> BuiltEngine {
     let start = Instant::now();
     let table = "CREATE TABLE t{} (block INTEGER PRIMARY KEY, entries BLOB);";
     let connection = create(source, &path, &schema(table));
-    let inserts = prepare(connection, "INSERT INTO t{} VALUES (?, ?)");
+    let inserts = prepare(connection, INSERT_ROW);
     let mut value = Vec::new();
     for (number, mut insert) in inserts.into_iter().enumerate() {
         for (block, entries) in source.tables.buckets(number) {

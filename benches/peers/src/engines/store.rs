@@ -5,11 +5,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use simkeep::load::LoadOptions;
-use simkeep::{Content, Matches, Options, Progress, Query, Seen, Store, Time, Visit};
+use simkeep::{
+    Content, Epoch, Matches, Observation, Options, Progress, Query, Seen, Store, Time, Visit,
+};
 
 use super::{EngineInput, disk_bytes};
 use crate::data::{PeerData, page, url};
-use crate::engine::{BuiltEngine, PeerHit, QueryOptions, SearchEngine};
+use crate::engine::{BuiltEngine, PageToWrite, PeerHit, QueryOptions, SearchEngine, WriteEngine};
 
 struct SimkeepEngine {
     store: Store,
@@ -61,16 +63,59 @@ fn fill(dir: &Path, data: &PeerData, k: u32) -> Store {
     let options = Options::default().epoch("bench".to_owned()).near_distance(Some(k));
     let store = Store::create(dir, options).unwrap();
     let epoch = store.change_epoch();
-    let observations = data.pages().map(|(fingerprint, page)| {
-        let content = Content { fingerprint: Some(fingerprint), digest: None, epoch };
-        let visit = Visit {
-            time: Time::from_ms_unchecked(page.into()),
-            status: None,
-            modified: None,
-            seen: Seen::Content(content),
-        };
-        Ok((url(page), visit))
-    });
+    let observations =
+        data.pages().map(|(fingerprint, page)| Ok((url(page), visit(fingerprint, page, epoch))));
     store.load(observations, LoadOptions::default()).unwrap();
     store
+}
+
+/// The only visit to a page.
+fn visit(fingerprint: u64, page: u32, epoch: Epoch) -> Visit {
+    let content = Content { fingerprint: Some(fingerprint), digest: None, epoch };
+    Visit {
+        time: Time::from_ms_unchecked(page.into()),
+        status: None,
+        modified: None,
+        seen: Seen::Content(content),
+    }
+}
+
+/// Observes pages. Each has a verdict, and a search for near pages.
+struct SimkeepWriter {
+    store: Store,
+    epoch: Epoch,
+}
+
+impl WriteEngine for SimkeepWriter {
+    fn write(&mut self, pages: &[PageToWrite]) {
+        let observations: Vec<Observation<'_>> = pages
+            .iter()
+            .map(|page| {
+                Observation::of(&page.url, visit(page.fingerprint, page.number, self.epoch))
+            })
+            .collect();
+        black_box(self.store.observe_batch(&observations).unwrap());
+    }
+
+    fn wait_idle(&mut self) {
+        self.store.wait_idle().unwrap();
+    }
+
+    fn counts(&mut self) -> Vec<u64> {
+        let stats = self.store.stats().unwrap();
+        vec![stats.pages, stats.visits]
+    }
+
+    fn contains(&mut self, page: &PageToWrite) -> bool {
+        let query = Query::new(page.fingerprint, 0).limit(u32::MAX as usize);
+        let equal = self.store.snapshot().search(&query).unwrap().near;
+        equal.iter().any(|near| near.url == page.url)
+    }
+}
+
+/// Opens a store with default options.
+pub(crate) fn writer(dir: &Path, _pages: usize) -> Box<dyn WriteEngine> {
+    let store = Store::open_or_create(dir, Options::default()).unwrap();
+    let epoch = store.change_epoch();
+    Box::new(SimkeepWriter { store, epoch })
 }
