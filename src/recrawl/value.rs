@@ -30,8 +30,9 @@ pub enum PriorityIndex {
     /// optimum of J. Cho and H. Garcia-Molina, *Effective page refresh policies for web crawlers*,
     /// ACM TODS 2003, is to visit each page when its crawl value reaches a common threshold. As an
     /// index the crawl value is equation 4 of C. Olston and S. Pandey, *Recrawl scheduling based on
-    /// information longevity*, WWW 2008, for a page that is either fresh or not. The crawl value is at most w/λ. So a page that changes too fast for any crawler is worth little, and
-    /// gets no visits.
+    /// information longevity*, WWW 2008, for a page that is either fresh or not. The crawl value is
+    /// at most w/λ. So a page that changes too fast for any crawler is worth little, and gets no
+    /// visits.
     Value,
     /// The harmonic index, w λτ²/(1 + λτ).
     ///

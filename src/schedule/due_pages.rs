@@ -407,8 +407,8 @@ impl LedQueue {
 
     /// # Errors
     ///
-    /// If the score of the page is above the score of the page before it: then the schedule's rows do not match
-    /// the page records.
+    /// If the score of the page is above the score of the page before it: then the schedule's rows
+    /// do not match the page records.
     pub(super) fn push(&mut self, led: LedPage) -> Result<()> {
         // Led pages must come in order, because otherwise the merge in `next` would return pages in
         // the wrong order.

@@ -18,7 +18,8 @@ use simkeep_formats::escape;
 /// Show a site's pages, visits, changes and copies
 ///
 /// Reads all pages under the prefix, and searches the rest of the store for each of their distinct
-/// fingerprints, up to a million fingerprints. In a damaged store it counts the pages before the damage and says so.
+/// fingerprints, up to a million fingerprints. In a damaged store it counts the pages before the
+/// damage and says so.
 #[derive(Args)]
 pub(super) struct InspectHostArgs {
     /// The site: a domain, host or path

@@ -13,8 +13,8 @@ use xxhash_rust::xxh3::xxh3_64;
 /// The bytes of a note in the scratch file: the hash of the document, and the location of its page.
 /// Zeros mean that there is no note.
 const NOTE_BYTES: usize = 16;
-/// The number of notes of one corpus file that lie side by side in the scratch file. Regions that are never
-/// written take no space.
+/// The number of notes of one corpus file that lie side by side in the scratch file. Regions that
+/// are never written take no space.
 const REGION: u64 = 64 << 10;
 /// The number of notes that are read together.
 const TOGETHER: usize = 4 << 10;
