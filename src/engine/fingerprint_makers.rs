@@ -13,6 +13,9 @@ use crate::page::{Epoch, EpochInfo, Role, find_epoch};
 /// The maximum number of fingerprints of an observation.
 const MOST: usize = 2;
 
+/// The ways to begin an epoch of another recipe.
+const BEGIN_OTHER: &str = "simkeep epoch begin --recipe, or begin_epoch()";
+
 impl Origin {
     /// Returns the origin of an epoch's fingerprints. `None` if the fingerprints are made
     /// elsewhere, under a name without meaning to simkeep. Reads and checks the epoch's table, if
@@ -140,10 +143,7 @@ impl Origin {
         let in_use = [snapshot.change_epoch(), snapshot.near_epoch()];
         let has_pages = |epoch| in_use.contains(&epoch) || snapshot.fingerprints(epoch) > 0;
         if !chosen.iter().any(|info| has_pages(info.epoch)) {
-            return Err(Error::InvalidArgument(made_elsewhere(find_epoch(
-                epochs,
-                snapshot.change_epoch(),
-            ))));
+            return Err(Error::InvalidArgument(made_elsewhere(epochs, snapshot.change_epoch())));
         }
         Ok(chosen.iter().map(|info| info.epoch).collect())
     }
@@ -219,14 +219,24 @@ fn made_otherwise(info: &EpochInfo) -> String {
 }
 
 /// The reason why there is no epoch of texts, in a store whose verdicts use the epoch `change`.
-fn made_elsewhere(change: Option<&EpochInfo>) -> String {
-    let name = change.map_or("an epoch that is damaged", |info| &info.name);
+fn made_elsewhere(epochs: &[EpochInfo], change: Epoch) -> String {
+    let name = find_epoch(epochs, change).map_or("an epoch that is damaged", |info| &info.name);
     let new = Origin::default().name();
+    // An epoch begins only once, so an epoch of the store cannot become the newest again.
+    let advice = match epochs.iter().find(|info| info.name == new) {
+        None => "begin an epoch for texts (simkeep epoch begin, or begin_epoch())".to_owned(),
+        Some(EpochInfo { ended: true, .. }) => {
+            format!("begin an epoch of another recipe, because {new} has ended ({BEGIN_OTHER})")
+        }
+        Some(_) => format!(
+            "end {name}, because the store has the older epoch {new} (simkeep epoch end, or \
+             end_epoch()), or begin an epoch of another recipe ({BEGIN_OTHER})"
+        ),
+    };
     format!(
         "no text gets a fingerprint of {name}, the epoch of this store: another program makes \
          these fingerprints, and simkeep makes fingerprints of {new}, which cannot be compared \
-         with them; pass fingerprints instead of texts, or begin an epoch for texts (simkeep \
-         epoch begin, or begin_epoch())"
+         with them; pass fingerprints instead of texts, or {advice}"
     )
 }
 

@@ -39,8 +39,7 @@ impl InputEpochArgs {
     /// none.
     pub(crate) fn makers(&self, store: Option<&Snapshot>) -> Result<TextOrigins, VerbError> {
         let makers = origin::live(store, self.begin_epoch)?;
-        let what = "; --begin-epoch begins such an epoch with this input";
-        Ok(makers.map_err(|why| why + what))
+        Ok(makers.map_err(|why| why + &origin::begin_advice(store)))
     }
 }
 

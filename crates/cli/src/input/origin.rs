@@ -33,6 +33,21 @@ pub(crate) fn live(snapshot: Option<&Snapshot>, may_begin: bool) -> Result<TextO
     Ok(Ok(origins))
 }
 
+/// What `--begin-epoch` does in a store without an epoch in use for texts, for the end of a message.
+/// An epoch that the store has does not begin again.
+pub(crate) fn begin_advice(snapshot: Option<&Snapshot>) -> String {
+    let name = Origin::default().name();
+    let epochs = snapshot.map_or(&[][..], Snapshot::epochs);
+    match epochs.iter().find(|info| info.name == name) {
+        None => "; --begin-epoch begins such an epoch with this input".to_owned(),
+        Some(EpochInfo { ended: true, .. }) => String::new(),
+        Some(_) => format!(
+            "; with --begin-epoch, texts get fingerprints of {name}, but verdicts and searches do \
+             not use this epoch"
+        ),
+    }
+}
+
 /// The epoch for near-duplicates of texts, or the named epoch, and the origin of its fingerprints.
 pub(crate) fn of_texts(
     snapshot: &Snapshot,

@@ -175,15 +175,39 @@ fn texts_are_refused_if_all_fingerprints_are_external() {
         let (before, export) = (epochs(&place), place.export());
         let refused = place.run_with_input(&[verb, "-"], &text);
         assert_eq!(refused.code, 2, "{}", refused.err);
-        for said in ["mine", "html/3 words2-sqrt/2", "--begin-epoch"] {
+        for said in ["mine", "html/3 words2-sqrt/2", "--begin-epoch", "simkeep epoch end"] {
             assert!(refused.err.contains(said), "{said}: {}", refused.err);
         }
         assert_eq!((epochs(&place), place.export()), (before.clone(), export));
+        let again = place.run(&["epoch", "begin"]);
+        assert!(again.code == 2 && again.err.contains("no epoch began"), "{}", again.err);
+        assert_eq!(epochs(&place), before);
         let ran = place.run_with_input(&[verb, "-", "--begin-epoch"], &text);
         assert_eq!((ran.code, epochs(&place)), (0, before), "{}", ran.err);
         // From then on it has pages of both epochs.
         assert_eq!(place.ingest(&text.replace("\"t\":1", "\"t\":2"))["epochs_begun"], json!([]));
     }
+}
+
+#[test]
+fn advice_for_refused_texts_works() {
+    let text = TEXT.replace("of a page", "of a page with more than eight words in it");
+    for advice in
+        [&["epoch", "end", "mine", "--left", "1"][..], &["epoch", "begin", "--recipe", "strict"]]
+    {
+        let place = TestFolder::with(&ready(1, "mine"));
+        assert_eq!(place.run_with_input(&["ingest", "-"], &text).code, 2);
+        place.done(advice);
+        assert_eq!(place.run_with_input(&["ingest", "-"], &text).code, 0, "{advice:?}");
+    }
+    let place = TestFolder::with(&ready(1, "mine"));
+    place.done(&["epoch", "end", "html/3 words2-sqrt/2"]);
+    let refused = place.run_with_input(&["ingest", "-"], &text);
+    assert!(refused.err.contains("has ended") && !refused.err.contains("--begin-epoch"));
+    place.done(&["epoch", "begin", "--recipe", "strict"]);
+    assert_eq!(place.run_with_input(&["ingest", "-"], &text).code, 0);
+    let again = place.run(&["epoch", "begin", "--recipe", "strict"]);
+    assert!(again.code == 0 && again.err.contains("no epoch began"), "{}", again.err);
 }
 
 #[test]

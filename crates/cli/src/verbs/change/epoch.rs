@@ -12,6 +12,7 @@ use simkeep_formats::escape;
 
 use crate::common::CommonArgs;
 use crate::exit::{Exit, VerbError, print_message};
+use crate::input::epochs;
 use crate::input::limit::Limit;
 use crate::input::origin;
 use crate::input::recipe::NamedRecipe;
@@ -156,11 +157,16 @@ impl EpochBeginArgs {
             Role::Both => Options::default().epoch(origin.name()).epoch_bands(epoch_options.bands),
             _ => Options::default(),
         };
-        let store = Store::open_or_create(common.store()?, options)?;
+        let path = common.store()?;
+        let existing = epochs::existing(&path, options.clone())?;
+        let is_known = existing.as_ref().is_some_and(|store| has_epoch(store, &origin.name()));
+        let store = existing.map_or_else(|| Store::open_or_create(path, options), Ok)?;
         let epoch = store.begin_epoch(&origin, epoch_options)?;
         let snapshot = store.snapshot();
-        let in_use = [snapshot.change_epoch(), snapshot.near_epoch()].contains(&epoch);
         store.close()?;
+        if ![snapshot.change_epoch(), snapshot.near_epoch()].contains(&epoch) {
+            return Err(VerbError::Usage(not_in_use(&origin.name())));
+        }
         show(&snapshot, |info| info.epoch == epoch, common.json, output)?;
         if let Some(table) = origin.frequencies() {
             let documents = many(table.documents(), "document", "documents");
@@ -169,12 +175,26 @@ impl EpochBeginArgs {
                 count(table.terms())
             ))?;
         }
-        if !in_use {
-            output
-                .note("the epoch existed already and is not in use: a newer epoch has its role")?;
+        if is_known {
+            output.note("the store had this epoch already, and it is in use; no epoch began")?;
         }
         Ok(Exit::Done)
     }
+}
+
+/// Whether a store has the epoch with this name.
+fn has_epoch(store: &Store, name: &str) -> bool {
+    store.snapshot().epochs().iter().any(|info| info.name == name)
+}
+
+/// The reason why an epoch of the store does not begin again.
+fn not_in_use(name: &str) -> String {
+    format!(
+        "the store has the epoch {} already, and newer epochs have its role, so no epoch began; \
+         end the newer epochs with simkeep epoch end, or begin an epoch of another recipe with \
+         --recipe",
+        escape::escape_untruncated(name)
+    )
 }
 
 /// List pages without a fingerprint in an epoch in use
