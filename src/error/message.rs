@@ -169,8 +169,8 @@ fn locked(f: &mut fmt::Formatter<'_>, location: &str, holder: LockHolder) -> fmt
         LockHolder::ThisProcess => {
             return write!(
                 f,
-                "{location} is already open in this process; use a clone of the open Store, or \
-                 read with a Reader, which works at the same time"
+                "{location} is already open in this process; use the open Store, close it \
+                 first, or read with a Reader, which works at the same time"
             );
         }
         LockHolder::Process(process) => write!(f, "{location} is in use by process {process}")?,
@@ -303,8 +303,8 @@ mod tests {
         vec![
             (
                 locked(LockHolder::ThisProcess),
-                "crawl.simkeep is already open in this process; use a clone of the open Store, or \
-                 read with a Reader, which works at the same time",
+                "crawl.simkeep is already open in this process; use the open Store, close it \
+                 first, or read with a Reader, which works at the same time",
             ),
             (
                 locked(LockHolder::Process(17)),
