@@ -329,8 +329,8 @@ fn without_catalog(disk: &Arc<dyn Disk>, segments: usize) -> Error {
     let files = if segments == 1 { "1 segment file" } else { &format!("{segments} segment files") };
     let why = format!(
         "it has no catalog.redb, but {files}; if this was a store, restore catalog.redb from a \
-         backup, or recover the data of the segments into a new store: simkeep repair --store \
-         STORE --to NEW"
+         backup, or recover the data of the segments into a new store: simkeep repair STORE \
+         --to NEW"
     );
     Error::NotAStore { location: disk.location(), why, found: NotStore::Segments(segments) }
 }

@@ -40,7 +40,7 @@ fn advice(error: &Error) -> Option<&'static str> {
                 Some("name the directory of a store, or make a store with simkeep ingest")
             }
             NotStore::Published => {
-                Some("verbs that read take it as --store, and simkeep load takes it as input")
+                Some("verbs that read take it as their store, and simkeep load takes it as input")
             }
             // The error itself already says what to do.
             _ => None,
@@ -93,7 +93,7 @@ mod tests {
                     found: NotStore::Published,
                 },
                 "crawl is not a simkeep store: it does not exist; verbs that read take it as \
-                 --store, and simkeep load takes it as input",
+                 their store, and simkeep load takes it as input",
             ),
             (
                 Error::NotAStore {

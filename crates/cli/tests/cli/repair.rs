@@ -211,7 +211,7 @@ fn every_verb_suggests_repair_if_the_catalog_is_missing() {
         let ran = place.run_with_input(&args, CRAWL);
         assert_eq!((ran.code, ran.out.as_str()), (5, ""), "{verb}: {}", ran.err);
         let is_right = ran.err.contains("it has no catalog.redb, but 1 segment file;")
-            && ran.err.contains("simkeep repair --store STORE --to NEW");
+            && ran.err.contains("simkeep repair STORE --to NEW");
         assert!(is_right && !ran.err.contains("ingest"), "{verb}: {}", ran.err);
     }
     assert_eq!(files(&place.store()), before);
