@@ -18,7 +18,8 @@ const DAY_MS: i64 = 86_400_000;
 const HALVED: u32 = 64;
 
 /// The message if no value reaches the threshold.
-const TOO_FEW: &str = "; the visits a day do not suffice even for pages that may wait no longer";
+const TOO_FEW: &str =
+    "; so few visits a day do not even suffice for the pages that reach the maximal interval";
 
 /// The explanation of the decision about a page.
 pub(super) struct DecisionExplanation<'a> {
