@@ -311,8 +311,8 @@ impl NearArgs {
         let asked = |fingerprint| NearQuery { fingerprint, epoch: content.epoch, is_brief: false };
         Ok(content.fingerprint.map(asked).ok_or_else(|| {
             format!(
-                "the content of {url} has no fingerprint, for example because it is too short, so \
-                 no page is near it"
+                "the content of {url} has no fingerprint (a redirect, not text, or too short), so no \
+                 page is near it"
             )
         }))
     }
