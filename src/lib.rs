@@ -155,6 +155,7 @@
 //! No feature is on by default.
 //!
 //! - `html`: [`fingerprint`] reduces HTML to its visible text.
+//! - `jiff`: times from and as `jiff::Timestamp`.
 //! - `metrics`: an open store reports its work and the cost of its work to a monitoring system;
 //!   `docs/metrics.md` lists the metrics.
 //! - `internals`: opens parts of `search` and `disk` to the tests and benchmarks of simkeep itself.

@@ -458,10 +458,10 @@ pub struct Page {
     pub contents: Vec<Content>,
     /// The time when the content in force was last seen.
     pub content_seen: Option<Time>,
-    /// The time when the content seen last was last modified, in milliseconds since 1970: the value
-    /// to send as `If-Modified-Since`. The server [reported](crate::Observation::modified) the time
-    /// with that content or later. `None` if no content was ever seen, or the server did not report
-    /// a time since.
+    /// The time when the content seen last was last modified: the value to send as
+    /// `If-Modified-Since`. The server [reported](crate::Observation::modified) the time with that
+    /// content or later. `None` if no content was ever seen, or the server did not report a time
+    /// since.
     pub modified: Option<Time>,
     /// Whether the page is gone.
     pub gone: bool,
