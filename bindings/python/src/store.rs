@@ -24,8 +24,9 @@ mod view;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 use simkeep::Options;
 
 use self::open::{OpenHandle, shown};
@@ -84,6 +85,18 @@ impl Store {
 
 #[pymethods]
 impl Store {
+    /// Raises an error that names the ways to open a store.
+    #[new]
+    #[pyo3(signature = (*_args: "Never", **_options: "Never"))]
+    fn new(
+        _args: &Bound<'_, PyTuple>,
+        _options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<PyClassInitializer<Store>> {
+        let what =
+            "simkeep.Store is not called: use Store.open, Store.create or Store.open_or_create";
+        Err(PyTypeError::new_err(what))
+    }
+
     /// Opens the store in a directory for writing.
     ///
     /// Costs the time to read the journal, at most a second, for any size of the store. Raises

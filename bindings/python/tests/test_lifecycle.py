@@ -26,6 +26,14 @@ def test_store_is_created_and_reopened(path: Path) -> None:
         assert store.epochs()[0].name == f"{simkeep.EXTRACTOR} {simkeep.RECIPE}"
 
 
+def test_store_class_is_not_called(path: Path) -> None:
+    advice = "use Store.open, Store.create or Store.open_or_create"
+    with pytest.raises(TypeError, match=advice):
+        simkeep.Store()
+    with pytest.raises(TypeError, match=advice):
+        simkeep.Store(path)  # type: ignore[arg-type]
+
+
 def test_with_statement_closes_and_propagates_exceptions(path: Path) -> None:
     with pytest.raises(KeyError, match="mine"), simkeep.Store.create(path) as store:
         store.observe(URL, AT, text=TEXT)

@@ -10,6 +10,7 @@ from typing import (
     Final,
     Generic,
     Literal,
+    Never,
     Self,
     SupportsIndex,
     TypeAlias,
@@ -5332,6 +5333,9 @@ class Store(View):
     belongs to the process that opened it; in a forked process every call raises `ForkedError`.
     Close the store, or use it in a `with` statement.
     """
+
+    def __new__(cls, *_args: Never, **_options: Never) -> Self:
+        """Raises an error that names the ways to open a store."""
 
     @property
     def closed(self) -> bool:

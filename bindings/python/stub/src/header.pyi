@@ -10,6 +10,7 @@ from typing import (
     Final,
     Generic,
     Literal,
+    Never,
     Self,
     SupportsIndex,
     TypeAlias,
