@@ -37,7 +37,7 @@ BAD: list[tuple[Call, type[Exception], str]] = [
     (lambda s: s.observe("http://a/\ud800", AT, text=TEXT), simkeep.UrlError, "url has lone surrogates"),
     (lambda s: s.observe("x" * 8193, AT, text=TEXT), simkeep.UrlError, "8193 bytes"),
     (lambda s: s.observe(b"http://a/", AT, text=TEXT), TypeError, "url must be str, not bytes"),
-    (lambda s: s.observe(URL, AT, text=TEXT.encode()), TypeError, "text must be str, not bytes"),
+    (lambda s: s.observe(URL, AT, text=TEXT.encode()), TypeError, "text must be str, not bytes; .*html="),
     (lambda s: s.observe(URL, AT, html=7), TypeError, "html must be bytes or str, not int"),
     (lambda s: s.observe(URL, AT, html="<p>", encoding="utf-8"), TypeError, "encoding is only for html that is bytes"),
     (lambda s: s.observe(URL, AT, text=TEXT, encoding="utf-8"), TypeError, "encoding is only for html that is bytes"),

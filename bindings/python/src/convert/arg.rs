@@ -287,6 +287,10 @@ pub(crate) fn text<'a>(arg: Arg, given: &'a Bound<'_, PyAny>) -> PyResult<&'a st
 /// Converts the text of a page, with each lone surrogate replaced by U+FFFD, as in the tool's JSON
 /// input. Texts that were cut in the middle of a character have lone surrogates.
 pub(crate) fn content<'a>(arg: Arg, given: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, str>> {
+    if given.is_instance_of::<PyBytes>() {
+        let advice = "decode the bytes of a text, and pass the bytes of HTML as html=";
+        return Err(PyTypeError::new_err(format!("{arg} must be str, not bytes; {advice}")));
+    }
     let text = given.cast::<PyString>().map_err(|_| arg.type_error("str", given))?;
     if let Ok(text) = text.to_str() {
         return Ok(Cow::Borrowed(text));
