@@ -60,6 +60,7 @@ def test_diff_lists_pages_whose_version_in_force_changed(tmp_path: Path) -> None
         assert list(one.diff_exact(one)) == []
         # The same difference between two times of one store.
         assert list(other.diff_since(AT + 59 * DAY, AT + 999 * DAY)) == found
+        assert list(other.diff_since(AT + 59 * DAY)) == found
         assert list(other.diff_since(AT + 59 * DAY, AT + 59 * DAY)) == []
 
         exact = list(other.diff_exact(one))

@@ -33,22 +33,23 @@ impl View {
     }
 
     /// The changes of the pages under a prefix, or of all pages, from one time to another,
-    /// inclusive.
+    /// inclusive. Without `until`, the later time is the last visit.
     ///
     /// Compares like `diff`, by the visits up to each time. Reads all pages once, lazily.
     #[pyo3(signature = (
-        since: "Time", until: "Time", under: "str | None" = None
+        since: "Time", until: "Time | None" = None, under: "str | None" = None
     ) -> "Diff[Difference]")]
     fn diff_since<'py>(
         &self,
         py: Python<'py>,
         since: &Bound<'py, PyAny>,
-        until: &Bound<'py, PyAny>,
+        until: Option<&Bound<'py, PyAny>>,
         under: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Py<Diff>> {
         let now = self.now(py)?;
         let since = arg::time(Arg::new("since"), since)?;
-        let until = arg::time(Arg::new("until"), until)?;
+        let until = optional(until, |until| arg::time(Arg::new("until"), until))?;
+        let until = until.unwrap_or(simkeep::Time::MAX);
         let under = optional(under, |under| arg::prefix(Arg::new("under"), under))?;
         let diff = py.detach(|| query::Diff::between(&now, since, until, under.as_ref()));
         Diff::inexact(py, Ok(diff), self.birth())
