@@ -43,6 +43,7 @@ def test_plan_spends_the_given_visits_per_day(store: simkeep.Store) -> None:
     assert all(one.due is None and one.every is None for one in store.due(now, None))
     assert store.lease_due(now + 30 * DAY, 1, 60, plan=plan)[0].due is not None
     assert store.plan(now, 5.0, under="example.org").pages == 0
+    assert store.plan(now).per_day == store.pace(now)
     assert store.plan(now, 5.0, policy="harmonic").threshold != plan.threshold
 
 
@@ -102,6 +103,7 @@ def test_learned_rates_are_reported_and_used(store: simkeep.Store) -> None:
     [
         (lambda s: s.plan("now", 1), TypeError, "now must be an aware datetime"),
         (lambda s: s.plan(AT, "1"), TypeError, "per_day must be a number, not str"),
+        (lambda s: s.plan(AT), simkeep.InvalidOptionError, "per_day must be a positive number"),
         (lambda s: s.plan(AT, 0), simkeep.InvalidOptionError, "per_day must be a positive number"),
         (lambda s: s.plan(AT, math.inf), simkeep.InvalidOptionError, "per_day"),
         (lambda s: s.plan(AT, 1, budget=3), TypeError, "there is no keyword budget"),

@@ -50,25 +50,31 @@ impl View {
 
     /// Plans the use of a number of visits a day in the long run.
     ///
+    /// Without `per_day`, the plan uses the recent number of visits a day, as `pace` returns it.
+    ///
     /// Computes the value threshold for a visit, and the resulting freshness. Uses `policy`,
     /// `under`, `rules`, `largest_interval` and `learned`; the other keywords of `due` are ignored.
     /// Passed to `due`, `lease_due` or `decide`, a plan adds due times to decisions.
     ///
     /// Reads 28 bytes for each page, or for a sample of a million pages in larger stores. Takes up
     /// to a second and 100 MB. Raises `InvalidOptionError` unless `per_day` is positive and finite.
-    #[pyo3(signature = (now: "Time", per_day: "float", **like: "Unpack[_types.Due]"))]
+    #[pyo3(signature = (now: "Time", per_day: "float | None" = None, **like: "Unpack[_types.Due]"))]
     fn plan<'py>(
         &self,
         py: Python<'py>,
         now: &Bound<'py, PyAny>,
-        per_day: &Bound<'py, PyAny>,
+        per_day: Option<&Bound<'py, PyAny>>,
         like: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Plan> {
         let snapshot = self.now(py)?;
         let asked = Due::new(arg::time(Arg::new("now"), now)?, 0);
-        let per_day = arg::float(Arg::new("per_day"), per_day)?;
+        let per_day = optional(per_day, |per_day| arg::float(Arg::new("per_day"), per_day))?;
         let asked = due::with(py, asked, like)?;
-        run_uncancellable(py, move || simkeep::due::Plan::of(&snapshot, &asked, per_day)).map(Plan)
+        run_uncancellable(py, move || {
+            let per_day = per_day.map_or_else(|| asked.pace(&snapshot), Ok)?;
+            simkeep::due::Plan::of(&snapshot, &asked, per_day)
+        })
+        .map(Plan)
     }
 
     /// The decision about a page by a plan; `None` for an unknown page.
