@@ -22,8 +22,8 @@ macro_rules! options_prose {
 - `seal_after`: the longest time before they are sealed (5 minutes).
 - `merge_fanout`: the number of similar-sized segments that are merged into one (8).
 - `background`: whether to seal and merge in the background (yes).
-- `epoch`: the name of the epoch that a new store begins with: by default the default recipe,
-  of texts that this package extracts from HTML, as the tool has it.
+- `epoch`: the name of the first epoch of a new store: by default the default recipe, of texts
+  that simkeep extracts from HTML, as in Rust, C and the tool.
 - `epoch_bands`: the largest distances of minor and of moderate changes in that epoch.
 - `file_mode`: permissions of the files of a new store (0o600).
 - `epoch_visits`: the number of visits in an epoch after which a new one is recommended
