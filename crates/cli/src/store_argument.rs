@@ -48,9 +48,15 @@ pub(crate) fn insert_store_option(
     let is_named = is_set || line.names_store;
     let compares_stores = line.verb == ["diff"] && !line.has_since;
     let takes_stores = line.verb.first().is_some_and(|verb| OF_STORES.contains(verb));
+    // The first of several arguments of these verbs is not their input or their backup.
+    let is_input = match line.verb.first() {
+        Some(&("backup" | "ingest")) => line.arguments == 1,
+        Some(&"diff") => compares_stores,
+        _ => takes_stores,
+    };
     if is_named
         && uses(&line.verb)
-        && !takes_stores
+        && !is_input
         && let Some(first) = line.first.and_then(|at| words.get(at))
         && common::is_read(Path::new(first))
     {
@@ -96,6 +102,11 @@ pub(crate) fn verb_of<'a>(command: &'a Command, words: &[OsString]) -> Vec<&'a s
     CommandLine::read(command, words).verb
 }
 
+/// The index of the first positional argument of a command line.
+pub(crate) fn first_argument(command: &Command, words: &[OsString]) -> Option<usize> {
+    CommandLine::read(command, words).first
+}
+
 /// Whether a word is a URL, a fingerprint or a file, and therefore not the directory of a store.
 fn is_no_store(word: &OsStr) -> bool {
     let text = word.to_string_lossy();
@@ -110,7 +121,8 @@ struct CommandLine<'a> {
     has_since: bool,
     /// Whether the verb takes positional arguments besides the store.
     takes_arguments: bool,
-    /// The index of the verb's first positional argument.
+    /// The number of positional arguments, and the index of the first one.
+    arguments: usize,
     first: Option<usize>,
     /// Whether `--` immediately precedes that argument.
     is_behind_dashes: bool,
@@ -125,6 +137,7 @@ impl<'a> CommandLine<'a> {
             let option = match text.strip_prefix("--") {
                 Some("") => {
                     line.is_behind_dashes = line.first.is_none();
+                    line.arguments += words.len();
                     line.first = line.first.or(words.next().map(|(index, _)| index));
                     break;
                 }
@@ -143,7 +156,10 @@ impl<'a> CommandLine<'a> {
                             command = verb;
                             line.verb.push(verb.get_name());
                         }
-                        None => line.first = line.first.or(Some(index)),
+                        None => {
+                            line.arguments += 1;
+                            line.first = line.first.or(Some(index));
+                        }
                     }
                     continue;
                 }

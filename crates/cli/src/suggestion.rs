@@ -7,7 +7,7 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::common::{is_read, of_environment, quoted, store_name};
-use crate::store_argument::verb_of;
+use crate::store_argument::{first_argument, verb_of};
 
 /// Other words for verbs.
 const VERBS: &[(&str, &str)] = &[
@@ -97,7 +97,9 @@ pub(crate) fn hint(root: &Command, words: &[OsString], error: &clap::Error) -> O
     *line.first_mut()? = "simkeep".to_owned();
     let verb = verb_of(root, words);
     let hint = match error.kind() {
-        ErrorKind::WrongNumberOfValues if verb == ["diff"] => one_store(&line),
+        ErrorKind::WrongNumberOfValues if verb == ["diff"] => {
+            one_store(line.get(first_argument(root, words)?)?)
+        }
         ErrorKind::InvalidSubcommand => wrong_verb(root, &line, error),
         ErrorKind::UnknownArgument => wrong_argument(root, &verb, &line, error),
         ErrorKind::ArgumentConflict if verb == ["inspect"] => wrong_order(root, &line),
@@ -122,8 +124,7 @@ fn help_of(verb: &[&str]) -> String {
 }
 
 /// For `diff` with one store: it compares two, or two times.
-fn one_store(line: &[String]) -> Option<String> {
-    let store = line.last().filter(|last| !last.starts_with('-'))?;
+fn one_store(store: &str) -> Option<String> {
     let store = quoted(store.as_ref());
     Some(format!(
         "Write: simkeep diff {store} --since 3d, or name two stores: simkeep diff OLDER {store}"

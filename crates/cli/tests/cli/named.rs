@@ -51,6 +51,9 @@ fn store_is_named_by_option_or_first_argument() {
         &["inspect", "store"],
         &["scan", "store"],
         &["forget", "store"],
+        &["backup", "store", "other"],
+        &["ingest", "store", "crawl.jsonl"],
+        &["diff", "store", "--since", "2000-01-01"],
     ] {
         let both = place.run(args);
         let expected = format!("simkeep: {why}\n");

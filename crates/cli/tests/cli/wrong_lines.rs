@@ -46,6 +46,10 @@ fn wrong_command_line_suggests_the_right_one() {
         ("backup store --to=saved", "Write: simkeep backup store saved"),
         ("history store --url u", "Write: simkeep history store u"),
         ("diff store", "Write: simkeep diff store --since 3d, or name two stores"),
+        (
+            "diff store --under example.com",
+            "Write: simkeep diff store --since 3d, or name two stores",
+        ),
         ("near store 0123456789abcdef -k -1", "-1 is not in 0..=64"),
         ("dedup store --resemblance 2", "write a number from 0 to 1, such as 0.8"),
         ("dedup store --sample x", "write a whole number"),
