@@ -249,6 +249,9 @@ fn unsealed_store_without_its_header_is_saved_whole() {
     let is_named = ran.out.contains("lost in catalog.redb, operations 1 to ")
         && ran.out.contains("damaged: 1 frame of the journal");
     assert!(ran.code == 4 && is_named, "{}{}", ran.out, ran.err);
+    assert!(
+        ran.out.contains("\nlost: at most ") && ran.out.ends_with(" operations of the journal\n")
+    );
     let ran = place.run(&["repair", "--to", "other", "--json"]);
     let repaired = &ran.objects()[0];
     assert_eq!((ran.code, &repaired["damaged_frames"]), (4, &1.into()), "{repaired}");

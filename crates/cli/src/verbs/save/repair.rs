@@ -198,19 +198,26 @@ fn summary(repaired: &Repaired) -> Vec<String> {
             [one] => format!("all pages and visits in {}", one.file),
             more => format!("all pages and visits in {} segments", count(more.len() as u64)),
         };
-        let operations = segments.iter().map(|loss| match loss.operations? {
-            (first, Some(last)) => Some(last - first + 1),
-            (_, None) => None,
-        });
-        let most = operations.sum::<Option<u64>>();
-        let most = most.map(|most| many(most, "operation", "operations"));
+        let most = most_operations(&segments);
         let most = most.map_or("an unknown number".to_owned(), |most| format!("at most {most}"));
         parts.push(format!("{all} ({most})"));
     }
     if !journal.is_empty() {
-        parts.push("the operations above, with an unknown number of pages and visits".to_owned());
+        parts.push(match most_operations(&journal) {
+            Some(most) => format!("at most {most} of the journal"),
+            None => "the operations above, with an unknown number of pages and visits".to_owned(),
+        });
     }
     parts
+}
+
+/// The maximum number of operations in some losses, if it is known.
+fn most_operations(losses: &[&Loss]) -> Option<String> {
+    let operations = losses.iter().map(|loss| match loss.operations? {
+        (first, Some(last)) => Some(last - first + 1),
+        (_, None) => None,
+    });
+    operations.sum::<Option<u64>>().map(|most| many(most, "operation", "operations"))
 }
 
 fn lost(loss: &Loss) -> String {
