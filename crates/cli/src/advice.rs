@@ -25,7 +25,7 @@ fn in_use(location: &str, holder: LockHolder) -> String {
         _ => "another process".to_owned(),
     };
     format!(
-        "{holder} is writing to {location}; wait until it ends; verbs that only read, such as \
+        "{holder} is still writing to {location}; wait until it ends; verbs that only read, such as \
          near and export, work meanwhile"
     )
 }
@@ -153,7 +153,7 @@ mod tests {
             ),
             (
                 Error::Locked { location: "crawl".into(), holder: LockHolder::Process(7) },
-                "process 7 is writing to crawl; wait until it ends; verbs that only read, such as near \
+                "process 7 is still writing to crawl; wait until it ends; verbs that only read, such as near \
                  and export, work meanwhile",
             ),
             (

@@ -491,7 +491,7 @@ fn missing_or_locked_store_is_reported() {
     for args in [&["ingest", "-"][..], &["forget", "https://example.com/"]] {
         let ran = place.run_with_input(args, "");
         assert_eq!(ran.code, 5);
-        assert!(ran.err.contains("is writing to"), "{}", ran.err);
+        assert!(ran.err.contains("is still writing to"), "{}", ran.err);
     }
     drop(store);
 }
