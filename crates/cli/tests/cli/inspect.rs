@@ -21,6 +21,7 @@ fn overview_shows_contents_and_space() {
     assert!(lines.contains("5    different fingerprints\n"), "{lines}");
     assert!(lines.contains("\n  hosts                          example.com ~50 %"), "{lines}");
     assert!(lines.contains("\n    histories "), "{lines}");
+    assert!(lines.contains(" bytes a visit, mostly of the catalog;"), "{lines}");
     assert!(lines.contains("\nsegment 1  0  1 to "), "{lines}");
     // Named by itself as well.
     let store = place.store().to_string_lossy().into_owned();
@@ -116,7 +117,10 @@ fn pages_of_a_host_are_counted() {
     let site = place.run(&["inspect", "host", "example.com", "--json"]).objects().remove(0);
     assert_eq!((&site["copies_within"], &site["copies_elsewhere"]), (&2.into(), &2.into()));
     let lines = place.done(&["inspect", "host", "example.com"]);
-    assert!(lines.contains("\n  pages                     4    in force 3 · gone 1\n"), "{lines}");
+    assert!(
+        lines.contains("\n  pages                     4    in force 3 · gone 1\n"),
+        "{lines}"
+    );
     assert_eq!(place.run(&["inspect", "host", "example.edu"]).code, 1);
 }
 

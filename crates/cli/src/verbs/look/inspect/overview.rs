@@ -134,8 +134,7 @@ fn fingerprints(overview: &Overview, census: Option<&Census>) -> (String, String
 fn print_space(overview: &Overview, catalog: u64, output: &mut Output) -> Result<(), VerbError> {
     let segments: u64 = overview.segments.iter().map(|segment| segment.bytes).sum();
     let all = segments + catalog;
-    let per_visit = words::amount(all as f64 / overview.visits.max(1) as f64);
-    print_figure("space", &bytes(all), &format!("{per_visit} bytes a visit"), output)?;
+    print_figure("space", &bytes(all), &per_visit(all, catalog, overview.visits), output)?;
     let parts = overview.space.iter().map(|space| (space.of.name(), space.bytes));
     for (name, part) in parts.chain([("catalog", catalog)]).filter(|(_, part)| *part > 0) {
         let share = part as f64 / all.max(1) as f64;
@@ -144,6 +143,22 @@ fn print_space(overview: &Overview, catalog: u64, output: &mut Output) -> Result
         print_figure(&format!("  {name}"), &bytes(part), &shown, output)?;
     }
     Ok(())
+}
+
+/// The number of bytes of a visit. In a small store most of them are of the catalog.
+fn per_visit(all: u64, catalog: u64, visits: u64) -> String {
+    if visits == 0 {
+        return String::new();
+    }
+    let each = all as f64 / visits as f64;
+    let each = match each < 100.0 {
+        true => words::amount(each),
+        false => count(each.round() as u64),
+    };
+    match catalog > all / 2 {
+        true => format!("{each} bytes a visit, mostly of the catalog; a large store has about 100"),
+        false => format!("{each} bytes a visit"),
+    }
 }
 
 fn print_segments(
