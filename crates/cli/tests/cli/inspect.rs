@@ -14,7 +14,7 @@ fn sealed() -> TestFolder {
 fn overview_shows_contents_and_space() {
     let place = sealed();
     let lines = place.done(&["inspect"]);
-    let pages = "4    in force 3 · gone 1 · never had content 0\n";
+    let pages = "4    with content 3 · gone 1 · never had content 0\n";
     assert!(lines.contains(&format!("\n  pages                     {pages}")), "{lines}");
     let visits = "10    2.50 a page, 2024-01-01 00:00 to 2024-01-06 00:00 (UTC)\n";
     assert!(lines.contains(&format!("\n  visits                   {visits}")), "{lines}");
@@ -47,7 +47,7 @@ fn overview_shows_contents_and_space() {
 fn deep_overview_shows_more() {
     let place = sealed();
     let lines = place.done(&["inspect", "--deep"]);
-    assert!(lines.contains("    in force 3 · gone 1 · never had content 0\n"), "{lines}");
+    assert!(lines.contains("    with content 3 · gone 1 · never had content 0\n"), "{lines}");
     assert!(lines.contains(", 2024-01-01 00:00 to 2024-01-06 00:00 (UTC)\n"), "{lines}");
     assert!(lines.contains("\n2  8  1  1  example.com\n"), "{lines}");
     let census = place.run(&["inspect", "--deep", "--json"]).objects().remove(0)["census"].take();
@@ -66,7 +66,7 @@ fn page_is_shown_by_its_versions() {
     let expected = "\
 https://example.com/terms
   com,example)/terms · segment 1 (6 entries in 96 bytes)
-  in force: version 3, since 2024-01-04 00:00, seen 2 times, last seen 2024-01-05 00:00; last visited 2024-01-06 00:00 (UTC)
+  current version: 3, since 2024-01-04 00:00, seen 2 times, last seen 2024-01-05 00:00; last visited 2024-01-06 00:00 (UTC)
 1  2024-01-01 00:00  2024-01-02 00:00  2  00010203  00000000000000ff     e  new
 2  2024-01-03 00:00  2024-01-03 00:00  1  ff010203  ···············0  4  e  changed, bits 0 1 2 3
 3  2024-01-04 00:00  2024-01-05 00:00  2  00010203  ···············f  4  e  back to 1, bits 0 1 2 3
@@ -118,7 +118,7 @@ fn pages_of_a_host_are_counted() {
     assert_eq!((&site["copies_within"], &site["copies_elsewhere"]), (&2.into(), &2.into()));
     let lines = place.done(&["inspect", "host", "example.com"]);
     assert!(
-        lines.contains("\n  pages                     4    in force 3 · gone 1\n"),
+        lines.contains("\n  pages                     4    with content 3 · gone 1\n"),
         "{lines}"
     );
     assert_eq!(place.run(&["inspect", "host", "example.edu"]).code, 1);
@@ -196,7 +196,7 @@ fn overview_names_damage_and_shows_the_rest() {
     let ran = place.run(&["inspect"]);
     assert_eq!(ran.code, 4);
     assert!(ran.out.contains(".seg is damaged at byte"), "{}", ran.out);
-    assert!(ran.out.contains("\n  pages                     4    in force 3"), "{}", ran.out);
+    assert!(ran.out.contains("\n  pages                     4    with content 3"), "{}", ran.out);
     assert_eq!(place.run(&["inspect", "page", TERMS]).code, 4);
     assert_eq!(
         place.done(&["inspect", "segment", "1"]).lines().next().unwrap().get(..10),

@@ -150,7 +150,7 @@ impl HistoryArgs {
                 visit.is_some_and(|v| v.time == found.time && v.seen.content().is_some())
             };
             let Some(at) = history.iter().rposition(found_it) else {
-                let what = "a bug in simkeep: the version in force is not in the page's history";
+                let what = "a bug in simkeep: the current version is not in the page's history";
                 return Err(VerbError::Other(what.to_owned()));
             };
             history = vec![history.swap_remove(at)];

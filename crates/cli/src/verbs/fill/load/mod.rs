@@ -45,7 +45,7 @@ pub(crate) use summary::LoadResult;
 ///
 /// Reads what `ingest` reads, and other stores. Makes the store if it does not exist. A run that
 /// fails or is killed leaves the store as it was. Other programs may read the store meanwhile. With
-/// ready-made fingerprints it takes about a third of the time of `ingest`, with texts of 60 words
+/// fingerprints in the input it takes about a third of the time of `ingest`, with texts of 60 words
 /// two thirds.
 #[derive(Args)]
 #[command(after_long_help = r#"Examples:

@@ -217,7 +217,8 @@ impl InspectedSite<'_> {
             let all = many(counts.comparisons, "comparison", "comparisons");
             format!("{} % of {all}", words::amount(share))
         };
-        let states = format!("in force {} · gone {}", count(counts.in_force), count(counts.gone));
+        let states =
+            format!("with content {} · gone {}", count(counts.in_force), count(counts.gone));
         let changes = format!("more than minor: {}", of_compared(counts.changes));
         let returns = format!("to an earlier version: {}", of_compared(counts.returns));
         let different = counts.fingerprints.len() as u64;

@@ -81,7 +81,7 @@ fn print_visits(
     let per_page = overview.visits as f64 / overview.pages.max(1) as f64;
     let states = [overview.in_force, overview.gone, overview.never].map(count);
     let [in_force, gone, never] = states;
-    let states = format!("in force {in_force} · gone {gone} · never had content {never}");
+    let states = format!("with content {in_force} · gone {gone} · never had content {never}");
     print_figure("pages", &count(overview.pages), &states, output)?;
     let ends = match census {
         Some(census) => census.first.zip(census.last),

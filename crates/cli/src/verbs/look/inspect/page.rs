@@ -98,7 +98,7 @@ fn in_force(trace: &Trace, versions: &[Version], clock: &TimeFormat) -> String {
     let since = clock.show(version.visit.time);
     let seen = many(version.visits, "time", "times");
     clock.heading(&format!(
-        "in force: version {number}, since {since}, seen {seen}, last seen {}; last visited {last}",
+        "current version: {number}, since {since}, seen {seen}, last seen {}; last visited {last}",
         clock.show(version.last)
     ))
 }

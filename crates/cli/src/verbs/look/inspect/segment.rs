@@ -99,7 +99,7 @@ fn print(
             "pages",
             segment.pages,
             format!(
-                "changes the pages of the store by {page_delta:+}, in force by {in_force:+}, gone by {gone:+}"
+                "changes the pages of the store by {page_delta:+}, with content by {in_force:+}, gone by {gone:+}"
             ),
         ),
         (

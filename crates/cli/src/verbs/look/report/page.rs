@@ -90,7 +90,7 @@ fn numbers(facts: &ReportFacts) -> Markup {
     let segments: u64 = facts.overview.segments.iter().map(|segment| segment.bytes).sum();
     let numbers = [
         ("pages", count(census.pages)),
-        ("in force", count(census.in_force)),
+        ("with content", count(census.in_force)),
         ("gone", count(census.gone)),
         ("visits", count(census.visits)),
         ("hosts", count(census.hosts)),
