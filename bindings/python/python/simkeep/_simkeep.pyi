@@ -2686,7 +2686,7 @@ class GenerationInfo:
 
     @property
     def store(self) -> int:
-        """The number of the store."""
+        """The identifier of the store."""
 
     @property
     def written(self) -> datetime:
@@ -5576,8 +5576,8 @@ class Store(View):
         - `seal_after`: the longest time before they are sealed (5 minutes).
         - `merge_fanout`: the number of similar-sized segments that are merged into one (8).
         - `background`: whether to seal and merge in the background (yes).
-        - `epoch`: the name of the epoch that a new store begins with: by default the default recipe,
-          of texts that this package extracts from HTML, as the tool has it.
+        - `epoch`: the name of the first epoch of a new store: by default the default recipe, of texts
+          that simkeep extracts from HTML, as in Rust, C and the tool.
         - `epoch_bands`: the largest distances of minor and of moderate changes in that epoch.
         - `file_mode`: permissions of the files of a new store (0o600).
         - `epoch_visits`: the number of visits in an epoch after which a new one is recommended
@@ -6316,9 +6316,11 @@ class View:
         Reads both stores once, lazily.
         """
 
-    def diff_since(self, since: Time, until: Time, under: str | None = None) -> Diff[Difference]:
+    def diff_since(
+        self, since: Time, until: Time | None = None, under: str | None = None
+    ) -> Diff[Difference]:
         """The changes of the pages under a prefix, or of all pages, from one time to another,
-        inclusive.
+        inclusive. Without `until`, the later time is the last visit.
 
         Compares like `diff`, by the visits up to each time. Reads all pages once, lazily.
         """
@@ -6668,8 +6670,10 @@ class View:
         the iterator is closed.
         """
 
-    def plan(self, now: Time, per_day: float, **like: Unpack[_types.Due]) -> Plan:
+    def plan(self, now: Time, per_day: float | None = None, **like: Unpack[_types.Due]) -> Plan:
         """Plans the use of a number of visits a day in the long run.
+
+        Without `per_day`, the plan uses the recent number of visits a day, as `pace` returns it.
 
         Computes the value threshold for a visit, and the resulting freshness. Uses `policy`,
         `under`, `rules`, `largest_interval` and `learned`; the other keywords of `due` are ignored.
