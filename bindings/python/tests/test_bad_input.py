@@ -23,7 +23,7 @@ BAD: list[tuple[Call, type[Exception], str]] = [
     (lambda s: s.observe(URL, 2**70, text=TEXT), simkeep.TimeError, "at is outside the years 1 to 9999"),
     (lambda s: s.observe(URL, 253402300800000, text=TEXT), simkeep.TimeError, "at is outside"),
     (lambda s: s.observe(URL, 1_700_000_000, text=TEXT), simkeep.TimeError, "at is .*, which looks like seconds"),
-    (lambda s: s.observe(URL, AT, text=TEXT, modified=1_700_000_000), simkeep.TimeError, "modified looks like"),
+    (lambda s: s.observe(URL, AT, text=TEXT, modified=1_700_000_000), simkeep.TimeError, "modified is 1700000000, which looks like"),
     (lambda s: s.as_of(URL, 1_700_000_000), simkeep.TimeError, "at is 1700000000, which looks like seconds"),
     (lambda s: s.observe(URL, AT, text=TEXT, modified=datetime(2024, 5, 1)), ValueError, "modified is"),
     # URLs and texts.

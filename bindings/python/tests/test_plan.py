@@ -125,7 +125,7 @@ def test_learned_rates_are_reported_and_used(store: simkeep.Store) -> None:
         (lambda s: s.due(AT, 1, hints=5), TypeError, "hints must be Hints, not int"),
         (lambda s: s.due(AT, 1, plan=5), TypeError, "plan must be a Plan, not int"),
         (lambda s: s.due(AT, 1, learned=5), TypeError, "learned must be LearnedPriors, not int"),
-        (lambda s: s.due(AT, 1, plan=s.plan(AT, 1), learned=s.learn()), TypeError, "exclude each other"),
+        (lambda s: s.due(AT, 1, plan=s.plan(AT, 1), learned=s.learn()), TypeError, "give either plan= or learned="),
         (lambda s: s.pace("now"), TypeError, "now must be an aware datetime"),
         (lambda s: s.pace(AT, under=7), TypeError, "under must be str"),
     ],
