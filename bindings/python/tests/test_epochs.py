@@ -127,3 +127,37 @@ def test_abandoned_counter_leaves_no_file(tmp_path: Path) -> None:
     with FrequencyCounter(tmp_path / "crawl.df") as counter:
         counter.add(TEXT)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_fingerprints_of_another_recipe_are_rejected(tmp_path: Path) -> None:
+    texts = [TEXT, OTHER, "too short"]
+    other = simkeep.fingerprint_batch(texts)
+    assert other.recipe == simkeep.RECIPE and repr(other) == f"<simkeep.Fingerprints of 3 by {simkeep.RECIPE}>"
+    with FrequencyCounter(tmp_path / "words.df", "words-idf") as counter:
+        for text in texts:
+            counter.add(text)
+        table = counter.freeze()
+    for origin in (simkeep.Origin("near"), simkeep.Origin("words-idf", table=table, extractor="mine/1")):
+        rows = [simkeep.Observation(URL, AT, text=TEXT)]
+        store, _ = simkeep.Store.create_from(tmp_path / origin.recipe.replace("/", "-"), rows, origin=origin)
+        with store:
+            message = rf"the recipe {simkeep.RECIPE}, but epoch 0 of the store is .*{origin.recipe}.*store\.origin\(0\)"
+            with pytest.raises(simkeep.EpochError, match=message):
+                store.near_batch(other, k=3)
+            with pytest.raises(simkeep.EpochError, match=message):
+                store.pairs_with(other, 3)
+            with pytest.raises(simkeep.EpochError, match=message):
+                store.snapshot().near_batch(other, k=3, epoch=0)
+            prints = simkeep.fingerprint_batch(texts, recipe=origin)
+            assert [len(found) for found in store.near_batch(prints, k=3)] == [1, 0, 0]
+            assert list(store.pairs_with(prints, 0)) == []
+            assert simkeep.Fingerprinter(store.origin(0)).of_page(TEXT) == prints[0]
+            # Without their recipe, fingerprints are compared as they are.
+            assert [len(found) for found in store.near_batch(list(other), k=0)] == [0, 0, 0]
+            mine = store.register_epoch("mine/2", role="near")
+            store.observe(URL, AT + DAY, fingerprint=other[0], epoch=mine)
+            assert [len(found) for found in store.near_batch(other, k=3)] == [1, 0, 0]
+    with pytest.raises(TypeError, match="an Origin has its own table"):
+        simkeep.Fingerprinter(simkeep.Origin(), table=table)
+    with pytest.raises(TypeError, match="recipe must be an Origin or the name of a recipe, not int"):
+        simkeep.fingerprint_batch(texts, recipe=7)  # type: ignore[arg-type]

@@ -26,12 +26,18 @@ const BYTES: usize = 4 << 20;
 ///
 /// As Arrow data, the result is a table with the column `fingerprint`.
 #[pyclass(frozen, sequence, module = "simkeep")]
-pub(crate) struct Fingerprints(Vec<Option<u64>>);
+pub(crate) struct Fingerprints {
+    pub(crate) prints: Vec<Option<u64>>,
+    /// The name of the recipe.
+    recipe: String,
+    /// The end of the name of each epoch with these fingerprints.
+    pub(crate) epoch_name_end: String,
+}
 
 #[pymethods]
 impl Fingerprints {
     fn __len__(&self) -> usize {
-        self.0.len()
+        self.prints.len()
     }
 
     fn __iter__(slf: &Bound<'_, Self>) -> PyResult<Iter<Option<u64>>> {
@@ -42,7 +48,13 @@ impl Fingerprints {
         &self,
         index: &Bound<'_, PyAny>,
     ) -> PyResult<GetItemResult<Option<u64>, Vec<Option<u64>>>> {
-        sequence::item(index, &self.0, |print| Ok(*print))
+        sequence::item(index, &self.prints, |print| Ok(*print))
+    }
+
+    /// The name of the recipe that made the fingerprints.
+    #[getter]
+    fn recipe(&self) -> &str {
+        &self.recipe
     }
 
     /// The column `fingerprint`. With `signed=True` the type of the column is `int64`, bit for bit.
@@ -50,7 +62,7 @@ impl Fingerprints {
     fn batches(&self, py: Python<'_>, signed: bool) -> PyResult<Batches> {
         Batches::whole(py.detach(|| {
             columns! {
-                for print in &self.0, signed;
+                for print in &self.prints, signed;
                 fingerprint: Option<Bits> = *print,
             }
         }))
@@ -68,7 +80,7 @@ impl Fingerprints {
     }
 
     fn __repr__(&self) -> String {
-        format!("<simkeep.Fingerprints of {}>", self.0.len())
+        format!("<simkeep.Fingerprints of {} by {}>", self.prints.len(), self.recipe)
     }
 }
 
@@ -76,10 +88,14 @@ impl Fingerprints {
 ///
 /// The texts may come from an iterable of `str`, or from a column of strings with
 /// `__arrow_c_stream__`. The texts are copied. Runs on all cores. Ctrl-C ends the call.
+///
+/// To compare the fingerprints with the fingerprints of a store, use the store's recipe:
+/// `recipe=store.origin(store.near_epoch)`. `near_batch` and `pairs_with` raise `EpochError` for
+/// fingerprints of another recipe.
 #[pyfunction]
 #[pyo3(signature = (
-    texts: "Iterable[str] | _types.ArrowStream | _types.ArrowArray", *, recipe: "str | None" = None,
-    table=None
+    texts: "Iterable[str] | _types.ArrowStream | _types.ArrowArray", *,
+    recipe: "str | Origin | None" = None, table=None
 ))]
 pub(crate) fn fingerprint_batch<'py>(
     py: Python<'py>,
@@ -103,7 +119,8 @@ pub(crate) fn fingerprint_batch<'py>(
         py.check_signals()?;
         rest = then;
     }
-    Ok(Fingerprints(prints))
+    let (recipe, epoch_name_end) = (maker.recipe(), maker.epoch_name_end());
+    Ok(Fingerprints { prints, recipe, epoch_name_end })
 }
 
 /// Copies the texts.

@@ -5,8 +5,11 @@ use pyo3::buffer::{PyBuffer, PyUntypedBuffer};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
+use simkeep::{Epoch, Snapshot};
 
 use crate::convert::arg::{self, Arg};
+use crate::convert::error::of_class;
+use crate::fingerprint::batch::Fingerprints;
 use crate::streams::arrow::{self, ArrowChunks};
 use crate::streams::column::{ImportedColumn, only_column};
 
@@ -21,17 +24,20 @@ pub(crate) struct FingerprintInput {
     positions: Option<Vec<usize>>,
     /// The number of inputs, nulls included.
     pub(crate) given: usize,
+    /// The end of the name of each epoch with these fingerprints, if their recipe is known.
+    epoch_name_end: Option<String>,
 }
 
 impl From<Vec<u64>> for FingerprintInput {
     fn from(bits: Vec<u64>) -> FingerprintInput {
-        FingerprintInput { given: bits.len(), bits, positions: None }
+        FingerprintInput { given: bits.len(), bits, positions: None, epoch_name_end: None }
     }
 }
 
 impl FingerprintInput {
     fn with_capacity(capacity: usize) -> FingerprintInput {
-        FingerprintInput { bits: Vec::with_capacity(capacity), positions: None, given: 0 }
+        let bits = Vec::with_capacity(capacity);
+        FingerprintInput { bits, positions: None, given: 0, epoch_name_end: None }
     }
 
     fn push(&mut self, fingerprint: Option<u64>) {
@@ -59,6 +65,33 @@ impl FingerprintInput {
         let of = |all: &Vec<usize>| all.partition_point(|one| *one < position);
         self.positions.as_ref().map_or(position, of)
     }
+
+    /// Checks that the fingerprints have the recipe of a searched epoch, as far as both are known.
+    /// The default is the epoch of near-duplicates.
+    pub(crate) fn check_recipe(
+        &self,
+        py: Python<'_>,
+        snapshot: &Snapshot,
+        epoch: Option<Epoch>,
+    ) -> PyResult<()> {
+        let epoch = epoch.unwrap_or_else(|| snapshot.near_epoch());
+        let info = snapshot.epochs().iter().find(|info| info.epoch == epoch);
+        let (Some(end), Some(info)) = (&self.epoch_name_end, info) else { return Ok(()) };
+        // Names with another meaning belong to external fingerprints.
+        let is_equal = |name: &str| match name.strip_suffix(&**end) {
+            Some(start) => start.is_empty() || start.ends_with(' '),
+            None => false,
+        };
+        if is_equal(&info.name) || !simkeep::Origin::is_name(&info.name) {
+            return Ok(());
+        }
+        let (number, name) = (epoch.number(), &info.name);
+        let message = format!(
+            "the fingerprints were made by the recipe {end}, but epoch {number} of the store is {name}: \
+             make the fingerprints with recipe=store.origin({number}), or pass the epoch= of their recipe"
+        );
+        Err(of_class(py, "EpochError", message))
+    }
 }
 
 /// Copies fingerprints, because memory that another thread may write cannot be a slice.
@@ -68,6 +101,13 @@ pub(crate) fn fingerprints(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Finge
         || given.is_instance_of::<PyByteArray>();
     if is_text {
         return Err(arg.type_error(EXPECTED, given));
+    }
+    if let Ok(made) = given.cast::<Fingerprints>() {
+        let made = made.get();
+        let mut fingerprints = FingerprintInput::with_capacity(made.prints.len());
+        made.prints.iter().for_each(|print| fingerprints.push(*print));
+        fingerprints.epoch_name_end = Some(made.epoch_name_end.clone());
+        return Ok(fingerprints);
     }
     if let Some(chunks) = arrow::chunks(arg, given)? {
         return of_chunks(arg, chunks);

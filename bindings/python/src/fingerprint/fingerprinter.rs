@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use simkeep::fingerprint::{self, ContentType, Document, FingerprintError, Recipe, extract};
+use simkeep::fingerprint::{self, ContentType, Document, FingerprintError, extract};
 
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::fingerprint::df::FrequencyTable;
-use crate::fingerprint::origin;
+use crate::fingerprint::origin::{self, Origin};
 
 /// Converts HTML: `str`, or bytes with the encoding or the Content-Type from the server.
 fn html<'a>(
@@ -20,7 +21,7 @@ fn html<'a>(
     if html.is_instance_of::<PyString>() {
         if encoding.is_some() {
             let message = "encoding is only for html that is bytes, and here html is str";
-            return Err(pyo3::exceptions::PyTypeError::new_err(message));
+            return Err(PyTypeError::new_err(message));
         }
         return Ok(HtmlArgument::Text(arg::content(Arg::new("html"), html)?));
     }
@@ -104,39 +105,52 @@ pub(crate) fn distance(left: &Bound<'_, PyAny>, right: &Bound<'_, PyAny>) -> PyR
 
 /// Makes fingerprints by a recipe, which is selected by its name or short name.
 ///
-/// `table` is for recipes that weigh words by rarity. Threads may share a fingerprinter.
+/// `table` is for recipes that weigh words by rarity. An `Origin`, for example of an epoch of a
+/// store, selects its recipe and its table. Threads may share a fingerprinter.
 #[pyclass(frozen, module = "simkeep")]
-pub(crate) struct Fingerprinter {
-    recipe: Recipe,
-    table: Option<std::sync::Arc<simkeep::df::FrequencyTable>>,
-}
+pub(crate) struct Fingerprinter(simkeep::Origin);
 
 impl Fingerprinter {
     pub(crate) fn made<T>(
         &self,
         make: impl FnOnce(&mut fingerprint::Fingerprinter<'_>) -> Result<T, FingerprintError>,
-    ) -> Result<T, FingerprintError> {
-        let mut maker = match &self.table {
-            Some(table) => fingerprint::Fingerprinter::with_frequencies(&self.recipe, &**table)?,
-            None => fingerprint::Fingerprinter::new(&self.recipe)?,
-        };
-        make(&mut maker)
+    ) -> simkeep::Result<T> {
+        Ok(make(&mut self.0.fingerprinter()?)?)
+    }
+
+    /// Returns the end of the name of each epoch with these fingerprints: the recipe, and the
+    /// checksum of the table.
+    pub(crate) fn epoch_name_end(&self) -> String {
+        let name = self.0.name();
+        let extractor = self.0.extracted_by().and_then(|by| name.strip_prefix(by));
+        extractor.map_or(&*name, str::trim_start).to_owned()
     }
 }
 
 #[pymethods]
 impl Fingerprinter {
     #[new]
-    #[pyo3(signature = (recipe: "str | None" = None, *, table=None))]
+    #[pyo3(signature = (recipe: "str | Origin | None" = None, *, table=None))]
     pub(crate) fn new<'py>(
         py: Python<'py>,
         recipe: Option<&Bound<'py, PyAny>>,
         table: Option<&Bound<'py, FrequencyTable>>,
     ) -> PyResult<Fingerprinter> {
-        let recipe = origin::recipe(Arg::new("recipe"), recipe)?;
-        let made = Fingerprinter { recipe, table: table.map(|table| table.get().table()) };
-        made.made(|_| Ok(())).or_raise(py)?;
-        Ok(made)
+        let is_origin = recipe.is_some_and(|recipe| recipe.is_instance_of::<Origin>());
+        let recipe = optional(recipe, |recipe| origin::origin(Arg::new("recipe"), recipe))?;
+        let mut origin = recipe.unwrap_or_default();
+        if let Some(table) = table {
+            if is_origin {
+                let what = "table is for the name of a recipe; an Origin has its own table";
+                return Err(PyTypeError::new_err(what));
+            }
+            if origin.recipe().needs_frequencies() {
+                origin = origin.table(table.get().table()).or_raise(py)?;
+            }
+        }
+        let maker = Fingerprinter(origin);
+        maker.made(|_| Ok(())).or_raise(py)?;
+        Ok(maker)
     }
 
     /// The fingerprint of a text; 0 if the text has no features. Linear in the text.
@@ -171,12 +185,12 @@ impl Fingerprinter {
 
     /// The name of the recipe.
     #[getter]
-    fn recipe(&self) -> String {
-        self.recipe.name()
+    pub(crate) fn recipe(&self) -> String {
+        self.0.recipe().name()
     }
 
     fn __repr__(&self) -> String {
-        let table = if self.table.is_some() { " with a table" } else { "" };
-        format!("<simkeep.Fingerprinter {}{table}>", self.recipe.name())
+        let table = if self.0.frequencies().is_some() { " with a table" } else { "" };
+        format!("<simkeep.Fingerprinter {}{table}>", self.recipe())
     }
 }

@@ -1,6 +1,7 @@
 //! The origins of fingerprints: recipes, extractors and tables.
 
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use simkeep::fingerprint::Recipe;
 
 use crate::convert::arg::{self, Arg, optional};
@@ -34,6 +35,17 @@ pub(crate) fn recipe(arg: Arg, given: Option<&Bound<'_, PyAny>>) -> PyResult<Rec
         recipe.map_err(|e| arg.wrong(format!("is not a recipe: {e}")))
     })?;
     Ok(recipe.unwrap_or(Recipe::DEFAULT))
+}
+
+/// Converts an origin, or the name of its recipe.
+pub(crate) fn origin(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep::Origin> {
+    if let Ok(origin) = given.cast::<Origin>() {
+        return Ok(origin.get().0.clone());
+    }
+    if !given.is_instance_of::<PyString>() {
+        return Err(arg.type_error("an Origin or the name of a recipe", given));
+    }
+    Ok(simkeep::Origin::new(recipe(arg, Some(given))?))
 }
 
 /// The origin of an epoch's fingerprints: an extractor, a recipe and a table of document

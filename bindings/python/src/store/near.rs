@@ -159,6 +159,10 @@ impl View {
     /// fingerprints are copied. The result for a null or `None` is empty. Searches run concurrently
     /// on all cores, so each costs a half to a quarter of a single search. Ctrl-C ends the call.
     ///
+    /// Raises `EpochError` if `fingerprint_batch` made the fingerprints by another recipe than the
+    /// recipe of the epoch. `fingerprint_batch(texts, recipe=store.origin(store.near_epoch))` uses
+    /// the recipe of the store.
+    ///
     /// Takes the keywords of `near`.
     #[pyo3(signature = (
         fingerprints: "_types.Fingerprints", /, k: "int | None" = None,
@@ -174,6 +178,7 @@ impl View {
         let snapshot = self.now(py)?;
         let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
         let fingerprints = fingerprint_input::fingerprints(Arg::new("fingerprints"), fingerprints)?;
+        fingerprints.check_recipe(py, &snapshot, query.epoch)?;
         let found = search(py, &fingerprints.bits, |part| query.run_batch(&snapshot, part))?;
         if found.len() == fingerprints.given {
             return Ok(Answers(found));

@@ -89,7 +89,9 @@ impl View {
     ) -> PyResult<StreamOf<NearPair>> {
         let snapshot = self.now(py)?;
         let query = query::with(Query::new(0, query::distance(k, &snapshot)?), like)?;
-        let given = fingerprint_input::fingerprints(Arg::new("fingerprints"), fingerprints)?.bits;
+        let given = fingerprint_input::fingerprints(Arg::new("fingerprints"), fingerprints)?;
+        given.check_recipe(py, &snapshot, query.epoch)?;
+        let given = given.bits;
         let pairs =
             pairs::with(snapshot, given, query, progress::or_default(progress)).or_raise(py)?;
         Ok(StreamOf::new(pairs, Some(ForkCheck::now())))
