@@ -264,11 +264,21 @@ def test_fingerprint_batch_matches_single_fingerprints() -> None:
     for bad, error, message in [
         (TEXT, TypeError, "texts must be an iterable of str"),
         ([TEXT, b"x"], TypeError, "texts in row 1 must be str, not bytes"),
-        (pa.array([TEXT, None]), ValueError, "texts in row 1 is null"),
         (pa.array([1]), TypeError, "texts must be a column of strings"),
     ]:
         with pytest.raises(error, match=message):
             simkeep.fingerprint_batch(bad)
+
+
+def test_fingerprint_of_a_null_is_null() -> None:
+    texts = [TEXT, None, OTHER]
+    expected = [simkeep.fingerprint(TEXT), None, simkeep.fingerprint(OTHER)]
+    for given in (texts, pa.array(texts), polars.Series(texts), pa.chunked_array([texts[:1], texts[1:]])):
+        assert list(simkeep.fingerprint_batch(given)) == expected
+    assert list(simkeep.fingerprint_batch([None])) == list(simkeep.fingerprint_batch(pa.nulls(1))) == [None]
+    frame = polars.DataFrame({"text": texts})
+    frame = frame.with_columns(polars.DataFrame(simkeep.fingerprint_batch(frame["text"])))
+    assert frame["fingerprint"].to_list() == expected and frame["fingerprint"].dtype == polars.UInt64
 
 
 def test_exported_columns_can_be_loaded_again(store: simkeep.Store, tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ use crate::streams::columns::{Bits, columns};
 /// work.
 const BYTES: usize = 4 << 20;
 
-/// The fingerprints of many texts, in order, with `None` for each text of fewer than eight words.
+/// The fingerprints of many texts, in order, with `None` for each text of fewer than eight words, and
+/// for each null or `None`.
 ///
 /// As Arrow data, the result is a table with the column `fingerprint`.
 #[pyclass(frozen, sequence, module = "simkeep")]
@@ -87,14 +88,15 @@ impl Fingerprints {
 /// The fingerprints of many texts by `Fingerprinter.of_page`, in order.
 ///
 /// The texts may come from an iterable of `str`, or from a column of strings with
-/// `__arrow_c_stream__`. The texts are copied. Runs on all cores. Ctrl-C ends the call.
+/// `__arrow_c_stream__`. The fingerprint of a null or `None` is `None`. The texts are copied. Runs on
+/// all cores. Ctrl-C ends the call.
 ///
 /// To compare the fingerprints with the fingerprints of a store, use the store's recipe:
 /// `recipe=store.origin(store.near_epoch)`. `near_batch` and `pairs_with` raise `EpochError` for
 /// fingerprints of another recipe.
 #[pyfunction]
 #[pyo3(signature = (
-    texts: "Iterable[str] | _types.ArrowStream | _types.ArrowArray", *,
+    texts: "Iterable[str | None] | _types.ArrowStream | _types.ArrowArray", *,
     recipe: "str | Origin | None" = None, table=None
 ))]
 pub(crate) fn fingerprint_batch<'py>(
@@ -111,7 +113,7 @@ pub(crate) fn fingerprint_batch<'py>(
         let mut bytes = 0;
         let some = rest.iter().take_while(|text| {
             let fits = bytes < BYTES;
-            bytes += text.len();
+            bytes += text.as_ref().map_or(0, String::len);
             fits
         });
         let (now, then) = rest.split_at(some.count());
@@ -124,7 +126,7 @@ pub(crate) fn fingerprint_batch<'py>(
 }
 
 /// Copies the texts.
-fn all(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+fn all(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Vec<Option<String>>> {
     let expected = "an iterable of str, or a column of strings";
     if given.is_instance_of::<PyString>() || given.is_instance_of::<PyBytes>() {
         return Err(arg.type_error(expected, given));
@@ -134,29 +136,32 @@ fn all(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     }
     let texts = given.try_iter().map_err(|_| arg.type_error(expected, given))?;
     let texts = (0..).zip(texts);
-    texts.map(|(row, text)| Ok(arg::content(arg.at(row), &text?)?.into_owned())).collect()
+    let content = |row, text: &Bound<'_, PyAny>| Ok(arg::content(arg.at(row), text)?.into_owned());
+    texts.map(|(row, text)| arg::optional(Some(&text?), |text| content(row, text))).collect()
 }
 
-fn of_chunks(arg: Arg, chunks: ArrowChunks) -> PyResult<Vec<String>> {
+fn of_chunks(arg: Arg, chunks: ArrowChunks) -> PyResult<Vec<Option<String>>> {
     let mut texts = Vec::new();
     for chunk in chunks {
         let column = ImportedColumn::new(chunk?, arg, texts.len() as u64);
         for row in 0..column.len() {
-            let text = column.text(row)?.ok_or_else(|| column.value_error(row, "is null"))?;
-            texts.push(text.to_owned());
+            texts.push(column.text(row)?.map(str::to_owned));
         }
     }
     Ok(texts)
 }
 
 /// Computes the fingerprints of texts on all cores.
-fn made(maker: &Fingerprinter, texts: &[String]) -> Result<Vec<Option<u64>>> {
+fn made(maker: &Fingerprinter, texts: &[Option<String>]) -> Result<Vec<Option<u64>>> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(texts.len());
     let each = texts.len().div_ceil(threads.max(1)).max(1);
     thread::scope(|scope| {
-        let some = |texts: &[String]| {
+        let some = |texts: &[Option<String>]| {
             maker.made(|maker| {
-                texts.iter().map(|text| maker.of_page(&Document::new(text.as_str()))).collect()
+                let texts = texts.iter().map(Option::as_deref);
+                texts
+                    .map(|text| text.map_or(Ok(None), |t| maker.of_page(&Document::new(t))))
+                    .collect()
             })
         };
         let mut parts = texts.chunks(each);
