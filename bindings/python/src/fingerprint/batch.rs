@@ -91,6 +91,9 @@ impl Fingerprints {
 /// `__arrow_c_stream__`. The fingerprint of a null or `None` is `None`. The texts are copied. Runs on
 /// all cores. Ctrl-C ends the call.
 ///
+/// With polars, `df.with_columns(pl.DataFrame(simkeep.fingerprint_batch(df["text"])))` adds the
+/// column `fingerprint` to a data frame.
+///
 /// To compare the fingerprints with the fingerprints of a store, use the store's recipe:
 /// `recipe=store.origin(store.near_epoch)`. `near_batch` and `pairs_with` raise `EpochError` for
 /// fingerprints of another recipe.
