@@ -172,6 +172,17 @@ def test_create_from_starts_with_the_named_epoch(tmp_path: Path) -> None:
         page = store.latest(URL)
         assert page is not None and page.content is not None
         assert page.content.fingerprint == simkeep.Fingerprinter("strict").of_page(TEXT)
+    store, _ = simkeep.Store.create_from(tmp_path / "e", texts, origin="strict")
+    with store:
+        assert [info.name for info in store.epochs()] == [simkeep.Origin("strict").name]
+        store.begin_epoch("near", role="near")
+        epochs = simkeep.LoadEpochs()
+        epochs.origin("near", role="near")
+        assert store.load([], epochs=epochs).begun == ()
+    with pytest.raises(ValueError, match="origin is not a recipe"):
+        simkeep.Store.create_from(tmp_path / "d", texts, origin="words0")
+    with pytest.raises(TypeError, match="origin must be an Origin or the name of a recipe, not int"):
+        simkeep.Store.create_from(tmp_path / "d", texts, origin=7)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="origin and epoch exclude each other"):
         simkeep.Store.create_from(tmp_path / "d", texts, origin=origin, epoch="mine/1")
 

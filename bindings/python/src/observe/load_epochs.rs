@@ -8,7 +8,7 @@ use crate::convert::arg::{self, Arg};
 use crate::convert::error::OrRaise;
 use crate::fingerprint::df::FrequencyTable;
 use crate::fingerprint::epoch;
-use crate::fingerprint::origin::Origin;
+use crate::fingerprint::origin;
 
 /// The epochs of a load. The epochs begin when the load is done, in the same commit.
 ///
@@ -61,21 +61,23 @@ impl LoadEpochs {
 
     /// The number in the load of an epoch whose fingerprints simkeep makes.
     ///
-    /// A new epoch begins if the store has no epoch with the name of the origin. The table of
+    /// `origin` is an `Origin`, or the name of its recipe. A new epoch begins if the store has no
+    /// epoch with the name of the origin. The table of
     /// document frequencies, if the origin has one, is copied into the store.
     #[pyo3(signature = (
-        origin, *, role: "_types.EpochRole | None" = None, bands: "_types.EpochBands | None" = None
+        origin: "Origin | str", *, role: "_types.EpochRole | None" = None,
+        bands: "_types.EpochBands | None" = None
     ))]
     fn origin<'py>(
         &self,
         py: Python<'py>,
-        origin: &Bound<'py, Origin>,
+        origin: &Bound<'py, PyAny>,
         role: Option<&Bound<'py, PyAny>>,
         bands: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<u32> {
         let options = epoch::options(role, bands)?;
-        let (epochs, origin) = (self.open(py)?, &origin.get().0);
-        Ok(py.detach(|| epochs.origin(origin, options)).or_raise(py)?.number())
+        let (epochs, origin) = (self.open(py)?, origin::origin(Arg::new("origin"), origin)?);
+        Ok(py.detach(|| epochs.origin(&origin, options)).or_raise(py)?.number())
     }
 
     /// The number in the load of an epoch of another store, with these properties.

@@ -10,7 +10,7 @@ use crate::convert::error::OrRaise;
 use crate::convert::typed::Tuple;
 use crate::convert::value::FromRust;
 use crate::fingerprint::epoch::{self, EpochInfo};
-use crate::fingerprint::origin::Origin;
+use crate::fingerprint::origin::{self, Origin};
 use crate::pages::outcome::Meaning;
 
 #[pymethods]
@@ -148,20 +148,23 @@ impl Store {
 
     /// Begins an epoch of fingerprints that simkeep makes, and returns its number.
     ///
-    /// The new epoch becomes the newest of its role. The table of document frequencies of the epoch
+    /// `origin` is an `Origin`, or the name of its recipe. The new epoch becomes the newest of its
+    /// role. The table of document frequencies of the epoch
     /// is copied into the store.
     #[pyo3(signature = (
-        origin, *, role: "_types.EpochRole | None" = None, bands: "_types.EpochBands | None" = None
+        origin: "Origin | str", *, role: "_types.EpochRole | None" = None,
+        bands: "_types.EpochBands | None" = None
     ))]
     fn begin_epoch<'py>(
         &self,
         py: Python<'py>,
-        origin: &Bound<'py, Origin>,
+        origin: &Bound<'py, PyAny>,
         role: Option<&Bound<'py, PyAny>>,
         bands: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<u32> {
-        let (origin, options) = (&origin.get().0, epoch::options(role, bands)?);
-        Ok(self.call(py, |store| store.begin_epoch(origin, options))?.number())
+        let origin = origin::origin(Arg::new("origin"), origin)?;
+        let options = epoch::options(role, bands)?;
+        Ok(self.call(py, |store| store.begin_epoch(&origin, options))?.number())
     }
 
     /// Ends an epoch permanently.

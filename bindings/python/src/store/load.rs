@@ -10,9 +10,10 @@ use super::view::View;
 use crate::call::item_feed::feed_items;
 use crate::call::long::long;
 use crate::call::progress::Progress;
+use crate::convert::arg::{Arg, optional};
 use crate::convert::error::OrRaise;
 use crate::convert::value::FromRust;
-use crate::fingerprint::origin::Origin;
+use crate::fingerprint::origin;
 use crate::maintain::options;
 use crate::maintain::stats::Loaded;
 use crate::observe::load::{self, NAME};
@@ -83,20 +84,23 @@ impl Store {
         Loaded::from_rust(py, long(py, &progress, || store.copy_from(&other, options))?)
     }
 
-    /// Creates a store from a load, and opens it. The store is created with all observations, or
-    /// not at all.
+    /// Creates a store from a load, and returns the open store and the counts of the load.
     ///
-    /// Takes the arguments of `load` and `create`. `origin` makes the fingerprints of texts among
-    /// the observations, instead of the default recipe; the first epoch of the store is the epoch
-    /// of `origin`. No file is created before the first observation arrives. Ctrl-C ends the call,
-    /// and leaves at most empty directories.
+    /// The result is a pair: `store, loaded = Store.create_from(path, observations)`. The store is
+    /// created with all observations, or not at all.
+    ///
+    /// Takes the arguments of `load` and `create`. `origin`, an `Origin` or the name of a recipe,
+    /// makes the fingerprints of texts among the observations, instead of the default recipe; the
+    /// first epoch of the store is the epoch of `origin`. No file is created before the first
+    /// observation arrives. Ctrl-C ends the call, and leaves at most empty directories.
     ///
     /// Raises `AlreadyExistsError` if there is already a store, and the errors of `load`.
     #[staticmethod]
     #[pyo3(signature = (
         path, observations: "_types.Rows", *, url: "str | None" = None, text: "str | None" = None,
-        html: "str | None" = None, at: "Time | str | None" = None, origin=None, epochs=None,
-        memory_bytes: "int | None" = None, segment_pages: "int | None" = None, progress=None,
+        html: "str | None" = None, at: "Time | str | None" = None,
+        origin: "Origin | str | None" = None, epochs=None, memory_bytes: "int | None" = None,
+        segment_pages: "int | None" = None, progress=None,
         **options: "Unpack[_types.Options]"
     ))]
     fn create_from<'py>(
@@ -107,7 +111,7 @@ impl Store {
         text: Option<&Bound<'py, PyAny>>,
         html: Option<&Bound<'py, PyAny>>,
         at: Option<&Bound<'py, PyAny>>,
-        origin: Option<&Bound<'py, Origin>>,
+        origin: Option<&Bound<'py, PyAny>>,
         epochs: Option<&Bound<'py, LoadEpochs>>,
         memory_bytes: Option<&Bound<'py, PyAny>>,
         segment_pages: Option<&Bound<'py, PyAny>>,
@@ -119,6 +123,7 @@ impl Store {
             Some(options) => options.get_item("epoch")?.is_some_and(|epoch| !epoch.is_none()),
             None => false,
         };
+        let origin = optional(origin, |v| origin::origin(Arg::new("origin"), v))?;
         if origin.is_some() && named {
             let what = "origin and epoch exclude each other: an origin names its epoch";
             return Err(pyo3::exceptions::PyTypeError::new_err(what));
@@ -127,8 +132,7 @@ impl Store {
             Some(epochs) => epochs.get().open(py)?.clone(),
             None => simkeep::load::LoadEpochs::default(),
         };
-        let origin = origin.map(|origin| &origin.get().0);
-        let makers = load::makers(&mut new, origin, &epochs).or_raise(py)?;
+        let makers = load::makers(&mut new, origin.as_ref(), &epochs).or_raise(py)?;
         let load = load::options(memory_bytes, segment_pages, progress)?.epochs(epochs);
         let columns = VisitColumnNames::new(url, text, html, at)?;
         let (rows, progress) = (load::each(observations, columns)?, load.progress.clone());
