@@ -302,5 +302,20 @@ def test_missing_columns_are_named(
 
 
 def test_column_options_require_a_table(store: simkeep.Store) -> None:
-    with pytest.raises(TypeError, match="are not a table"):
+    with pytest.raises(TypeError, match="are not a table: pass a table, for example a polars.DataFrame"):
         store.load(visits(), at=AT)
+
+
+@pytest.mark.parametrize(
+    ("given", "advice"),
+    [
+        ("corpus.parquet", r"for a file, pass its table: polars\.read_parquet\(path\)"),
+        (Path("corpus.parquet"), r"for a file, pass its table: polars\.read_parquet\(path\)"),
+        (polars.LazyFrame({"url": [URL], "text": [TEXT]}), r"for a lazy frame, pass frame\.collect\(\)"),
+    ],
+)
+def test_errors_say_how_to_pass_a_table(given: Any, advice: str, store: simkeep.Store) -> None:
+    with pytest.raises(TypeError, match=f"are not a table: {advice}"):
+        store.load(given, at=AT)
+    with pytest.raises(TypeError, match=f"must be an iterable of Observations or dicts, or a table .{advice}"):
+        store.observe_batch(given)

@@ -1,6 +1,7 @@
 //! Loads of observations into an existing or a new store.
 
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use simkeep::load::LoadOptions;
@@ -18,6 +19,9 @@ use crate::streams::arrow;
 
 /// The name of the thread of a load.
 pub(crate) const NAME: &str = "simkeep-load";
+
+/// The accepted types of observations.
+const EXPECTED: &str = "an iterable of Observations or dicts, or a table";
 
 /// The number of rows that are prepared at a time.
 const PART: usize = 1024;
@@ -44,19 +48,34 @@ pub(crate) fn each<'py>(
     columns: VisitColumnNames,
 ) -> PyResult<Box<dyn Iterator<Item = PyResult<CheckedVisit>> + 'py>> {
     let arg = Arg::new("observations");
-    let expected = "an iterable of Observations or dicts, or a table";
     if let Some(chunks) = arrow::chunks(arg, given)? {
         return Ok(Box::new(table::rows(chunks, columns)));
     }
+    let to_pass = table_to_pass(given)?;
     if !columns.are_usual() {
         let message = "url=, text=, html= and at= name columns of a table, but the observations are not a table";
-        return Err(PyTypeError::new_err(message));
+        let to_pass = to_pass.unwrap_or("pass a table, for example a polars.DataFrame");
+        return Err(PyTypeError::new_err(format!("{message}: {to_pass}")));
     }
-    if given.is_instance_of::<PyString>() || given.is_instance_of::<PyDict>() {
-        return Err(arg.type_error(expected, given));
+    let error = || match to_pass {
+        Some(to_pass) => arg.type_error(&format!("{EXPECTED} ({to_pass})"), given),
+        None => arg.type_error(EXPECTED, given),
+    };
+    if to_pass.is_some() || given.is_instance_of::<PyDict>() {
+        return Err(error());
     }
-    let all = given.try_iter().map_err(|_| arg.type_error(expected, given))?;
+    let all = given.try_iter().map_err(|_| error())?;
     Ok(Box::new((0..).zip(all).map(|(number, one)| observation::row(&one?, number))))
+}
+
+/// Returns advice for objects from which other libraries read a table.
+fn table_to_pass(given: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
+    let py = given.py();
+    if given.is_instance_of::<PyString>() || given.hasattr(intern!(py, "__fspath__"))? {
+        return Ok(Some("for a file, pass its table: polars.read_parquet(path)"));
+    }
+    let is_lazy = given.hasattr(intern!(py, "collect"))?;
+    Ok(is_lazy.then_some("for a lazy frame, pass frame.collect()"))
 }
 
 /// Prepares all observations. If there are several observations, an error has the row. Works in
