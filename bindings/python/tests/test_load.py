@@ -270,6 +270,11 @@ def test_table_columns_are_mapped_by_name(tmp_path: Path) -> None:
         assert page is not None and page.first == datetime(2024, 5, 1, tzinfo=UTC)
         assert [near.url for near in store.near(text=TEXT)] == [URL]
         assert store.load(corpus, url="id", text="body", at=AT).visits == 2
+        day = AT + DAY
+        outcomes = store.observe_batch(corpus, url="id", text="body", at=day)
+        assert [out.verdict for out in outcomes] == ["same", "same"]
+        with pytest.raises(ValueError, match='there is no column "link", which url= names'):
+            store.observe_batch(corpus, url="link", at=day)
     rows = corpus.rename({"id": "url"}).drop("text")
     made, done = simkeep.Store.create_from(tmp_path / "made", rows, text="body", at=AT)
     made.close()

@@ -84,8 +84,9 @@ pub(crate) fn ready(
     py: Python<'_>,
     makers: &ContentFingerprinters,
     given: &Bound<'_, PyAny>,
+    columns: VisitColumnNames,
 ) -> PyResult<Vec<PreparedVisit>> {
-    let mut rows = each(given, VisitColumnNames::default())?;
+    let mut rows = each(given, columns)?;
     let (mut part, mut all) = (Vec::with_capacity(PART), Vec::new());
     loop {
         for row in rows.by_ref().take(PART) {

@@ -12,6 +12,7 @@ use crate::convert::error;
 use crate::convert::value::FromRust;
 use crate::convert::word::{PropertyOutcome, RestateOutcome};
 use crate::observe::row::{CheckedVisit, PreparedVisit, given};
+use crate::observe::table::VisitColumnNames;
 use crate::observe::visit_result::VisitResult;
 use crate::observe::{load, update};
 use crate::pages::history;
@@ -165,18 +166,26 @@ impl Store {
     ///
     /// The visits are `Observation`s, or dictionaries with the arguments of `observe` as keys, and
     /// optionally `seen`; or a table with `__arrow_c_stream__`, with the same names as columns.
-    /// Other columns are ignored; a null fingerprint means content without a fingerprint. The
-    /// visits become durable together, and cost much less than single calls. If one visit is
-    /// invalid, no visit is stored.
-    #[pyo3(signature = (observations: "_types.Rows"))]
+    /// `url`, `text`, `html` and `at` name the columns of a table, as in `load`. Other columns are
+    /// ignored; a null fingerprint means content without a fingerprint. The visits become durable
+    /// together, and cost much less than single calls. If one visit is invalid, no visit is stored.
+    #[pyo3(signature = (
+        observations: "_types.Rows", *, url: "str | None" = None, text: "str | None" = None,
+        html: "str | None" = None, at: "Time | str | None" = None
+    ))]
     fn observe_batch<'py>(
         &self,
         py: Python<'py>,
         observations: &Bound<'py, PyAny>,
+        url: Option<&Bound<'py, PyAny>>,
+        text: Option<&Bound<'py, PyAny>>,
+        html: Option<&Bound<'py, PyAny>>,
+        at: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Outcomes> {
         drop(self.open.store(py)?); // A closed store is reported before an invalid row.
+        let columns = VisitColumnNames::new(url, text, html, at)?;
         let makers = self.call(py, |store| self.open.makers.of(&store.snapshot()))?;
-        let ready = load::ready(py, &makers, observations)?;
+        let ready = load::ready(py, &makers, observations, columns)?;
         let (several, mut at_fault) = (ready.len() > 1, None);
         let outcomes = self.call(py, |store| {
             // The rows are dropped when this closure ends, and not while the interpreter waits.
