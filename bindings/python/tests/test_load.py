@@ -275,6 +275,12 @@ def test_table_columns_are_mapped_by_name(tmp_path: Path) -> None:
         assert [out.verdict for out in outcomes] == ["same", "same"]
         with pytest.raises(ValueError, match='there is no column "link", which url= names'):
             store.observe_batch(corpus, url="link", at=day)
+        for name in ("text", "html"):
+            day += DAY
+            rows = polars.DataFrame({"url": [URL, "https://example.org/"], name: [TEXT, None]})
+            with pytest.raises(TypeError, match=f"{name} in row 1 is missing: drop rows .* drop_nulls"):
+                store.load(rows, at=day)
+            assert store.load(rows.drop_nulls(name), at=day).visits == 1
     rows = corpus.rename({"id": "url"}).drop("text")
     made, done = simkeep.Store.create_from(tmp_path / "made", rows, text="body", at=AT)
     made.close()

@@ -267,6 +267,11 @@ impl VisitTable {
         if self.fingerprint.is_some() && parts.is_empty() {
             return Ok(VisitResult::Content { fingerprint: None, epoch: None, also: None });
         }
+        let name = if self.html.is_some() && self.text.is_none() { "html" } else { "text" };
+        if (self.text.is_some() || self.html.is_some()) && parts.is_empty() {
+            let what = "is missing: drop rows without content first, for example with drop_nulls of polars";
+            return Err(PyTypeError::new_err(format!("{} {what}", Arg::row(name, self.at(row)))));
+        }
         parts.what(Arg::row("seen", self.at(row)))
     }
 
