@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from hashlib import sha1
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,9 @@ FORMS: dict[str, Callable[[], Any]] = {
     "milliseconds": lambda: table(at=table()["at"].cast(pa.timestamp("ms", "UTC")).cast(pa.int64())),
     "binary": lambda: table(digest=table()["digest"].cast(pa.large_binary())),
     "html": lambda: table(
-        html=column([TEXT.encode(), OTHER.encode(), None, None], pa.binary()), text=pa.nulls(4, pa.string())
+        html=column([TEXT.encode(), OTHER.encode(), None, None], pa.binary()),
+        text=pa.nulls(4, pa.string()),
+        digest=column([bytes(range(16)), sha1(OTHER.encode()).digest()[:16], None, None]),
     ),
     "unsigned": lambda: table(status=table()["status"].cast(pa.uint64())),
     "more": lambda: table(more=column([1] * 4)),

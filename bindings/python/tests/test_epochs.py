@@ -56,7 +56,7 @@ def test_change_and_near_roles_can_be_separate_epochs(store: simkeep.Store) -> N
     near = store.begin_epoch(simkeep.Origin("near", extractor=simkeep.EXTRACTOR), role="near")
     assert (store.change_epoch, store.near_epoch) == (0, near)
     store.observe(URL, AT, text=TEXT)
-    out = store.observe("https://example.org/", AT, text=TEXT)
+    out = store.observe("https://example.org/", AT, html=f"<p>{TEXT}")
     assert [near.distance for near in out.near] == [0]
     assert out.near[0].fingerprint == simkeep.Fingerprinter("near").of_page(TEXT)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from hashlib import sha1
 from pathlib import Path
 from typing import Any
 
@@ -330,3 +331,19 @@ def test_errors_say_how_to_pass_a_table(given: Any, advice: str, store: simkeep.
         store.load(given, at=AT)
     with pytest.raises(TypeError, match=f"must be an iterable of Observations or dicts, or a table .{advice}"):
         store.observe_batch(given)
+
+
+@pytest.mark.parametrize("verb", ["observe_batch", "load"])
+def test_a_text_has_the_digest_of_the_tool(store: simkeep.Store, verb: str) -> None:
+    short = "Too short for a fingerprint: é"
+    digests = [sha1(text.encode()).digest()[:16] for text in (TEXT, short)]
+    urls = [f"https://example.com/{n}" for n in range(4)]
+    rows = polars.DataFrame(
+        {"url": urls, "text": [TEXT, short, OTHER, None], "html": [None, None, None, f"<p>{OTHER}"]}
+    )
+    rows = rows.with_columns(digest=polars.Series([None, None, bytes(16), None], dtype=polars.Binary))
+    getattr(store, verb)(rows, at=AT)
+    contents = [page.content and page.content.digest for page in store.scan()]
+    assert contents == [*digests, bytes(16), None]
+    out = store.observe("https://example.org/", AT, text=TEXT)
+    assert [copy.url for copy in out.copies] == urls[:1]

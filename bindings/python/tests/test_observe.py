@@ -17,7 +17,7 @@ from simkeep import Observation, Verdict
 def test_page_is_new_then_same_changed_and_reverted(store: simkeep.Store) -> None:
     first = store.observe(URL, AT, text=TEXT)
     assert (first.verdict, first.novel, first.priority) == (Verdict.NEW, True, 1.0)
-    same = store.observe(URL, AT + DAY, text=TEXT)
+    same = store.observe(URL, AT + DAY, html=f"<p>{TEXT}")
     assert (same.verdict, same.by) == ("same", "fingerprint")
     changed = store.observe(URL, AT + 2 * DAY, text=OTHER)
     assert changed.verdict is Verdict.CHANGED
@@ -26,7 +26,7 @@ def test_page_is_new_then_same_changed_and_reverted(store: simkeep.Store) -> Non
     assert changed.meaning is not None and changed.meaning.band == "major"
     assert str(changed).startswith(f"changed by {changed.distance} bits: much")
     back = store.observe(URL, AT + 3 * DAY, text=TEXT)
-    assert (back.verdict, back.to) == ("reverted", AT + DAY)
+    assert (back.verdict, back.to) == ("reverted", AT)
     late = store.observe(URL, AT + timedelta(hours=1), text=TEXT)
     assert late.verdict == "out-of-order"
     assert store.observe(URL, AT, text=TEXT).verdict == "known"

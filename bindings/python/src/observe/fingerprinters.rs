@@ -109,8 +109,15 @@ impl ContentFingerprinters {
 
     /// Prepares a row with its fingerprints.
     pub(crate) fn ready(&self, row: CheckedVisit) -> Result<PreparedVisit> {
+        let digest = match &row.what {
+            // The digest that the tool gives to a text, so that exact copies are found in stores
+            // that both write.
+            VisitResult::Text(text) => {
+                row.digest.or_else(|| Some(simkeep_formats::digest(text.as_bytes())))
+            }
+            _ => row.digest,
+        };
         let content = |((fingerprint, epoch), also): ContentFingerprints| {
-            let digest = row.digest;
             (Seen::Content(Content { fingerprint, digest, epoch }), also)
         };
         let (seen, also) = match &row.what {

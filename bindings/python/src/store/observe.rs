@@ -61,7 +61,10 @@ impl Store {
     /// server, or the Content-Type as received, several values joined by commas. A text of fewer
     /// than eight words gets no fingerprint. See `text_epochs` for stores that accept no text.
     ///
-    /// `digest` is any 16 bytes that identify the exact content; `status` is the HTTP status;
+    /// `digest` is any 16 bytes that identify the exact content. A text without a digest gets the
+    /// digest that the tool gives to texts: the first half of the SHA-1 of its bytes in UTF-8. HTML
+    /// without a digest gets none; the tool's digest of a page is `sha1(body).digest()[:16]` for the
+    /// body as the server sent it. `status` is the HTTP status;
     /// `modified` is the server's time of the last modification; `weight` and `class_` apply until
     /// new values are set. With a digest alone, searches no longer find the page: for unchanged
     /// content, pass its earlier fingerprint.
