@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::Epoch;
 
-/// A 128-bit identifier of exact content, for example the first half of the SHA-256 of a payload.
+/// A 128-bit identifier of exact content, for example the first half of the SHA-1 of a payload.
 ///
 /// The crawler decides which bytes to hash. The crawler should hash the same kind of bytes
 /// throughout a store, because equal digests count as equal content.

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from hashlib import sha256
+from hashlib import sha1
 from urllib.parse import urlsplit
 
 from scrapy import Request
@@ -191,8 +191,9 @@ def _content_type(response: Response) -> str | None:
 
 
 def _digest(body: bytes, page: str) -> bytes:
-    """The digest of a body. For an empty body, the digest of the URL, so that empty pages are not copies."""
-    return sha256(body or page.encode(errors="replace")).digest()[:16]
+    """The digest of a body: the first half of its SHA-1, as in the tool. For an empty body, the digest of the URL, so
+    that empty pages are not copies."""
+    return sha1(body or page.encode(errors="replace")).digest()[:16]
 
 
 def _came(request: Request, response: Response) -> int:
