@@ -19,6 +19,7 @@ from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
+import polars
 import pytest
 from conftest import AT, DAY, OTHER, TEXT, mixed
 from warcio.statusandheaders import StatusAndHeaders
@@ -79,7 +80,8 @@ def verdicts_of(store: simkeep.View) -> dict[str, list[str]]:
 
 
 def test_recipes_have_tests_and_links_resolve() -> None:
-    headings = ["asyncio", "Crawlee", "WARC archives", "polars", "pandas", "DuckDB", "multiprocessing"]
+    headings = ["asyncio", "Crawlee", "WARC archives", "Clean a corpus with polars", "Add a shard with polars"]
+    headings += ["polars", "pandas", "DuckDB", "multiprocessing"]
     page = PAGE.read_text()
     assert list(recipes()) == headings
     listed = re.findall(r"^- \[(.*)\]\(#(.*)\)$", page, re.M)
@@ -392,6 +394,59 @@ def host_of(url: str) -> str:
 
 def unordered(pairs: Any) -> Counter[tuple[frozenset[str], int]]:
     return Counter((frozenset([one, other]), distance) for one, other, distance in pairs)
+
+
+def text_of(number: int, change: int = 0) -> str:
+    """Returns a text; texts with equal numbers and some changes are near each other."""
+    words = [f"word{mixed(number * 1000 + n) % 5000}" for n in range(200 + number % 5)]
+    return " ".join(words[: len(words) - change % 3] + [f"end{change}"] * (change > 0))
+
+
+def documents(name: str, numbers: range) -> polars.DataFrame:
+    """Returns documents, some near each other, one too short for a fingerprint, and one null text."""
+    rows = [(number, change) for number in numbers for change in range(1 + number % 4)]
+    texts = [*(text_of(number, change) for number, change in rows), "too short", None]
+    return polars.DataFrame(
+        {
+            "id": [f"{name}-{n}" for n in range(len(texts))],
+            "source": [["forum", "encyclopedia", "news"][n % 3] for n in range(len(texts))],
+            "date": [AT.date()] * len(texts),
+            "text": texts,
+        }
+    )
+
+
+def near_any(fingerprint: int | None, others: list[int]) -> bool:
+    return fingerprint is not None and any((fingerprint ^ other).bit_count() <= 3 for other in others)
+
+
+def test_corpus_and_shard() -> None:
+    documents("corpus", range(40)).write_parquet("corpus.parquet")
+    corpus = run(recipe("Clean a corpus with polars"))["corpus"]
+    leaders: list[int] = []
+    kept = []
+    for name, fingerprint in corpus.select("id", "fingerprint").rows():
+        if not near_any(fingerprint, leaders):
+            kept.append(name)
+            leaders += [fingerprint] if fingerprint is not None else []
+    clean = polars.read_parquet("clean.parquet")
+    assert sorted(clean["id"]) == sorted(kept) and 40 < len(kept) < len(corpus)
+    assert clean.columns == ["id", "source", "date", "text"] and "too short" in clean["text"]
+    # Of two near documents, the one from the better source is kept, then the longer one.
+    ranks = {"encyclopedia": 3, "news": 2, "forum": 1}
+    order = [(ranks[source], len(text)) for source, text in corpus.select("source", "text").rows()]
+    assert order == sorted(order, reverse=True)
+
+    documents("shard", range(30, 60)).write_parquet("shard.parquet")
+    names = run(recipe("Add a shard with polars"))
+    earlier = [fingerprint for fingerprint in corpus["fingerprint"] if fingerprint is not None]
+    expected = []
+    for name, fingerprint in names["rows"].select("id", "fingerprint").rows():
+        if not near_any(fingerprint, earlier):
+            expected.append(name)
+        earlier += [fingerprint] if fingerprint is not None else []
+    assert polars.read_parquet("new.parquet")["id"].to_list() == expected
+    assert 20 <= len(expected) < len(names["shard"])
 
 
 def test_polars() -> None:
