@@ -92,6 +92,7 @@ mod cluster {
     pub(crate) mod clustered_pages;
     pub(crate) mod clustering;
     pub(crate) mod clusters;
+    pub(crate) mod clusters_source;
     pub(crate) mod connected_components;
     pub(crate) mod dropped_pages;
 }

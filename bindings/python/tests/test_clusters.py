@@ -140,6 +140,11 @@ def test_pages_are_dropped_only_for_leaders_visible_to_their_readers(
             assert kept == simkeep.KeptPage(page.leader, page.distance)
         else:
             assert fated.fate == "kept" and kept is None
+    assert list(dropped.pages()) == list(expected.values())
+    table = polars.DataFrame(dropped)
+    assert table["url"].to_list() == list(expected)
+    assert table["leader"].to_list() == [page.leader for page in expected.values()]
+    assert polars.DataFrame(dropped.pages()).equals(table)
     assert dropped.fate("https://nobody.example/") == simkeep.PageFate(simkeep.Fate.UNKNOWN, None)
     assert dropped.kept_for("https://nobody.example/") is None
     with pytest.raises(simkeep.UrlError):
@@ -377,6 +382,8 @@ def test_closing_a_stream_ends_its_thread(store: simkeep.Store) -> None:
     assert threads("simkeep-dropped") == 1
     with found.by_page() as again:
         next(again)
+    with dropped.pages() as pages:
+        assert next(pages, None) is None
     del dropped
     until = time.monotonic() + 10
     while threads(*LISTING) and time.monotonic() < until:

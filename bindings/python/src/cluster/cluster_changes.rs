@@ -6,7 +6,8 @@ use pyo3::prelude::*;
 use simkeep::cluster;
 
 use crate::call::fork::ForkCheck;
-use crate::cluster::clusters::{Clusters, ClustersSource};
+use crate::cluster::clusters::Clusters;
+use crate::cluster::clusters_source::ClustersSource;
 use crate::convert::error::OrRaise;
 use crate::convert::value::{no_pickle, value};
 use crate::convert::word::LeaderChangeReason;

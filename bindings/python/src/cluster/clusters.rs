@@ -1,13 +1,12 @@
 //! Clusters of near pages, each with a leader.
 
-use std::sync::Arc;
-
 use pyo3::prelude::*;
 use simkeep::cluster;
 
 use crate::call::fork::ForkCheck;
 use crate::call::long::run_uncancellable;
 use crate::cluster::clustered_pages::{Cluster, ClusteredPage};
+use crate::cluster::clusters_source::ClustersSource;
 use crate::cluster::dropped_pages::DroppedPages;
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::error::OrRaise;
@@ -28,26 +27,6 @@ const NAME: &str = "simkeep-clusters";
 pub(crate) struct Clusters {
     of: ClustersSource,
     birth: ForkCheck,
-}
-
-/// The source of clusters.
-#[derive(Clone)]
-pub(crate) enum ClustersSource {
-    One(Arc<cluster::Clusters>),
-    /// The clusters at the earlier of two times.
-    Before(Arc<cluster::ClusterChanges>),
-    /// The clusters at the later time.
-    After(Arc<cluster::ClusterChanges>),
-}
-
-impl AsRef<cluster::Clusters> for ClustersSource {
-    fn as_ref(&self) -> &cluster::Clusters {
-        match self {
-            ClustersSource::One(of) => of,
-            ClustersSource::Before(changes) => changes.before(),
-            ClustersSource::After(changes) => changes.after(),
-        }
-    }
 }
 
 impl Clusters {
@@ -185,7 +164,7 @@ impl Clusters {
         })
     }
 
-    /// The pages that are dropped in favour of their leaders, to look up by URL.
+    /// The pages that are dropped in favour of their leaders, to look up by URL, and as a table.
     ///
     /// A page is dropped if its leader is another page of its class, or a page of a class in
     /// `open`, which everybody may see. `None` in `open` means pages without a class. All other

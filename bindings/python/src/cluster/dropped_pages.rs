@@ -6,16 +6,24 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use simkeep::cluster::{self, PageLocation};
 use simkeep::{Classes, Result};
 
 use crate::call::fork::ForkCheck;
 use crate::call::long::{PAUSE, no_result_error, thread_error};
+use crate::cluster::clustered_pages::ClusteredPage;
+use crate::cluster::clusters_source::ClustersSource;
 use crate::convert::arg::{self, Arg};
 use crate::convert::error::{OrRaise, raise};
 use crate::convert::value::{FromRust, no_pickle, value};
 use crate::convert::word::Fate;
+use crate::streams::stream::StreamOf;
+use crate::streams::threaded::{ThreadOutput, ThreadedItems};
+
+/// The name of threads that list dropped pages.
+const NAME: &str = "simkeep-dropped";
 
 value! {
     PageFate from of: simkeep::cluster::Fate {
@@ -42,29 +50,29 @@ type DroppedQuery = Box<dyn FnOnce(&cluster::DroppedPages<'_>) + Send>;
 
 /// The pages that are dropped in favour of their leaders, by URL.
 ///
-/// `len` is the number of these pages. Threads may share the object; their queries run one after
-/// another. The object belongs to the process that made it.
+/// As Arrow data, the result is a table with the columns of `pages`. `len` is the number of the
+/// dropped pages. Threads may share the object; their queries run one after another. The object
+/// belongs to the process that made it.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct DroppedPages {
     /// The sender of queries; `None` once the object is being dropped.
     ask: Option<Sender<DroppedQuery>>,
     thread: Option<JoinHandle<()>>,
     len: u64,
+    of: ClustersSource,
+    open: Classes,
     birth: ForkCheck,
 }
 
 impl DroppedPages {
     /// Finds the dropped pages of clusters, while checking for signals.
-    pub(crate) fn new(
-        py: Python<'_>,
-        of: impl AsRef<cluster::Clusters> + Send + 'static,
-        open: Classes,
-    ) -> PyResult<DroppedPages> {
+    pub(crate) fn new(py: Python<'_>, of: ClustersSource, open: Classes) -> PyResult<DroppedPages> {
+        let clusters = (of.clone(), open.clone());
         let (ask, questions) = channel();
         let (found, mut is_found) = sync_channel(1);
-        let name = "simkeep-dropped".to_owned();
-        let answers = move || answer(of.as_ref(), &open, &found, &questions);
-        let thread = thread::Builder::new().name(name).spawn(answers).map_err(thread_error);
+        let answers = move || answer(clusters.0.as_ref(), &clusters.1, &found, &questions);
+        let thread =
+            thread::Builder::new().name(NAME.to_owned()).spawn(answers).map_err(thread_error);
         let thread = thread.or_raise(py)?;
         let len = loop {
             let waiting = &mut is_found;
@@ -74,7 +82,8 @@ impl DroppedPages {
                 Err(RecvTimeoutError::Disconnected) => return Err(raise(py, no_result_error())),
             }
         };
-        Ok(DroppedPages { ask: Some(ask), thread: Some(thread), len, birth: ForkCheck::now() })
+        let (ask, thread, birth) = (Some(ask), Some(thread), ForkCheck::now());
+        Ok(DroppedPages { ask, thread, len, of, open, birth })
     }
 
     /// Sends a query to the thread.
@@ -142,6 +151,32 @@ impl DroppedPages {
     ) -> PyResult<Option<KeptPage>> {
         let url = arg::url(Arg::new("url"), url)?.to_owned();
         FromRust::from_rust(py, self.ask(py, move |dropped| dropped.kept_for(&url))?)
+    }
+
+    /// The dropped pages in SURT order, each with its leader, the page that is kept.
+    ///
+    /// As Arrow data, the stream has the columns `url`, `leader` and `distance`, and the further
+    /// columns of `Clusters.by_page`. Costs as much as `by_page`.
+    fn pages(&self, py: Python<'_>) -> PyResult<StreamOf<ClusteredPage>> {
+        self.birth.check(py)?;
+        let (of, open) = (self.of.clone(), self.open.clone());
+        let pages =
+            ThreadedItems::through(NAME, move |out: &ThreadOutput<cluster::ClusteredPage>| {
+                let pages = of.as_ref().by_page(2)?;
+                out.all(pages.filter(|page| page.as_ref().map_or(true, |page| page.yields(&open))))
+            });
+        Ok(StreamOf::new(pages.or_raise(py)?, Some(self.birth)))
+    }
+
+    /// The table of `pages`, as a stream of Arrow data in a capsule.
+    #[pyo3(signature = (requested_schema: "object" = None) -> "CapsuleType")]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let pages = self.pages(py)?.into_bound_py_any(py)?;
+        pages.call_method1("__arrow_c_stream__", (requested_schema,))
     }
 
     /// Whether the page at a `location` from `Candidates.candidacy` is dropped.
