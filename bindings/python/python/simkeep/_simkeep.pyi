@@ -365,15 +365,23 @@ def fingerprint(text: str, *, recipe: str | None = None) -> int | None:
     """
 
 def fingerprint_batch(
-    texts: Iterable[str] | _types.ArrowStream | _types.ArrowArray,
+    texts: Iterable[str | None] | _types.ArrowStream | _types.ArrowArray,
     *,
-    recipe: str | None = None,
+    recipe: str | Origin | None = None,
     table: FrequencyTable | None = None,
 ) -> Fingerprints:
     """The fingerprints of many texts by `Fingerprinter.of_page`, in order.
 
     The texts may come from an iterable of `str`, or from a column of strings with
-    `__arrow_c_stream__`. The texts are copied. Runs on all cores. Ctrl-C ends the call.
+    `__arrow_c_stream__`. The fingerprint of a null or `None` is `None`. The texts are copied. Runs on
+    all cores. Ctrl-C ends the call.
+
+    With polars, `df.with_columns(pl.DataFrame(simkeep.fingerprint_batch(df["text"])))` adds the
+    column `fingerprint` to a data frame.
+
+    To compare the fingerprints with the fingerprints of a store, use the store's recipe:
+    `recipe=store.origin(store.near_epoch)`. `near_batch` and `pairs_with` raise `EpochError` for
+    fingerprints of another recipe.
     """
 
 def fixed_intervals(pages: Iterable[tuple[float, float]], visits_per_day: float) -> Optimum:
@@ -1575,7 +1583,7 @@ class Clusters:
         """The number of pages in `dropped`. Costs one pass over the pages, without their URLs."""
 
     def dropped(self, open: Iterable[int | None] | None = None) -> DroppedPages:
-        """The pages that are dropped in favour of their leaders, to look up by URL.
+        """The pages that are dropped in favour of their leaders, to look up by URL, and as a table.
 
         A page is dropped if its leader is another page of its class, or a page of a class in
         `open`, which everybody may see. `None` in `open` means pages without a class. All other
@@ -2120,9 +2128,13 @@ class Difference:
 class DroppedPages:
     """The pages that are dropped in favour of their leaders, by URL.
 
-    `len` is the number of these pages. Threads may share the object; their queries run one after
-    another. The object belongs to the process that made it.
+    As Arrow data, the result is a table with the columns of `pages`. `len` is the number of the
+    dropped pages. Threads may share the object; their queries run one after another. The object
+    belongs to the process that made it.
     """
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
+        """The table of `pages`, as a stream of Arrow data in a capsule."""
 
     def __len__(self) -> int: ...
     def fate(self, url: str) -> PageFate:
@@ -2141,6 +2153,13 @@ class DroppedPages:
         """The page that is kept instead of a dropped page, with the distance of the two pages.
 
         `None` if the page is not dropped. Costs as much as `fate`, and reading the kept page.
+        """
+
+    def pages(self) -> Stream[ClusteredPage]:
+        """The dropped pages in SURT order, each with its leader, the page that is kept.
+
+        As Arrow data, the stream has the columns `url`, `leader` and `distance`, and the further
+        columns of `Clusters.by_page`. Costs as much as `by_page`.
         """
 
 @final
@@ -2515,10 +2534,11 @@ class FingerprintExplanation:
 class Fingerprinter:
     """Makes fingerprints by a recipe, which is selected by its name or short name.
 
-    `table` is for recipes that weigh words by rarity. Threads may share a fingerprinter.
+    `table` is for recipes that weigh words by rarity. An `Origin`, for example of an epoch of a
+    store, selects its recipe and its table. Threads may share a fingerprinter.
     """
 
-    def __new__(cls, recipe: str | None = None, *, table: FrequencyTable | None = None) -> Self: ...
+    def __new__(cls, recipe: str | Origin | None = None, *, table: FrequencyTable | None = None) -> Self: ...
     @property
     def recipe(self) -> str:
         """The name of the recipe."""
@@ -2547,10 +2567,15 @@ class Fingerprinter:
 
 @final
 class Fingerprints:
-    """The fingerprints of many texts, in order, with `None` for each text of fewer than eight words.
+    """The fingerprints of many texts, in order, with `None` for each text of fewer than eight words, and
+    for each null or `None`.
 
     As Arrow data, the result is a table with the column `fingerprint`.
     """
+
+    @property
+    def recipe(self) -> str:
+        """The name of the recipe that made the fingerprints."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> CapsuleType:
         """The data of `batches`, as a stream of Arrow data in a capsule."""
@@ -3049,11 +3074,16 @@ class LoadEpochs:
         """
 
     def origin(
-        self, origin: Origin, *, role: _types.EpochRole | None = None, bands: _types.EpochBands | None = None
+        self,
+        origin: Origin | str,
+        *,
+        role: _types.EpochRole | None = None,
+        bands: _types.EpochBands | None = None,
     ) -> int:
         """The number in the load of an epoch whose fingerprints simkeep makes.
 
-        A new epoch begins if the store has no epoch with the name of the origin. The table of
+        `origin` is an `Origin`, or the name of its recipe. A new epoch begins if the store has no
+        epoch with the name of the origin. The table of
         document frequencies, if the origin has one, is copied into the store.
         """
 
@@ -5358,11 +5388,16 @@ class Store(View):
         """Makes a backup of the store in another directory, or updates it. Ctrl-C ends the call."""
 
     def begin_epoch(
-        self, origin: Origin, *, role: _types.EpochRole | None = None, bands: _types.EpochBands | None = None
+        self,
+        origin: Origin | str,
+        *,
+        role: _types.EpochRole | None = None,
+        bands: _types.EpochBands | None = None,
     ) -> int:
         """Begins an epoch of fingerprints that simkeep makes, and returns its number.
 
-        The new epoch becomes the newest of its role. The table of document frequencies of the epoch
+        `origin` is an `Origin`, or the name of its recipe. The new epoch becomes the newest of its
+        role. The table of document frequencies of the epoch
         is copied into the store.
         """
 
@@ -5405,20 +5440,22 @@ class Store(View):
         text: str | None = None,
         html: str | None = None,
         at: Time | str | None = None,
-        origin: Origin | None = None,
+        origin: Origin | str | None = None,
         epochs: LoadEpochs | None = None,
         memory_bytes: int | None = None,
         segment_pages: int | None = None,
         progress: Progress | None = None,
         **options: Unpack[_types.Options],
     ) -> tuple[Store, Loaded]:
-        """Creates a store from a load, and opens it. The store is created with all observations, or
-        not at all.
+        """Creates a store from a load, and returns the open store and the counts of the load.
 
-        Takes the arguments of `load` and `create`. `origin` makes the fingerprints of texts among
-        the observations, instead of the default recipe; the first epoch of the store is the epoch
-        of `origin`. No file is created before the first observation arrives. Ctrl-C ends the call,
-        and leaves at most empty directories.
+        The result is a pair: `store, loaded = Store.create_from(path, observations)`. The store is
+        created with all observations, or not at all.
+
+        Takes the arguments of `load` and `create`. `origin`, an `Origin` or the name of a recipe,
+        makes the fingerprints of texts among the observations, instead of the default recipe; the
+        first epoch of the store is the epoch of `origin`. No file is created before the first
+        observation arrives. Ctrl-C ends the call, and leaves at most empty directories.
 
         Raises `AlreadyExistsError` if there is already a store, and the errors of `load`.
         """
@@ -5531,7 +5568,10 @@ class Store(View):
         server, or the Content-Type as received, several values joined by commas. A text of fewer
         than eight words gets no fingerprint. See `text_epochs` for stores that accept no text.
 
-        `digest` is any 16 bytes that identify the exact content; `status` is the HTTP status;
+        `digest` is any 16 bytes that identify the exact content. A text without a digest gets the
+        digest that the tool gives to texts: the first half of the SHA-1 of its bytes in UTF-8. HTML
+        without a digest gets none; the tool's digest of a page is `sha1(body).digest()[:16]` for the
+        body as the server sent it. `status` is the HTTP status;
         `modified` is the server's time of the last modification; `weight` and `class_` apply until
         new values are set. With a digest alone, searches no longer find the page: for unchanged
         content, pass its earlier fingerprint.
@@ -5541,14 +5581,22 @@ class Store(View):
         concurrent calls.
         """
 
-    def observe_batch(self, observations: _types.Rows) -> Outcomes:
+    def observe_batch(
+        self,
+        observations: _types.Rows,
+        *,
+        url: str | None = None,
+        text: str | None = None,
+        html: str | None = None,
+        at: Time | str | None = None,
+    ) -> Outcomes:
         """Reports many visits. Each verdict takes the earlier visits into account.
 
         The visits are `Observation`s, or dictionaries with the arguments of `observe` as keys, and
         optionally `seen`; or a table with `__arrow_c_stream__`, with the same names as columns.
-        Other columns are ignored; a null fingerprint means content without a fingerprint. The
-        visits become durable together, and cost much less than single calls. If one visit is
-        invalid, no visit is stored.
+        `url`, `text`, `html` and `at` name the columns of a table, as in `load`. Other columns are
+        ignored; a null fingerprint means content without a fingerprint. The visits become durable
+        together, and cost much less than single calls. If one visit is invalid, no visit is stored.
         """
 
     @staticmethod
@@ -6515,6 +6563,10 @@ class View:
         column of Arrow with one of these types, or the result of `fingerprint_batch`. The
         fingerprints are copied. The result for a null or `None` is empty. Searches run concurrently
         on all cores, so each costs a half to a quarter of a single search. Ctrl-C ends the call.
+
+        Raises `EpochError` if `fingerprint_batch` made the fingerprints by another recipe than the
+        recipe of the epoch. `fingerprint_batch(texts, recipe=store.origin(store.near_epoch))` uses
+        the recipe of the store.
 
         Takes the keywords of `near`.
         """
