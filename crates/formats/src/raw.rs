@@ -210,7 +210,9 @@ pub fn name<'l>(line: &'l [u8], keys: &DocumentKeys) -> Result<Option<NamedText<
     if line.trim_ascii().is_empty() {
         return Ok(None);
     }
-    keys.name(line).map(Some)
+    // Loading parses a line without its end. With it, a string that is cut off would contain the
+    // line break, and the message would be another one.
+    keys.name(line.strip_suffix(b"\n").unwrap_or(line)).map(Some)
 }
 
 /// Returns the name of the document in a row of a Parquet file, as found when the row is loaded.
@@ -321,6 +323,18 @@ mod tests {
             marked.starts_with(b" {\"id\":1,\"x\":{\"}\":[]},\"dup") && marked.ends_with(b"} \r\n")
         );
         assert!(super::marked(&marked, "b", 1).is_err());
+    }
+
+    #[test]
+    fn broken_line_has_the_message_of_loading() {
+        let keys = DocumentKeys::default();
+        for line in
+            ["{\"url\":\"a\",\"text\":\"cut", "{\"url\":", "{\"url\":\"a\tb\"}", "{} {}", "[1]"]
+        {
+            let Err(loading) = keys.item(line.as_bytes()) else { panic!("{line}") };
+            let whole = format!("{line}\n");
+            assert_eq!(super::name(whole.as_bytes(), &keys), Err(loading), "{line}");
+        }
     }
 
     #[test]

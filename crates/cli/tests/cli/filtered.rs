@@ -243,6 +243,21 @@ fn text_that_was_not_compared_is_kept() {
 }
 
 #[test]
+fn broken_line_is_reported_as_by_load() {
+    let place = TestFolder::new();
+    let line = |url: &str| json!({"url": url, "t": 1, "text": words(1, 80)}).to_string() + "\n";
+    let file = place.write(
+        "c.jsonl",
+        line("a") + "{\"url\": \"b\", \"t\": 1, \"text\": \"cut off\n" + &line("c"),
+    );
+    let why = "line 2: not valid JSON: the line ends too early";
+    let loaded = place.run(&["load", "--skip-broken", &file]);
+    assert!(loaded.code == 0 && loaded.err.contains(&format!("{why}; skipped")), "{}", loaded.err);
+    let ran = place.run(&["dedup", "--filter", &file, "--to", "clean"]);
+    assert!(ran.code == 0 && ran.err.contains(&format!("{why}; copied unchanged")), "{}", ran.err);
+}
+
+#[test]
 fn unfilterable_files_are_refused_without_leftovers() {
     let place = store();
     let good = "{\"url\":\"https://example.com/a\",\"text\":\"x\"}\n".repeat(20_000);
