@@ -72,6 +72,12 @@ impl TextTable {
         if self.has_begun { Ok(()) } else { self.begin(output) }
     }
 
+    /// Prints the rows that are still buffered. A table without rows prints nothing, for verbs whose
+    /// rows may go to files only.
+    pub(crate) fn end_unless_empty(self, output: &mut Output) -> io::Result<()> {
+        if self.held.is_empty() { Ok(()) } else { self.end(output) }
+    }
+
     fn begin(&mut self, output: &mut Output) -> io::Result<()> {
         let held = std::mem::take(&mut self.held);
         let headings: Vec<String> = self.columns.iter().map(ColumnHeading::heading).collect();

@@ -111,6 +111,21 @@ fn plan_and_list_files_appear_only_when_complete() {
     }
 }
 
+#[test]
+fn table_without_rows_has_no_header() {
+    let place = store();
+    let has_header = |shown: &str| shown.lines().any(|line| line.starts_with("bits"));
+    assert!(has_header(&place.with_header(&["dedup"])));
+    let shown = place.with_header(&["dedup", "--limit", "0"]);
+    assert!(!has_header(&shown) && shown.contains("\n3 pages to drop\n"), "{shown}");
+    let file = place.write("c.jsonl", "{\"url\":\"https://example.com/b\"}\n");
+    let args = ["dedup", "-o", "plan.jsonl", "--filter", &file, "--to", "clean"];
+    let shown = place.run_with_header(&args).out;
+    assert!(!has_header(&shown) && shown.contains("3 lines written to plan.jsonl"), "{shown}");
+    let shown = place.with_header(&["cluster", "--limit", "0"]);
+    assert_eq!(shown.lines().count(), 1, "{shown}");
+}
+
 /// Pages with one text: `a` of class 7 leads, `b` is of class 7 as well, `c` of class 0, `d` and `e`
 /// have no class. Pages with another text: `x` has no class and leads `y`, which has none either.
 fn with_class() -> TestFolder {

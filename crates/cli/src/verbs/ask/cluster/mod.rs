@@ -287,7 +287,7 @@ impl ClusterArgs {
                     output,
                 )?;
             }
-            return Ok(table.end(output)?);
+            return Ok(table.end_unless_empty(output)?);
         }
         let clock = common.clock();
         let seen = left(clock.heading("first seen"));
@@ -299,7 +299,7 @@ impl ClusterArgs {
             table
                 .row([count(cluster.pages), within(cluster.max_distance), seen, leader], output)?;
         }
-        Ok(table.end(output)?)
+        Ok(table.end_unless_empty(output)?)
     }
 
     /// Writes a file and returns a message about it.

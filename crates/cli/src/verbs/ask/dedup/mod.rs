@@ -208,7 +208,7 @@ impl DedupArgs {
         for pair in sample.into_iter().flat_map(PairSample::pairs) {
             DedupArgs::list(DedupPage::Dropped(pair.of()), &mut table, common, out)?;
         }
-        table.end(out)?;
+        table.end_unless_empty(out)?;
         lists.end()?;
         let written = files.put()?;
         if let Some(advice) = self.resemblance.is_none().then(|| summary.advice(epoch)).flatten() {
