@@ -205,6 +205,9 @@ fn wrong_argument(
         }
         return Some(written(&line));
     }
+    if let Some(hint) = epoch_of_recipe(verb, &line, (at, &word)) {
+        return Some(hint);
+    }
     if let Some(ContextValue::String(option)) = error.get(ContextKind::SuggestedArg) {
         let value = line.get(at)?.split_once('=').map(|(_, value)| format!("={value}"));
         *line.get_mut(at)? = option.clone() + &value.unwrap_or_default();
@@ -214,6 +217,27 @@ fn wrong_argument(
         root.get_subcommands().filter(|verb| has(verb, &word)).map(Command::get_name).collect();
     let names = others.join(", ");
     (!others.is_empty()).then(|| format!("{word} is an option of: {names}"))
+}
+
+/// Handles `--recipe` of a verb that fills a store: the epoch of the store has the recipe.
+fn epoch_of_recipe(verb: &[&str], line: &[String], (at, word): (usize, &str)) -> Option<String> {
+    const FILLING: [&str; 2] = ["ingest", "load"];
+    let [verb] = verb else { return None };
+    if word != "--recipe" || !FILLING.contains(verb) {
+        return None;
+    }
+    let recipe = match line.get(at)?.split_once('=') {
+        Some((_, recipe)) => Some(recipe),
+        None => line.get(at + 1).map(String::as_str),
+    };
+    let recipe = recipe.map_or_else(|| "near".to_owned(), |recipe| quoted(recipe.as_ref()));
+    let first = line.iter().skip_while(|word| word != verb).nth(1);
+    let first = first.filter(|first| !first.starts_with('-') && of_environment().is_none());
+    let store = first.map(|first| format!("{} ", quoted(first.as_ref()))).unwrap_or_default();
+    Some(format!(
+        "The epoch of a store sets the recipe of its fingerprints. Before you {verb}, write: \
+         simkeep epoch begin {store}--recipe {recipe}"
+    ))
 }
 
 /// Whether a verb has an option, given as it is typed.

@@ -21,6 +21,12 @@ fn wrong_command_line_suggests_the_right_one() {
         ("due store --budget 9", "Write: simkeep due store --limit 9"),
         ("near store 0123456789abcdef --distance 3", "near store 0123456789abcdef -k 3"),
         ("due store --since 3d", "--since is an option of: cluster, export, diff"),
+        (
+            "load store a.jsonl --recipe near",
+            "Before you load, write: simkeep epoch begin store --recipe near",
+        ),
+        ("load store a.jsonl --recipe=strict", "simkeep epoch begin store --recipe strict"),
+        ("ingest --recipe near a.jsonl", "simkeep epoch begin --recipe near"),
         ("inspect https://example.com/", "write simkeep inspect page store https://example.com/"),
         (
             "inspect store https://example.com/",
