@@ -33,7 +33,7 @@ pub(crate) fn skipped_pages_clause(pages_have: &str, epoch: &str) -> String {
 /// Why texts have no fingerprint, and the consequence.
 pub(crate) fn without_fingerprint() -> String {
     format!(
-        "fewer than {} words, or only ignored words: no fingerprint, compared by digest",
+        "fewer than {} words, or only ignored words: no fingerprint; only versions of one page are compared, by digest",
         Document::WORDS_MIN
     )
 }

@@ -126,6 +126,21 @@ fn table_without_rows_has_no_header() {
     assert_eq!(shown.lines().count(), 1, "{shown}");
 }
 
+#[test]
+fn short_exact_copies_are_kept() {
+    let place = TestFolder::new();
+    let line =
+        |n| json!({"url": format!("x:{n}"), "t": 1, "text": "404 not found"}).to_string() + "\n";
+    let loaded =
+        place.run(&["load", &place.write("c.jsonl", (0..15).map(line).collect::<String>())]);
+    let what = "no fingerprint; only versions of one page are compared, by digest";
+    assert!(loaded.out.contains(what), "{}", loaded.out);
+    let ran = place.run_with_header(&["dedup"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let what = "0 to drop; 15 pages have no fingerprint";
+    assert!(ran.out.contains(what) && ran.out.contains("; such pages are kept\n"), "{}", ran.out);
+}
+
 /// Pages with one text: `a` of class 7 leads, `b` is of class 7 as well, `c` of class 0, `d` and `e`
 /// have no class. Pages with another text: `x` has no class and leads `y`, which has none either.
 fn with_class() -> TestFolder {

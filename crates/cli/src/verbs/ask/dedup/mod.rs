@@ -120,15 +120,17 @@ impl DedupArgs {
         let alike = self.resemblance.zip(compared).map(|(share, compared)| {
             format!(" with a resemblance of at least {share} ({})", many(compared, "text", "texts"))
         });
+        let without = clusters.without_fingerprint();
+        let kept = if without > 0 { "; such pages are kept" } else { "" };
         format!(
-            "{}, compared within {}{}, leaders by {}: {} to keep, {} to drop{}",
+            "{}, compared within {}{}, leaders by {}: {} to keep, {} to drop{}{kept}",
             many(clusters.pages(), "page", "pages"),
             many(clusters.k().into(), "bit", "bits"),
             alike.unwrap_or_default(),
             self.asked.rule,
             count(clusters.pages() - dropped),
             count(dropped),
-            skipped_pages_note(clusters.without_fingerprint(), epoch),
+            skipped_pages_note(without, epoch),
         )
     }
 
