@@ -37,6 +37,23 @@ fn documents() -> (String, String) {
 }
 
 #[test]
+fn broken_documents_are_skipped_on_request() {
+    let place = TestFolder::new();
+    let (documents, pairs) = documents();
+    let whole = place.write("whole.jsonl", &documents);
+    let some = place.write("some.jsonl", "{\"id\":\"b\",\"text\":null}\n".to_owned() + &documents);
+    let pairs = place.write("pairs.tsv", pairs);
+    let args = ["--pairs", &pairs, "--recipe", "default"];
+    let ran = place.run(&[&["evaluate", &some], &args[..]].concat());
+    let why = "line 1: b: \"text\" is missing or not a string; ";
+    let ending = format!("{why}--skip-broken skips broken records");
+    assert!(ran.code == 3 && ran.err.contains(&ending), "{}", ran.err);
+    let ran = place.run(&[&["evaluate", &some, "--skip-broken"], &args[..]].concat());
+    assert!(ran.code == 0 && ran.err.contains(&format!("{why}skipped")), "{}", ran.err);
+    assert_eq!(ran.out, place.done(&[&["evaluate", &whole], &args[..]].concat()));
+}
+
+#[test]
 fn recipes_are_evaluated_with_labelled_pairs() {
     let place = TestFolder::new();
     let (documents, pairs) = documents();

@@ -10,7 +10,8 @@ use simkeep_formats::escape::escape_untruncated as escape;
 use simkeep_formats::{BrokenRecord, DocumentKeys, InputParts};
 use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
-use crate::exit::VerbError;
+use crate::exit::{VerbError, print_message};
+use crate::input::complaints::ComplaintLog;
 use crate::input::texts::TextPipeline;
 use crate::output::words::{count, many};
 
@@ -49,14 +50,17 @@ enum WordDigest {
 }
 
 impl EvaluatedDocuments {
-    /// Reads documents on `threads` threads; from JSON lines, their "id" and "text".
+    /// Reads documents on `threads` threads; from JSON lines, their "id" and "text". With
+    /// `skip_broken`, broken records are reported and left out; otherwise the first of them is an
+    /// error.
     pub(super) fn read(
         input: InputParts,
-        html: bool,
+        (html, skip_broken): (bool, bool),
         threads: usize,
     ) -> Result<EvaluatedDocuments, VerbError> {
         let (mut compared, mut left_out) = (Vec::new(), ExcludedCounts::default());
         let (mut numbers, mut seen) = (HashMap::new(), HashSet::new());
+        let mut broken = ComplaintLog::broken();
         let mut texts =
             TextPipeline::new(input.keys(DocumentKeys::of_documents()), threads, move || {
                 move |id: String, document: Document| {
@@ -66,8 +70,17 @@ impl EvaluatedDocuments {
                 }
             });
         while let Some(text) = texts.next()? {
-            let broken = |BrokenRecord { at, why }| VerbError::Broken(format!("{at}: {why}"));
-            let (named, words) = text.map_err(broken)?;
+            let (named, words) = match text {
+                Ok(read) => read,
+                Err(record) if skip_broken => {
+                    broken.add(&record).iter().for_each(|message| print_message(message));
+                    continue;
+                }
+                Err(BrokenRecord { at, why }) => {
+                    let why = format!("{at}: {why}; --skip-broken skips broken records");
+                    return Err(VerbError::Broken(why));
+                }
+            };
             let next = u32::try_from(compared.len())
                 .map_err(|_| VerbError::Broken("there are too many documents".to_owned()))?;
             let takes_part = match words {
@@ -85,6 +98,7 @@ impl EvaluatedDocuments {
                 compared.push(named);
             }
         }
+        broken.suppressed_message().iter().for_each(|message| print_message(message));
         Ok(EvaluatedDocuments { compared: Arc::new(compared), left_out, numbers })
     }
 

@@ -71,6 +71,9 @@ pub(crate) struct EvaluateArgs {
     /// Read the documents as HTML
     #[arg(long)]
     html: bool,
+    /// Name broken records and leave them out
+    #[arg(long, conflicts_with = "versions")]
+    skip_broken: bool,
     /// Average over this many hash seeds of each recipe
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     #[arg(conflicts_with = "versions")]
@@ -134,7 +137,8 @@ impl EvaluateArgs {
         })?;
         let input = InputParts::new([InputSource::from_argument(documents.as_os_str())]);
         let input = input.zstd_window(self.reading.zstd_window());
-        let documents = EvaluatedDocuments::read(input, self.html, self.reading.threads())?;
+        let documents =
+            EvaluatedDocuments::read(input, (self.html, self.skip_broken), self.reading.threads())?;
         let truth = self.truth(&documents)?;
         let rows = self.rows(&documents, &truth)?;
         if let Some(file) = &self.plot {

@@ -125,7 +125,7 @@ fn real_pairs_match_another_tool() {
     let Some(folder) = real_data_path("quality") else { return };
     let pairs = std::fs::File::open(folder.join("ota-pairs.tsv.gz")).unwrap();
     let input = InputParts::new([InputSource::Path(folder.join("ota.jsonl.zst"))]);
-    let documents = EvaluatedDocuments::read(input, false, 4).unwrap();
+    let documents = EvaluatedDocuments::read(input, (false, false), 4).unwrap();
     let texts: Vec<String> =
         documents.compared.iter().map(|named| spelt(named.document.text())).collect();
     let search =
