@@ -303,7 +303,7 @@ impl Candidates {
         }
         let Candidates { asked, clusters, pages, sketches } = self;
         let (all, k, fingerprints) = (clusters.pages(), clusters.k(), clusters.fingerprints());
-        let without = clusters.without_fingerprint();
+        let (without, weights_differ) = (clusters.without_fingerprint(), clusters.weights_differ());
         let Clusters { snapshot, filter, work, members: old, rows, .. } = clusters;
         // Frees the memory of the clusters by fingerprint, which the sorts and joins by text use.
         drop((old, rows));
@@ -315,8 +315,15 @@ impl Candidates {
             // needed any more.
             drop(pages);
             let (members, leaders) = members(documents, resemblance, (k, all), &work, progress)?;
-            let found =
-                MembersByLeader { members, leaders, k, fingerprints, without, by_text: true };
+            let found = MembersByLeader {
+                members,
+                leaders,
+                k,
+                fingerprints,
+                without,
+                weights_differ,
+                by_text: true,
+            };
             Clusters::from_members(snapshot.clone(), filter, work.clone(), found)
         };
         let found = snapshot.poison_on_bug(|| find().map_err(|e| work.named(e)))?;

@@ -15,7 +15,7 @@ use crate::engine::snapshot::Snapshot;
 use crate::error::Error;
 use crate::error::Result;
 use crate::fingerprint::BitSketch;
-use crate::page::{Digest, Epoch};
+use crate::page::{Digest, Epoch, Weight};
 use crate::progress::Progress;
 use crate::query::in_force::InForceFilter;
 use crate::sort::{SortedItems, SpoolContent, Workspace};
@@ -106,6 +106,7 @@ pub struct Clusters {
     by_text: bool,
     fingerprints: u64,
     without: u64,
+    weights_differ: bool,
     multi_page_clusters: u64,
     largest: u32,
     sizes: Vec<u64>,
@@ -119,6 +120,8 @@ pub(super) struct MembersByLeader {
     pub(super) fingerprints: u64,
     /// The number of pages with content but without a fingerprint of the epoch.
     pub(super) without: u64,
+    /// Whether two pages have different weights.
+    pub(super) weights_differ: bool,
     /// Whether distances to leaders are distances of text sketches.
     pub(super) by_text: bool,
 }
@@ -240,14 +243,27 @@ impl Clusters {
     ) -> Result<Clusters> {
         let filter = asked.filter(snapshot)?;
         let k = asked.distance(snapshot, filter.epoch);
-        let (captures, without) = captures(snapshot, asked, &filter, &work, progress, |_, _| {})?;
+        let mut weights: Option<(Weight, Weight)> = None;
+        let (captures, without) =
+            captures(snapshot, asked, &filter, &work, progress, |_, taken| {
+                let (least, greatest) = weights.unwrap_or((taken.weight, taken.weight));
+                weights = Some((least.min(taken.weight), greatest.max(taken.weight)));
+            })?;
+        let weights_differ = weights.is_some_and(|(least, greatest)| least < greatest);
         let (nodes, fingerprints, bearers) = nodes(captures, &work, progress)?;
         let (settled, count) = find_leaders(nodes, fingerprints, k, &work, progress)?;
         let members = members(&bearers, settled, &work)?;
         // Frees up to a quarter of the memory before rows and members are spooled.
         drop(bearers);
-        let found =
-            MembersByLeader { members, leaders: count, k, fingerprints, without, by_text: false };
+        let found = MembersByLeader {
+            members,
+            leaders: count,
+            k,
+            fingerprints,
+            without,
+            weights_differ,
+            by_text: false,
+        };
         let clusters = Clusters::from_members(snapshot.clone(), filter, work, found)?;
         progress.finish();
         Ok(clusters)
@@ -260,8 +276,10 @@ impl Clusters {
         work: Workspace,
         found: MembersByLeader,
     ) -> Result<Clusters> {
-        let MembersByLeader { members: mut sorted, leaders, k, fingerprints, without, by_text } =
-            found;
+        let weights_differ = found.weights_differ;
+        let MembersByLeader {
+            members: mut sorted, leaders, k, fingerprints, without, by_text, ..
+        } = found;
         let (mut members, mut rows) = (work.spool(4), work.spool(4));
         let (mut row, mut multi_page_clusters, mut largest): (Option<ClusterSummary>, u64, u32) =
             (None, 0, 0);
@@ -320,6 +338,7 @@ impl Clusters {
             by_text,
             fingerprints,
             without,
+            weights_differ,
             multi_page_clusters,
             largest,
             sizes,
@@ -383,6 +402,28 @@ impl Clusters {
     /// ```
     pub fn without_fingerprint(&self) -> u64 {
         self.without
+    }
+
+    /// Whether two of the pages have different [weights](crate::Weight). Otherwise the rule
+    /// [`Weight`](super::RankingRule::Weight) decides nothing.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::Clustering;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let epoch = store.change_epoch();
+    /// for (url, weight) in [("https://a.example/", 1.0), ("https://b.example/", 2.0)] {
+    ///     store.observe(Observation::content(url, Time::now(), 7, epoch).weight(weight))?;
+    /// }
+    /// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
+    /// assert!(clusters.weights_differ());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn weights_differ(&self) -> bool {
+        self.weights_differ
     }
 
     /// The number of clusters.

@@ -141,6 +141,23 @@ fn short_exact_copies_are_kept() {
     assert!(ran.out.contains(what) && ran.out.contains("; such pages are kept\n"), "{}", ran.out);
 }
 
+#[test]
+fn rule_weight_without_weights_is_reported() {
+    let place = store();
+    let warning = "all pages have the same weight, so the rule weight decides nothing";
+    for verb in ["dedup", "cluster"] {
+        let ran = place.run(&[verb, "--rule", "weight,newest"]);
+        assert!(ran.code == 0 && ran.err.contains(warning), "{verb}: {}", ran.err);
+        assert!(!place.run(&[verb, "--rule", "newest"]).err.contains(warning), "{verb}");
+    }
+    place.ingest("{\"url\":\"https://example.com/d\u{202e}\",\"t\":\"2024-02-01\",\"weight\":2}\n");
+    for verb in ["dedup", "cluster"] {
+        assert!(!place.run(&[verb, "--rule", "weight"]).err.contains(warning), "{verb}");
+    }
+    let kept = place.run(&["dedup", "--rule", "weight", "--json"]).objects()[1]["kept"].clone();
+    assert_eq!(kept, "https://example.com/d\u{202e}");
+}
+
 /// Pages with one text: `a` of class 7 leads, `b` is of class 7 as well, `c` of class 0, `d` and `e`
 /// have no class. Pages with another text: `x` has no class and leads `y`, which has none either.
 fn with_class() -> TestFolder {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use simkeep::cluster::{Clustering, Ranking};
+use simkeep::cluster::{Clustering, Clusters, Ranking};
 use simkeep::{Classes, Prefix, Snapshot};
 
 use crate::exit::VerbError;
@@ -44,6 +44,17 @@ impl ClusteringArgs {
     /// The directory for scratch files.
     pub(crate) fn scratch(&self) -> PathBuf {
         self.scratch.clone().unwrap_or_else(std::env::temp_dir)
+    }
+
+    /// The warning that the rule `weight` decides nothing, if it is asked for and all pages have one
+    /// weight.
+    pub(crate) fn weight_warning(&self, clusters: &Clusters) -> Option<&'static str> {
+        let rules = self.rule.to_string();
+        let is_asked = rules.split(',').any(|rule| rule == "weight");
+        (is_asked && !clusters.is_empty() && !clusters.weights_differ()).then_some(
+            "all pages have the same weight, so the rule weight decides nothing; JSON lines with \
+             \"url\", \"t\" and \"weight\" set weights, see docs/corpus.md",
+        )
     }
 
     /// The name of the epoch whose fingerprints are compared.

@@ -109,6 +109,7 @@ impl ClusterArgs {
         // Creates the output file before the work, so that a bad path fails early.
         let file = self.output.as_deref().map(RowFile::create).transpose()?;
         let clusters = with_progress_bar(|progress| asked.run(&snapshot, progress))?;
+        self.asked.weight_warning(&clusters).into_iter().for_each(print_message);
         match file {
             Some(file) => {
                 let written = self.write(file, &clusters, &reader)?;

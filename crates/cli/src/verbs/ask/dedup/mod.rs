@@ -64,6 +64,7 @@ impl DedupArgs {
             }
             _ => (with_progress_bar(|progress| asked.run(&snapshot, progress))?, None),
         };
+        self.asked.weight_warning(&clusters).into_iter().for_each(print_message);
         let epoch = visit::epoch(snapshot.epochs(), clusters.epoch())?;
         let open = self.open.clone().unwrap_or_default();
         let dropped = clusters.count_dropped(&open)?;
