@@ -258,6 +258,42 @@ fn broken_line_is_reported_as_by_load() {
 }
 
 #[test]
+fn comparison_of_names_alone_is_reported() {
+    let place = TestFolder::new();
+    let lines: String = ["a", "b", "c"]
+        .map(|url| json!({"url": url, "t": 1, "text": words(1, 80)}).to_string() + "\n")
+        .concat();
+    let file = place.write("c.jsonl", &lines);
+    place.done(&["load", "--store", "texts", &file]);
+    let prints = lines
+        .replace("\"text\"", "\"was\"")
+        .replace("\"t\":", "\"fingerprint\":\"00000000000000ff\",\"t\":");
+    place.done(&["load", "--store", "prints", &place.write("p.jsonl", prints)]);
+    let mut n = 0;
+    let mut filter = |store: &str, more: &[&str]| {
+        n += 1;
+        let to = format!("clean-{n}");
+        let args = ["dedup", "--store", store, "--filter", &file, "--to", &to];
+        place.done(&[&args[..], more].concat())
+    };
+    let by_name = "by name alone                      2  the store has no digest";
+    let without =
+        "without a text                     2  the name alone was compared; check --text-key";
+    let shown = filter("texts", &[]);
+    assert!(!shown.contains("name alone"), "{shown}");
+    let shown = filter("prints", &[]);
+    assert!(shown.contains(by_name) && !shown.contains(without), "{shown}");
+    let shown = filter("texts", &["--text-key", "body"]);
+    assert!(shown.contains(without) && !shown.contains(by_name), "{shown}");
+    let shown = filter("prints", &["--any-text"]);
+    assert!(!shown.contains("name alone"), "{shown}");
+    let counts =
+        place.run(&["dedup", "--store", "prints", "--filter", &file, "--to", "json", "--json"]);
+    let counts = counts.objects().pop().unwrap();
+    assert_eq!((&counts["by_name"], &counts["without_text"]), (&json!(2), &json!(0)));
+}
+
+#[test]
 fn unfilterable_files_are_refused_without_leftovers() {
     let place = store();
     let good = "{\"url\":\"https://example.com/a\",\"text\":\"x\"}\n".repeat(20_000);

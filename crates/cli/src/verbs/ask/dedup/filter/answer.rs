@@ -17,6 +17,8 @@ pub(in super::super) struct FilterCounts {
     pub(super) marked: u64,
     pub(super) unknown: u64,
     pub(super) other_text: u64,
+    pub(super) by_name: u64,
+    pub(super) without_text: u64,
     pub(super) broken: u64,
     pub(super) file_bytes: u64,
 }
@@ -38,6 +40,12 @@ pub(crate) struct FilterResult {
     /// Documents whose page is dropped, but whose text is not the compared one, such as a later
     /// version. They were written.
     other_text: u64,
+    /// Documents that were dropped or marked by name alone, because the store has no digest of
+    /// their page. Zero with --any-text.
+    by_name: u64,
+    /// Documents that were dropped or marked by name alone, because they have no text. Zero with
+    /// --any-text.
+    without_text: u64,
     /// Documents whose name could not be read. They were written.
     broken: u64,
     /// The size of the files that were written, in bytes.
@@ -56,6 +64,8 @@ impl AddAssign for FilterCounts {
             marked,
             unknown,
             other_text,
+            by_name,
+            without_text,
             broken,
             file_bytes,
         } = other;
@@ -65,6 +75,8 @@ impl AddAssign for FilterCounts {
         self.marked += marked;
         self.unknown += unknown;
         self.other_text += other_text;
+        self.by_name += by_name;
+        self.without_text += without_text;
         self.broken += broken;
         self.file_bytes += file_bytes;
     }
@@ -79,6 +91,8 @@ impl FilterCounts {
             marked,
             unknown,
             other_text,
+            by_name,
+            without_text,
             broken,
             file_bytes,
         } = self;
@@ -90,6 +104,8 @@ impl FilterCounts {
             marked,
             unknown,
             other_text,
+            by_name,
+            without_text,
             broken,
             file_bytes,
             elapsed_seconds,
@@ -113,6 +129,16 @@ impl FilterResult {
                 "  of another text",
                 self.other_text,
                 "not the text in the store: kept; --any-text leaves them out",
+            ),
+            (
+                "  by name alone",
+                self.by_name,
+                "the store has no digest of the page, so the text was not compared",
+            ),
+            (
+                "  without a text",
+                self.without_text,
+                "the name alone was compared; check --text-key",
             ),
             ("  broken", self.broken, "copied unchanged"),
         ] {

@@ -168,11 +168,19 @@ impl FileFilter<'_> {
             }
             _ => return Ok(false),
         };
-        let is_other = match (self.run.notes, digest, name.digest()) {
+        let is_other = match (self.run.notes, digest) {
             // Texts decide, and this text was not compared.
-            (Some(_), ..) => true,
-            (None, Some(compared), Some(own)) => !self.run.how.any_text && compared != own,
-            _ => false,
+            (Some(_), _) => true,
+            (None, _) if self.run.how.any_text => false,
+            (None, None) => {
+                counts.by_name += 1;
+                false
+            }
+            (None, Some(compared)) => {
+                let own = name.digest();
+                counts.without_text += u64::from(own.is_none());
+                own.is_some_and(|own| own != compared)
+            }
         };
         if is_other {
             counts.other_text += 1;
