@@ -297,6 +297,25 @@ fn missing_text_comparison_is_reported() {
 }
 
 #[test]
+fn sample_with_texts_is_reviewed_without_copies() {
+    let (place, documents) = (TestFolder::new(), documents(10));
+    let files = load(&place, &documents);
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let args = ["dedup", "--resemblance", "0.8", "--url-key", "id", "--json", "--filter"];
+    let args = [&args[..], &files].concat();
+    let plan = place.run(&args).objects();
+    let copied = place.run(&[&args[..], &["--limit", "all", "--to", "to"]].concat()).objects();
+    // The copies add their counts, and change nothing else.
+    assert_eq!(plan, copied[..copied.len() - 1]);
+    assert!(plan.len() > 20 && plan[1]["resemblance"].is_number(), "{plan:?}");
+    let shown = place.with_header(&[&args[..5], &["--sample", "1", "--filter"], &files].concat());
+    assert!(shown.contains("\nbits  alike  reason"), "{shown}");
+    let ran = place.run(&[&["dedup", "--filter"], &files[..]].concat());
+    assert!(ran.code == 2 && ran.err.contains("--to, or compare the texts"), "{}", ran.err);
+    assert_eq!(place.run(&[&args[..], &["--mark"]].concat()).code, 2);
+}
+
+#[test]
 fn invalid_options_are_refused() {
     let place = TestFolder::new();
     let file = place.write("x.jsonl", "");

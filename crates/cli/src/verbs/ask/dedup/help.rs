@@ -9,4 +9,4 @@ pub(super) const HELP: &str = r#"Examples:
 
 Reasons, classes, corpus, texts, memory: docs/corpus.md, docs/tool.md#dedup
 
-Exits with 1 if nothing is dropped, except with --filter."#;
+Exits with 1 if nothing is dropped, except with --to."#;

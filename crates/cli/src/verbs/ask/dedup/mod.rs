@@ -45,7 +45,7 @@ const LISTED: usize = 100;
 impl DedupArgs {
     pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         // Creates the output files before the work, so that a bad path fails early.
-        let mut filter = self.to.as_deref().map(|to| CorpusFilter::new(&self, to)).transpose()?;
+        let mut filter = (!self.filter.is_empty()).then(|| CorpusFilter::new(&self)).transpose()?;
         let lists = self.is_plan_wanted().then(|| lists::DedupFiles::create(&self)).transpose()?;
         let reader = common.read()?;
         let snapshot = reader.snapshot();
@@ -78,9 +78,9 @@ impl DedupArgs {
         if let Some(lists) = lists {
             self.plan((&clusters, epoch), &open, lists, common, output)?;
         }
-        if let Some(filter) = filter {
+        if let Some((filter, to)) = filter.zip(self.to.as_deref()) {
             let started = Instant::now();
-            let filtered = filter.run(&clusters, &open)?.answer(started.elapsed());
+            let filtered = filter.run(to, &clusters, &open)?.answer(started.elapsed());
             if common.json {
                 output.object(&DedupLine::Filtered(filtered))?;
             } else {
@@ -97,10 +97,10 @@ impl DedupArgs {
         Ok(Exit::Nothing)
     }
 
-    /// Whether to list all dropped pages. A filter alone does not need the list.
+    /// Whether to list all dropped pages. Copies alone do not need the list.
     fn is_plan_wanted(&self) -> bool {
         let files = [&self.output, &self.drop_list, &self.keep_list];
-        self.filter.is_empty()
+        self.to.is_none()
             || self.limit.is_some()
             || self.sample.is_some()
             || files.iter().any(|file| file.is_some())
@@ -108,7 +108,7 @@ impl DedupArgs {
 
     /// Whether rows are printed, and not only a summary.
     fn is_table(&self) -> bool {
-        self.filter.is_empty() && self.limit.is_none_or(|limit| limit.count() > 0)
+        self.to.is_none() && self.limit.is_none_or(|limit| limit.count() > 0)
     }
 
     /// The summary, in words.
@@ -150,7 +150,7 @@ impl DedupArgs {
     /// The maximum number of pages to list.
     fn listed(&self, common: &CommonArgs) -> usize {
         let all = if common.json { usize::MAX } else { LISTED };
-        match (self.sample, self.filter.is_empty()) {
+        match (self.sample, self.to.is_none()) {
             (Some(_), _) => 0,
             (None, true) => self.limit.map_or(all, Limit::count),
             (None, false) => self.limit.map_or(0, Limit::count),

@@ -41,17 +41,17 @@ pub(crate) struct DedupArgs {
     /// Write the URLs of kept pages
     #[arg(long, value_name = "FILE")]
     pub(super) keep_list: Option<PathBuf>,
-    /// JSON lines or Parquet files to copy without duplicates
-    #[arg(long, value_name = "FILES", num_args = 1.., requires = "to", help_heading = CORPUS)]
+    /// JSON lines or Parquet files to copy or compare
+    #[arg(long, value_name = "FILES", num_args = 1.., help_heading = CORPUS)]
     pub(super) filter: Vec<PathBuf>,
     /// Directory for the copies
     #[arg(long, value_name = "DIR", requires = "filter", help_heading = CORPUS)]
     pub(super) to: Option<PathBuf>,
     /// Replace files that exist
-    #[arg(long, requires = "filter", help_heading = CORPUS)]
+    #[arg(long, requires = "to", help_heading = CORPUS)]
     pub(super) force: bool,
     /// Keep duplicates, with "duplicate_of" and "distance"
-    #[arg(long, requires = "filter", help_heading = CORPUS)]
+    #[arg(long, requires = "to", help_heading = CORPUS)]
     pub(super) mark: bool,
     /// Key or column of the name, as for `load` [default: url]
     #[arg(long, value_name = "KEY", requires = "filter")]

@@ -1,6 +1,7 @@
 //! Writes the copy of one file of a corpus.
 
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
 
 use simkeep::cluster::{Fate, PageLocation};
 use simkeep_formats::raw::{self, CorpusFile, FileCompression, NamedText, RawLine, RawLines};
@@ -40,10 +41,23 @@ impl FileFilter<'_> {
         }
     }
 
+    /// The path of the copy.
+    fn to(&self) -> PathBuf {
+        self.run.folder.join(&self.job.name)
+    }
+
+    /// The failure of writing the copy.
+    pub(super) fn cannot_write(&self, e: &io::Error) -> VerbError {
+        VerbError::Other(format!(
+            "cannot write {}: {e}",
+            escape::escape_untruncated(&self.to().to_string_lossy())
+        ))
+    }
+
     /// Begins the copy.
     pub(super) fn begin(&self, packing: FileCompression) -> Result<CompressedFile, VerbError> {
-        let file = CompressedFile::packed(self.job.to.clone(), packing);
-        file.map_err(|e| self.job.cannot_write(&e))
+        let file = CompressedFile::packed(self.to(), packing);
+        file.map_err(|e| self.cannot_write(&e))
     }
 
     /// Moves the copy to its path.
@@ -52,7 +66,7 @@ impl FileFilter<'_> {
         file: CompressedFile,
         counts: FilterCounts,
     ) -> Result<FilterCounts, VerbError> {
-        let file_bytes = file.put().map_err(|e| self.job.cannot_write(&e))?;
+        let file_bytes = file.put().map_err(|e| self.cannot_write(&e))?;
         Ok(FilterCounts { files: 1, file_bytes, ..counts })
     }
 
@@ -90,10 +104,10 @@ impl FileFilter<'_> {
                 }
                 RawLine::GoesOn(more) => to.write_all(more),
             };
-            written.map_err(|e| self.job.cannot_write(&e))?;
+            written.map_err(|e| self.cannot_write(&e))?;
         }
         read.publish();
-        let file = to.into_inner().map_err(|e| self.job.cannot_write(e.error()))?;
+        let file = to.into_inner().map_err(|e| self.cannot_write(e.error()))?;
         self.put(file, counts)
     }
 

@@ -1,6 +1,7 @@
 //! The files to copy, and their destinations.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,46 +14,56 @@ use super::walk::ReadCounter;
 use crate::exit::VerbError;
 use crate::output::temporary::refuse_store;
 
-/// The files of a corpus, and the folder of their copies.
+/// The files of a corpus.
 pub(super) struct FileJobs {
-    folder: PathBuf,
     jobs: Vec<FileJob>,
 }
 
-/// A file to copy.
+/// A file to read, and perhaps to copy.
 pub(super) struct FileJob {
     pub(super) from: PathBuf,
-    pub(super) to: PathBuf,
+    /// The name of the file, and of its copy.
+    pub(super) name: OsString,
     pub(super) bytes: u64,
     /// Its index among all files.
     pub(super) number: usize,
 }
 
 impl FileJobs {
-    /// Creates a job for each file. The copy has the same name in `folder`.
+    /// Creates a job for each file.
     ///
     /// # Errors
     ///
-    /// If a path is not a file, has the name of another file, or lies in `folder` itself; or if the
-    /// copy exists and `force` is not set.
-    pub(super) fn new(
-        files: &[PathBuf],
-        folder: &Path,
-        force: bool,
-    ) -> Result<FileJobs, VerbError> {
-        let shown = || escape_untruncated(&folder.to_string_lossy());
-        refuse_store(&folder.join("file"))
-            .map_err(|e| VerbError::Other(format!("cannot write to {}: {e}", shown())))?;
-        let (mut jobs, mut names) = (Vec::new(), HashSet::new());
-        let target = fs::canonicalize(folder).ok();
+    /// If a path is not a file.
+    pub(super) fn new(files: &[PathBuf]) -> Result<FileJobs, VerbError> {
+        let mut jobs = Vec::new();
         for from in files {
-            let shown = escape_untruncated(&from.to_string_lossy());
-            let usage = |why: &str| VerbError::Usage(format!("{shown} {why}"));
+            let usage = |why: &str| usage(from, why);
             let found = fs::metadata(from).map_err(|e| cannot_read(from, &e))?;
             if !found.is_file() {
                 return Err(usage("is not a file; name the files of the corpus"));
             }
             let name = from.file_name().ok_or_else(|| usage("is not the name of a file"))?;
+            let (name, number) = (name.to_owned(), jobs.len());
+            jobs.push(FileJob { from: from.clone(), name, bytes: found.len(), number });
+        }
+        Ok(FileJobs { jobs })
+    }
+
+    /// Checks that each file can have a copy of the same name in `folder`.
+    ///
+    /// # Errors
+    ///
+    /// If two files have one name, a file lies in `folder` itself, or a copy exists and `force` is
+    /// not set.
+    pub(super) fn check_copies(&self, folder: &Path, force: bool) -> Result<(), VerbError> {
+        let shown = || escape_untruncated(&folder.to_string_lossy());
+        refuse_store(&folder.join("file"))
+            .map_err(|e| VerbError::Other(format!("cannot write to {}: {e}", shown())))?;
+        let mut names = HashSet::new();
+        let target = fs::canonicalize(folder).ok();
+        for FileJob { from, name, .. } in &self.jobs {
+            let usage = |why: &str| usage(from, why);
             if !names.insert(name) {
                 return Err(usage(
                     "has the same name as another file, so both copies would be one file",
@@ -78,20 +89,8 @@ impl FileJobs {
                     return Err(VerbError::Other(format!("{shown} exists already; {how}")));
                 }
             }
-            let number = jobs.len();
-            jobs.push(FileJob { from: from.clone(), to, bytes: found.len(), number });
         }
-        Ok(FileJobs { folder: folder.to_owned(), jobs })
-    }
-
-    /// Creates the folder, unless it exists.
-    pub(super) fn make_folder(&self) -> Result<(), VerbError> {
-        let made = match fs::create_dir(&self.folder) {
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists && self.folder.is_dir() => Ok(()),
-            made => made,
-        };
-        let shown = escape_untruncated(&self.folder.to_string_lossy());
-        made.map_err(|e| VerbError::Other(format!("cannot create the folder {shown}: {e}")))
+        Ok(())
     }
 
     pub(super) fn len(&self) -> usize {
@@ -130,14 +129,20 @@ impl FileJob {
     pub(super) fn no_parquet(&self) -> VerbError {
         self.broken("this simkeep was built without Parquet: build it with `--features parquet`")
     }
+}
 
-    /// The failure of writing the copy.
-    pub(super) fn cannot_write(&self, e: &io::Error) -> VerbError {
-        VerbError::Other(format!(
-            "cannot write {}: {e}",
-            escape_untruncated(&self.to.to_string_lossy())
-        ))
-    }
+/// Creates the folder of the copies, unless it exists.
+pub(super) fn make_folder(folder: &Path) -> Result<(), VerbError> {
+    let made = match fs::create_dir(folder) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
+        made => made,
+    };
+    let shown = escape_untruncated(&folder.to_string_lossy());
+    made.map_err(|e| VerbError::Other(format!("cannot create the folder {shown}: {e}")))
+}
+
+fn usage(path: &Path, why: &str) -> VerbError {
+    VerbError::Usage(format!("{} {why}", escape_untruncated(&path.to_string_lossy())))
 }
 
 fn cannot_read(path: &Path, e: &io::Error) -> VerbError {

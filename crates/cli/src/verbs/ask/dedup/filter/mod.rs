@@ -26,7 +26,7 @@ use crate::output::progress::counted;
 use answer::FilterCounts;
 pub(crate) use answer::FilterResult;
 use file::FileFilter;
-use jobs::FileJobs;
+use jobs::{FileJobs, make_folder};
 use notes::DocumentNotes;
 use texts::TextSketching;
 use walk::FileQueue;
@@ -61,12 +61,20 @@ impl FilterOptions {
 }
 
 impl CorpusFilter {
-    /// Prepares the copying that the user asked for.
+    /// Prepares the reading and copying that the user asked for. Without `--to`, only texts are
+    /// compared.
     ///
     /// # Errors
     ///
-    /// If a file does not exist, or a copy would replace one.
-    pub(super) fn new(asked: &DedupArgs, to: &Path) -> Result<CorpusFilter, VerbError> {
+    /// If a file does not exist, a copy would replace one, or there is nothing to do with the files.
+    pub(super) fn new(asked: &DedupArgs) -> Result<CorpusFilter, VerbError> {
+        if asked.to.is_none() && asked.resemblance.is_none() {
+            return Err(VerbError::Usage(
+                "name a directory for the copies with --to, or compare the texts of the files with \
+                 --resemblance 0.8"
+                    .to_owned(),
+            ));
+        }
         let DedupArgs { filter, force, mark, any_text, url_key, text_key, reading, .. } = asked;
         let mut keys = DocumentKeys::default();
         for (key, said) in [(&mut keys.url, url_key), (&mut keys.text, text_key)] {
@@ -79,7 +87,8 @@ impl CorpusFilter {
             zstd_window: reading.zstd_window(),
             scratch: asked.asked.scratch(),
         };
-        let jobs = FileJobs::new(filter, to, *force)?;
+        let jobs = FileJobs::new(filter)?;
+        asked.to.as_deref().map_or(Ok(()), |to| jobs.check_copies(to, *force))?;
         Ok(CorpusFilter { jobs, how, threads: reading.threads(), notes: None })
     }
 
@@ -103,21 +112,23 @@ impl CorpusFilter {
         Ok(made)
     }
 
-    /// Writes all copies. `open` are the classes of pages that all may see.
+    /// Writes all copies to a folder. `open` are the classes of pages that all may see.
     pub(super) fn run(
         self,
+        folder: &Path,
         clusters: &Clusters,
         open: &Classes,
     ) -> Result<FilterCounts, VerbError> {
         let CorpusFilter { jobs, how, threads, notes } = self;
         let dropped = clusters.dropped(open)?;
-        jobs.make_folder()?;
+        make_folder(folder)?;
         let broken = Mutex::new(ComplaintLog::kept());
         let counts = counted("bytes", jobs.bytes(), |done| {
             let walk = FileQueue::new(&jobs, done);
             let run = FilterRun {
                 walk: &walk,
                 how: &how,
+                folder,
                 dropped: &dropped,
                 notes: notes.as_ref(),
                 broken: &broken,
@@ -133,6 +144,8 @@ impl CorpusFilter {
 struct FilterRun<'r> {
     walk: &'r FileQueue<'r>,
     how: &'r FilterOptions,
+    /// The folder of the copies.
+    folder: &'r Path,
     dropped: &'r DroppedPages<'r>,
     notes: Option<&'r DocumentNotes>,
     broken: &'r Mutex<ComplaintLog>,

@@ -39,7 +39,7 @@ impl FileFilter<'_> {
         let mut documents = self.job.documents(&self.run.how.keys)?;
         let failed = |e: CopyError| match e {
             CopyError::Read(why) => self.job.broken(&why),
-            CopyError::Write(e) => self.job.cannot_write(&e),
+            CopyError::Write(e) => self.cannot_write(&e),
         };
         let mut file = self.begin(FileCompression::Plain)?;
         let is_marked = self.run.how.is_marked;
