@@ -27,7 +27,7 @@ use crate::sync::Mutex;
 /// [candidate](Candidates::candidacy), [adds](Candidates::add) the sketches from any number of
 /// threads, and gets [clusters](Candidates::clusters) of similar texts.
 ///
-/// Takes two bits of memory for each page of the store, and scratch files of 68 bytes for each
+/// Takes three bits of memory for each page of the store, and scratch files of 68 bytes for each
 /// added sketch, in addition to what the [`Clustering`] allows.
 ///
 /// ```
@@ -54,6 +54,8 @@ pub struct Candidates {
     /// The clusters by fingerprints alone.
     clusters: Clusters,
     pages: LocationSet,
+    /// Whether a sketch was added, by the number of the candidate.
+    read: AtomicBits,
     sketches: Mutex<Sorter<NumberedSketch>>,
 }
 
@@ -151,7 +153,8 @@ impl Candidates {
             progress.finish();
             // Any number of threads add sketches. They share one sorter, so the memory stays bounded.
             let sketches = Mutex::new(clusters.work.sorter(4));
-            Ok(Candidates { asked: asked.clone(), clusters, pages, sketches })
+            let read = AtomicBits::new(pages.len());
+            Ok(Candidates { asked: asked.clone(), clusters, pages, read, sketches })
         })
     }
 
@@ -210,6 +213,9 @@ impl Candidates {
     /// sketches is compared with no other page, because it is unknown which of the sketches belongs
     /// to the version in force.
     ///
+    /// `BitSketch::default()`, the sketch of a text without words, says that the caller has no text
+    /// to compare for the page. Without another sketch, the page is compared with no other page.
+    ///
     /// ```
     /// # use simkeep::{Observation, Options, Progress, Store, Time};
     /// use simkeep::cluster::{Candidacy, Candidates, Clustering};
@@ -242,8 +248,82 @@ impl Candidates {
         let number = number.ok_or_else(|| {
             Error::InvalidArgument(format!("no candidate has the location {location:?}"))
         })?;
+        self.read.set(number);
         let pushed = self.sketches.lock().push(NumberedSketch { number, sketch });
         pushed.map_err(|e| self.clusters.work.named(e))
+    }
+
+    /// Counts the candidates with a sketch that cannot be compared with the page that would be kept
+    /// for them: no sketch was added for the leader of their cluster by fingerprints alone, and no
+    /// read page has its digest. Call it after [`add`](Candidates::add). Costs a pass over all pages,
+    /// and reads the heads of pages that have the fingerprint of such a leader.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Progress, Store, Time};
+    /// use simkeep::cluster::{Candidacy, Candidates, Clustering};
+    /// use simkeep::fingerprint::BitSketcher;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// # let epoch = store.change_epoch();
+    /// # let pages = [(1, "terms", 0b0), (2, "terms?print=1", 0b1), (3, "about", !0)];
+    /// # for (ms, path, fingerprint) in pages {
+    /// #     let url = format!("https://example.com/{path}");
+    /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
+    /// # }
+    /// # let asked = Clustering::within(10);
+    /// # let candidates = Candidates::of(&store.snapshot(), &asked, &Progress::default())?;
+    /// // The text of `/terms`, which would be kept, is not available.
+    /// let (url, text) = ("https://example.com/terms?print=1", "You may use this site.");
+    /// if let Candidacy::Candidate { location, .. } = candidates.candidacy(url)? {
+    ///     candidates.add(location, BitSketcher::new().of_text(text))?;
+    /// }
+    /// assert_eq!(candidates.uncompared()?, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if a scratch file cannot be read, [`Error::Corrupt`] if the data to read is
+    /// damaged.
+    pub fn uncompared(&self) -> Result<u64> {
+        let clusters = &self.clusters;
+        let is_read = |place| match self.pages.number(place) {
+            Some(number) => self.read.has(number),
+            None => Ok(false),
+        };
+        let digest_at = |place| clusters.digest(&clusters.url(place)?);
+        let count = || {
+            let (mut all, mut of_cluster, mut lacks_leader) = (0, 0, false);
+            let mut digest = None;
+            clusters.each(|member, of, _| {
+                if !member.follows {
+                    all += std::mem::take(&mut of_cluster);
+                    lacks_leader = of.pages > 1 && !is_read(of.place)?;
+                    digest = None;
+                    return Ok(());
+                }
+                if !lacks_leader || !is_read(member.place)? {
+                    return Ok(());
+                }
+                of_cluster += 1;
+                // Members at distance 0 come first. One of them with the leader's digest has the
+                // leader's text, so all others are compared with it.
+                if member.fingerprint == of.fingerprint {
+                    let leader = match digest {
+                        Some(digest) => digest,
+                        None => *digest.insert(digest_at(of.place)?),
+                    };
+                    if leader.is_some() && leader == digest_at(member.place)? {
+                        (of_cluster, lacks_leader) = (0, false);
+                    }
+                }
+                Ok(())
+            })?;
+            Ok(all + of_cluster)
+        };
+        clusters.snapshot.poison_on_bug(|| count().map_err(|e| clusters.work.named(e)))
     }
 
     /// Puts all pages into clusters by the resemblance of their texts.
@@ -252,8 +332,10 @@ impl Candidates {
     /// [resemble](BitSketch::resemblance) each other at least by `resemblance`, 0 to 1. A page
     /// leads if it is near no leader that ranks before it. Every other page belongs to the leader
     /// that it resembles most among the near leaders that rank before it; if several leaders
-    /// resemble it equally, the page belongs to the first. Pages without a sketch lead clusters of
-    /// their own.
+    /// resemble it equally, the page belongs to the first.
+    ///
+    /// A page for which no sketch was added takes the sketch of a page with the same digest, because
+    /// equal digests mean equal texts. All other pages without a sketch lead clusters of their own.
     ///
     /// The call reads all pages once, sorts about 110 bytes a page, and joins about three times as
     /// many fingerprints as there are candidates. The call compares 64 bytes for each pair of a
@@ -301,7 +383,7 @@ impl Candidates {
                 "the resemblance must be from 0 to 1, but it is {resemblance}"
             )));
         }
-        let Candidates { asked, clusters, pages, sketches } = self;
+        let Candidates { asked, clusters, pages, sketches, .. } = self;
         let (all, k, fingerprints) = (clusters.pages(), clusters.k(), clusters.fingerprints());
         let (without, weights_differ) = (clusters.without_fingerprint(), clusters.weights_differ());
         let Clusters { snapshot, filter, work, members: old, rows, .. } = clusters;
@@ -444,7 +526,7 @@ impl AtomicBits {
 
     fn has(&self, number: u32) -> Result<bool> {
         let word = self.words.get((number / u64::BITS) as usize);
-        let word = word.or_bug("each cluster of one page has a number")?.load(Ordering::Relaxed);
+        let word = word.or_bug("each number has a bit")?.load(Ordering::Relaxed);
         Ok(word >> (number % u64::BITS) & 1 == 1)
     }
 }

@@ -1,8 +1,8 @@
 //! The steps from pages with sketches of their texts to the members of each leader.
 //!
 //! ```text
-//! sketches by number -> with their pages -> documents by rank -> leaders -> by leader
-//!             pages in SURT order _/
+//! sketches by number -> with their pages -> by digest -> documents by rank -> leaders -> by leader
+//!          pages in SURT order _/
 //! ```
 //!
 //! In this module a node is a page, not all pages of one fingerprint, because the texts of these
@@ -11,16 +11,19 @@
 use super::clustering::Clustering;
 use super::column::SpillColumn;
 use super::gather::each_page;
-use super::items::{ClusterMember, NumberedDocument, NumberedSketch, RankedDocument, UnrankedPage};
+use super::items::{
+    ClusterMember, DigestedDocument, NumberedDocument, NumberedSketch, RankedDocument, UnrankedPage,
+};
 use super::leaders::{LeaderFinder, NodeBatch};
 use super::location_set::LocationSet;
 use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::fingerprint::BitSketch;
+use crate::page::Digest;
 use crate::progress::{Progress, Stage};
 use crate::query::in_force::{InForceFilter, InForcePage};
-use crate::sort::{SortedItems, Workspace};
+use crate::sort::{SortedItems, Sorter, Workspace};
 
 /// All pages in order of rank; pages whose texts are compared come with their sketches.
 pub(super) fn documents(
@@ -33,32 +36,66 @@ pub(super) fn documents(
     let (mut unread, mut documents) = (work.sorter(4), work.sorter(8));
     let _without = each_page(snapshot, filter, progress, |page, taken| {
         let (rank, place) = (asked.rank(taken), taken.location.to_bits());
-        let InForcePage { fingerprint, class, .. } = *taken;
+        let InForcePage { fingerprint, class, digest, .. } = *taken;
         let document = RankedDocument { rank, page, place, fingerprint, class, sketch: None };
         // Candidates are joined with their sketches by number first. All other pages go straight to
         // the sort by rank.
         match compared.number(place) {
-            Some(number) => unread.push(NumberedDocument { number, document }),
+            Some(number) => {
+                let digest = digest.map(|Digest(bytes)| bytes);
+                unread.push(NumberedDocument { number, digest, document })
+            }
             None => documents.push(document),
         }
     })?;
-    let mut unread = unread.finish()?;
+    let (mut unread, mut digested) = (unread.finish()?, work.sorter(4));
     // A merge join: both sides are in order of `number`.
     let mut next = sketched.next()?;
-    while let Some(NumberedDocument { number, document }) = unread.next()? {
+    while let Some(NumberedDocument { number, digest, document }) = unread.next()? {
         // If sketches of a page differ, it is unknown which text is in force, so the page gets no
         // sketch.
-        let (mut own, mut is_one) = (None, true);
+        let (mut own, mut is_one, mut is_unread) = (None, true, true);
         while let Some(of) = next.filter(|of| of.number <= number) {
             if of.number == number {
-                is_one &= own.is_none_or(|own| own == of.sketch);
-                own = Some(of.sketch);
+                is_unread = false;
+                // The sketch of a text without words only says that the page was read.
+                if of.sketch != BitSketch::default() {
+                    is_one &= own.is_none_or(|own| own == of.sketch);
+                    own = Some(of.sketch);
+                }
             }
             next = sketched.next()?;
         }
-        documents.push(RankedDocument { sketch: own.filter(|_| is_one), ..document })?;
+        let document = RankedDocument { sketch: own.filter(|_| is_one), ..document };
+        match digest {
+            Some(digest) => digested.push(DigestedDocument { digest, is_unread, document })?,
+            None => documents.push(document)?,
+        }
     }
+    share_sketches(digested.finish()?, &mut documents)?;
     documents.finish()
+}
+
+/// Gives pages that were not read the sketch of a page with the same digest, because equal digests
+/// mean equal texts.
+fn share_sketches(
+    mut digested: SortedItems<DigestedDocument>,
+    documents: &mut Sorter<RankedDocument>,
+) -> Result<()> {
+    let (mut last, mut shared) = (None, None);
+    while let Some(DigestedDocument { digest, is_unread, mut document }) = digested.next()? {
+        if last != Some(digest) {
+            (last, shared) = (Some(digest), None);
+        }
+        // Pages with a sketch of their own come first.
+        if is_unread {
+            document.sketch = shared;
+        } else {
+            shared = shared.or(document.sketch);
+        }
+        documents.push(document)?;
+    }
+    Ok(())
 }
 
 /// The pages of each leader, and the number of leaders.

@@ -105,6 +105,17 @@ pub(super) struct NumberedSketch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NumberedDocument {
     pub(super) number: u32,
+    pub(super) digest: Option<[u8; 16]>,
+    pub(super) document: RankedDocument,
+}
+
+/// A page whose text is compared; ordered by the digest of the text, pages with their own sketch
+/// first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct DigestedDocument {
+    pub(super) digest: [u8; 16],
+    /// Whether no sketch was added for the page.
+    pub(super) is_unread: bool,
     pub(super) document: RankedDocument,
 }
 
@@ -155,7 +166,8 @@ packed!(ClusterSummary, 41, order, leader, pages, max_distance, page, place, fin
 packed!(OrderedMember, 85, order, member, of);
 packed!(Follower, 16, place, leader);
 packed!(NumberedSketch, 68, number, sketch);
-packed!(NumberedDocument, 118, number, document);
+packed!(NumberedDocument, 135, number, digest, document);
+packed!(DigestedDocument, 131, digest, is_unread, document);
 packed!(RankedDocument, 114, rank, page, place, fingerprint, class, sketch);
 
 /// A field of an item, with its encoding.
@@ -236,6 +248,29 @@ impl PackedField for Option<u32> {
     fn take(cursor: &mut Cursor<'_>) -> Option<Option<u32>> {
         let (is_some, number) = (bool::take(cursor)?, u32::take(cursor)?);
         Some(is_some.then_some(number))
+    }
+}
+
+impl PackedField for [u8; 16] {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self);
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Option<[u8; 16]> {
+        Some(*cursor.take(16)?.first_chunk()?)
+    }
+}
+
+impl PackedField for Option<[u8; 16]> {
+    fn put(&self, out: &mut Vec<u8>) {
+        // `None` also takes 17 bytes, because items have a fixed length.
+        PackedField::put(&self.is_some(), out);
+        PackedField::put(&self.unwrap_or_default(), out);
+    }
+
+    fn take(cursor: &mut Cursor<'_>) -> Option<Option<[u8; 16]>> {
+        let (is_some, bytes) = (bool::take(cursor)?, <[u8; 16] as PackedField>::take(cursor)?);
+        Some(is_some.then_some(bytes))
     }
 }
 

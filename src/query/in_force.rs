@@ -36,6 +36,8 @@ pub(crate) struct InForcePage {
     pub(crate) url: String,
     /// The compared bits of the fingerprint of the version in force.
     pub(crate) fingerprint: u64,
+    /// The digest of the version in force, if it has a digest.
+    pub(crate) digest: Option<Digest>,
     /// The time when the version in force was first seen, in milliseconds since 1970.
     pub(crate) since: Time,
     pub(crate) weight: Weight,
@@ -161,8 +163,8 @@ impl InForceFilter {
     ) -> Result<Option<InForcePage>> {
         let entries = || self.entries(&key, parts());
         let Some(found) = self.select(&key, parts(), &entries, without)? else { return Ok(None) };
-        let SelectedVersion { head, fingerprint, class, location, .. } = found;
-        let url = url()?;
+        let SelectedVersion { head, content, fingerprint, class, location } = found;
+        let (url, digest) = (url()?, content.digest);
         let since = since(&head, &entries)?;
         let weight = head.properties.weight();
         let location = location.or_bug("each page with a head has a location")?;
@@ -172,7 +174,7 @@ impl InForceFilter {
         } else {
             None
         };
-        Ok(Some(InForcePage { url, fingerprint, since, weight, class, location, page }))
+        Ok(Some(InForcePage { url, fingerprint, digest, since, weight, class, location, page }))
     }
 
     /// The head of a page at the selected time; `None` if the page was not known yet.

@@ -119,6 +119,40 @@ fn random_texts_cluster_like_a_plain_loop() {
 }
 
 #[test]
+fn sketch_counts_for_unread_pages_of_its_digest() {
+    let store = create(&SimDisk::new(), Options::default());
+    let epoch = store.change_epoch();
+    for (url, time, bits, digest) in
+        [("a", 1, 7, 1), ("b", 2, 7, 1), ("c", 3, 6, 2), ("x", 1, !7, 3), ("y", 2, !7, 4)]
+    {
+        let seen = Observation::content(url, ms(time), bits, epoch).digest(Digest([digest; 16]));
+        store.observe(seen).unwrap();
+    }
+    let progress = Progress::default();
+    let leaders = |read: &[(&str, u8)]| {
+        let candidates =
+            Candidates::of(&store.snapshot(), &Clustering::within(3), &progress).unwrap();
+        for (url, byte) in read {
+            let Candidacy::Candidate { location, .. } = candidates.candidacy(url).unwrap() else {
+                panic!("{url} is none");
+            };
+            candidates.add(location, BitSketch::from_bytes([*byte; 64])).unwrap();
+        }
+        let uncompared = candidates.uncompared().unwrap();
+        let clusters = candidates.clusters(0.9, &progress).unwrap();
+        let pages = clusters.by_page(1).unwrap().map(|page| page.unwrap().leader.to_string());
+        (pages.collect::<String>(), uncompared)
+    };
+    assert_eq!(leaders(&[]), ("abcxy".to_owned(), 0));
+    // `a` has the text of `b`, and `x` has another text than `y`.
+    assert_eq!(leaders(&[("b", 5), ("c", 5), ("y", 5)]), ("aaaxy".to_owned(), 1));
+    assert_eq!(leaders(&[("c", 5)]), ("abcxy".to_owned(), 1));
+    // `a` was read, and has no text to compare.
+    assert_eq!(leaders(&[("a", 0), ("b", 5), ("c", 5)]), ("abbxy".to_owned(), 0));
+    assert_eq!(leaders(&[("a", 0), ("a", 5), ("b", 5)]), ("aacxy".to_owned(), 0));
+}
+
+#[test]
 fn candidate_names_the_text_it_needs() {
     let store = create(&SimDisk::new(), Options::default());
     let epoch = store.change_epoch();

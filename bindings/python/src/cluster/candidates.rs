@@ -39,7 +39,7 @@ value! {
 /// Pages with other pages within k bits. The texts of these pages are worth comparing.
 ///
 /// The store has no texts. Ask for each page whether its text is needed (`candidacy`), add the
-/// needed texts (`add`), and get the clusters of similar texts (`clusters`). Takes two bits of
+/// needed texts (`add`), and get the clusters of similar texts (`clusters`). Takes three bits of
 /// memory for each page of the store, and in scratch files 68 bytes for each added text. Threads
 /// may share the candidates. Candidates belong to the process that made them.
 #[pyclass(frozen, module = "simkeep")]
@@ -117,9 +117,9 @@ impl Candidates {
     ///
     /// The leader of a page is within k bits, and the texts of both have at least this resemblance,
     /// from 0 to 1. If there are several such leaders, the page belongs to the most similar leader.
-    /// A page without a text is the only page of its cluster. The candidates cannot be used
-    /// afterwards. Costs some joins; many near fingerprints with dissimilar texts cost quadratic
-    /// time. Ctrl-C ends the call.
+    /// A page without a text has the text of a page with the same digest; otherwise it is the only
+    /// page of its cluster. The candidates cannot be used afterwards. Costs some joins; many near
+    /// fingerprints with dissimilar texts cost quadratic time. Ctrl-C ends the call.
     ///
     /// Raises `InvalidArgumentError` on a second call, or while another thread adds texts.
     #[pyo3(signature = (resemblance: "float", *, progress=None))]

@@ -283,6 +283,46 @@ fn document_without_its_compared_text_is_kept() {
     }
 }
 
+/// The files of a new shard do not have the texts that the store knew before.
+#[test]
+fn exact_copies_of_earlier_texts_are_dropped_without_them() {
+    let place = TestFolder::new();
+    let line = |id: &str, text: &str| json!({"id": id, "text": text}).to_string() + "\n";
+    let [one, two, three] = [1, 2, 3].map(|seed| words(seed, 200));
+    let old = place.write("old.jsonl", line("z-1", &one) + &line("z-2", &two));
+    let near = two.clone() + "and a few words";
+    let new = line("a-1", &one) + &line("a-2", &near) + &line("a-3", &three);
+    let new = place.write("new.jsonl", new);
+    for (file, day) in [(&old, "2024-01-01"), (&new, "2024-01-02")] {
+        place.done(&["load", "--url-key", "id", "--at", day, file]);
+    }
+    let dedup = |to: &str, files: &[&str]| {
+        let args = ["dedup", "--resemblance", "0.8", "--url-key", "id", "--to", to, "--json"];
+        let ran = place.run(&[&args[..], &["--limit", "9", "--filter"], files].concat());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let plan = ran.objects();
+        let plan = plan.iter().filter(|page| page["kept"].is_string());
+        let plan = plan.map(|page| {
+            let text = |key: &str| page[key].as_str().unwrap().to_owned();
+            [text("url"), text("kept"), text("reason")].join(" ")
+        });
+        (plan.collect::<Vec<_>>(), ran.err)
+    };
+    let warning = "1 text could not be compared with the page that would be kept";
+    let (plan, said) = dedup("one", &[&new]);
+    assert_eq!(plan, ["a-1 z-1 same-digest"]);
+    assert!(said.contains(warning), "{said}");
+    let written = std::fs::read_to_string(place.path("one/new.jsonl")).unwrap();
+    assert_eq!(written, line("a-2", &near) + &line("a-3", &three));
+    let (plan, said) = dedup("both", &[&new, &old]);
+    assert_eq!(plan, ["a-1 z-1 same-digest", "a-2 z-2 near"]);
+    assert!(!said.contains("could not be compared"), "{said}");
+    // The files have another text under the name of the earlier document.
+    let changed = place.write("changed.jsonl", line("z-1", &three));
+    let (plan, _) = dedup("changed", &[&new, &changed]);
+    assert!(plan.is_empty(), "{plan:?}");
+}
+
 #[test]
 fn missing_text_comparison_is_reported() {
     let place = TestFolder::new();

@@ -42,6 +42,15 @@ const NONE_COMPARED: &str = "no text was compared: no document has words and the
 /// The maximum number of pages to list by default.
 const LISTED: usize = 100;
 
+/// The warning about texts of which the kept text is missing.
+fn without_kept_text(texts: u64) -> String {
+    format!(
+        "{} could not be compared with the page that would be kept, because the files do not have \
+         the text of this page; give the earlier files, too",
+        many(texts, "text", "texts"),
+    )
+}
+
 impl DedupArgs {
     pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         // Creates the output files before the work, so that a bad path fails early.
@@ -57,6 +66,10 @@ impl DedupArgs {
                 let compared = filter.sketch(&candidates)?;
                 if compared == 0 && !candidates.is_empty() {
                     print_message(NONE_COMPARED);
+                }
+                let without = candidates.uncompared()?;
+                if without > 0 {
+                    print_message(&without_kept_text(without));
                 }
                 let clusters =
                     with_progress_bar(|progress| candidates.clusters(resemblance, progress))?;

@@ -262,16 +262,12 @@ fn sketched(
     let Candidacy::Candidate { location: place, digest } = candidates.candidacy(&name.url)? else {
         return Ok(None);
     };
-    let Some(text) = name.text() else { return Ok(None) };
     let is_it = digest.is_none() || digest == name.digest();
-    if !is_it {
-        return Ok(None);
-    }
-    let sketch = sketcher.of_text(text);
-    // A text without words resembles no other text.
-    if sketch == BitSketch::default() {
-        return Ok(None);
-    }
+    let text = name.text().filter(|_| is_it);
+    // A text without words resembles no other text. Its sketch, which another text gets too, says
+    // that the files have the document, but not the text in force. So no other text is dropped in
+    // favour of this document.
+    let sketch = text.map(|text| sketcher.of_text(text)).unwrap_or_default();
     candidates.add(place, sketch)?;
-    Ok(Some(place))
+    Ok((sketch != BitSketch::default()).then_some(place))
 }
