@@ -318,7 +318,7 @@ fn unfilterable_files_are_refused_without_leftovers() {
         (2, &["corpus/good.jsonl"], "--to"),
         (2, &["corpus/good.jsonl", "--to", "clean", "--url-key", "a..b"], "key"),
         (5, &["corpus/none.jsonl", "--to", "clean"], "cannot read corpus/none.jsonl"),
-        (5, &["corpus/good.jsonl", "--to", "there", "--force"], "is not a file"),
+        (5, &["corpus/good.jsonl", "--to", "there", "--force"], "it is a directory"),
         (5, &["corpus/good.jsonl", "--to", "nowhere/clean"], "cannot create the folder"),
         (3, &["corpus/damaged.jsonl.gz", "--to", "clean"], "damaged gzip member"),
         (3, &["corpus/page.html", "--to", "clean"], "neither JSON lines nor"),
