@@ -153,7 +153,7 @@ fn per_visit(all: u64, catalog: u64, visits: u64) -> String {
     let each = all as f64 / visits as f64;
     let each = match each < 100.0 {
         true => words::amount(each),
-        false => count(each.round() as u64),
+        false => count((all + visits / 2) / visits),
     };
     match catalog > all / 2 {
         true => format!("{each} bytes a visit, mostly of the catalog; a large store has about 100"),
