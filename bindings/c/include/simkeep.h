@@ -1452,7 +1452,8 @@ typedef struct simkeep_loaded {
 
 /**
  * A column of texts. Text `i` has the bytes from `bytes + offsets[i]` to `bytes + offsets[i + 1]`,
- * not NUL-terminated. The column is valid as long as its source.
+ * not NUL-terminated. The texts are valid as long as the object that they
+ * were taken from.
  */
 typedef struct simkeep_texts {
     /**
@@ -2480,7 +2481,8 @@ typedef struct simkeep_epoch_info {
      */
     int32_t role;
     /**
-     * The name of the epoch, not NUL-terminated. Valid as long as its source.
+     * The name of the epoch, not NUL-terminated. Valid as long as the object that
+     * it was taken from.
      */
     const char *name;
     /**
