@@ -29,7 +29,7 @@ pub(crate) struct InputEpochArgs {
     /// Let the input begin epochs in an existing store
     #[arg(long)]
     begin_epoch: bool,
-    /// Maximum number of epochs that the input may begin
+    /// Maximum number of new epochs
     #[arg(long, value_name = "COUNT", default_value_t = 1000)]
     max_epochs: usize,
 }
