@@ -261,11 +261,15 @@ fn damaged_or_incomplete_export_makes_no_store() {
     let cases: &[(String, String, &str)] = &[
         (edit(0, ":1}", ":2}"), line(0), "version 2; this simkeep reads version 1"),
         (edit(0, ":1}", ":\"1\"}"), line(0), "\"version\" is missing or invalid"),
-        (edit(0, ":1}", ":1,\"more\":1}"), line(0), "the key \"more\" is not known"),
-        (edit(0, "\"export\"", "\"backup\""), line(0), "neither \"export\" nor \"end\""),
+        (edit(0, ":1}", ":1,\"more\":1}"), line(0), "cannot have the key \"more\""),
+        (
+            edit(0, "\"export\"", "\"backup\""),
+            line(0),
+            "must be \"export\" or \"end\", not \"backup\"",
+        ),
         (edit(0, "}", ",\"in_force_only\":1}"), line(0), "\"in_force_only\" is missing or invalid"),
         (with(3, lines[1].trim_end()), line(3), "the epoch first/1 occurs twice"),
-        (edit(1, "}", ",\"more\":1}"), line(1), "the key \"more\" is not known"),
+        (edit(1, "}", ",\"more\":1}"), line(1), "cannot have the key \"more\""),
         (edit(1, "\"minor\":1", "\"minor\":65"), line(1), "must be numbers of bits"),
         (
             edit(1, "\"begun_at_visit\":0", "\"begun_at_visit\":-1"),

@@ -156,7 +156,7 @@ mod parquet {
         for (args, why) in [
             (&[][..], "no column \"text\"; its columns are url, time, "),
             (&["--url-key", "digest"], "digest"),
-            (&["--text-key", "verdict"], "no column \"t\" with times"),
+            (&["--text-key", "verdict"], "the file has no column \"t\""),
         ] {
             let ran = fresh.run(&[&["load", &path], args].concat());
             assert_eq!((ran.code, has_store(&fresh)), (3, false), "{}", ran.err);
@@ -164,7 +164,7 @@ mod parquet {
         }
         let cut = place.write("cut.parquet", &bytes[..bytes.len() - 9]);
         let packed = place.write("c.parquet.zst", zstd::encode_all(&bytes[..], 1).unwrap());
-        for (path, why) in [(&cut, "its end is missing"), (&packed, "uncompressed")] {
+        for (path, why) in [(&cut, "its end is missing"), (&packed, "decompress it first")] {
             let ran = fresh.run(&[&["load", path], COLUMNS].concat());
             assert_eq!((ran.code, has_store(&fresh)), (3, false), "{}", ran.err);
             assert!(ran.err.contains(why), "{why}: {}", ran.err);

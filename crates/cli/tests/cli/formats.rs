@@ -187,7 +187,11 @@ fn cdxj_input_is_refused_in_favour_of_archives() {
             assert!(ran.err.contains("no text") && ran.err.contains("WARC"), "{}", ran.err);
         }
         let ran = place.run_with_input(&[verb, "-"], &cdxj);
-        assert!(ran.code == 3 && ran.err.contains("standard input: a CDXJ index"), "{}", ran.err);
+        assert!(
+            ran.code == 3 && ran.err.contains("standard input: the file is a CDXJ index"),
+            "{}",
+            ran.err
+        );
     }
     // Everything before it is stored.
     let before = place.write("pages.jsonl", CRAWL);
