@@ -26,7 +26,7 @@ fn one_invalid_operation_rejects_the_whole_load() {
     for (bad, why) in [
         (Observation::gone("", ms(0)).into(), "the URL is empty"),
         (Observation::gone(&long, ms(0)).into(), "the URL has 9000 bytes"),
-        (Observation::gone(URLS[0], ms(TIME_MAX + 1)).into(), "time 253402300800000"),
+        (Observation::gone(URLS[0], ms(TIME_MAX + 1)).into(), "the time 253402300800000"),
         (
             Observation::content(URLS[0], ms(0), 0, Epoch::from_number(2)).into(),
             "epoch 2 is not registered",

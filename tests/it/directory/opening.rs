@@ -35,7 +35,7 @@ fn store_without_a_catalog_is_refused_in_any_listing_order() {
     for order in 0..ORDERS {
         disk.set_list_order(order);
         let error = Store::create(Arc::new(disk.clone()), Options::default()).unwrap_err();
-        assert!(error.to_string().contains("restore catalog.redb"), "{order}: {error}");
+        assert!(error.to_string().contains("restore the store from a backup"), "{order}: {error}");
     }
 }
 

@@ -65,7 +65,7 @@ fn earlier_recipe_version_is_compared_but_makes_no_fingerprints() {
         [Origin::of(&store.snapshot(), info.epoch).err(), Origin::in_use(&store.snapshot()).err()]
     {
         let refused = refused.unwrap().to_string();
-        for said in [name, "words2-sqrt-reserved8/2", "begin an epoch"] {
+        for said in [name, "words2-sqrt-reserved8/2", "begin a new epoch"] {
             assert!(refused.contains(said), "{refused}");
         }
     }
