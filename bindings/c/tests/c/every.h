@@ -113,8 +113,8 @@ int main(int argc, char **argv) {
     simkeep_clusters *clusters = simkeep_snapshot_clusters(snapshot, &a_clustering, NULL, &error);
     simkeep_clustered_pages *clustered_pages = simkeep_clusters_by_page(clusters, 1, &error);
     simkeep_cluster_list *cluster_list = simkeep_clusters_by_size(clusters, 1, &error);
-    simkeep_dropped_pages *dropped = simkeep_clusters_dropped(clusters, NULL, 0, 0, &error);
-    simkeep_fates *fates = simkeep_dropped_pages_fates(dropped, texts, 2, sizeof *texts, &error);
+    simkeep_dropped_pages *dropped_pages = simkeep_clusters_dropped(clusters, NULL, 0, 0, &error);
+    simkeep_fates *fates = simkeep_dropped_pages_fates(dropped_pages, texts, 2, sizeof *texts, &error);
     simkeep_plan *plan = simkeep_snapshot_plan(snapshot, &a_due_query, 5, &error);
     simkeep_hints *hints = simkeep_snapshot_hints(snapshot, changes, 2, sizeof *changes, -1, &error);
     a_due_query.plan = plan;
@@ -143,7 +143,7 @@ int main(int argc, char **argv) {
     simkeep_hints_free(hints);
     simkeep_plan_free(plan);
     simkeep_fates_free(fates);
-    simkeep_dropped_pages_free(dropped);
+    simkeep_dropped_pages_free(dropped_pages);
     simkeep_cluster_list_free(cluster_list);
     simkeep_clustered_pages_free(clustered_pages);
     simkeep_clusters_free(clusters);

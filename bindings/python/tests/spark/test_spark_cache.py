@@ -79,11 +79,11 @@ def test_patterns_are_resolved_level_by_level(tmp_path: Path, cache: "Cache") ->
     assert [pages(pinned) for pinned in found] == [10, 10]
     assert [pinned.name for pinned in resolved(cache, f"{base}/there/[xy]1")] == ["x1"]
     assert [pinned.name for pinned in resolved(cache, f"{base}/there/.w*")] == [".w3"]
-    with pytest.raises(FileNotFoundError, match="there/z.: no such directory"):
+    with pytest.raises(FileNotFoundError, match="there/z.: there is no such directory"):
         resolved(cache, f"{base}/there/z*")
     with pytest.raises(simkeep.NotAStoreError, match="there/z: it contains no published generation"):
         resolved(cache, f"{base}/there/z")
-    with pytest.raises(ValueError, match="there is no generation 7; there are 1"):
+    with pytest.raises(ValueError, match="there is no generation 7; the generations are 1"):
         resolved(cache, f"{base}/there/w1", generation=7)
     with pytest.raises(ValueError, match="is the same store as .*/w1: name each store once"):
         resolved(cache, f"{base}/there/w1", str(tmp_path / "there" / "w1"))

@@ -107,7 +107,7 @@ def test_newest_overlap_option_rejects_pairs_with_new_fingerprints(
 ) -> None:
     from simkeep.spark import Stores
 
-    with pytest.raises(ValueError, match="there are pairs of all fingerprints only"):
+    with pytest.raises(ValueError, match="new cannot be used with overlapping"):
         Stores(spark, moved[0], overlapping="newest").pairs(new=[1])
     with pytest.raises(ValueError, match='overlapping must be "all" or "newest"'):
         Stores(spark, moved[0], overlapping="last")  # type: ignore[arg-type]

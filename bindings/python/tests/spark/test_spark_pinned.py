@@ -38,7 +38,7 @@ def test_later_generations_are_not_read(spark: "SparkSession", tmp_path: Path) -
     assert [len(stores.near([0xFF]).collect()) for stores in (before, after)] == [1, 2]
     assert (before.pinned[0].generation, after.pinned[0].generation) == (1, 2)
     assert len(Stores(spark, to, generation=1).near([0xFF]).collect()) == 1
-    with pytest.raises(ValueError, match="no generation 7; there are 1, 2"):
+    with pytest.raises(ValueError, match="there is no generation 7; the generations are 1, 2"):
         Stores(spark, to, generation=7)
     with pytest.raises(TypeError, match="generation must be"):
         Stores(spark, to, generation=True)
