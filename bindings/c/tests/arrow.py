@@ -156,13 +156,13 @@ assert table("simkeep_outcomes_arrow", call_with_table("simkeep_observe_arrow", 
 # Errors name the column and the row.
 url, time = ["https://x.example/"], [1]
 for bad, said in (
-    (batch(url=url), "no column \"time\""),
-    (batch(url=url, time=time, extra=[1]), "a column \"extra\""),
+    (batch(url=url), "the column \"time\" is missing"),
+    (batch(url=url, time=time, extra=[1]), "unknown column \"extra\""),
     (pa.RecordBatch.from_arrays([pa.array(url), pa.array(time), pa.array(time)], ["url", "time", "time"]), "twice"),
     (batch(url=url * 2, time=[1, None]), "row 1: column \"time\""),
     (batch(url=[b"\xff"], time=time), "row 0: url"),
     (batch(url=url, time=["yesterday"]), "column \"time\""),
-    (batch(url=url, time=time, fingerprint=[1.5]), "an integer"),
+    (batch(url=url, time=time, fingerprint=[1.5]), "integers"),
     (batch(url=url, time=time, digest=[b"short"]), "16 bytes"),
     (batch(url=url, time=time, seen=["maybe"]), "not-modified"),
     (batch(url=url, time=time, status=[70000]), "status"),
