@@ -115,7 +115,7 @@ pub enum GroupEdit<'a> {
 /// ```
 /// use simkeep_parquet::{DuplicateMark, GroupEdit, MARKS};
 ///
-/// // For a group of two rows, of which the second duplicates the first.
+/// // For a group of two rows whose second row duplicates the first.
 /// let mark = DuplicateMark { duplicate_of: "https://example.com/".into(), distance: 3 };
 /// let marks = [None, Some(mark)];
 /// let edit = GroupEdit::Mark(&marks);

@@ -46,23 +46,23 @@ pub struct ExportEncoder {
 
 impl ExportEncoder {
     /// Creates an encoder, and writes the first line.
-    pub fn new(extent: &ExportScope) -> ExportEncoder {
+    pub fn new(scope: &ExportScope) -> ExportEncoder {
         let (url, quoted, names) = (String::new(), Vec::new(), Vec::new());
         let mut encoder = ExportEncoder { out: Vec::new(), lines: 0, url, quoted, names };
         let out = &mut encoder.out;
         out.extend_from_slice(b"{\"simkeep\":\"export\",\"version\":");
         put_number(out, VERSION);
-        if let Some(under) = &extent.under {
+        if let Some(under) = &scope.under {
             out.extend_from_slice(b",\"under\":");
             put_text(out, under);
         }
-        if let Some(since) = extent.since {
+        if let Some(since) = scope.since {
             put_time(out, b",\"since\":\"", since);
         }
-        if let Some(until) = extent.until {
+        if let Some(until) = scope.until {
             put_time(out, b",\"until\":\"", until);
         }
-        if extent.in_force {
+        if scope.in_force {
             out.extend_from_slice(b",\"in_force_only\":true");
         }
         encoder.line();

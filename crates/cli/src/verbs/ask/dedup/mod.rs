@@ -42,7 +42,7 @@ const NONE_COMPARED: &str = "no text was compared: no document has words and the
 /// The maximum number of pages to list by default.
 const LISTED: usize = 100;
 
-/// The warning about texts of which the kept text is missing.
+/// The warning that some texts were not compared, because the files lack the text of the kept page.
 fn without_kept_text(texts: u64) -> String {
     format!(
         "{} could not be compared with the page that would be kept, because the files do not have \

@@ -120,10 +120,6 @@ impl<T, const N: usize> TopList<T, N> {
     pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
         self.items.iter().map(|(_, item)| item)
     }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.items.is_empty()
-    }
 }
 
 impl Attention {
@@ -146,6 +142,12 @@ impl Attention {
                 });
                 found.page(&url, &history, in_cluster.transpose()?.as_ref());
                 done.fetch_add(1, Ordering::Relaxed);
+            }
+            // Otherwise pages would count as if they were no near-duplicates.
+            if clustered.next().is_some() {
+                let bug =
+                    "a bug in simkeep: a clustered page is missing among the pages of the store";
+                return Err(VerbError::Other(bug.to_owned()));
             }
             Ok(found.finish())
         })

@@ -1,8 +1,8 @@
 //! The chapter on what needs attention.
 
-use simkeep_formats::escape;
+use simkeep_formats::escape::escape_untruncated;
 
-use super::super::attention::{ChangingPage, FailingHost, FailingPage, UrlPattern};
+use super::super::attention::{Attention, TopList};
 use super::super::facts::ReportFacts;
 use super::super::figure::ReportFigure;
 use super::{ReportChapter, headings};
@@ -12,16 +12,8 @@ use crate::time;
 
 pub(super) fn chapter(facts: &ReportFacts) -> ReportChapter {
     let found = &facts.attention;
-    let mut figures = Vec::new();
-    if !found.failing_hosts.is_empty() {
-        figures.extend([failing_hosts(facts), failing_pages(facts)]);
-    }
-    if !found.traps.is_empty() {
-        figures.push(traps(facts));
-    }
-    if !found.changing_pages.is_empty() {
-        figures.push(changing_pages(facts));
-    }
+    let figures = [failing_hosts(found), failing_pages(found), traps(found), changing_pages(found)];
+    let figures: Vec<_> = figures.into_iter().flatten().collect();
     let said = match figures.is_empty() {
         true => "No last visit failed, no page changed, and no URL pattern looks like a trap.",
         false => "The hosts, pages and URL patterns that cost the most visits for nothing.",
@@ -29,108 +21,115 @@ pub(super) fn chapter(facts: &ReportFacts) -> ReportChapter {
     ReportChapter { title: "What needs attention", said: said.to_owned(), figures }
 }
 
-fn failing_hosts(facts: &ReportFacts) -> ReportFigure {
-    let title = "Hosts that fail";
-    let name = |of: &FailingHost| escape::escape_untruncated(&of.host);
-    let share = |of: &FailingHost| format!("{:.0} %", of.failing as f64 / of.pages as f64 * 100.0);
-    let bar = |of: &FailingHost| {
-        (name(of), of.failing as f64, format!("{} ({})", count(of.failing), share(of)))
-    };
-    let row = |of: &FailingHost| vec![name(of), count(of.failing), count(of.pages), share(of)];
-    let hosts = &facts.attention.failing_hosts;
-    ReportFigure {
-        title: title.to_owned(),
+/// The texts of a figure that lists items.
+struct ListTexts<const COLUMNS: usize> {
+    title: &'static str,
+    said: &'static str,
+    described: &'static str,
+    headings: [&'static str; COLUMNS],
+}
+
+impl<const COLUMNS: usize> ListTexts<COLUMNS> {
+    /// Draws a bar for each item, and puts its cells into a row. The first cell names the item.
+    /// Returns `None` for an empty list.
+    fn figure<T, const N: usize>(
+        self,
+        items: &TopList<T, N>,
+        bar: impl Fn(&T) -> (u64, String),
+        cells: impl Fn(&T) -> [String; COLUMNS],
+    ) -> Option<ReportFigure> {
+        let rows: Vec<Vec<String>> = items.iter().map(|item| cells(item).to_vec()).collect();
+        let drawn: Vec<_> = items
+            .iter()
+            .zip(&rows)
+            .filter_map(|(item, row)| {
+                let (value, label) = bar(item);
+                Some((row.first()?.clone(), value as f64, label))
+            })
+            .collect();
+        (!rows.is_empty()).then(|| ReportFigure {
+            title: self.title.to_owned(),
+            said: self.said.to_owned(),
+            drawing: bars(self.title, self.described, &drawn),
+            headings: headings(self.headings),
+            rows,
+        })
+    }
+}
+
+fn failing_hosts(found: &Attention) -> Option<ReportFigure> {
+    let share = |part: u64, all: u64| format!("{:.0} %", part as f64 / all as f64 * 100.0);
+    ListTexts {
+        title: "Hosts that fail",
         said: "Pages whose last visit failed, and their share of the host's pages. If nearly all pages of \
-               a host fail, it is down or blocks the crawler: crawl it less often, or not at all."
-            .to_owned(),
-        drawing: bars(
-            title,
-            "The number of pages of each host whose last visit failed",
-            &hosts.iter().map(bar).collect::<Vec<_>>(),
-        ),
-        headings: headings(["host", "failing pages", "pages", "share"]),
-        rows: hosts.iter().map(row).collect(),
+               a host fail, it is down or blocks the crawler: crawl it less often, or not at all.",
+        described: "The number of pages of each host whose last visit failed",
+        headings: ["host", "failing pages", "pages", "share"],
     }
+    .figure(
+        &found.failing_hosts,
+        |of| (of.failing, format!("{} ({})", count(of.failing), share(of.failing, of.pages))),
+        |of| {
+            let host = escape_untruncated(&of.host);
+            [host, count(of.failing), count(of.pages), share(of.failing, of.pages)]
+        },
+    )
 }
 
-fn failing_pages(facts: &ReportFacts) -> ReportFigure {
-    let title = "Pages that fail";
-    let name = |of: &FailingPage| escape::escape_untruncated(&of.url);
-    let bar = |of: &FailingPage| (name(of), of.failures as f64, count(of.failures));
-    let row = |of: &FailingPage| {
-        let had_content = if of.had_content { "yes" } else { "never" };
-        vec![name(of), count(of.failures), time::to_second(of.since), had_content.to_owned()]
-    };
-    let pages = &facts.attention.failing_pages;
-    ReportFigure {
-        title: title.to_owned(),
+fn failing_pages(found: &Attention) -> Option<ReportFigure> {
+    ListTexts {
+        title: "Pages that fail",
         said: "The longest series of failed visits that last until now, at most three for each host. A page \
-               that fails for weeks is better reported as gone."
-            .to_owned(),
-        drawing: bars(
-            title,
-            "The number of failed visits in a row of each page",
-            &pages.iter().map(bar).collect::<Vec<_>>(),
-        ),
-        headings: headings(["page", "failed visits in a row", "since", "had content"]),
-        rows: pages.iter().map(row).collect(),
+               that fails for weeks is better reported as gone.",
+        described: "The number of failed visits in a row of each page",
+        headings: ["page", "failed visits in a row", "since", "had content"],
     }
+    .figure(
+        &found.failing_pages,
+        |of| (of.failures, count(of.failures)),
+        |of| {
+            let had_content = if of.had_content { "yes" } else { "never" };
+            let (url, since) = (escape_untruncated(&of.url), time::to_second(of.since));
+            [url, count(of.failures), since, had_content.to_owned()]
+        },
+    )
 }
 
-fn traps(facts: &ReportFacts) -> ReportFigure {
-    let title = "Likely traps";
-    let name = |of: &UrlPattern| escape::escape_untruncated(&of.pattern);
-    let bar = |of: &UrlPattern| {
-        let said = format!("{} of {}", count(of.wasted()), count(of.pages));
-        (name(of), of.wasted() as f64, said)
-    };
-    let row = |of: &UrlPattern| {
-        let numbers = [of.pages, of.copies, of.without_content].map(count);
-        let example = [escape::escape_untruncated(&of.example)];
-        [name(of)].into_iter().chain(numbers).chain(example).collect()
-    };
-    let traps = &facts.attention.traps;
-    ReportFigure {
-        title: title.to_owned(),
+fn traps(found: &Attention) -> Option<ReportFigure> {
+    ListTexts {
+        title: "Likely traps",
         said: "URL patterns with at least 20 pages, most of which are near-duplicates, redirects, gone, \
-               or without content: calendars, filters, session ids, missing pages. Do not follow links to URLs of such \
-               a pattern."
-            .to_owned(),
-        drawing: bars(
-            title,
-            "The number of pages of each pattern that were not worth a visit",
-            &traps.iter().map(bar).collect::<Vec<_>>(),
-        ),
-        headings: headings(["pattern", "pages", "near-duplicates", "without content", "example"]),
-        rows: traps.iter().map(row).collect(),
+               or without content: calendars, filters, session ids, missing pages. Do not follow links to \
+               URLs of such a pattern.",
+        described: "The number of pages of each pattern that were not worth a visit",
+        headings: ["pattern", "pages", "near-duplicates", "without content", "example"],
     }
+    .figure(
+        &found.traps,
+        |of| (of.wasted(), format!("{} of {}", count(of.wasted()), count(of.pages))),
+        |of| {
+            let [pattern, example] = [&of.pattern, &of.example].map(|url| escape_untruncated(url));
+            [pattern, count(of.pages), count(of.copies), count(of.without_content), example]
+        },
+    )
 }
 
-fn changing_pages(facts: &ReportFacts) -> ReportFigure {
-    let title = "Pages that changed most";
-    let name = |of: &ChangingPage| escape::escape_untruncated(&of.url);
-    let bar = |of: &ChangingPage| {
-        let said = format!("{} of {}", count(of.changes), count(of.compared));
-        (name(of), of.changes as f64, said)
-    };
-    let row = |of: &ChangingPage| {
-        let numbers = [of.changes, of.compared, of.returns].map(count);
-        let bits = of.bits.map_or_else(|| "-".to_owned(), |bits| format!("{bits:.1}"));
-        [name(of)].into_iter().chain(numbers).chain([bits]).collect()
-    };
-    let pages = &facts.attention.changing_pages;
-    ReportFigure {
-        title: title.to_owned(),
+fn changing_pages(found: &Attention) -> Option<ReportFigure> {
+    ListTexts {
+        title: "Pages that changed most",
         said: "The pages with the most changes, at most three for each host. A page that changes by a few \
                bits at every visit shows a clock or advertisements: leave them out of its text. Many \
-               returns mean that the site serves several forms of the page in turn."
-            .to_owned(),
-        drawing: bars(
-            title,
-            "The number of visits that found each page changed, among the visits that could",
-            &pages.iter().map(bar).collect::<Vec<_>>(),
-        ),
-        headings: headings(["page", "changes", "comparable visits", "returns", "average bits"]),
-        rows: pages.iter().map(row).collect(),
+               returns mean that the site serves several forms of the page in turn.",
+        described: "The number of visits that found each page changed, among the visits that could",
+        headings: ["page", "changes", "comparable visits", "returns", "average bits"],
     }
+    .figure(
+        &found.changing_pages,
+        |of| (of.changes, format!("{} of {}", count(of.changes), count(of.compared))),
+        |of| {
+            let bits = of.bits.map_or_else(|| "-".to_owned(), |bits| format!("{bits:.1}"));
+            let url = escape_untruncated(&of.url);
+            [url, count(of.changes), count(of.compared), count(of.returns), bits]
+        },
+    )
 }
