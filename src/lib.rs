@@ -241,10 +241,11 @@ pub use bug::Bug;
 pub use disk::{Location, LockHolder};
 pub use error::{Corruption, Error, ErrorKind, NotStore, Result};
 pub use page::{
-    Changes, Classes, ClassesError, Content, Digest, Distance, Entry, Epoch, EpochInfo,
+    Changes, Classes, ClassesError, Content, Digest, Distance, ETag, Entry, Epoch, EpochInfo,
     EpochOptions, FetchFailure, HISTORY_WINDOW, LastChange, Observation, Operation, Prefix,
     Property, PropertyEntry, PropertyOutcome, PropertyUpdate, Response, ResponseMeaning,
-    RestateOutcome, Restated, Restatement, Role, RoleError, SameBy, Seen, Verdict, Visit, Weight,
+    RestateOutcome, Restated, Restatement, Role, RoleError, SameBy, Seen, Target, Verdict, Visit,
+    Weight,
 };
 pub use progress::{Progress, Stage};
 

@@ -10,7 +10,8 @@ use crate::bug::Bug;
 use crate::error::{Error, Result};
 use crate::layout::Delta;
 use crate::page::{
-    Changes, Content, Entry, EpochInfo, PageHead, PageHistory, Prefix, Seen, is_of_version,
+    Changes, Content, Entry, EpochInfo, PageHead, PageHistory, Prefix, Seen, drop_superseded,
+    is_of_version,
 };
 use crate::segment::{PagePart, PageRef, RecordRef, page_across};
 use crate::sync::RankedReadGuard;
@@ -428,5 +429,6 @@ fn all_entries<'k, 'v>(
     })?;
     // Components cover ranges of operations, not of time: late visits make their times overlap.
     all.sort_unstable();
+    drop_superseded(&mut all);
     Ok(all)
 }

@@ -7,8 +7,8 @@ use super::epochs::Epochs;
 use crate::bug::{Bug, OrBug};
 use crate::fingerprint::Meaning;
 use crate::page::{
-    Changes, Content, Entry, PropertyEntry, PropertyOutcome, RestateOutcome, Restated, Verdict,
-    Visit, Weight,
+    Changes, Content, ETag, Entry, PropertyEntry, PropertyOutcome, RestateOutcome, Restated,
+    Verdict, Visit, Weight,
 };
 use crate::time::Time;
 
@@ -328,7 +328,7 @@ fn write_verdict(
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HistoryEntry {
     /// A visit with the verdict on it.
     Visit {
@@ -363,10 +363,10 @@ impl HistoryEntry {
     /// # }
     /// ```
     pub fn entry(&self) -> Entry {
-        match *self {
-            HistoryEntry::Visit { visit, .. } => Entry::Visit(visit),
-            HistoryEntry::Restated(restated) => Entry::Restated(restated),
-            HistoryEntry::Property(given) => Entry::Property(given),
+        match self {
+            HistoryEntry::Visit { visit, .. } => Entry::Visit(*visit),
+            HistoryEntry::Restated(restated) => Entry::Restated(*restated),
+            HistoryEntry::Property(given) => Entry::Property(given.clone()),
         }
     }
 
@@ -395,8 +395,8 @@ impl HistoryEntry {
 impl fmt::Display for HistoryEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.entry().time())?;
-        match *self {
-            HistoryEntry::Visit { verdict, meaning, .. } => write_verdict(f, verdict, meaning),
+        match self {
+            HistoryEntry::Visit { verdict, meaning, .. } => write_verdict(f, *verdict, *meaning),
             HistoryEntry::Restated(_) => f.write_str("restated in another epoch"),
             HistoryEntry::Property(given) => write!(f, "{}", given.property),
         }
@@ -470,6 +470,13 @@ pub struct Page {
     pub weight: Weight,
     /// The [class](crate::Observation::class) that was set last; `None` if no class was ever set.
     pub class: Option<u32>,
+    /// The entity tag of the content in force: the value to send as `If-None-Match`. `None` if the
+    /// server sent no [entity tag](crate::Observation::etag) with this content or later.
+    pub etag: Option<ETag>,
+    /// The URL to which the content in force points: the target of a redirect, or the
+    /// [canonical URL](crate::Observation::canonical) that the content declares. `None` if it names
+    /// no other page.
+    pub target: Option<String>,
     /// The change statistics of the page's visits.
     pub changes: Changes,
 }
@@ -493,6 +500,8 @@ impl Page {
             gone: head.gone(),
             weight: head.properties.weight(),
             class: head.properties.class(),
+            etag: head.etag().cloned(),
+            target: head.target().and_then(|target| target.resolve(url)),
             changes: *changes,
             contents: contents.into_vec(),
         }

@@ -406,19 +406,19 @@ pub(crate) fn fold(entries: &[Entry], epochs: &Epochs) -> (History, Option<PageH
     let mut head: Option<PageHead> = None;
     let mut history = Vec::with_capacity(entries.len());
     let mut also = Vec::new();
-    for (at, &entry) in entries.iter().enumerate() {
+    for (at, entry) in entries.iter().enumerate() {
         history.push(match entry {
             Entry::Visit(visit) => {
                 also.clear();
                 if matches!(visit.seen, Seen::Content(_)) {
-                    also.extend(restatements_of(&entry, &entries[at + 1..]));
+                    also.extend(restatements_of(entry, &entries[at + 1..]));
                 }
-                let verdict = visit_verdict(head.as_ref(), &visit, &also, epochs).verdict;
+                let verdict = visit_verdict(head.as_ref(), visit, &also, epochs).verdict;
                 let meaning = verdict.distance().map(|distance| epochs.meaning(distance));
-                HistoryEntry::Visit { visit, verdict, meaning }
+                HistoryEntry::Visit { visit: *visit, verdict, meaning }
             }
-            Entry::Restated(restated) => HistoryEntry::Restated(restated),
-            Entry::Property(given) => HistoryEntry::Property(given),
+            Entry::Restated(restated) => HistoryEntry::Restated(*restated),
+            Entry::Property(given) => HistoryEntry::Property(given.clone()),
         });
         PageHead::absorb_into(&mut head, entry);
     }

@@ -325,8 +325,8 @@ impl View {
         let (mut found, mut contents) = (InForceVisit::default(), Vec::new());
         self.each_part(lookup, sequence, |page| {
             for entry in page.entries_until(time)? {
-                contents.extend(entry.content().map(|content| (entry, content)));
                 entry.visit().into_iter().for_each(|visit| found.take(*visit));
+                contents.extend(entry.content().map(|content| (entry, content)));
             }
             Ok(ControlFlow::Continue(()))
         })?;

@@ -46,6 +46,10 @@ pub struct JournalView {
     pub weights: u64,
     /// The number of classes that were set.
     pub classes: u64,
+    /// The number of entity tags of contents.
+    pub etags: u64,
+    /// The number of targets of contents.
+    pub targets: u64,
     /// The number of forgotten pages and prefixes.
     pub forgotten: u64,
 }
@@ -96,16 +100,18 @@ impl JournalView {
     }
 
     fn entry(&mut self, entry: &HistoryEntry) {
-        let count = match *entry {
+        let count = match entry {
             HistoryEntry::Restated(_) => &mut self.restated,
-            HistoryEntry::Property(given) => match given.property {
+            HistoryEntry::Property(given) => match &given.property {
                 Property::Weight(_) => &mut self.weights,
                 Property::Class(_) => &mut self.classes,
+                Property::ETag(_) => &mut self.etags,
+                Property::Target(_) => &mut self.targets,
             },
             HistoryEntry::Visit { visit, verdict, .. } => {
                 let (first, last) = self.times.unwrap_or((visit.time, visit.time));
                 self.times = Some((first.min(visit.time), last.max(visit.time)));
-                return self.verdicts.add(verdict);
+                return self.verdicts.add(*verdict);
             }
         };
         *count += 1;

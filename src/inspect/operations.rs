@@ -244,32 +244,32 @@ fn operation_kind(
     epochs: &Epochs,
 ) -> OperationKind {
     let unsigned = i64::unsigned_abs;
-    match *logged {
+    match logged {
         MemtableOperation::Entry(page, entry) => {
             let url = page.url().to_owned();
             let entry = match entry {
-                Entry::Restated(restated) => HistoryEntry::Restated(restated),
-                Entry::Property(given) => HistoryEntry::Property(given),
+                Entry::Restated(restated) => HistoryEntry::Restated(*restated),
+                Entry::Property(given) => HistoryEntry::Property(given.clone()),
                 Entry::Visit(visit) => {
-                    let also = also(inner, sequence, &url, &visit);
+                    let also = also(inner, sequence, &url, visit);
                     let mut head = page.head_at(sequence - 1);
-                    let verdict = Effect::of(&mut head, &visit.into(), &also, epochs).verdict;
+                    let verdict = Effect::of(&mut head, entry, &also, epochs).verdict;
                     // A late visit was new to the store. A visit that is not new is no operation.
                     let verdict = verdict.map_or(Verdict::OutOfOrder, |visit| visit.verdict);
                     let meaning = verdict.distance().map(|distance| epochs.meaning(distance));
-                    HistoryEntry::Visit { visit, verdict, meaning }
+                    HistoryEntry::Visit { visit: *visit, verdict, meaning }
                 }
             };
             OperationKind::Entry { url, entry }
         }
         MemtableOperation::Page(page, Delta { visits, .. }) => {
-            OperationKind::Forget { url: page.url().to_owned(), visits: unsigned(visits) }
+            OperationKind::Forget { url: page.url().to_owned(), visits: unsigned(*visits) }
         }
         MemtableOperation::Prefix(prefix, Delta { pages, visits, .. }) => {
             OperationKind::ForgetPrefix {
-                prefix: prefix.clone(),
-                pages: unsigned(pages),
-                visits: unsigned(visits),
+                prefix: (*prefix).clone(),
+                pages: unsigned(*pages),
+                visits: unsigned(*visits),
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Content, Digest, Epoch, Property, PropertyEntry, Seen, Visit, Weight};
+use super::{Content, Digest, ETag, Epoch, Property, PropertyEntry, Seen, Target, Visit, Weight};
 use crate::time::Time;
 
 /// Restated content: the fingerprint in another epoch for content seen by an earlier visit. A
@@ -73,7 +73,7 @@ impl Restated {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Entry {
     /// A visit.
     Visit(Visit),
@@ -158,7 +158,7 @@ impl Entry {
     pub fn weight(&self) -> Option<Weight> {
         match self.property()?.property {
             Property::Weight(weight) => Some(weight),
-            Property::Class(_) => None,
+            _ => None,
         }
     }
 
@@ -166,7 +166,23 @@ impl Entry {
     pub fn class(&self) -> Option<u32> {
         match self.property()?.property {
             Property::Class(class) => Some(class),
-            Property::Weight(_) => None,
+            _ => None,
+        }
+    }
+
+    /// The entity tag, if the entry has one.
+    pub fn etag(&self) -> Option<&ETag> {
+        match &self.property()?.property {
+            Property::ETag(etag) => Some(etag),
+            _ => None,
+        }
+    }
+
+    /// The target of the page, if the entry has one.
+    pub fn target(&self) -> Option<&Target> {
+        match &self.property()?.property {
+            Property::Target(target) => Some(target),
+            _ => None,
         }
     }
 

@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 
 use super::changes::{Changes, VisitComparison};
-use super::{Content, Digest, Entry, EpochInfo, PageHead, Properties, Seen, Visit};
+use super::{Content, Digest, Entry, EpochInfo, PageHead, Properties, PropertyEntry, Seen, Visit};
 use crate::time::Time;
 
 impl Changes {
@@ -69,7 +69,7 @@ impl Fold {
     fn of(entries: &[Entry], epochs: &[EpochInfo]) -> Fold {
         let (mut fold, mut rest) = (Fold::default(), entries);
         while let [entry, following @ ..] = rest {
-            fold.take(*entry, || restatements_of(entry, following).collect(), epochs);
+            fold.take(entry, || restatements_of(entry, following).collect(), epochs);
             rest = following;
         }
         fold
@@ -78,11 +78,11 @@ impl Fold {
     /// Adds the next entry; `also` returns the restatements of a visit.
     pub(super) fn take(
         &mut self,
-        entry: Entry,
+        entry: &Entry,
         also: impl FnOnce() -> ExtraFingerprints,
         epochs: &[EpochInfo],
     ) {
-        let comparing = compare(self.head.as_ref(), &entry, also, epochs);
+        let comparing = compare(self.head.as_ref(), entry, also, epochs);
         comparing.into_iter().for_each(|comparing| self.changes.push(comparing));
         PageHead::absorb_into(&mut self.head, entry);
     }
@@ -152,7 +152,7 @@ impl PageHistory {
         // A property may be older than the first visit; the property takes effect with the first
         // visit.
         let given = entries.iter().filter(|entry| entry.property().is_some());
-        given.for_each(|entry| PageHead::absorb_into(&mut head, *entry));
+        given.for_each(|entry| PageHead::absorb_into(&mut head, entry));
         PageHistory { head, changes: Some(changes) }
     }
 
@@ -185,7 +185,7 @@ impl PageHistory {
                 let comparing = compare(head.as_ref(), entry, also, epochs);
                 comparing.into_iter().for_each(|comparing| changes.push(comparing));
             }
-            PageHead::absorb_into(head, *entry);
+            PageHead::absorb_into(head, entry);
             rest = following;
         }
     }
@@ -231,25 +231,29 @@ impl InForceVisit {
 
 /// The visit whose content is in force, among a page's entries.
 pub(crate) fn version_of(entries: &[Entry]) -> Option<Visit> {
-    version_among(entries.iter().copied())
+    version_among(entries.iter().filter_map(Entry::visit).copied())
 }
 
-fn version_among(entries: impl Iterator<Item = Entry>) -> Option<Visit> {
+fn version_among(visits: impl Iterator<Item = Visit>) -> Option<Visit> {
     let mut found = InForceVisit::default();
-    entries.filter_map(|entry| entry.visit().copied()).for_each(|visit| found.take(visit));
+    visits.for_each(|visit| found.take(visit));
     found.visit()
 }
 
 /// Keeps only the items in force: the items of the content in force, and the page's properties in
 /// force. Removes all items if no content is in force.
 pub(crate) fn retain_in_force<T>(items: &mut Vec<T>, entry: impl Fn(&T) -> Entry) {
-    let Some(visit) = version_among(items.iter().map(&entry)) else { return items.clear() };
-    let given = items.iter().filter_map(|item| entry(item).property().copied());
-    let properties: Properties = given.collect();
+    let visits = items.iter().filter_map(|item| entry(item).visit().copied());
+    let Some(visit) = version_among(visits) else { return items.clear() };
+    let given = items.iter().filter_map(|item| entry(item).property().cloned());
+    let mut properties: Properties = given.collect();
+    properties.end_before(visit.time);
     let of = (visit.time, visit.seen.digest());
     items.retain(|item| {
         let entry = entry(item);
         let is_of_it = entry.content().is_some() && (entry.time(), entry.digest()) == of;
-        is_of_it || entry.property().is_some_and(|g| properties.of_kind(g.property) == Some(*g))
+        let is_given =
+            |given: &PropertyEntry| properties.of_kind(&given.property).as_ref() == Some(given);
+        is_of_it || entry.property().is_some_and(is_given)
     });
 }

@@ -11,8 +11,8 @@ use smallvec::SmallVec;
 use super::compare::{MatchKind, SeenContent, is_minor};
 use super::epoch::detects_changes;
 use super::{
-    Content, Digest, Distance, Entry, EpochInfo, Properties, PropertyEntry, SameBy, Seen, Verdict,
-    Visit, Weight,
+    Content, Digest, Distance, ETag, Entry, EpochInfo, Properties, Property, PropertyEntry, SameBy,
+    Seen, Target, Verdict, Visit, Weight,
 };
 use crate::time::Time;
 
@@ -141,15 +141,15 @@ impl PageHead {
 
     /// Adds an entry to a head, in any order. The first visit creates the head; entries that arrive
     /// before the first visit are ignored.
-    pub(crate) fn absorb_into(head: &mut Option<PageHead>, entry: Entry) {
+    pub(crate) fn absorb_into(head: &mut Option<PageHead>, entry: &Entry) {
         match (head.as_mut(), entry) {
-            (Some(head), Entry::Visit(visit)) => head.absorb(visit),
-            (None, Entry::Visit(visit)) => *head = Some(PageHead::of(visit)),
+            (Some(head), Entry::Visit(visit)) => head.absorb(*visit),
+            (None, Entry::Visit(visit)) => *head = Some(PageHead::of(*visit)),
             (Some(head), Entry::Restated(restated)) => {
                 let (content, time) = (restated.content(), restated.time);
                 head.add_content(LastSeenContent { content, time, restated: true });
             }
-            (Some(head), Entry::Property(given)) => head.set_property(given),
+            (Some(head), Entry::Property(given)) => head.set_property(given.clone()),
             (None, Entry::Restated(_) | Entry::Property(_)) => {}
         }
     }
@@ -162,7 +162,7 @@ impl PageHead {
         // visit.
         let (given, others): (Vec<&Entry>, _) =
             entries.iter().partition(|entry| entry.property().is_some());
-        others.into_iter().chain(given).for_each(|entry| PageHead::absorb_into(&mut head, *entry));
+        others.into_iter().chain(given).for_each(|entry| PageHead::absorb_into(&mut head, entry));
         head
     }
 
@@ -188,11 +188,48 @@ impl PageHead {
             self.contents.retain(|v| v.place() >= last.place() || v.is_same_version(&last));
         }
         debug_assert!(self.contents.is_sorted_by(|a, b| a.place() >= b.place()));
+        self.end_properties();
     }
 
     /// Adds a property.
     pub(crate) fn set_property(&mut self, given: PropertyEntry) {
-        self.properties.take(given);
+        if !self.is_superseded(&given) {
+            self.properties.take(given);
+        }
+    }
+
+    /// Ends the properties of earlier content than the content last seen.
+    fn end_properties(&mut self) {
+        if let Some(last) = self.contents.first() {
+            self.properties.end_before(last.time);
+        }
+    }
+
+    /// Whether a property describes earlier content than the content last seen.
+    fn is_superseded(&self, given: &PropertyEntry) -> bool {
+        let is_earlier = |last: &LastSeenContent| given.time < last.time;
+        given.property.is_of_content() && self.contents.first().is_some_and(is_earlier)
+    }
+
+    /// Whether an entity tag need not be stored: later content or a later entity tag replaces it.
+    pub(crate) fn ends_etag(&self, given: &PropertyEntry) -> bool {
+        let last = self.properties.of_kind(&given.property);
+        matches!(given.property, Property::ETag(_))
+            && (self.is_superseded(given) || last.as_ref() > Some(given))
+    }
+
+    /// The entity tag of the content in force.
+    pub(crate) fn etag(&self) -> Option<&ETag> {
+        self.properties.etag().filter(|_| self.has_content_in_force())
+    }
+
+    /// The target of the content in force.
+    pub(crate) fn target(&self) -> Option<&Target> {
+        self.properties.target().filter(|_| self.has_content_in_force())
+    }
+
+    fn has_content_in_force(&self) -> bool {
+        !self.contents.is_empty() && !self.gone()
     }
 
     /// Whether the last visit that did not fail found the page gone.

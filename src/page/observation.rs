@@ -3,7 +3,8 @@
 use arrayvec::ArrayVec;
 
 use super::{
-    Content, Digest, Entry, Epoch, Property, PropertyEntry, Restated, Seen, Visit, Weight,
+    Content, Digest, ETag, Entry, Epoch, Property, PropertyEntry, Restated, Seen, Target, Visit,
+    Weight,
 };
 use crate::time::Time;
 
@@ -34,11 +35,16 @@ pub struct Observation<'a> {
     pub weight: Option<Weight>,
     /// The new class of the page; `None` if it does not change.
     pub class: Option<u32>,
+    /// The entity tag that the server sent.
+    pub etag: Option<&'a [u8]>,
+    /// A reference to the URL to which the content points: the target of a redirect, or the
+    /// canonical URL that the content declares. The reference may be relative to the page.
+    pub target: Option<&'a str>,
 }
 
 impl<'a> Observation<'a> {
     fn new(url: &'a str, time: impl Into<Time>, seen: Seen) -> Self {
-        Self::of(url, Visit { time: time.into(), seen, status: None, modified: None })
+        Self::of(url, Visit::new(time.into(), seen))
     }
 
     /// Creates the observation of a visit to a page.
@@ -58,7 +64,8 @@ impl<'a> Observation<'a> {
     /// # }
     /// ```
     pub fn of(url: &'a str, visit: Visit) -> Self {
-        Observation { url, visit, also: None, weight: None, class: None }
+        let (also, weight, class) = (None, None, None);
+        Observation { url, visit, also, weight, class, etag: None, target: None }
     }
 
     /// Creates an observation: the page had content with a fingerprint.
@@ -110,8 +117,8 @@ impl<'a> Observation<'a> {
     ///
     /// A redirect is content without a fingerprint. The [digest](Digest::redirect) of a redirect
     /// identifies the target. A redirect replaces the previous content, and is unchanged until the
-    /// target changes. A redirect is never a copy or near-duplicate of another page. Only a hash of
-    /// the target is stored.
+    /// target changes. A redirect is never a copy or near-duplicate of another page. The target is
+    /// stored as a [`Target`], if it is another page's URL that can be stored.
     ///
     /// ```
     /// use simkeep::{Observation, Time};
@@ -120,8 +127,9 @@ impl<'a> Observation<'a> {
     /// let again = Observation::redirect(url, Time::now(), "https://example.com/new").status(308);
     /// assert_eq!(first.visit.seen, again.visit.seen);
     /// ```
-    pub fn redirect(url: &'a str, time: impl Into<Time>, to: &str) -> Self {
-        Self::new(url, time, Seen::Content(Content::redirect(Digest::redirect(url, to))))
+    pub fn redirect(url: &'a str, time: impl Into<Time>, to: &'a str) -> Self {
+        let content = Content::redirect(Digest::redirect(url, to));
+        Self { target: Some(to), ..Self::new(url, time, Seen::Content(content)) }
     }
 
     /// Creates an observation: the page is gone (404, 410).
@@ -184,6 +192,23 @@ impl<'a> Observation<'a> {
             return None;
         };
         Some(Restated { time: self.visit.time, fingerprint, digest: content.digest, epoch })
+    }
+
+    /// The entries that the observation stores besides its visit.
+    fn extra_entries(&self) -> ExtraEntries {
+        let (time, mut entries) = (self.visit.time, ExtraEntries::new());
+        entries.extend(self.restated().map(Entry::Restated));
+        let etag = self.etag.and_then(ETag::new).map(Property::ETag);
+        let target = self.target.and_then(|reference| Target::new(self.url, reference));
+        let properties = [
+            self.weight.map(Property::Weight),
+            self.class.map(Property::Class),
+            etag,
+            target.map(Property::Target),
+        ];
+        let given = properties.into_iter().flatten();
+        entries.extend(given.map(|property| Entry::Property(PropertyEntry { time, property })));
+        entries
     }
 
     /// Adds the [digest](Digest) of the content, preferably of its raw bytes. Does nothing if the
@@ -282,8 +307,8 @@ impl<'a> Observation<'a> {
         self
     }
 
-    /// Sets a property, in the way of [`weight`](Observation::weight) or
-    /// [`class`](Observation::class).
+    /// Sets a weight or a class, in the way of [`weight`](Observation::weight) or
+    /// [`class`](Observation::class). Does nothing for another property.
     ///
     /// ```
     /// use simkeep::{Observation, Property, Time};
@@ -295,6 +320,7 @@ impl<'a> Observation<'a> {
         match property {
             Property::Weight(weight) => self.weight(weight),
             Property::Class(class) => self.class(class),
+            Property::ETag(_) | Property::Target(_) => self,
         }
     }
 
@@ -322,6 +348,95 @@ impl<'a> Observation<'a> {
         if matches!(self.visit.seen, Seen::Content(_) | Seen::NotModified { .. }) {
             self.visit.modified = Some(time.into());
         }
+        self
+    }
+
+    /// Adds the value of the header `ETag`, with its quotes. A crawler sends the value back in
+    /// `If-None-Match`, see [`Page::etag`](crate::Page::etag).
+    ///
+    /// Only the last entity tag of a page is kept, and only until a visit sees content without one.
+    /// The entity tag of a "not modified" response replaces the entity tag before (RFC 9111,
+    /// section 4.3.4). An entity tag of more than [`ETag::BYTES_MAX`] bytes is not kept.
+    ///
+    /// Does nothing if the page is gone or the visit failed.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// store.observe(Observation::content(url, Time::now(), 7, epoch).etag(b"\"v1\""))?;
+    /// let page = store.snapshot().latest(url)?.unwrap();
+    /// assert_eq!(page.etag.unwrap().to_string(), "\"v1\"");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn etag(mut self, value: &'a [u8]) -> Self {
+        if matches!(self.visit.seen, Seen::Content(_) | Seen::NotModified { .. }) {
+            self.etag = Some(value);
+        }
+        self
+    }
+
+    /// Adds the canonical URL that the content declares in `<link rel="canonical">` or in the
+    /// header `Link` (RFC 6596). The URL may be relative to the page.
+    ///
+    /// The canonical URL is stored only if it is the URL of another page with the scheme `http` or
+    /// `https`. The canonical URL is a claim of the page: the store never treats both pages as one.
+    ///
+    /// Does nothing unless the visit saw content that is no redirect.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/shoes?color=red", store.change_epoch());
+    /// store.observe(Observation::content(url, Time::now(), 7, epoch).canonical("/shoes"))?;
+    /// let page = store.snapshot().latest(url)?.unwrap();
+    /// assert_eq!(page.target.as_deref(), Some("https://example.com/shoes"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn canonical(mut self, reference: &'a str) -> Self {
+        if self.visit.seen.content().is_some_and(|content| !content.is_redirect()) {
+            self.target = Some(reference);
+        }
+        self
+    }
+
+    /// Adds the number of bytes of the content as transferred. Some three bytes a visit in a file.
+    ///
+    /// Does nothing unless the visit saw content.
+    ///
+    /// ```
+    /// use simkeep::{Epoch, Observation, Time};
+    /// let url = "https://example.com/";
+    /// let seen = Observation::content(url, Time::now(), 7, Epoch::from_number(0)).bytes(14_300);
+    /// assert_eq!(seen.visit.bytes, Some(14_300));
+    /// ```
+    #[must_use]
+    pub fn bytes(mut self, count: u64) -> Self {
+        if matches!(self.visit.seen, Seen::Content(_)) {
+            self.visit.bytes = Some(count);
+        }
+        self
+    }
+
+    /// Records that the request was conditional: it had `If-None-Match` or `If-Modified-Since`.
+    /// From such visits a store learns which hosts answer conditional requests with 304.
+    ///
+    /// ```
+    /// use simkeep::{Observation, Time};
+    /// let seen = Observation::not_modified("https://example.com/", Time::now()).conditional();
+    /// assert!(seen.visit.conditional);
+    /// ```
+    #[must_use]
+    pub fn conditional(mut self) -> Self {
+        self.visit.conditional = true;
         self
     }
 }
@@ -413,7 +528,7 @@ impl<'a> Restatement<'a> {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PropertyUpdate<'a> {
     /// The URL of the page. The bytes of the URL are the identity of the page.
@@ -457,7 +572,7 @@ impl<'a> PropertyUpdate<'a> {
 }
 
 /// Entries that are stored together with a visit.
-pub(crate) type ExtraEntries = ArrayVec<Entry, 3>;
+pub(crate) type ExtraEntries = ArrayVec<Entry, 5>;
 
 /// An operation that writes to a store: an [`Observation`], a [`Restatement`] or a
 /// [`PropertyUpdate`].
@@ -471,7 +586,7 @@ pub(crate) type ExtraEntries = ArrayVec<Entry, 3>;
 /// ];
 /// assert_ne!(operations[0], operations[1]);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation<'a> {
     /// A visit to a page.
     Observe(Observation<'a>),
@@ -517,7 +632,7 @@ impl<'a> Operation<'a> {
         match self {
             Operation::Observe(observation) => Entry::Visit(observation.visit),
             Operation::Restate(restatement) => Entry::Restated(restatement.restated),
-            Operation::SetProperty(update) => Entry::Property(update.entry),
+            Operation::SetProperty(update) => Entry::Property(update.entry.clone()),
         }
     }
 
@@ -537,15 +652,10 @@ impl<'a> Operation<'a> {
     /// The other entries that the operation stores with a visit: a restatement, and at most one
     /// property of each kind.
     pub(crate) fn extra_entries(&self) -> ExtraEntries {
-        let restated = self.also().map(Entry::Restated);
-        let (weight, class) = match self {
-            Operation::Observe(Observation { weight, class, .. }) => (*weight, *class),
-            Operation::Restate(_) | Operation::SetProperty(_) => (None, None),
-        };
-        let properties = weight.map(Property::Weight).into_iter().chain(class.map(Property::Class));
-        let time = self.entry().time();
-        let given = properties.map(|property| Entry::Property(PropertyEntry { time, property }));
-        restated.into_iter().chain(given).collect()
+        match self {
+            Operation::Observe(observation) => observation.extra_entries(),
+            Operation::Restate(_) | Operation::SetProperty(_) => ExtraEntries::new(),
+        }
     }
 
     /// The content that the visit saw; `None` if the visit saw no content, or for a restatement.

@@ -278,12 +278,12 @@ impl ReplayedState {
     /// Adds a visit in the same way as a store.
     fn visit(&mut self, page: &ReplayedPage, time: Time, version: usize) {
         let Some(ReplayedVersion { seen, also, .. }) = page.versions.get(version) else { return };
-        let visit = Visit { time, seen: *seen, status: None, modified: None };
+        let visit = Visit::new(time, *seen);
         let before = self.fold.changes;
-        self.fold.take(Entry::Visit(visit), || also.clone(), &page.epochs);
+        self.fold.take(&Entry::Visit(visit), || also.clone(), &page.epochs);
         for Content { fingerprint, digest, epoch } in also.iter().copied() {
             let restated = Restated { time, fingerprint, digest, epoch };
-            self.fold.take(Entry::Restated(restated), SmallVec::new, &page.epochs);
+            self.fold.take(&Entry::Restated(restated), SmallVec::new, &page.epochs);
         }
         self.comparisons += u64::from(self.fold.changes != before);
         self.last = time;

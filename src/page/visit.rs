@@ -79,8 +79,8 @@ impl Seen {
 /// One visit in a page's history: its time and result.
 ///
 /// Visits are ordered by time, then digest, then fingerprint. Ties are broken by the kind of
-/// result, the epoch, the status and the modification time, so two different visits always have an
-/// order. An absent value comes first.
+/// result, the epoch, the status, the modification time, the length and whether the request was
+/// conditional, so two different visits always have an order. An absent value comes first.
 ///
 /// ```
 /// use simkeep::{Observation, Seen, Time};
@@ -103,6 +103,24 @@ pub struct Visit {
     /// The time when the page was last modified, as the server reported in `Last-Modified`. The
     /// time need not be plausible.
     pub modified: Option<Time>,
+    /// The number of bytes of the content as transferred, if known.
+    pub bytes: Option<u64>,
+    /// Whether the request was conditional: it had `If-None-Match` or `If-Modified-Since`.
+    pub conditional: bool,
+}
+
+impl Visit {
+    /// Creates a visit of which only the result is known.
+    ///
+    /// ```
+    /// use simkeep::{Seen, Time, Visit};
+    /// let visit = Visit::new(Time::from_ms(1_000)?, Seen::Gone);
+    /// assert_eq!((visit.status, visit.modified, visit.bytes), (None, None, None));
+    /// # Ok::<(), simkeep::TimeError>(())
+    /// ```
+    pub fn new(time: Time, seen: Seen) -> Visit {
+        Visit { time, seen, status: None, modified: None, bytes: None, conditional: false }
+    }
 }
 
 impl Ord for Visit {
@@ -116,6 +134,8 @@ impl Ord for Visit {
                 content.map(|content| content.epoch),
                 visit.status,
                 visit.modified,
+                visit.bytes,
+                visit.conditional,
             )
         };
         self.time.cmp(&other.time).then_with(|| key(self).cmp(&key(other)))

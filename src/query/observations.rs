@@ -108,7 +108,7 @@ impl Iterator for Observations {
             match self.scan.next_entries()? {
                 Ok((url, mut entries)) => {
                     if self.in_force {
-                        retain_in_force(&mut entries, |entry| *entry);
+                        retain_in_force(&mut entries, Entry::clone);
                     }
                     self.url = Arc::from(url);
                     self.entries = entries.into_iter();

@@ -5,7 +5,9 @@ use arrayvec::ArrayVec;
 use smallvec::SmallVec;
 
 use super::changes::{put_changes, take_changes};
-use super::entries::{PackedEntries, count_visits, put_entries, put_property, take_property};
+use super::entries::{
+    CLASS, ETAG, PackedEntries, TARGET, count_visits, put_entries, put_property, take_property,
+};
 use crate::layout::{Cursor, put_signed, put_varint};
 use crate::page::{
     CONTENTS_MAX, Changes, Content, Entry, HISTORY_WINDOW, KINDS, LastSeenContent, ModifiedReport,
@@ -20,9 +22,11 @@ pub(super) const SETTLED: u8 = 2;
 /// The modification date is stored, because none of the visits in the record has it.
 pub(super) const MODIFIED: u8 = 4;
 /// The current weight and its time are stored. `CLASSED`: the current class and its time are
-/// stored.
+/// stored. `TAGGED`: the entity tag of the last content. `POINTING`: the target of the last content.
 pub(super) const WEIGHED: u8 = 8;
 pub(super) const CLASSED: u8 = 16;
+pub(super) const TAGGED: u8 = 32;
+pub(super) const POINTING: u8 = 64;
 
 /// All flags with their names in the format.
 pub(super) const FLAGS: &[(u8, &str)] = &[
@@ -31,7 +35,13 @@ pub(super) const FLAGS: &[(u8, &str)] = &[
     (MODIFIED, "modified"),
     (WEIGHED, "weighed"),
     (CLASSED, "classed"),
+    (TAGGED, "tagged"),
+    (POINTING, "pointing"),
 ];
+
+/// The flags of properties in the order of the file, each with the kind of its property.
+pub(super) const PROPERTY_FLAGS: [(u8, u8); KINDS] =
+    [(WEIGHED, 0), (CLASSED, CLASS), (TAGGED, ETAG), (POINTING, TARGET)];
 /// The upper limit of the number of a page's visits, so that sums of such numbers cannot overflow.
 const VISITS_MAX: u64 = 1 << 48;
 
@@ -95,15 +105,15 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &PageHead, own: &[Entry]) {
     let mut own_parts = PartialHead::default();
     // A reader folds the record's own entries anyway. The parts of the head that these entries
     // determine are not stored.
-    own.iter().for_each(|entry| own_parts.take(*entry));
+    own.iter().for_each(|entry| own_parts.take(entry));
     let last = own_parts.head.as_ref().is_none_or(|t| t.last != head.last).then_some(head.last);
     // The last visit is stored, so the parts of the head that this visit determines are not stored
     // either.
-    last.into_iter().for_each(|visit| own_parts.take(visit.into()));
+    last.into_iter().for_each(|visit| own_parts.take(&visit.into()));
     let settled = head
         .last_successful
         .filter(|s| own_parts.head.as_ref().and_then(|t| t.last_successful) != Some(*s));
-    settled.into_iter().for_each(|visit| own_parts.take(visit.into()));
+    settled.into_iter().for_each(|visit| own_parts.take(&visit.into()));
     let own_head = own_parts.head();
     let modified = head.modified.filter(|m| own_head.as_ref().and_then(|t| t.modified) != Some(*m));
     let is_determined =
@@ -114,13 +124,13 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &PageHead, own: &[Entry]) {
     let given: ArrayVec<PropertyEntry, KINDS> = head
         .properties
         .iter()
-        .filter(|given| own_properties.of_kind(given.property) != Some(*given))
+        .filter(|given| own_properties.of_kind(&given.property).as_ref() != Some(given))
         .collect();
     let parts =
         [(last.is_some(), LAST), (settled.is_some(), SETTLED), (modified.is_some(), MODIFIED)];
     let parts = parts.into_iter().map(|(has, flag)| u8::from(has) * flag);
     // Flags are distinct bits, so their sum is their union.
-    out.push(parts.chain(given.iter().map(|given| flag(given.property))).sum());
+    out.push(parts.chain(given.iter().map(|given| flag(&given.property))).sum());
     let others = head.visits.checked_sub(count_visits(own) as u64);
     put_varint(out, others.expect("a head counts the other visits"));
     put_signed(out, head.first.0);
@@ -132,7 +142,7 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &PageHead, own: &[Entry]) {
     }
     for PropertyEntry { time, property } in given {
         put_signed(out, time.0.wrapping_sub(head.first.0));
-        put_property(out, property);
+        put_property(out, &property);
     }
     put_varint(out, contents.len() as u64);
     // One run of entries, the oldest first, so that each entry is packed against the previous
@@ -146,22 +156,19 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &PageHead, own: &[Entry]) {
 }
 
 /// Returns the flag for a property of the same kind as `property`.
-fn flag(property: Property) -> u8 {
+fn flag(property: &Property) -> u8 {
     match property {
         Property::Weight(_) => WEIGHED,
         Property::Class(_) => CLASSED,
+        Property::ETag(_) => TAGGED,
+        Property::Target(_) => POINTING,
     }
 }
 
 fn as_entry(version: &LastSeenContent) -> Entry {
     let LastSeenContent { content, time, restated } = *version;
     if !restated {
-        return Entry::Visit(Visit {
-            time,
-            seen: Seen::Content(content),
-            status: None,
-            modified: None,
-        });
+        return Entry::Visit(Visit::new(time, Seen::Content(content)));
     }
     let Content { fingerprint, digest, epoch } = content;
     Entry::Restated(Restated { time, fingerprint, digest, epoch })
@@ -180,7 +187,7 @@ pub(super) struct CarriedHead {
 
 impl CarriedHead {
     pub(super) fn take(cursor: &mut Cursor<'_>) -> Option<CarriedHead> {
-        let known = LAST | SETTLED | MODIFIED | WEIGHED | CLASSED;
+        let known = LAST | SETTLED | MODIFIED | WEIGHED | CLASSED | TAGGED | POINTING;
         let flags = cursor.u8().filter(|flags| flags & !known == 0)?;
         let visits = cursor.varint().filter(|visits| *visits < VISITS_MAX)?;
         let first = cursor.signed()?;
@@ -194,10 +201,9 @@ impl CarriedHead {
             })
         };
         let mut properties = Properties::default();
-        for kind in [WEIGHED, CLASSED].into_iter().filter(|kind| flags & kind != 0) {
+        for (_, kind) in PROPERTY_FLAGS.into_iter().filter(|(flag, _)| flags & flag != 0) {
             let time = Time(first.checked_add(cursor.signed()?)?);
-            properties
-                .take(PropertyEntry { time, property: take_property(cursor, kind == CLASSED)? });
+            properties.take(PropertyEntry { time, property: take_property(cursor, kind)? });
         }
         let count = cursor.count().filter(|count| *count <= CONTENTS_MAX)?;
         let ends = usize::from(flags & LAST != 0) + usize::from(flags & SETTLED != 0);
@@ -222,7 +228,7 @@ impl CarriedHead {
         let count = parts.head.as_ref().map_or(0, |head| head.visits);
         // `visits` already counts the last and the settled visit. So `count` was computed before,
         // and the sum is set below.
-        self.last.into_iter().chain(self.settled).for_each(|visit| parts.take(visit.into()));
+        self.last.into_iter().chain(self.settled).for_each(|visit| parts.take(&visit.into()));
         let mut head = parts.head()?;
         head.visits = self.visits + count;
         head.first = head.first.min(Time(self.first));
@@ -251,12 +257,12 @@ impl PartialHead {
     pub(super) fn of(entries: impl Iterator<Item = Option<Entry>>) -> Option<PartialHead> {
         let mut parts = PartialHead::default();
         for entry in entries {
-            parts.take(entry?);
+            parts.take(&entry?);
         }
         Some(parts)
     }
 
-    fn take(&mut self, entry: Entry) {
+    fn take(&mut self, entry: &Entry) {
         match (&self.head, entry) {
             // Without a visit there is no head to fold the restatement into. The visit may be in
             // the carried part, so the restatement waits.
@@ -264,7 +270,7 @@ impl PartialHead {
                 let (content, time) = (restated.content(), restated.time);
                 self.restated.push(LastSeenContent { content, time, restated: true });
             }
-            (None, Entry::Property(given)) => self.properties.take(given),
+            (None, Entry::Property(given)) => self.properties.take(given.clone()),
             _ => PageHead::absorb_into(&mut self.head, entry),
         }
     }

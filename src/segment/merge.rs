@@ -28,6 +28,7 @@ use crate::bug::{self, OrBug};
 use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::layout::{Delta, PackedRow, SectionKind, SectionTag, SegmentSummary, Stamp, le_u32};
+use crate::page::drop_superseded;
 use crate::search::canonical_key;
 
 /// The input of a merge.
@@ -236,6 +237,7 @@ fn merge_page(
     }
     entries.sort_unstable();
     entries.dedup();
+    drop_superseded(&mut entries);
     if entries.is_empty() && !reset {
         return Ok(None);
     }

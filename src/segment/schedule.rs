@@ -328,7 +328,7 @@ mod tests {
 
         #[test]
         fn packed_weight_is_off_by_a_five_hundredth(weight in f64::from(f32::MIN_POSITIVE)..1e38) {
-            let mut head = head_of(&[Visit { time: Time(0), seen: Seen::Gone, status: None, modified: None }]);
+            let mut head = head_of(&[Visit::new(Time(0), Seen::Gone)]);
             let given = PropertyEntry { time: Time(0), property: Property::Weight(Weight::from(weight)) };
             PageHead::absorb_into(&mut head, Entry::Property(given));
             let found = ScheduleRow::new(head.as_ref(), &Changes::default(), 1, 0).weight();

@@ -37,7 +37,7 @@ fn with(pages: impl Iterator<Item = WebPage> + Send) -> (tempfile::TempDir, Stor
         let fingerprint = Some(print.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let content = Content { fingerprint, digest: None, epoch: EPOCH };
         let seen = Seen::Content(content);
-        let visit = Visit { time: ms(1), seen, status: None, modified: None };
+        let visit = Visit::new(ms(1), seen);
         Ok((format!("http://h{host}.example/{page}"), visit))
     });
     store.load(visits, LoadOptions::default()).unwrap();

@@ -164,9 +164,7 @@ fn change_is_dated_between_its_visits() {
 
 #[test]
 fn visits_at_one_time_count_once() {
-    let at = |time, bits| {
-        Entry::Visit(Visit { time, seen: content(FIRST, bits, 0), status: None, modified: None })
-    };
+    let at = |time, bits| Entry::Visit(Visit::new(time, content(FIRST, bits, 0)));
     let mut entries: Vec<Entry> = (0..60).map(|bits| at(ms(5), bits)).collect();
     entries.sort_unstable();
     assert_eq!(Changes::of(&entries, &epochs(Role::Both)), Changes::default());
@@ -207,7 +205,7 @@ fn counts_are_halved_at_128_comparisons() {
     let day = 86_400_000;
     let at = |n: i64| {
         let seen = content(FIRST, if n % 4 == 3 { 30 } else { 0 }, 0);
-        Entry::Visit(Visit { time: ms(n * day), seen, status: None, modified: None })
+        Entry::Visit(Visit::new(ms(n * day), seen))
     };
     // In turn: unchanged twice, then a change or a return, then a return.
     let all: Vec<Entry> = (0..=128).map(at).collect();
@@ -290,8 +288,7 @@ fn partial_merge_keeps_the_change_counts() {
     for round in 0..9 {
         for n in 0..3 {
             let seen = content(FIRST, if n == 1 { 20 } else { 0 }, 0);
-            let visit =
-                Visit { time: ms(3000 * round + 1000 * n), seen, status: None, modified: None };
+            let visit = Visit::new(ms(3000 * round + 1000 * n), seen);
             store.observe(Observation::of(URL, visit)).unwrap();
         }
         store.seal().unwrap();

@@ -117,8 +117,7 @@ fn redirect_differs_from_any_other_content() {
     let leads = |to| Seen::Content(Content::redirect(Digest::redirect(URL, to)));
     let found = |before: Seen, after: Seen| {
         let visits = [(0, before), (1000, after)];
-        let visits =
-            visits.map(|(time, seen)| Visit { time: ms(time), seen, status: None, modified: None });
+        let visits = visits.map(|(time, seen)| Visit::new(ms(time), seen));
         let changes = Changes::of(&visits.map(Into::into), &epochs);
         (changes.comparisons(), changes.changes())
     };

@@ -40,7 +40,7 @@ fn bare(digest: Option<Digest>) -> Seen {
 }
 
 fn visit(time: i64, seen: Seen) -> Observation<'static> {
-    Observation::of(URL, Visit { time: ms(time), seen, status: None, modified: None })
+    Observation::of(URL, Visit::new(ms(time), seen))
 }
 
 /// The novelty and priority of the last of these visits.

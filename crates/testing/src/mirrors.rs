@@ -59,7 +59,7 @@ pub fn load(store: &Store, epoch: Epoch, hosts: usize, pages: usize) {
 
 fn visit(time: i64, fingerprint: u64, epoch: Epoch) -> Visit {
     let content = Content { fingerprint: Some(fingerprint), digest: None, epoch };
-    Visit { time: ms(time), seen: Seen::Content(content), status: None, modified: None }
+    Visit::new(ms(time), Seen::Content(content))
 }
 
 /// The visits to the mirrored sites and to their mirrors: URLs, times and fingerprints.

@@ -174,7 +174,7 @@ impl LoadBatch {
             (None, Entry::Visit(_)) => true,
             (Some(head), Entry::Visit(visit)) => *visit > head.last || visit.time < head.first,
             (Some(head), Entry::Property(given)) => {
-                Some(*given) > head.properties.of_kind(given.property)
+                Some(given) > head.properties.of_kind(&given.property).as_ref()
             }
         };
         let mut old = None;
@@ -201,6 +201,15 @@ impl LoadBatch {
             }
         };
         let head = course.head.as_ref();
+        let is_ended = |entry: &Entry| {
+            let given = entry.property();
+            given.is_some_and(|given| head.is_some_and(|head| head.ends_etag(given)))
+        };
+        if entries.iter().any(is_ended) {
+            let kept = entries.iter().filter(|entry| !is_ended(entry)).cloned().collect();
+            self.replace(page, kept)?;
+        }
+        let entries = self.entries(page)?;
         page.row = ScheduleRow::new(head, &page.changes, count_visits(entries), page.host).pack();
         page.in_force = in_force_on(head);
         page.states = (before, PageState::of(head));
@@ -221,7 +230,7 @@ impl LoadBatch {
         page.entries.end = page.entries.start + entries.len();
         let place = self.joined.entries.get_mut(page.entries.clone());
         let place = place.or_bug("a page's entries are a range of the batch's entries")?;
-        place.copy_from_slice(&entries);
+        place.clone_from_slice(&entries);
         Ok(())
     }
 }
@@ -244,13 +253,13 @@ fn text(url: Option<&[u8]>) -> Result<&str, Bug> {
 /// restatement gets the digest of its visit in `entries` or `old`; `None` if there is no such
 /// visit.
 fn resolve(entry: &Entry, entries: &[Entry], old: &[Entry]) -> Option<Entry> {
-    let restated = match *entry {
-        Entry::Visit(_) => return Some(*entry),
+    let restated = match entry {
+        Entry::Visit(_) => return Some(entry.clone()),
         Entry::Property(_) => {
             let is_known = entries.iter().chain(old).any(Entry::is_visit);
-            return Some(*entry).filter(|_| is_known);
+            return is_known.then(|| entry.clone());
         }
-        Entry::Restated(restated) => restated,
+        Entry::Restated(restated) => *restated,
     };
     let of_time = |entries: &'_ [Entry]| {
         let start = entries.partition_point(|other| other.time() < restated.time);

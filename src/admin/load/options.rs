@@ -115,7 +115,7 @@ pub trait AsOperation {
 
 impl AsOperation for Operation<'_> {
     fn operation(&self) -> Operation<'_> {
-        *self
+        self.clone()
     }
 }
 
@@ -133,13 +133,13 @@ impl AsOperation for Restatement<'_> {
 
 impl AsOperation for PropertyUpdate<'_> {
     fn operation(&self) -> Operation<'_> {
-        Operation::SetProperty(*self)
+        Operation::SetProperty(self.clone())
     }
 }
 
-impl<U: AsRef<str>, E: Into<Entry> + Copy> AsOperation for (U, E) {
+impl<U: AsRef<str>, E: Into<Entry> + Clone> AsOperation for (U, E) {
     fn operation(&self) -> Operation<'_> {
-        Operation::of(self.0.as_ref(), self.1.into())
+        Operation::of(self.0.as_ref(), self.1.clone().into())
     }
 }
 

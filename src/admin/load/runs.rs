@@ -306,8 +306,7 @@ mod tests {
 
     #[test]
     fn equal_tail_entries_merge_and_others_stay() {
-        let failed =
-            |time| Entry::Visit(Visit { time, seen: Seen::Failed, status: None, modified: None });
+        let failed = |time| Entry::Visit(Visit::new(time, Seen::Failed));
         let times =
             |entries: &[Entry]| entries.iter().map(|entry| entry.time().0).collect::<Vec<_>>();
         let mut entries: Vec<Entry> = [9, 3, 9, 2, 3, 3, 2].map(Time).map(failed).to_vec();

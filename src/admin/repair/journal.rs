@@ -227,7 +227,8 @@ impl MemtableReplay<'_> {
             JournalOperation::ForgetUrl(page, _) => (page, None),
         };
         let Some(number) = self.number(&page, numbers)? else {
-            nameless.add(sequence, entry.is_some_and(|entry| entry.is_visit()), entry.is_none());
+            let is_visit = entry.as_ref().is_some_and(|entry| entry.is_visit());
+            nameless.add(sequence, is_visit, entry.is_none());
             return Ok(());
         };
         self.at += 1;
@@ -306,7 +307,7 @@ mod tests {
     fn blob(first_sequence: u64, pages: &[JournalPage<'_>]) -> JournalFrame {
         let mut bytes = Vec::new();
         for (time, page) in (1..).zip(pages) {
-            let visit = Visit { time: Time(time), seen: Seen::Gone, status: None, modified: None };
+            let visit = Visit::new(Time(time), Seen::Gone);
             put_entry(&mut bytes, page, &Entry::Visit(visit));
         }
         JournalFrame { first_sequence, count: u32::try_from(pages.len()).unwrap(), bytes }

@@ -9,7 +9,7 @@ use crate::bug::OrBug;
 use crate::disk::{Disk, FileName};
 use crate::engine::memtable::Memtable;
 use crate::error::{Error, Result};
-use crate::page::{Changes, Entry, Epoch, surt};
+use crate::page::{Changes, Entry, Epoch, drop_superseded, surt};
 use crate::segment::{
     PageMerge, PagePart, PageSalvage, PageStream, PlainSegment, SegmentFrame, Tombstones,
     count_visits, page_across,
@@ -149,6 +149,7 @@ impl<'f> RepairMerge<'f> {
         self.lost_visits += (before - count_visits(&entries)) as u64;
         entries.sort_unstable();
         entries.dedup();
+        drop_superseded(&mut entries);
         Ok(Some((Arc::from(url), entries)))
     }
 }

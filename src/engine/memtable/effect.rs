@@ -39,7 +39,7 @@ impl Effect {
         let state = PageState::of(head.as_ref());
         let before = in_force_on(head.as_ref());
         // `head` is the new head after this line. The variables above keep the old state.
-        PageHead::absorb_into(head, *entry);
+        PageHead::absorb_into(head, entry);
         let after = in_force_on(head.as_ref());
         // A head has 64 contents at most, so there is a bit for each content.
         let of = |(place, content): (u32, &Content)| u64::from(before.contains(content)) << place;

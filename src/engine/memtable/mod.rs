@@ -312,6 +312,9 @@ impl MemtableContents {
         epochs: &[EpochInfo],
     ) -> Result<(), Bug> {
         self.operation(sequence)?;
+        let content = entry.content();
+        let sum = self.delta.plus(entry_delta(effect.states, &entry));
+        self.delta = sum.or_bug("a memtable holds fewer than 2^63 entries")?;
         let before = self.pages.enter(sequence, number, entry, effect, epochs)?;
         // The page was forgotten with a prefix and comes back. `forget_prefix` had removed it from
         // the order by key.
@@ -324,9 +327,6 @@ impl MemtableContents {
         let indexed = |content: &Content| {
             before.had_entries && effect.in_force().any(|(after, kept)| kept && after == content)
         };
-        let content = entry.content();
-        let sum = self.delta.plus(entry_delta(effect.states, &entry));
-        self.delta = sum.or_bug("a memtable holds fewer than 2^63 entries")?;
         // Indexes the new content and the contents in force now, which may be an older version.
         if let Some(content) = content.filter(|content| !indexed(content)) {
             self.index(content, number);

@@ -7,7 +7,7 @@ use crate::page::{Entry, Prefix};
 /// An operation in a memtable.
 pub(crate) enum MemtableOperation<'a> {
     /// A page got an entry.
-    Entry(MemtablePage<'a>, Entry),
+    Entry(MemtablePage<'a>, &'a Entry),
     /// A page was forgotten, with its contribution to the totals.
     Page(MemtablePage<'a>, Delta),
     /// A prefix was forgotten, with the contribution of its pages to the totals.

@@ -131,7 +131,17 @@ impl<'p> DecidedRequest<'p> {
 
 /// Whether a request is a visit without other entries.
 fn is_plain_visit(request: &Operation<'_>) -> bool {
-    matches!(request, Operation::Observe(Observation { also: None, weight: None, class: None, .. }))
+    matches!(
+        request,
+        Operation::Observe(Observation {
+            also: None,
+            weight: None,
+            class: None,
+            etag: None,
+            target: None,
+            ..
+        })
+    )
 }
 
 impl WriteDecision {
@@ -175,7 +185,8 @@ impl WriteDecision {
             *head = before;
         }
         for entry in news {
-            decision.operations.push((entry, Effect::of(head, &entry, &[], &view.epochs)));
+            let effect = Effect::of(head, &entry, &[], &view.epochs);
+            decision.operations.push((entry, effect));
         }
         Ok(decision)
     }
@@ -213,8 +224,8 @@ impl WriteDecision {
         head: &mut Option<PageHead>,
         entry: Entry,
     ) -> WriteDecision {
-        let operation = (entry, Effect::of(head, &entry, &[], &view.epochs));
-        WriteDecision { verdict, operations: [operation].into_iter().collect() }
+        let effect = Effect::of(head, &entry, &[], &view.epochs);
+        WriteDecision { verdict, operations: [(entry, effect)].into_iter().collect() }
     }
 
     /// Returns a decision on a visit, which causes no operation if the visit is known.
@@ -276,8 +287,12 @@ fn is_known_entry(
     entry: &Entry,
 ) -> Result<bool> {
     let last = match entry {
+        // An entity tag that is already replaced is not stored, whether it was stored before or not.
+        Entry::Property(given) if head.is_some_and(|head| head.ends_etag(given)) => {
+            return Ok(true);
+        }
         Entry::Property(given) => {
-            head.and_then(|head| head.properties.of_kind(given.property)).map(|last| last.time)
+            head.and_then(|head| head.properties.of_kind(&given.property)).map(|last| last.time)
         }
         _ => head.and_then(|head| head.contents.first()).map(|seen| seen.time),
     };

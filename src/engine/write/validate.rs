@@ -3,7 +3,7 @@
 use crate::engine::epochs::check_live;
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::page::{Entry, Epoch, EpochInfo, Operation};
+use crate::page::{ETag, Epoch, EpochInfo, Observation, Operation};
 use crate::time::TimeError;
 use crate::url::check_url;
 
@@ -32,7 +32,8 @@ impl Operation<'_> {
     ///
     /// The reason why the request is invalid: [`Error::Url`], [`Error::Time`],
     /// [`Error::InvalidOption`], [`Error::UnknownEpoch`], [`Error::EndedEpoch`], or
-    /// [`Error::InvalidArgument`] if both of its fingerprints belong to one epoch.
+    /// [`Error::InvalidArgument`] if both of its fingerprints belong to one epoch, or its entity tag
+    /// cannot be sent.
     pub fn check(&self, snapshot: &Snapshot) -> Result<()> {
         check_in(snapshot.epochs(), self)
     }
@@ -58,7 +59,7 @@ pub(crate) fn check(operation: &Operation<'_>) -> Result<()> {
     let (modified, weight) = match operation {
         Operation::Observe(observation) => (observation.visit.modified, observation.weight),
         Operation::Restate(_) => (None, None),
-        Operation::SetProperty(update) => (None, Entry::Property(update.entry).weight()),
+        Operation::SetProperty(_) => (None, operation.entry().weight()),
     };
     let time = operation.entry().time();
     // Times outside of the years 1 to 9999 are rejected here, so that no difference of times
@@ -70,6 +71,14 @@ pub(crate) fn check(operation: &Operation<'_>) -> Result<()> {
     }
     if weight.is_some_and(|weight| !weight.is_sound()) {
         return Err(Error::InvalidOption { name: "weight", takes: "finite and greater than 0" });
+    }
+    if let Operation::Observe(Observation { etag: Some(etag), .. }) = operation
+        && !ETag::is_sendable(etag)
+    {
+        return Err(Error::invalid_argument(
+            "the entity tag has a line end or a NUL, which no header has; pass the value of the \
+             header alone",
+        ));
     }
     match (operation.seen(), operation.also()) {
         // One content has one fingerprint in an epoch. With two fingerprints, chance would decide

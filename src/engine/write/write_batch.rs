@@ -96,7 +96,7 @@ fn put_operations(
             Some(page) => page,
             None => inner.add_page(sequence, lookup.url, lookup.hash, earlier, head)?,
         };
-        inner.apply_entry(sequence, page, *entry, effect, &view.epochs)?;
+        inner.apply_entry(sequence, page, entry.clone(), effect, &view.epochs)?;
         // The first operation may add the page. Later operations refer to the page by its number.
         number = Some(page);
         full = inner.is_full(options);

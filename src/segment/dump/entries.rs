@@ -3,9 +3,9 @@
 use super::reader::{DumpResult, DumpStop, SectionReader};
 use super::words::{day, epoch, many, number};
 use crate::segment::entries::{
-    CLASS, CONTENT, DATED, FAILED, GIVEN, GONE, HAS_DIGEST, HAS_FINGERPRINT, MOVED_BITS,
-    NO_FINGERPRINT, NOT_MODIFIED, RESTATED, SAME_CONTENT, SAME_DATE, SAME_DIGEST, SAME_STATUS,
-    SECONDS, SEEN_MASK,
+    CLASS, CONDITIONAL, CONTENT, DATED, ETAG, FAILED, GIVEN, GONE, HAS_BYTES, HAS_DIGEST,
+    HAS_FINGERPRINT, KIND_MASK, MOVED_BITS, NO_FINGERPRINT, NOT_MODIFIED, REQUEST, RESTATED,
+    SAME_CONTENT, SAME_DATE, SAME_DIGEST, SAME_STATUS, SAME_VALUE, SECONDS, SEEN_MASK, TARGET,
 };
 
 /// Shows a list of `count` entries. `name` returns the name of an entry with a special role, by its
@@ -28,8 +28,13 @@ fn unit(tag: u8) -> (&'static str, i64) {
 
 fn entry(reader: &mut SectionReader<'_, '_, '_>, first: bool, name: &str) -> DumpResult {
     let mut tag = reader.u8()?;
-    // No entry is both "restated" and "not modified", so these bits mark a date, and the visit's
-    // tag follows.
+    // No entry is both "restated" and "gone" or "not modified". So these bits mark a request and a
+    // date, and the visit's tag follows.
+    let request = Some(tag).filter(|tag| tag & (RESTATED | SEEN_MASK) == REQUEST);
+    if let Some(request) = request {
+        reader.line(format!("tag of a request: {}", of_request(request)?))?;
+        tag = reader.u8()?;
+    }
     let date = Some(tag).filter(|tag| tag & (RESTATED | SEEN_MASK) == DATED);
     if let Some(date) = date {
         reader.line(format!("tag of a date: {}", of_date(date)?))?;
@@ -38,16 +43,17 @@ fn entry(reader: &mut SectionReader<'_, '_, '_>, first: bool, name: &str) -> Dum
     let prefix = if name.is_empty() { "tag: " } else { name };
     let restated = tag & RESTATED != 0;
     // A failed visit cannot be restated, so these bits mark a property.
-    let given = tag & !(SECONDS | CLASS) == GIVEN;
+    let given = tag & (RESTATED | SEEN_MASK | HAS_DIGEST) == GIVEN;
     let seen = tag & SEEN_MASK;
+    let is_visit = date.is_some() || request.is_some();
     // `Entries`, which reads the bytes for queries, also treats them as damage.
-    if restated && (date.is_some() || !given && seen != CONTENT) {
+    if restated && (is_visit || !given && seen != CONTENT) {
         return Err(DumpStop::Impossible("an invalid tag"));
     }
     reader.line(format!("{prefix}{}", of_tag(tag)))?;
     time(reader, tag, first)?;
     if given {
-        return property(reader, tag & CLASS != 0);
+        return if tag & SAME_VALUE == 0 { property(reader, tag & KIND_MASK) } else { Ok(()) };
     }
     if !restated && tag & SAME_STATUS == 0 {
         let status = reader.varint()?;
@@ -68,9 +74,30 @@ fn entry(reader: &mut SectionReader<'_, '_, '_>, first: bool, name: &str) -> Dum
         Some(date) if date & SAME_DATE == 0 => {
             let (unit, _) = unit(date);
             let earlier = reader.signed()?;
-            reader.line(format!("modified {} {unit} before", number(earlier)))
+            reader.line(format!("modified {} {unit} before", number(earlier)))?;
+        }
+        _ => {}
+    }
+    match request {
+        Some(request) if request & HAS_BYTES != 0 => {
+            let more = reader.signed()?;
+            reader.line(format!("{} more than before", many_bytes(more)))
         }
         _ => Ok(()),
+    }
+}
+
+fn many_bytes(count: i64) -> String {
+    format!("{} {}", number(count), if count == 1 { "byte" } else { "bytes" })
+}
+
+/// Describes the flags of the tag of a request.
+fn of_request(request: u8) -> DumpResult<&'static str> {
+    match request & !REQUEST {
+        CONDITIONAL => Ok("conditional"),
+        HAS_BYTES => Ok("bytes"),
+        flags if flags == CONDITIONAL | HAS_BYTES => Ok("conditional, bytes"),
+        _ => Err(DumpStop::Impossible("an invalid tag of a request")),
     }
 }
 
@@ -87,9 +114,15 @@ fn of_date(date: u8) -> DumpResult<&'static str> {
 /// Describes a tag.
 fn of_tag(tag: u8) -> String {
     let seconds = tag & SECONDS != 0;
-    if tag & !(SECONDS | CLASS) == GIVEN {
-        let what = if tag & CLASS == 0 { "weight" } else { "class" };
-        return format!("a {what}, in {}", if seconds { "seconds" } else { "milliseconds" });
+    if tag & (RESTATED | SEEN_MASK | HAS_DIGEST) == GIVEN {
+        let what = match tag & KIND_MASK {
+            CLASS => "a class",
+            ETAG => "an entity tag",
+            TARGET => "a target",
+            _ => "a weight",
+        };
+        let same = if tag & SAME_VALUE == 0 { "" } else { ", as before" };
+        return format!("{what}{same}, in {}", if seconds { "seconds" } else { "milliseconds" });
     }
     let restated = tag & RESTATED != 0;
     let seen = tag & SEEN_MASK;
@@ -117,14 +150,35 @@ fn of_tag(tag: u8) -> String {
     said.join(", ")
 }
 
-/// Shows the value of a property.
-pub(super) fn property(reader: &mut SectionReader<'_, '_, '_>, is_class: bool) -> DumpResult {
-    if is_class {
-        let class = reader.varint()?;
-        return reader.line(format!("class {class}"));
+/// Shows the value of a property of a kind.
+pub(super) fn property(reader: &mut SectionReader<'_, '_, '_>, kind: u8) -> DumpResult {
+    match kind {
+        CLASS => {
+            let class = reader.varint()?;
+            reader.line(format!("class {class}"))
+        }
+        ETAG => text(reader, "entity tag"),
+        TARGET => {
+            let shared = reader.varint()?;
+            reader.line(format!("the URL of the page up to byte {shared}, and then"))?;
+            text(reader, "the text")
+        }
+        _ => {
+            let weight = reader.u32()?;
+            reader.line(f32::from_bits(weight).to_string())
+        }
     }
-    let weight = reader.u32()?;
-    reader.line(f32::from_bits(weight).to_string())
+}
+
+/// Shows a length and a text.
+fn text(reader: &mut SectionReader<'_, '_, '_>, name: &str) -> DumpResult {
+    let len = reader.varint()?;
+    reader.line(format!("{}:", many(len, "byte", "bytes")))?;
+    if len == 0 {
+        return Ok(());
+    }
+    let bytes = reader.take(len)?.to_vec();
+    reader.line(format!("{name} {}", bytes.escape_ascii()))
 }
 
 fn time(reader: &mut SectionReader<'_, '_, '_>, tag: u8, first: bool) -> DumpResult {

@@ -136,11 +136,12 @@ fn carried_of(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
         let before = reader.signed()?;
         reader.line(format!("{} ms before that visit", number(before)))?;
     }
-    for (flag, what) in [(carried::WEIGHED, "weight"), (carried::CLASSED, "class")] {
+    let names = ["a weight", "a class", "an entity tag", "a target"];
+    for ((flag, kind), what) in carried::PROPERTY_FLAGS.into_iter().zip(names) {
         if bits & flag != 0 {
             let later = reader.signed()?;
-            reader.line(format!("a {what}, given {} ms later:", number(later)))?;
-            property(reader, flag == carried::CLASSED)?;
+            reader.line(format!("{what}, given {} ms later:", number(later)))?;
+            property(reader, kind)?;
         }
     }
     let contents = reader.varint()?;

@@ -3,7 +3,8 @@
 
 use crate::layout::{Cursor, PutInteger, put_signed, put_varint};
 use crate::page::{
-    Content, Digest, Entry, Epoch, Property, PropertyEntry, Restated, Seen, Visit, Weight,
+    Content, Digest, ETag, Entry, Epoch, Property, PropertyEntry, Restated, Seen, Target, Visit,
+    Weight,
 };
 use crate::time::Time;
 
@@ -31,15 +32,28 @@ pub(super) const RESTATED: u8 = 1 << 7;
 pub(super) const HAS_FINGERPRINT: u8 = SAME_STATUS;
 pub(super) const SAME_DIGEST: u8 = SAME_CONTENT;
 
-/// The entry is only a property: a weight, or with `CLASS` a class.
+/// The entry is only a property: a weight, or another kind. The entity tag or the target may equal
+/// the last entity tag or target, and is then not stored.
 pub(super) const GIVEN: u8 = RESTATED | FAILED;
 pub(super) const CLASS: u8 = SAME_STATUS;
+pub(super) const ETAG: u8 = SAME_CONTENT;
+pub(super) const TARGET: u8 = SAME_STATUS | SAME_CONTENT;
+pub(super) const KIND_MASK: u8 = SAME_STATUS | SAME_CONTENT;
+pub(super) const SAME_VALUE: u8 = MOVED_BITS;
+const SAME_ETAG: u8 = ETAG | SAME_VALUE;
+const SAME_TARGET: u8 = TARGET | SAME_VALUE;
 
 /// A separate tag before the tag of a visit. The modification date comes after the visit, in
 /// seconds or milliseconds before the visit. With `SAME_DATE`, the date equals the last known date
 /// and is not stored.
 pub(super) const DATED: u8 = RESTATED | NOT_MODIFIED;
 pub(super) const SAME_DATE: u8 = SAME_STATUS;
+
+/// A separate tag before the tag of a visit, and before the tag of its date. With `HAS_BYTES`, the
+/// number of bytes comes last, as the difference from the last known number.
+pub(super) const REQUEST: u8 = RESTATED | GONE;
+pub(super) const CONDITIONAL: u8 = SAME_STATUS;
+pub(super) const HAS_BYTES: u8 = SAME_CONTENT;
 
 /// A content that is not restated has no fingerprint, and its epoch follows.
 pub(super) const NO_FINGERPRINT: u8 = SAME_CONTENT | MOVED_BITS;
@@ -54,7 +68,10 @@ struct PackContext {
     time: i64,
     status: Option<u16>,
     modified: Option<i64>,
+    bytes: u64,
     content: Option<Content>,
+    etag: Option<ETag>,
+    target: Option<Target>,
 }
 
 impl PackContext {
@@ -64,6 +81,14 @@ impl PackContext {
             self.status = visit.status;
             // A visit without a date keeps the previous date, because a later visit may repeat it.
             self.modified = visit.modified.map(Time::as_ms).or(self.modified);
+            self.bytes = visit.bytes.unwrap_or(self.bytes);
+        }
+        if let Entry::Property(given) = entry {
+            match &given.property {
+                Property::ETag(etag) => self.etag = Some(etag.clone()),
+                Property::Target(target) => self.target = Some(target.clone()),
+                Property::Weight(_) | Property::Class(_) => {}
+            }
         }
         if let Some(content) = entry.content() {
             self.content = Some(content);
@@ -97,13 +122,27 @@ pub(crate) fn put_entries(out: &mut Vec<u8>, entries: &[Entry]) {
     for (i, entry) in entries.iter().enumerate() {
         let modified = entry.visit().and_then(|visit| visit.modified);
         let date = modified.map(|modified| PackedDate::of(modified.0, entry.time().0, &before));
-        // The tag of a date comes before its visit. The number of the date comes after the visit,
-        // because it is a difference from the visit's time.
+        // These tags come before their visit. The number of the date comes after the visit, because
+        // it is a difference from the visit's time.
+        let request = entry.visit().map_or(0, request_tag);
+        if request != 0 {
+            out.push(request);
+        }
         date.iter().for_each(|date| out.push(date.tag()));
         put_entry(out, entry, &before, i == 0);
         date.iter().for_each(|date| date.put(out));
+        if let Some(bytes) = entry.visit().and_then(|visit| visit.bytes) {
+            put_signed(out, bytes.wrapping_sub(before.bytes).cast_signed());
+        }
         before.follow(entry);
     }
+}
+
+/// Returns the tag of a visit's request; 0 if nothing is stored about the request.
+fn request_tag(visit: &Visit) -> u8 {
+    let parts = [(visit.conditional, CONDITIONAL), (visit.bytes.is_some(), HAS_BYTES)];
+    let flags: u8 = parts.into_iter().map(|(has, flag)| u8::from(has) * flag).sum();
+    if flags == 0 { 0 } else { REQUEST | flags }
 }
 
 /// The modification date of a page, as packed with a visit.
@@ -154,10 +193,17 @@ fn kind_of(entry: &Entry, before: &PackContext) -> (u8, Option<Option<u16>>) {
             (CONTENT | RESTATED | HAS_FINGERPRINT, None)
         }
         Entry::Restated(_) => (CONTENT | RESTATED, None),
-        Entry::Property(given) => match given.property {
-            Property::Weight(_) => (GIVEN, None),
-            Property::Class(_) => (GIVEN | CLASS, None),
-        },
+        Entry::Property(given) => {
+            let kind = match &given.property {
+                Property::Weight(_) => 0,
+                Property::Class(_) => CLASS,
+                Property::ETag(etag) if before.etag.as_ref() == Some(etag) => SAME_ETAG,
+                Property::ETag(_) => ETAG,
+                Property::Target(target) if before.target.as_ref() == Some(target) => SAME_TARGET,
+                Property::Target(_) => TARGET,
+            };
+            (GIVEN | kind, None)
+        }
         Entry::Visit(visit) => {
             let seen = match visit.seen {
                 Seen::Failed => FAILED,
@@ -211,8 +257,8 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &PackContext, first: bool
     if let Some(status) = status {
         put_varint(out, status.map_or(0, |s| u64::from(s) + 1));
     }
-    if let Some(given) = entry.property() {
-        put_property(out, given.property);
+    if let Some(given) = entry.property().filter(|_| tag & SAME_VALUE == 0) {
+        put_property(out, &given.property);
     }
     if same {
         return;
@@ -234,19 +280,39 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &PackContext, first: bool
 }
 
 /// Appends a property. The kind of the property is stored elsewhere, in a flag or a tag.
-pub(super) fn put_property(out: &mut Vec<u8>, property: Property) {
+pub(super) fn put_property(out: &mut Vec<u8>, property: &Property) {
+    let put_bytes = |out: &mut Vec<u8>, bytes: &[u8]| {
+        put_varint(out, bytes.len() as u64);
+        out.extend_from_slice(bytes);
+    };
     match property {
         Property::Weight(weight) => out.put_u32(weight.to_bits()),
-        Property::Class(class) => put_varint(out, class.into()),
+        Property::Class(class) => put_varint(out, (*class).into()),
+        Property::ETag(etag) => put_bytes(out, etag.as_bytes()),
+        Property::Target(target) => {
+            let (shared, rest) = target.parts();
+            put_varint(out, shared.into());
+            put_bytes(out, rest.as_bytes());
+        }
     }
 }
 
-/// Reads a class or a weight; `None` if the bytes are invalid.
-pub(super) fn take_property(cursor: &mut Cursor<'_>, is_class: bool) -> Option<Property> {
-    if is_class {
-        return u32::try_from(cursor.varint()?).ok().map(Property::Class);
+/// Reads a property of a kind; `None` if the bytes are invalid.
+pub(super) fn take_property(cursor: &mut Cursor<'_>, kind: u8) -> Option<Property> {
+    match kind {
+        CLASS => u32::try_from(cursor.varint()?).ok().map(Property::Class),
+        ETAG => {
+            let len = cursor.count()?;
+            ETag::new(cursor.take(len)?).map(Property::ETag)
+        }
+        TARGET => {
+            let shared = u16::try_from(cursor.varint()?).ok()?;
+            let len = cursor.count()?;
+            let rest = std::str::from_utf8(cursor.take(len)?).ok()?;
+            Target::from_parts(shared, rest).map(Property::Target)
+        }
+        _ => Weight::from_bits(cursor.u32()?).map(Property::Weight),
     }
-    Weight::from_bits(cursor.u32()?).map(Property::Weight)
 }
 
 /// Unpacks entries one after another. If the bytes of an entry are invalid, its item is `None`, and
@@ -271,13 +337,22 @@ impl<'a> PackedEntries<'a> {
     #[inline]
     fn entry(&mut self) -> Option<Entry> {
         let mut tag = self.cursor.u8()?;
-        // No entry is both "restated" and "not modified", so these bits mark a date.
+        // No entry is both "restated" and "gone" or "not modified". So these bits mark a request
+        // and a date.
+        let request = Some(tag).filter(|tag| tag & (RESTATED | SEEN_MASK) == REQUEST);
+        if request.is_some() {
+            tag = self.cursor.u8()?;
+        }
         let date = Some(tag).filter(|tag| tag & (RESTATED | SEEN_MASK) == DATED);
         if date.is_some() {
-            // Only a visit has a date. So neither a restatement nor a second date may follow.
-            tag = self.cursor.u8().filter(|tag| tag & RESTATED == 0)?;
+            tag = self.cursor.u8()?;
         }
-        let given = tag & !(SECONDS | CLASS) == GIVEN;
+        // Only a visit has a request and a date. So neither a restatement nor a second date may
+        // follow.
+        if (request.is_some() || date.is_some()) && tag & RESTATED != 0 {
+            return None;
+        }
+        let given = tag & (RESTATED | SEEN_MASK | HAS_DIGEST) == GIVEN;
         let restated = tag & RESTATED != 0 && !given;
         if restated && tag & SEEN_MASK != CONTENT {
             return None;
@@ -291,7 +366,13 @@ impl<'a> PackedEntries<'a> {
         let since = if tag & SECONDS == 0 { since } else { since.checked_mul(1000)? };
         let time = self.before.time.checked_add(since)?;
         let entry = if given {
-            let property = take_property(&mut self.cursor, tag & CLASS != 0)?;
+            let property = match tag & (KIND_MASK | SAME_VALUE) {
+                SAME_ETAG => Property::ETag(self.before.etag.clone()?),
+                SAME_TARGET => Property::Target(self.before.target.clone()?),
+                // A weight or a class is always stored.
+                kind if kind & SAME_VALUE != 0 => return None,
+                kind => take_property(&mut self.cursor, kind)?,
+            };
             Entry::Property(PropertyEntry { time: Time(time), property })
         } else if restated {
             let (fingerprint, epoch) = match tag & (HAS_FINGERPRINT | MOVED_BITS) {
@@ -325,7 +406,9 @@ impl<'a> PackedEntries<'a> {
                 None => None,
                 Some(date) => Some(self.modified(date, time)?),
             };
-            Entry::Visit(Visit { time: Time(time), seen, status, modified: modified.map(Time) })
+            let (bytes, conditional) = self.request(request)?;
+            let (time, modified) = (Time(time), modified.map(Time));
+            Entry::Visit(Visit { time, seen, status, modified, bytes, conditional })
         };
         self.first = false;
         self.before.follow(&entry);
@@ -343,6 +426,21 @@ impl<'a> PackedEntries<'a> {
             0 => time.checked_sub(self.cursor.signed()?),
             _ => None,
         }
+    }
+
+    /// Reads the number of bytes of a visit, and whether its request was conditional.
+    fn request(&mut self, tag: Option<u8>) -> Option<(Option<u64>, bool)> {
+        let Some(tag) = tag else { return Some((None, false)) };
+        let flags = tag & !REQUEST;
+        if flags == 0 || flags & !(CONDITIONAL | HAS_BYTES) != 0 {
+            return None;
+        }
+        let bytes = if flags & HAS_BYTES == 0 {
+            None
+        } else {
+            Some(self.before.bytes.wrapping_add(self.cursor.signed()?.cast_unsigned()))
+        };
+        Some((bytes, flags & CONDITIONAL != 0))
     }
 
     #[expect(clippy::option_option, reason = "damaged, absent and present are three things")]

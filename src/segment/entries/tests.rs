@@ -6,7 +6,7 @@ use crate::time::Time;
 #[test]
 #[should_panic(expected = "entries are packed in order")]
 fn unordered_entries_are_not_packed() {
-    let gone = |time| Entry::Visit(Visit { time, seen: Seen::Gone, status: None, modified: None });
+    let gone = |time| Entry::Visit(Visit::new(time, Seen::Gone));
     put_entries(&mut Vec::new(), &[gone(Time(2)), gone(Time(1))]);
 }
 
@@ -14,7 +14,7 @@ fn unordered_entries_are_not_packed() {
 fn content_without_a_fingerprint_stores_its_epoch() {
     let saw = |time, fingerprint| {
         let content = Content { fingerprint, digest: Some(Digest([1; 16])), epoch: Epoch(2) };
-        Entry::Visit(Visit { time, seen: Seen::Content(content), status: None, modified: None })
+        Entry::Visit(Visit::new(time, Seen::Content(content)))
     };
     // Without a value, with a value, in the opposite order, and as in the previous entry.
     let entries = [

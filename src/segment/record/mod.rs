@@ -107,7 +107,7 @@ impl SegmentRecord<'_> {
     #[expect(clippy::expect_used, reason = "the head before was validated when it was read")]
     #[expect(clippy::indexing_slicing, reason = "no chunk is empty")]
     fn put_chunks(&self, out: &mut Vec<u8>) {
-        let own = self.entries.iter().copied().map(Some);
+        let own = self.entries.iter().cloned().map(Some);
         let head = if self.before.is_empty() {
             PartialHead::of(own).and_then(PartialHead::head)
         } else {
@@ -319,8 +319,7 @@ impl<'a> RecordRef<'a> {
         for chunk in self.open()?.1.iter().rev().filter(|c| c.first <= time.0) {
             let mut earlier = Vec::with_capacity(chunk.count);
             for entry in chunk.entries() {
-                earlier.extend(entry.filter(|e| e.time() <= time));
-                entry?;
+                earlier.extend(Some(entry?).filter(|e| e.time() <= time));
             }
             earlier.extend_from_slice(&entries);
             entries = earlier;
@@ -370,8 +369,7 @@ impl<'a> RecordRef<'a> {
         let mut found = Vec::new();
         for chunk in self.open()?.1.iter().rev().filter(|c| c.first <= time.0) {
             for entry in chunk.entries() {
-                found.extend(entry.filter(|e| e.time() == time));
-                entry?;
+                found.extend(Some(entry?).filter(|e| e.time() == time));
             }
             // Entries at one time may begin in the previous chunk.
             if chunk.first < time.0 {

@@ -46,7 +46,7 @@ fn check(pairs: &[Mirror]) {
 
 fn visit(time: i64, fingerprint: u64) -> Visit {
     let content = Content { fingerprint: Some(fingerprint), digest: None, epoch: EPOCH };
-    Visit { time: ms(time), seen: Seen::Content(content), status: None, modified: None }
+    Visit::new(ms(time), Seen::Content(content))
 }
 
 /// Plants a thousand pairs of sites that share `percent` of 200 paths. Returns the number of pairs

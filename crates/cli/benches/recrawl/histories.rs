@@ -70,5 +70,5 @@ fn visit(record: &Value, epoch: Epoch) -> Visit {
             Seen::Content(Content { fingerprint, digest: Some(Digest(digest)), epoch })
         }
     };
-    Visit { time: Time::from_ms_unchecked(time), seen, status: None, modified: None }
+    Visit::new(Time::from_ms_unchecked(time), seen)
 }

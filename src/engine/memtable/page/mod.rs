@@ -12,7 +12,9 @@ use crate::bug::{Bug, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
 use crate::engine::delta::entry_delta;
 use crate::layout::Delta;
-use crate::page::{Changes, Content, Entry, EpochInfo, PageHead, PageHistory, PageState};
+use crate::page::{
+    Changes, Content, Entry, EpochInfo, PageHead, PageHistory, PageState, drop_superseded,
+};
 use crate::segment::{SegmentRecord, head_of, unpack_head, unpack_history};
 use crate::time::Time;
 use checkpoint::{CHECKPOINT_ARRIVALS, Checkpoint, CheckpointKind};
@@ -107,7 +109,7 @@ impl<'a> MemtablePage<'a> {
     pub(crate) fn head_at(&self, sequence: u64) -> Option<PageHead> {
         let (packed, later) = self.since_checkpoint(sequence, |_| true);
         let mut head = unpack_head(packed);
-        later.for_each(|(_, arrival)| PageHead::absorb_into(&mut head, arrival.entry));
+        later.for_each(|(_, arrival)| PageHead::absorb_into(&mut head, &arrival.entry));
         head
     }
 
@@ -119,7 +121,8 @@ impl<'a> MemtablePage<'a> {
         // used.
         let (packed, later) = self.since_checkpoint(sequence, |kind| kind != CheckpointKind::Head);
         let mut course = unpack_history(packed);
-        let arrivals: SmallVec<[Entry; 4]> = later.map(|(_, arrival)| arrival.entry).collect();
+        let arrivals: SmallVec<[Entry; 4]> =
+            later.map(|(_, arrival)| arrival.entry.clone()).collect();
         course.follow(&arrivals, epochs);
         course
     }
@@ -202,7 +205,7 @@ impl<'a> MemtablePage<'a> {
         after: u64,
         sequence: u64,
     ) -> impl Iterator<Item = Entry> + use<'a> {
-        self.arrivals_from(first, after, sequence).map(|(_, arrival)| arrival.entry)
+        self.arrivals_from(first, after, sequence).map(|(_, arrival)| arrival.entry.clone())
     }
 
     /// The arrivals from `first` on that come after the operation `after`, up to the operation
@@ -228,6 +231,7 @@ impl<'a> MemtablePage<'a> {
         entries.clear();
         entries.extend(self.entries_at(u64::MAX));
         entries.sort_unstable();
+        drop_superseded(entries);
     }
 
     /// The record of this page in a sealed segment. `entries` are the page's entries in order.
@@ -390,10 +394,10 @@ impl PageColumns {
 
     /// The entry of an operation, and the number of the entry's page; `None` if the operation has
     /// no entry.
-    pub(super) fn entry_of(&self, sequence: u64) -> Option<(u32, Entry)> {
+    pub(super) fn entry_of(&self, sequence: u64) -> Option<(u32, &Entry)> {
         // Arrivals ascend by sequence number, with gaps for forgotten pages and prefixes.
         let at = self.arrivals.binary_search_by_key(&sequence, |arrival| arrival.sequence);
-        self.arrivals.get(at.ok()?).map(|arrival| (arrival.page, arrival.entry))
+        self.arrivals.get(at.ok()?).map(|arrival| (arrival.page, &arrival.entry))
     }
 
     /// The changes of the totals by the entries after an operation, the last entry first.

@@ -27,7 +27,7 @@ proptest! {
             let known = (fingerprint != 10).then_some(fingerprint * 0x1111_1111_1111_1111);
             let content = Content { fingerprint: known, digest: None, epoch: Epoch(0) };
             let seen = if fingerprint == 11 { Seen::Gone } else { Seen::Content(content) };
-            Entry::Visit(Visit { time, seen, status: None, modified: None })
+            Entry::Visit(Visit::new(time, seen))
         };
         let mut head = None;
         older.into_iter().for_each(|time| PageHead::absorb_into(&mut head, visit(Time(time), 3)));
@@ -95,7 +95,7 @@ proptest! {
             let (time, digest) = (time - late, (print > 1).then_some(Digest([9; 16])));
             let (fingerprint, epoch) = (Some(print << 8), Epoch(0));
             let content = Content { fingerprint, digest, epoch };
-            let visit = |seen| Entry::Visit(Visit { time: Time(time), seen, status: None, modified: None });
+            let visit = |seen| Entry::Visit(Visit::new(Time(time), seen));
             let entry = match what {
                 0 if step == 39 => {
                     sequence += 1;

@@ -66,7 +66,7 @@ mod tests {
                 let time = seen(modified, digest, known.as_ref(), now);
                 let content = Content { fingerprint: Some(content.into()), digest, epoch };
                 let seen = Seen::Content(content);
-                let visit = Visit { time: Time::from_ms_unchecked(time), seen, status: None, modified: None };
+                let visit = Visit::new(Time::from_ms_unchecked(time), seen);
                 store.observe(Observation::of(url, visit)).unwrap();
                 let page = store.snapshot().latest(url).unwrap().unwrap();
                 prop_assert!(is_known(&page) && !page.gone, "{page:?}");
