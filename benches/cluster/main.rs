@@ -153,6 +153,8 @@ fn store(dir: &Path, name: &str, fingerprints: &[u64]) -> Store {
             seen: Seen::Content(content),
             status: Some(200),
             modified: None,
+            bytes: None,
+            conditional: false,
         };
         // Pages of a host are not adjacent in rank.
         let mixed = (n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;

@@ -134,7 +134,7 @@ fn fill(
             let fingerprint = Some(fingerprint(version));
             let content = Content { fingerprint, digest: None, epoch };
             let (seen, status, modified) = (Seen::Content(content), None, None);
-            Ok((url, Entry::Visit(Visit { time: ms(time), seen, status, modified })))
+            Ok((url, Entry::Visit(Visit { status, modified, ..Visit::new(ms(time), seen) })))
         });
         let load = LoadOptions::default().segment_pages(arguments.pages.max(1 << 20));
         store.load(visits, load).unwrap();

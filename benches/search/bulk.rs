@@ -118,7 +118,17 @@ fn page_of(page: u64, epoch: Epoch) -> (String, Visit) {
     let _ = write!(url, "https://www.host-{host}.example/archive/{:x}/{name:016x}", name % 97);
     let content = Content { fingerprint: Some(mix(name)), digest: None, epoch };
     let time = 1_700_000_000_000 + page.cast_signed() * 100;
-    (url, Visit { time: ms(time), seen: Seen::Content(content), status: Some(200), modified: None })
+    (
+        url,
+        Visit {
+            time: ms(time),
+            seen: Seen::Content(content),
+            status: Some(200),
+            modified: None,
+            bytes: None,
+            conditional: false,
+        },
+    )
 }
 
 /// The finaliser of splitmix64, by Sebastiano Vigna.

@@ -37,7 +37,14 @@ pub(crate) fn store(
         data::url(i, &mut url);
         Ok((
             url,
-            Visit { time: ms(TIME), status: None, modified: None, seen: Seen::Content(content) },
+            Visit {
+                time: ms(TIME),
+                status: None,
+                modified: None,
+                seen: Seen::Content(content),
+                bytes: None,
+                conditional: false,
+            },
         ))
     };
     store.load(fingerprints.enumerate().map(page), LoadOptions::default()).unwrap();

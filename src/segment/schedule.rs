@@ -272,7 +272,7 @@ mod tests {
 
     fn head_of(visits: &[Visit]) -> Option<PageHead> {
         let mut head = None;
-        visits.iter().for_each(|visit| PageHead::absorb_into(&mut head, Entry::Visit(*visit)));
+        visits.iter().for_each(|visit| PageHead::absorb_into(&mut head, &Entry::Visit(*visit)));
         head
     }
 
@@ -288,6 +288,8 @@ mod tests {
             seen,
             status: None,
             modified: None,
+            bytes: None,
+            conditional: false,
         });
         prop::collection::vec(visit, 0..5)
     }
@@ -330,7 +332,7 @@ mod tests {
         fn packed_weight_is_off_by_a_five_hundredth(weight in f64::from(f32::MIN_POSITIVE)..1e38) {
             let mut head = head_of(&[Visit::new(Time(0), Seen::Gone)]);
             let given = PropertyEntry { time: Time(0), property: Property::Weight(Weight::from(weight)) };
-            PageHead::absorb_into(&mut head, Entry::Property(given));
+            PageHead::absorb_into(&mut head, &Entry::Property(given));
             let found = ScheduleRow::new(head.as_ref(), &Changes::default(), 1, 0).weight();
             prop_assert!((found - weight).abs() <= weight / 500.0, "{} is {}", weight, found);
         }

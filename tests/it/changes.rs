@@ -41,6 +41,8 @@ fn visits(seen: &[Seen]) -> Vec<Entry> {
         seen: *seen,
         status: None,
         modified: None,
+        bytes: None,
+        conditional: false,
     };
     (0..).step_by(1000).zip(seen).map(visit).map(Entry::Visit).collect()
 }
@@ -151,7 +153,14 @@ fn gone_and_returning_pages_count_as_changes() {
 #[test]
 fn change_is_dated_between_its_visits() {
     let at = |time, bits, modified| {
-        Entry::Visit(Visit { time, seen: content(FIRST, bits, 0), status: None, modified })
+        Entry::Visit(Visit {
+            time,
+            seen: content(FIRST, bits, 0),
+            status: None,
+            modified,
+            bytes: None,
+            conditional: false,
+        })
     };
     let epochs = epochs(Role::Both);
     for (modified, is_dated) in
@@ -181,7 +190,8 @@ fn restatement_counts_for_the_first_of_two_equal_visits() {
         store.register_epoch(EPOCHS[1], Role::Both).unwrap();
         let visit = |time, epoch, bits, status| {
             let seen = content(epoch, bits, if time == ms(0) { 0 } else { name });
-            let visit = Visit { time, seen, status, modified: None };
+            let visit =
+                Visit { time, seen, status, modified: None, bytes: None, conditional: false };
             store.observe(Observation::of(URL, visit)).unwrap();
         };
         visit(ms(0), SECOND, 0, None);
@@ -241,6 +251,8 @@ fn late_visits_count_in_order_before_and_after_sealing() {
                 seen: content(FIRST, bits, 0),
                 status: None,
                 modified: None,
+                bytes: None,
+                conditional: false,
             };
             store.observe(Observation::of(URL, visit)).unwrap();
         }
@@ -321,8 +333,14 @@ fn entries() -> impl Strategy<Value = BTreeSet<Entry>> {
     let one = (time, seen(), restated, prop::option::of(ago));
     let one = one.prop_map(|(time, seen, restated, ago)| {
         let modified = ago.map(|ago| (time - ago).max(TIME_MIN));
-        let visit =
-            Entry::Visit(Visit { time: ms(time), seen, status: None, modified: modified.map(ms) });
+        let visit = Entry::Visit(Visit {
+            time: ms(time),
+            seen,
+            status: None,
+            modified: modified.map(ms),
+            bytes: None,
+            conditional: false,
+        });
         let of = seen.content().copied().zip(restated).map(|(content, (bits, epoch))| {
             let fingerprint = Some(u64::MAX.checked_shl(3 * bits).unwrap_or(0));
             let epoch = Epoch::from_number(epoch);

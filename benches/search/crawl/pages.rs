@@ -79,6 +79,8 @@ impl CrawlPages {
                 status: Some(200),
                 modified: None,
                 seen: Seen::Content(content),
+                bytes: None,
+                conditional: false,
             },
         )
     }

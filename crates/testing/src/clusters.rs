@@ -32,7 +32,7 @@ pub fn known(view: &Snapshot, epoch: Epoch, at: Option<i64>) -> Vec<RankCandidat
     }
     let known = |(url, entries): (&Arc<str>, &Vec<Entry>)| {
         let until = entries.iter().filter(|entry| at.is_none_or(|at| entry.time() <= ms(at)));
-        let until: Vec<Entry> = until.copied().collect();
+        let until: Vec<Entry> = until.cloned().collect();
         known_of(url, &until, epoch).map(|known| RankCandidate { class: class(entries), ..known })
     };
     pages.iter().filter_map(known).collect()

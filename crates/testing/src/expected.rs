@@ -87,6 +87,8 @@ pub struct ExpectedPage {
     pub weight: Weight,
     /// The class that was set last.
     pub class: Option<u32>,
+    pub etag: Option<String>,
+    pub target: Option<String>,
 }
 
 impl From<simkeep::Page> for ExpectedPage {
@@ -102,6 +104,8 @@ impl From<simkeep::Page> for ExpectedPage {
             gone: page.gone,
             weight: page.weight,
             class: page.class,
+            etag: page.etag.map(|etag| etag.to_string()),
+            target: page.target,
             url: page.url,
         }
     }

@@ -4,7 +4,7 @@ use crate::ms;
 use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::{
-    Content, Distance, Entry, Epoch, EpochOptions, HistoryEntry, Role, SameBy, Seen, Verdict,
+    Content, Distance, Entry, Epoch, EpochOptions, HistoryEntry, Role, SameBy, Seen, Time, Verdict,
     Visit, Weight,
 };
 
@@ -157,6 +157,38 @@ pub(super) fn class(entries: &[Entry]) -> Option<u32> {
     given.max().map(|(_, class)| class)
 }
 
+/// The entity tag of the content in force, set with this content or later.
+pub(super) fn etag(entries: &[Entry]) -> Option<String> {
+    let given = of_content(entries, |entry| Some(entry.etag()?.to_string()));
+    given.into_iter().max().map(|(_, etag)| etag)
+}
+
+/// The target of the content in force, set with this content or later.
+pub(super) fn target(url: &str, entries: &[Entry]) -> Option<String> {
+    let given = of_content(entries, |entry| entry.target().cloned());
+    given.into_iter().max().and_then(|(_, target)| target.resolve(url))
+}
+
+/// The values of the entries that are not earlier than the last content; none if no content is in
+/// force.
+fn of_content<T>(entries: &[Entry], value: impl Fn(&Entry) -> Option<T>) -> Vec<(Time, T)> {
+    let seen = entries.iter().filter(|entry| entry.content().is_some()).map(Entry::time).max();
+    let Some(seen) = seen.filter(|_| !gone(entries)) else { return Vec::new() };
+    let later = entries.iter().filter(|entry| entry.time() >= seen);
+    later.filter_map(|entry| Some((entry.time(), value(entry)?))).collect()
+}
+
+/// Removes the entity tags that a later entity tag or later content replaces.
+pub(super) fn drop_old_etags(entries: &mut BTreeSet<Entry>) {
+    let of = |entry: &Entry| Some((entry.time(), entry.etag()?.clone()));
+    let last = entries.iter().filter_map(of).max();
+    let seen = entries.iter().filter(|entry| entry.content().is_some()).map(Entry::time).max();
+    entries.retain(|entry| match of(entry) {
+        Some(given) => Some(&given) == last.as_ref() && Some(given.0) >= seen,
+        None => true,
+    });
+}
+
 /// The verdict of a visit after these entries, if all epochs have both roles.
 pub fn verdict_of(before: &[Entry], visit: &Visit) -> Verdict {
     verdict_with_restatement(before, visit, &[], &EpochRoles::default())
@@ -240,8 +272,8 @@ pub fn history(entries: &[Entry]) -> VerdictHistory {
 }
 
 pub(super) fn history_by(entries: &[Entry], roles: &EpochRoles) -> VerdictHistory {
-    let entry = |i: usize| match entries[i] {
-        Entry::Restated(_) | Entry::Property(_) => (entries[i], None),
+    let entry = |i: usize| match &entries[i] {
+        Entry::Restated(_) | Entry::Property(_) => (entries[i].clone(), None),
         Entry::Visit(visit) => {
             let of = (visit.time, visit.seen.digest());
             let behind = entries[i + 1..].iter().filter(|entry| entry.is_restated());
@@ -250,7 +282,8 @@ pub(super) fn history_by(entries: &[Entry], roles: &EpochRoles) -> VerdictHistor
                 .filter(|entry| (entry.time(), entry.digest()) == of)
                 .filter_map(Entry::content)
                 .collect();
-            (entries[i], Some(verdict_with_restatement(&entries[..i], &visit, &also, roles)))
+            let verdict = verdict_with_restatement(&entries[..i], visit, &also, roles);
+            (entries[i].clone(), Some(verdict))
         }
     };
     (0..entries.len()).map(entry).collect()

@@ -170,6 +170,15 @@ pub fn observation(
     }
 }
 
+/// Entity tags: one that is stored, one that is not text, and one that is too long.
+pub(crate) const ETAGS: [&[u8]; 3] = [b"\"v1\"", b"\"\xff\"", &[b'a'; 129]];
+/// References to other pages, to the page itself, and to nothing.
+pub(crate) const TARGETS: [&str; 4] = ["/", "http://a/x?y=z", "https://", "//b/"];
+
+fn to_usize(number: u64) -> usize {
+    number.try_into().unwrap()
+}
+
 /// A visit, a restatement or a property of one of the first `pages` test pages, not far from
 /// `time`. Its content is one of a few, which recur and are near each other.
 pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Operation<'static> {
@@ -223,8 +232,13 @@ pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Op
             })
         }
         None => {
-            let visit = Visit { time: ms(time), seen, status: None, modified: modified.map(ms) };
+            let bytes = (choice(4) == 0).then(|| choice(3) * 1_000);
+            let conditional = choice(8) == 0;
+            let (time, modified) = (ms(time), modified.map(ms));
+            let visit = Visit { time, seen, status: None, modified, bytes, conditional };
             let mut observation = Observation::of(url, visit);
+            observation.etag = (choice(4) == 0).then(|| ETAGS[to_usize(choice(3))]);
+            observation.target = (choice(4) == 0).then(|| TARGETS[to_usize(choice(4))]);
             observation.weight = weight.map(Weight::from);
             observation.class = class;
             Operation::Observe(match also {

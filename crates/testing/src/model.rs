@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use simkeep::{
-    Content, Digest, Entry, Epoch, EpochOptions, Forgotten, Observation, Operation, Property,
+    Content, Digest, ETag, Entry, Epoch, EpochOptions, Forgotten, Observation, Operation, Property,
     PropertyEntry, PropertyOutcome, PropertyUpdate, Query, RestateOutcome, Restated, Restatement,
-    Seen, Verdict, Versions, Visit,
+    Seen, Target, Verdict, Versions, Visit,
 };
 
 use super::changes::{NaiveComparison, comparisons, is_novel};
@@ -14,8 +14,9 @@ use super::expected::{
     ExpectedCopy, ExpectedDuplicate, ExpectedNear, ExpectedOutcome, ExpectedPage, ExpectedResult,
 };
 use super::fold::{
-    EpochRoles, VerdictHistory, class as class_of, content_modified, contents, gone, history_by,
-    in_force, same_digest, since, verdict_with_restatement, version_at, weight as weight_of,
+    EpochRoles, VerdictHistory, class as class_of, content_modified, contents, drop_old_etags,
+    etag as etag_of, gone, history_by, in_force, same_digest, since, target as target_of,
+    verdict_with_restatement, version_at, weight as weight_of,
 };
 use super::pages::{PREFIXES, SurtPosition};
 use crate::ms;
@@ -39,7 +40,7 @@ impl Model {
     pub fn entries_of(&self, url: &str) -> Vec<Entry> {
         self.pages
             .get(&SurtPosition::of(url))
-            .map(|v| v.iter().copied().collect())
+            .map(|v| v.iter().cloned().collect())
             .unwrap_or_default()
     }
 
@@ -58,14 +59,16 @@ impl Model {
 
     /// Applies a property. Returns the result that the store should return.
     pub fn set_property(&mut self, update: &PropertyUpdate<'_>) -> PropertyOutcome {
-        let PropertyUpdate { url, entry: given, .. } = *update;
-        match &self.entries_of(url)[..] {
-            [] => PropertyOutcome::Missing,
-            known if known.contains(&Entry::Property(given)) => PropertyOutcome::Known,
-            _ => {
-                self.insert(url, given.into());
-                PropertyOutcome::Stored
-            }
+        let PropertyUpdate { url, entry: given, .. } = update;
+        let before = self.entries_of(url);
+        if before.is_empty() {
+            return PropertyOutcome::Missing;
+        }
+        self.insert(url, given.clone().into());
+        // An entity tag that is already replaced changes nothing either.
+        match self.entries_of(url) == before {
+            true => PropertyOutcome::Known,
+            false => PropertyOutcome::Stored,
         }
     }
 
@@ -152,10 +155,8 @@ impl Model {
 
     /// Adds the properties that come with a visit.
     fn insert_property(&mut self, observation: &Observation<'_>) {
-        let Observation { url, visit, weight, class, .. } = *observation;
-        let weight = weight.map(Property::Weight);
-        for property in weight.into_iter().chain(class.map(Property::Class)) {
-            self.insert(url, PropertyEntry { time: visit.time, property }.into());
+        for given in properties(observation) {
+            self.insert(observation.url, given.into());
         }
     }
 
@@ -182,24 +183,28 @@ impl Model {
     /// Adds all entries that an operation may become, whatever is forgotten in between: a
     /// restatement gets the digest of any content of its time.
     pub fn insert_any(&mut self, request: &Operation<'_>) {
-        match *request {
+        match request {
             Operation::Observe(observation) => {
-                let Observation { url, visit, also, .. } = observation;
+                let Observation { url, visit, also, .. } = *observation;
                 self.insert(url, visit.into());
-                self.insert_property(&observation);
+                for given in properties(observation) {
+                    self.add(url, given.into());
+                }
                 if let Some((content, (fingerprint, epoch))) = visit.seen.content().zip(also) {
                     let (time, digest) = (visit.time, content.digest);
                     self.insert(url, Restated { time, fingerprint, digest, epoch }.into());
                 }
             }
             Operation::SetProperty(update) => {
-                self.set_property(&update);
+                if !self.entries_of(update.url).is_empty() {
+                    self.add(update.url, update.entry.clone().into());
+                }
             }
             Operation::Restate(Restatement { url, restated, .. }) => {
                 let there = self.entries_of(url);
                 let at = there.iter().filter_map(Entry::visit).filter(|v| v.time == restated.time);
                 for content in at.filter_map(|visit| visit.seen.content()) {
-                    self.insert(url, Restated { digest: content.digest, ..restated }.into());
+                    self.insert(url, Restated { digest: content.digest, ..*restated }.into());
                 }
             }
         }
@@ -255,12 +260,12 @@ impl Model {
             if !is_under || query.exclude.as_ref() == Some(&place.url) {
                 continue;
             }
-            let entries: Vec<Entry> = entries.iter().copied().collect();
+            let entries: Vec<Entry> = entries.iter().cloned().collect();
             if query.classes.as_ref().is_some_and(|classes| !classes.contains(class_of(&entries))) {
                 continue;
             }
             let until =
-                |time| entries.iter().copied().filter(|e| e.time() <= time).collect::<Vec<_>>();
+                |time| entries.iter().filter(|e| e.time() <= time).cloned().collect::<Vec<_>>();
             let all = |entries: &[Entry]| contents(entries).iter().map(|k| k.content).collect();
             let contents: Vec<Content> = match query.versions {
                 Versions::InForce => in_force(&entries).0,
@@ -340,6 +345,8 @@ impl Model {
             gone: gone(&entries),
             weight: weight_of(&entries),
             class: class_of(&entries),
+            etag: etag_of(&entries),
+            target: target_of(url, &entries),
         })
     }
 
@@ -392,7 +399,14 @@ impl Model {
 
     /// Adds an entry that was read from a store.
     pub fn insert(&mut self, url: &str, entry: Entry) {
-        self.pages.entry(SurtPosition::of(url)).or_default().insert(entry);
+        drop_old_etags(self.add(url, entry));
+    }
+
+    /// Adds an entry, and keeps the entity tags that it replaces.
+    fn add(&mut self, url: &str, entry: Entry) -> &mut BTreeSet<Entry> {
+        let entries = self.pages.entry(SurtPosition::of(url)).or_default();
+        entries.insert(entry);
+        entries
     }
 
     /// Every fingerprint of an epoch that any page ever had.
@@ -400,6 +414,19 @@ impl Model {
         let contents = self.pages.values().flatten().filter_map(Entry::content);
         contents.filter(|c| c.epoch == epoch).filter_map(|c| c.fingerprint).collect()
     }
+}
+
+/// The properties that come with a visit.
+fn properties(observation: &Observation<'_>) -> Vec<PropertyEntry> {
+    let Observation { url, visit, weight, class, etag, target, .. } = *observation;
+    let properties = [
+        weight.map(Property::Weight),
+        class.map(Property::Class),
+        etag.and_then(ETag::new).map(Property::ETag),
+        target.and_then(|target| Target::new(url, target)).map(Property::Target),
+    ];
+    let entry = |property| PropertyEntry { time: visit.time, property };
+    properties.into_iter().flatten().map(entry).collect()
 }
 
 /// The time when content with this digest was first seen.

@@ -20,8 +20,9 @@ pub fn each_request(seed: u64, n: usize, mut take: impl FnMut(Operation<'static>
 /// Applies `n` operations on all test pages to a store and to its model.
 pub fn fill(store: &Store, model: &mut Model, seed: u64, n: usize) {
     each_request(seed, n, |request| {
-        store.write_batch(&[request]).unwrap();
-        model.request(&request, 3);
+        let requests = [request];
+        store.write_batch(&requests).unwrap();
+        model.request(&requests[0], 3);
     });
 }
 

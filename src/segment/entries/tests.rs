@@ -38,7 +38,7 @@ fn content_without_a_fingerprint_stores_its_epoch() {
 fn repeated_date_takes_a_byte_and_near_dates_few() {
     let visit = |time, modified| {
         let seen = Seen::NotModified { digest: None };
-        Entry::Visit(Visit { time, seen, status: None, modified })
+        Entry::Visit(Visit { time, seen, status: None, modified, bytes: None, conditional: false })
     };
     let day = 86_400_000;
     let cases = [
@@ -60,7 +60,7 @@ fn repeated_date_takes_a_byte_and_near_dates_few() {
         ];
         let (mut with, mut without) = (Vec::new(), Vec::new());
         put_entries(&mut with, &entries[..2]);
-        put_entries(&mut without, &[entries[0], visit(Time(day + 1_234), None)]);
+        put_entries(&mut without, &[entries[0].clone(), visit(Time(day + 1_234), None)]);
         assert_eq!(with.len() - without.len(), bytes, "{modified:?}");
         with.clear();
         put_entries(&mut with, &entries);
@@ -74,7 +74,14 @@ fn properties_do_not_carry_status_or_content() {
     let content = Content { fingerprint: Some(7), digest: None, epoch: Epoch(0) };
     let visit = |time| {
         let seen = Seen::Content(content);
-        Entry::Visit(Visit { time, seen, status: Some(200), modified: Some(Time(-500)) })
+        Entry::Visit(Visit {
+            time,
+            seen,
+            status: Some(200),
+            modified: Some(Time(-500)),
+            bytes: None,
+            conditional: false,
+        })
     };
     let given = |time, property| Entry::Property(PropertyEntry { time, property });
     let weighed = |time, weight: f64| given(time, Property::Weight(Weight::from(weight)));
@@ -129,8 +136,14 @@ fn impossible_date_is_refused() {
 fn restatement_without_a_fingerprint_carries_no_status() {
     let (one, two) = (Some(Digest([1; 16])), Some(Digest([2; 16])));
     let content = Content { fingerprint: None, digest: one, epoch: Epoch(0) };
-    let visit =
-        Visit { time: Time(0), seen: Seen::Content(content), status: Some(200), modified: None };
+    let visit = Visit {
+        time: Time(0),
+        seen: Seen::Content(content),
+        status: Some(200),
+        modified: None,
+        bytes: None,
+        conditional: false,
+    };
     let restated = |time, fingerprint, digest| {
         Entry::Restated(Restated { time, fingerprint, digest, epoch: Epoch(1) })
     };

@@ -3,13 +3,14 @@
 use super::*;
 use crate::fingerprint::Bands;
 use crate::page::{
-    Content, Digest, Epoch, Property, PropertyEntry, Restated, Role, Seen, Visit, Weight,
+    Content, Digest, ETag, Epoch, Property, PropertyEntry, Restated, Role, Seen, Target, Visit,
+    Weight,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 fn head_of(entries: &[Entry]) -> Option<PageHead> {
-    PartialHead::of(entries.iter().copied().map(Some)).unwrap().head()
+    PartialHead::of(entries.iter().cloned().map(Some)).unwrap().head()
 }
 
 fn epochs() -> Vec<EpochInfo> {
@@ -57,8 +58,12 @@ fn entries() -> impl Strategy<Value = Entry> {
         1 => (-600_000i64..600_000).prop_map(Some),
     ];
     let status = prop::option::of(any::<u16>());
-    (-2000i64..2000, seen, status, modified).prop_map(|(time, seen, status, modified)| {
-        Entry::Visit(Visit { time: Time(time * 250), seen, status, modified: modified.map(Time) })
+    let bytes = prop_oneof![3 => Just(None), 1 => (0u64..9).prop_map(Some), 1 => any::<u64>().prop_map(Some)];
+    let time = (-2000i64..2000).prop_map(|time| Time(time * 250));
+    let visit = (time, seen, status, modified, bytes, any::<bool>());
+    visit.prop_map(|(time, seen, status, modified, bytes, conditional)| {
+        let modified = modified.map(Time);
+        Entry::Visit(Visit { time, seen, status, modified, bytes, conditional })
     })
 }
 
@@ -80,9 +85,16 @@ fn beside(of: &[Entry], picks: &Picks) -> Vec<Entry> {
         .collect();
     let beside = |&(pick, fingerprint, epoch): &(usize, Option<u64>, u32)| {
         if epoch == 3 {
-            let property = match pick % 7 {
+            let property = match pick % 12 {
                 at @ 0..4 => Property::Weight(Weight::from([0.1, 1.0, 2.0, 7e30][at])),
-                at => Property::Class([0, 300, u32::MAX][at - 4]),
+                at @ 4..7 => Property::Class([0, 300, u32::MAX][at - 4]),
+                at @ 7..9 => {
+                    Property::ETag(ETag::new([&b"\"v\""[..], &[0xff; 128]][at - 7]).unwrap())
+                }
+                at => {
+                    let (shared, rest) = [(0, "http://b/"), (9, ""), (9, "é")][at - 9];
+                    Property::Target(Target::from_parts(shared, rest).unwrap())
+                }
             };
             let time = (i64::try_from(pick % 4200).unwrap() - 2100) * 250;
             return Some(Entry::Property(PropertyEntry { time: Time(time), property }));
@@ -96,7 +108,7 @@ fn beside(of: &[Entry], picks: &Picks) -> Vec<Entry> {
 
 /// Returns entries that are not among the older entries, with some entries that are not visits.
 fn with_others(own: BTreeSet<Entry>, older: &[Entry], picks: &Picks) -> Vec<Entry> {
-    let mut all: Vec<Entry> = older.iter().copied().chain(own.iter().copied()).collect();
+    let mut all: Vec<Entry> = older.iter().cloned().chain(own.iter().cloned()).collect();
     all.sort_unstable();
     all.extend(beside(&all, picks));
     let all: BTreeSet<Entry> = all.into_iter().filter(|e| !older.contains(e)).collect();
@@ -114,7 +126,7 @@ proptest! {
         let older = with_others(older, &[], &early);
         let own = with_others(own, &older, &late);
         prop_assume!(!own.is_empty());
-        let all: Vec<Entry> = older.iter().copied().chain(own.iter().copied()).collect();
+        let all: Vec<Entry> = older.iter().cloned().chain(own.iter().cloned()).collect();
         let before = packed_head_of(&older);
         // A page may be known without a head, because it was forgotten and a segment records this.
         let earlier = known || !older.is_empty();
@@ -132,7 +144,7 @@ proptest! {
             prop_assert!(read.entries_at(entry.time()).unwrap().contains(entry));
             let until = read.entries_until(entry.time(), |_| false).unwrap();
             let expected: Vec<Entry> =
-                own.iter().copied().filter(|e| e.time() <= entry.time()).collect();
+                own.iter().cloned().filter(|e| e.time() <= entry.time()).collect();
             prop_assert_eq!(until, expected);
         }
         for entry in &older {
@@ -150,7 +162,7 @@ proptest! {
         let older = with_others(older, &[], &early);
         let mut own = with_others(own, &older, &late);
         prop_assume!(!own.is_empty());
-        let known: Vec<Entry> = older.iter().chain(&own).copied().collect();
+        let known: Vec<Entry> = older.iter().chain(&own).cloned().collect();
         let newer = with_others(newer, &known, &last);
         let mut first = Vec::new();
         let before = packed_head_of(&older);
@@ -162,7 +174,7 @@ proptest! {
         own.extend(newer);
         own.sort_unstable();
         let mut joined = Vec::new();
-        let all: Vec<Entry> = older.into_iter().chain(own.iter().copied()).collect();
+        let all: Vec<Entry> = older.into_iter().chain(own.iter().cloned()).collect();
         let changes = changes_of(&all);
         SegmentRecord { reset: false, earlier: true, before: &before, entries: &own, changes }.put(&mut joined);
         prop_assert_eq!(RecordRef::parse(&joined).unwrap().changes(&epochs()), Some(changes));
@@ -194,8 +206,16 @@ proptest! {
 fn unchanged_visit_takes_few_bytes() {
     let (digest, status) = (Some(Digest([1; 16])), Some(200));
     let content = Content { fingerprint: Some(7), digest, epoch: Epoch(0) };
-    let visit =
-        |time| Entry::Visit(Visit { time, seen: Seen::Content(content), status, modified: None });
+    let visit = |time| {
+        Entry::Visit(Visit {
+            time,
+            seen: Seen::Content(content),
+            status,
+            modified: None,
+            bytes: None,
+            conditional: false,
+        })
+    };
     let (mut one, mut two) = (Vec::new(), Vec::new());
     put_entries(&mut one, &[visit(Time(0))]);
     put_entries(&mut two, &[visit(Time(0)), visit(Time(86_400_000))]);

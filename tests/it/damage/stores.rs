@@ -147,6 +147,8 @@ fn page(number: u64, from: u64) -> (String, Visit) {
             seen,
             status: None,
             modified: None,
+            bytes: None,
+            conditional: false,
         },
     )
 }

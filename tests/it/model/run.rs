@@ -195,7 +195,14 @@ impl ModelRun {
         let modified = modified.map(|earlier| (time - earlier).clamp(TIME_MIN, TIME_MAX));
         let mut observation = Observation::of(
             url,
-            Visit { time: ms(time), seen, status, modified: modified.map(ms) },
+            Visit {
+                time: ms(time),
+                seen,
+                status,
+                modified: modified.map(ms),
+                bytes: None,
+                conditional: false,
+            },
         );
         (observation.weight, observation.class) = (weight, class);
         let other = seen.content().map_or(0, |content| 1 - content.epoch.number());

@@ -77,6 +77,8 @@ fn visit(fingerprint: u64, page: u32, epoch: Epoch) -> Visit {
         status: None,
         modified: None,
         seen: Seen::Content(content),
+        bytes: None,
+        conditional: false,
     }
 }
 

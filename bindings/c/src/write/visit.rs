@@ -142,7 +142,8 @@ impl Visit {
         } else {
             time(self.time_ms)?
         };
-        let visit = CrateVisit { time, seen, status, modified: None };
+        let visit =
+            CrateVisit { time, seen, status, modified: None, bytes: None, conditional: false };
         let mut observation = Observation::of(url, visit);
         if self.has(SIMKEEP_HAS_MODIFIED) {
             observation = observation.modified(Time::from_ms_unchecked(self.modified_ms));

@@ -151,7 +151,7 @@ impl PreparedVisit {
         also: Option<(Option<u64>, Epoch)>,
     ) -> PreparedVisit {
         let CheckedVisit { url, time, status, modified, weight, class, .. } = row;
-        let visit = Visit { time, seen, status, modified: None };
+        let visit = Visit { time, seen, status, modified: None, bytes: None, conditional: false };
         let mut ready = PreparedVisit { url, visit, also, weight, class };
         // The crate drops this time if the visit found no content that could have been modified.
         if let Some(modified) = modified {

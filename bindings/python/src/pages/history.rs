@@ -246,7 +246,14 @@ impl Visit {
             (Seen::Failed, _) => simkeep::Seen::Failed,
         };
         let modified = self.modified.map(|time| time.0);
-        Ok(simkeep::Visit { time: self.time.0, seen, status: self.status, modified })
+        Ok(simkeep::Visit {
+            time: self.time.0,
+            seen,
+            status: self.status,
+            modified,
+            bytes: None,
+            conditional: false,
+        })
     }
 }
 

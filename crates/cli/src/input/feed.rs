@@ -90,6 +90,8 @@ impl InputEntry {
             seen,
             status,
             modified: modified.map(Time::from_ms_unchecked),
+            bytes: None,
+            conditional: false,
         })
     }
 

@@ -30,7 +30,7 @@ proptest! {
             Entry::Visit(Visit::new(time, seen))
         };
         let mut head = None;
-        older.into_iter().for_each(|time| PageHead::absorb_into(&mut head, visit(Time(time), 3)));
+        older.into_iter().for_each(|time| PageHead::absorb_into(&mut head, &visit(Time(time), 3)));
         let older = head;
         let mut packed = Vec::new();
         if let Some(head) = &older {
@@ -51,8 +51,8 @@ proptest! {
             } else {
                 let visit = visit(Time(time), fingerprint);
                 let effect = Effect::of(&mut head.clone(), &visit, &[], &[]);
-                inner.apply_entry(sequence, number, visit, &effect, &epochs()).unwrap();
-                PageHead::absorb_into(&mut head, visit);
+                inner.apply_entry(sequence, number, visit.clone(), &effect, &epochs()).unwrap();
+                PageHead::absorb_into(&mut head, &visit);
                 in_order &= all.iter().all(|other| other.time() < visit.time());
                 all.push(visit);
                 all.sort_unstable();
@@ -119,7 +119,7 @@ proptest! {
             };
             sequence += 1;
             let effect = Effect::of(&mut inner.page(number).head(), &entry, &[], &[]);
-            inner.apply_entry(sequence, number, entry, &effect, &epochs()).unwrap();
+            inner.apply_entry(sequence, number, entry.clone(), &effect, &epochs()).unwrap();
             all.push(entry);
             let mut course = PageHistory::default();
             course.follow(&all, &epochs());

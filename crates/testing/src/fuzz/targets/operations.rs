@@ -22,7 +22,7 @@ use crate::fuzz::input::FuzzInput;
 use crate::fuzz::store::CATALOG;
 use crate::model::Model;
 use crate::pages::{PREFIXES, URLS};
-use crate::{EPOCHS, choice, digest, open, small, sound};
+use crate::{EPOCHS, ETAGS, TARGETS, choice, digest, open, small, sound};
 
 const STEPS_MAX: usize = 100;
 
@@ -149,7 +149,13 @@ impl OperationRun {
         let earlier = i64::from(last >> 3 & 15) * 125 - 125;
         let modified = (last >> 7 == 1).then(|| ms((time - earlier).clamp(TIME_MIN, TIME_MAX)));
         let mut observation =
-            Observation::of(url, Visit { time: ms(time), seen, status, modified });
+            Observation::of(url, Visit { status, modified, ..Visit::new(ms(time), seen) });
+        // Taken from bits that are otherwise the date.
+        let (bytes, conditional) = (last & 0x18 == 0x18, last & 0x28 == 0x28);
+        observation.visit.bytes = bytes.then_some(u64::from(what) * 1_000);
+        observation.visit.conditional = conditional;
+        observation.etag = (last % 8 == 6).then(|| ETAGS[usize::from(what >> 6) % ETAGS.len()]);
+        observation.target = (last % 8 == 7).then(|| TARGETS[usize::from(what >> 6)]);
         // Taken from bits that are otherwise the status.
         let weight = Weight::from(f64::from(1 + (what >> 4)) / 10.0);
         observation.weight = (last % 8 == 2).then_some(weight);
@@ -226,19 +232,19 @@ impl OperationRun {
         let io = if kind & 2 == 0 { ErrorKind::Other } else { ErrorKind::StorageFull };
         let fault = DiskFault { target: FaultTarget::Any, nth, kind: io, lasting: kind & 1 == 0 };
         let what = input.u8() % 5;
-        let request = self.request(input);
+        let request = [self.request(input)];
         let under = &PREFIXES[input.below(PREFIXES.len())];
         self.disk.fail(fault);
         let store = self.store();
         let done = match what {
-            0 => store.write_batch(&[request]).map(drop),
+            0 => store.write_batch(&request).map(drop),
             1 => store.forget(Scope::Prefix(under.prefix())).map(drop),
             2 => store.seal(),
             3 => store.merge(&Progress::default()).map(drop),
             _ => store.purge(Scope::Prefix(under.prefix()), &Progress::default()).map(drop),
         };
         match what {
-            0 => drop(self.model.request(&request, self.options.near_distance.unwrap_or(3))),
+            0 => drop(self.model.request(&request[0], self.options.near_distance.unwrap_or(3))),
             1 | 4 => drop(self.model.forget(|url| under.covers(url))),
             _ => {}
         }

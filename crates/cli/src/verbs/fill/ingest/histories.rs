@@ -99,6 +99,8 @@ impl CachedHistory {
             seen: Seen::Failed,
             status: None,
             modified: None,
+            bytes: None,
+            conditional: false,
         });
         self.entries
             .range(first..)
