@@ -206,7 +206,7 @@ impl PageHead {
     }
 
     /// Whether a property describes earlier content than the content last seen.
-    fn is_superseded(&self, given: &PropertyEntry) -> bool {
+    pub(crate) fn is_superseded(&self, given: &PropertyEntry) -> bool {
         let is_earlier = |last: &LastSeenContent| given.time < last.time;
         given.property.is_of_content() && self.contents.first().is_some_and(is_earlier)
     }

@@ -361,7 +361,7 @@ proptest! {
         let options = EpochOptions::from(role).bands(Bands { minor, moderate: 64 });
         let mut model = Model::default();
         model.set_epoch_options(SECOND, options);
-        all.iter().for_each(|entry| model.insert(URL, *entry));
+        all.iter().for_each(|entry| model.insert(URL, entry.clone()));
         let all: Vec<Entry> = all.into_iter().collect();
         check_sums(&Changes::of(&all, &epochs(options)), &model.comparisons(URL));
     }

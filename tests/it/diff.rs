@@ -88,7 +88,7 @@ fn expected(url: &str, before: &[Entry], after: &[Entry], role: Role) -> Option<
         return None;
     }
     let store = store(&[], role);
-    let all = before.iter().map(|entry| Ok((url, *entry)));
+    let all = before.iter().map(|entry| Ok((url, entry.clone())));
     store.load(all, simkeep::load::LoadOptions::default()).unwrap();
     let content = *visit.seen.content().unwrap();
     let restated = after.iter().filter(|entry| entry.is_restated() && entry.time() == visit.time);
@@ -157,8 +157,8 @@ proptest! {
         let (mut only_old, mut only_new) = (BTreeSet::new(), BTreeSet::new());
         for found in ExactDiff::of(&old, &new, None).unwrap() {
             let found = found.unwrap();
-            only_old.extend(found.before.iter().map(|entry| (found.url.clone(), *entry)));
-            only_new.extend(found.after.iter().map(|entry| (found.url.clone(), *entry)));
+            only_old.extend(found.before.iter().map(|entry| (found.url.clone(), entry.clone())));
+            only_new.extend(found.after.iter().map(|entry| (found.url.clone(), entry.clone())));
         }
         prop_assert_eq!(only_old, &old_all - &new_all);
         prop_assert_eq!(only_new, &new_all - &old_all);

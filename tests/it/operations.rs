@@ -80,7 +80,7 @@ fn check(expected: &ExpectedOperation, found: &[LoggedOperation]) {
                 assert_eq!(of, url);
                 assert_eq!(entry.visit().is_some(), at < visits);
                 if let HistoryEntry::Visit { verdict: logged, meaning, .. } = entry {
-                    assert_eq!((entry.entry(), logged), (*visit, verdict));
+                    assert_eq!((entry.entry(), logged), (visit.clone(), verdict));
                     assert_eq!(meaning.is_some(), verdict.distance().is_some());
                 }
             }

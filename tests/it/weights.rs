@@ -38,10 +38,10 @@ fn latest_weight_is_in_force_in_any_arrival_order() {
         let store = create(&disk, small());
         // A weight needs an earlier visit of the page.
         store.observe(content(0)).unwrap();
-        let mut requests = requests;
+        let mut requests = requests.clone();
         requests.rotate_left(turned);
         for request in &requests {
-            store.write_batch(&[*request]).unwrap();
+            store.write_batch(&[request.clone()]).unwrap();
             store.seal().unwrap();
         }
         assert_eq!(weight(&store), Weight::from(0.5), "turned by {turned}");
@@ -52,7 +52,7 @@ fn latest_weight_is_in_force_in_any_arrival_order() {
         drop(store);
         assert_eq!(weight(&open(&disk, small())), Weight::from(0.5));
         let loaded = create(&SimDisk::new(), small());
-        let all = requests.iter().copied().chain([content(0).into()]);
+        let all = requests.iter().cloned().chain([content(0).into()]);
         loaded.load(all.map(Ok), LoadOptions::default()).unwrap();
         assert_eq!(loaded.history(URL).unwrap(), open(&disk, small()).history(URL).unwrap());
     }
@@ -69,11 +69,11 @@ fn page_without_a_weight_has_weight_1() {
 fn weight_is_not_a_visit_and_needs_one() {
     let store = create(&SimDisk::new(), small());
     let weighing = PropertyUpdate::weight(URL, ms(5), 2.0);
-    assert_eq!(store.set_property(weighing).unwrap(), PropertyOutcome::Missing);
+    assert_eq!(store.set_property(weighing.clone()).unwrap(), PropertyOutcome::Missing);
     assert_eq!(store.snapshot().latest(URL).unwrap(), None);
     store.observe(content(10)).unwrap();
-    assert_eq!(store.set_property(weighing).unwrap(), PropertyOutcome::Stored);
-    assert_eq!(store.set_property(weighing).unwrap(), PropertyOutcome::Known);
+    assert_eq!(store.set_property(weighing.clone()).unwrap(), PropertyOutcome::Stored);
+    assert_eq!(store.set_property(weighing.clone()).unwrap(), PropertyOutcome::Known);
     let stats = store.stats().unwrap();
     assert_eq!((stats.pages, stats.visits), (1, 1));
     // Later operations are answered as if there were no weight.

@@ -174,7 +174,8 @@ impl LoadBatch {
             (None, Entry::Visit(_)) => true,
             (Some(head), Entry::Visit(visit)) => *visit > head.last || visit.time < head.first,
             (Some(head), Entry::Property(given)) => {
-                Some(given) > head.properties.of_kind(&given.property).as_ref()
+                !head.is_superseded(given)
+                    && Some(given) > head.properties.of_kind(&given.property).as_ref()
             }
         };
         let mut old = None;

@@ -291,6 +291,10 @@ fn is_known_entry(
         Entry::Property(given) if head.is_some_and(|head| head.ends_etag(given)) => {
             return Ok(true);
         }
+        // The head does not have a property that is superseded, but the entries may have it.
+        Entry::Property(given) if head.is_some_and(|head| head.is_superseded(given)) => {
+            Some(entry.time())
+        }
         Entry::Property(given) => {
             head.and_then(|head| head.properties.of_kind(&given.property)).map(|last| last.time)
         }

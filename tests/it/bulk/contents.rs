@@ -117,7 +117,7 @@ fn load_in_little_memory_merges_in_levels() {
     assert_eq!(loaded, much);
     assert_eq!((loaded.pages, loaded.segments), (3000, 1));
     let mut model = Model::default();
-    all.iter().for_each(|(url, visit)| model.insert(url, *visit));
+    all.iter().for_each(|(url, visit)| model.insert(url, visit.clone()));
     assert!(dump(&store.snapshot()).unwrap() == model);
     assert!(dump(&other.snapshot()).unwrap() == model);
     sound(&store).unwrap();

@@ -21,10 +21,10 @@ fn one_invalid_operation_rejects_the_whole_load() {
     let good = some(1, 60, 0);
     store.write_batch(&good[..10]).unwrap();
     let before = dump(&store.snapshot()).unwrap();
-    let sound = |n: usize| good[n % good.len()];
+    let sound = |n: usize| good[n % good.len()].clone();
     let long = "x".repeat(9000);
     for (bad, why) in [
-        (Observation::gone("", ms(0)).into(), "the URL is empty"),
+        (Operation::from(Observation::gone("", ms(0))), "the URL is empty"),
         (Observation::gone(&long, ms(0)).into(), "the URL has 9000 bytes"),
         (Observation::gone(URLS[0], ms(TIME_MAX + 1)).into(), "the time 253402300800000"),
         (
@@ -33,8 +33,7 @@ fn one_invalid_operation_rejects_the_whole_load() {
         ),
     ] {
         for place in [0, 700, 1999] {
-            let all =
-                (0..2000).map(|n| Ok::<Operation<'_>, _>(if n == place { bad } else { sound(n) }));
+            let all = (0..2000).map(|n| Ok(if n == place { bad.clone() } else { sound(n) }));
             let error = store.load(all, little()).unwrap_err();
             let Error::LoadRejected { nth, cause } = &error else { panic!("{error}") };
             assert!(*nth == place as u64 + 1 && cause.to_string().starts_with(why), "{error}");

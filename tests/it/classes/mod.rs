@@ -40,10 +40,10 @@ fn latest_class_is_in_force_in_any_arrival_order() {
         let disk = SimDisk::new();
         let store = create(&disk, small());
         store.observe(content(0)).unwrap();
-        let mut requests = requests;
+        let mut requests = requests.clone();
         requests.rotate_left(turned);
         for request in &requests {
-            store.write_batch(&[*request]).unwrap();
+            store.write_batch(&[request.clone()]).unwrap();
             store.seal().unwrap();
         }
         let is = |store: &Store| {
@@ -62,7 +62,7 @@ fn latest_class_is_in_force_in_any_arrival_order() {
         drop(store);
         is(&open(&disk, small()));
         let loaded = create(&SimDisk::new(), small());
-        let all = requests.iter().copied().chain([content(0).into()]);
+        let all = requests.iter().cloned().chain([content(0).into()]);
         loaded.load(all.map(Ok), LoadOptions::default()).unwrap();
         assert_eq!(loaded.history(URL).unwrap(), open(&disk, small()).history(URL).unwrap());
     }
@@ -72,11 +72,11 @@ fn latest_class_is_in_force_in_any_arrival_order() {
 fn page_has_no_class_until_set_and_0_is_valid() {
     let store = create(&SimDisk::new(), small());
     let classing = PropertyUpdate::class(URL, ms(5), 0);
-    assert_eq!(store.set_property(classing).unwrap(), PropertyOutcome::Missing);
+    assert_eq!(store.set_property(classing.clone()).unwrap(), PropertyOutcome::Missing);
     store.observe(content(10)).unwrap();
     assert_eq!(class(&store), None);
-    assert_eq!(store.set_property(classing).unwrap(), PropertyOutcome::Stored);
-    assert_eq!(store.set_property(classing).unwrap(), PropertyOutcome::Known);
+    assert_eq!(store.set_property(classing.clone()).unwrap(), PropertyOutcome::Stored);
+    assert_eq!(store.set_property(classing.clone()).unwrap(), PropertyOutcome::Known);
     assert_eq!(class(&store), Some(0));
     let stats = store.stats().unwrap();
     assert_eq!((stats.pages, stats.visits, stats.sequence), (1, 1, 2));

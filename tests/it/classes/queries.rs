@@ -65,7 +65,7 @@ fn lived(
     let mut batch = Vec::new();
     for (page, event) in events.iter().filter(|(page, _)| is_there(urls[*page])) {
         match event {
-            PageEvent::Operation(request) => batch.push(*request),
+            PageEvent::Operation(request) => batch.push(request.clone()),
             PageEvent::Forget => {
                 store.write_batch(&std::mem::take(&mut batch)).unwrap();
                 store.forget(Scope::Url(urls[*page])).unwrap();

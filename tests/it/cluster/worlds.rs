@@ -344,7 +344,7 @@ fn clusters_of_classes_match_a_store_without_other_pages() {
         for (page, time, new) in &given {
             let url = url(*page);
             let given = PropertyUpdate::class(&url, ms(*time), *new);
-            all.set_property(given).unwrap();
+            all.set_property(given.clone()).unwrap();
             if classes.contains(class(*page)) {
                 shown.set_property(given).unwrap();
             }

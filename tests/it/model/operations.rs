@@ -35,8 +35,28 @@ pub(crate) struct NewObservation {
     pub(crate) restated: bool,
     pub(crate) weight: Option<Weight>,
     pub(crate) class: Option<u32>,
-    /// Whether it has only a weight or a class.
+    /// Whether it has only a property.
     pub(crate) alone: bool,
+    pub(crate) facts: ResponseFacts,
+}
+
+/// Facts of a response besides its content.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ResponseFacts {
+    pub(crate) etag: Option<&'static [u8]>,
+    pub(crate) target: Option<&'static str>,
+    pub(crate) bytes: Option<u64>,
+    pub(crate) conditional: bool,
+}
+
+fn facts() -> impl Strategy<Value = ResponseFacts> {
+    let etag = prop::sample::select(vec![&b"\"v1\""[..], b"\"v2\"", b"W/\"\xff\"", &[b'a'; 129]]);
+    let target = prop::sample::select(vec!["/", "http://a/x?y=z", "https://", "//b/"]);
+    let bytes = prop_oneof![Just(0), 1..5_000_u64, Just(u64::MAX)];
+    let (etag, target) = (prop::option::weighted(0.3, etag), prop::option::weighted(0.2, target));
+    (etag, target, prop::option::weighted(0.3, bytes), prop::bool::weighted(0.2)).prop_map(
+        |(etag, target, bytes, conditional)| ResponseFacts { etag, target, bytes, conditional },
+    )
 }
 
 #[derive(Clone, Debug)]
@@ -136,8 +156,8 @@ fn what() -> impl Strategy<Value = RandomObservation> {
     let weight = prop::option::weighted(0.2, weights.prop_map(Weight::from));
     let class = prop::option::weighted(0.2, class());
     let visit = (seen(), status, modified, also, restated);
-    let new = (page(), when, visit, weight, class, any::<bool>()).prop_map(
-        |(page, when, (seen, status, modified, also, restated), weight, class, alone)| {
+    let new = (page(), when, visit, weight, class, any::<bool>(), facts()).prop_map(
+        |(page, when, (seen, status, modified, also, restated), weight, class, alone, facts)| {
             NewObservation {
                 page,
                 when,
@@ -149,6 +169,7 @@ fn what() -> impl Strategy<Value = RandomObservation> {
                 weight,
                 class,
                 alone,
+                facts,
             }
         },
     );

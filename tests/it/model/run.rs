@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use simkeep::disk::{Disk, FileName, RealDisk, SimDisk};
 use simkeep::{
-    Content, Durability, Epoch, EpochOptions, Observation, Operation, OperationResult, Options,
-    Progress, PropertyUpdate, Reader, Restated, Restatement, Scope, Seen, Snapshot, Store, Visit,
+    Content, Durability, ETag, Epoch, EpochOptions, Observation, Operation, OperationResult,
+    Options, Progress, Property, PropertyEntry, PropertyUpdate, Reader, Restated, Restatement,
+    Scope, Seen, Snapshot, Store, Target, Visit,
 };
 use simkeep_testing::{TIME_MAX, TIME_MIN, ms};
 use tempfile::TempDir;
 
-use super::operations::{ModelStep, NewObservation, RandomObservation, StoreEnding, VisitTiming};
+use super::operations::{
+    ModelStep, NewObservation, RandomObservation, ResponseFacts, StoreEnding, VisitTiming,
+};
 use simkeep_testing::compare::{
     check_answer, check_counts, check_page, check_reader, check_scan, check_search, check_store,
     check_view, dump,
@@ -156,7 +159,7 @@ impl ModelRun {
     fn request(&mut self, what: &RandomObservation) -> Option<Operation<'static>> {
         let new = match what {
             RandomObservation::Again(_) if self.requested.is_empty() => return None,
-            RandomObservation::Again(at) => return Some(*at.get(&self.requested)),
+            RandomObservation::Again(at) => return Some(at.get(&self.requested).clone()),
             RandomObservation::New(new) => new,
         };
         let NewObservation {
@@ -170,6 +173,7 @@ impl ModelRun {
             weight,
             class,
             alone,
+            facts: ResponseFacts { etag, target, bytes, conditional },
         } = *new;
         let time = match when {
             VisitTiming::Now => self.clock,
@@ -183,7 +187,13 @@ impl ModelRun {
         let url = URLS[page];
         let weighed = weight.map(|weight| PropertyUpdate::weight(url, ms(time), weight));
         let classed = class.map(|class| PropertyUpdate::class(url, ms(time), class));
-        if let Some(update) = weighed.or(classed).filter(|_| alone) {
+        let property = |property| PropertyEntry { time: ms(time), property };
+        let of = |given| PropertyUpdate::of(url, property(given));
+        let tagged = etag.and_then(ETag::new).map(|etag| of(Property::ETag(etag)));
+        let pointing =
+            target.and_then(|to| Target::new(url, to)).map(|to| of(Property::Target(to)));
+        let alone = alone.then(|| weighed.or(classed).or(tagged).or(pointing)).flatten();
+        if let Some(update) = alone {
             return Some(Operation::SetProperty(update));
         }
         if let Seen::Content(Content { fingerprint, digest, epoch }) = seen
@@ -195,16 +205,10 @@ impl ModelRun {
         let modified = modified.map(|earlier| (time - earlier).clamp(TIME_MIN, TIME_MAX));
         let mut observation = Observation::of(
             url,
-            Visit {
-                time: ms(time),
-                seen,
-                status,
-                modified: modified.map(ms),
-                bytes: None,
-                conditional: false,
-            },
+            Visit { time: ms(time), seen, status, modified: modified.map(ms), bytes, conditional },
         );
         (observation.weight, observation.class) = (weight, class);
+        (observation.etag, observation.target) = (etag, target);
         let other = seen.content().map_or(0, |content| 1 - content.epoch.number());
         Some(Operation::Observe(match also {
             Some(also) => observation.also(also, Epoch::from_number(other)),
@@ -216,17 +220,19 @@ impl ModelRun {
         let mut requests = Vec::new();
         for what in whats {
             requests.extend(self.request(what));
-            self.requested.extend(requests.last());
+            self.requested.extend(requests.last().cloned());
         }
-        let found = match requests[..] {
+        let found = match &requests[..] {
             [Operation::Observe(observation)] if single => {
-                vec![OperationResult::Observed(self.store().observe(observation).unwrap())]
+                vec![OperationResult::Observed(self.store().observe(*observation).unwrap())]
             }
             [Operation::Restate(restatement)] if single => {
-                vec![OperationResult::Restated(self.store().restate(restatement).unwrap())]
+                vec![OperationResult::Restated(self.store().restate(*restatement).unwrap())]
             }
             [Operation::SetProperty(update)] if single => {
-                vec![OperationResult::PropertySet(self.store().set_property(update).unwrap())]
+                vec![OperationResult::PropertySet(
+                    self.store().set_property(update.clone()).unwrap(),
+                )]
             }
             _ => self.store().write_batch(&requests).unwrap(),
         };
