@@ -1,7 +1,7 @@
 //! Dumps lists of entries.
 
 use super::reader::{DumpResult, DumpStop, SectionReader};
-use super::words::{day, epoch, many, number};
+use super::words::{day, epoch, many, number, quoted};
 use crate::segment::entries::{
     CLASS, CONDITIONAL, CONTENT, DATED, ETAG, FAILED, GIVEN, GONE, HAS_BYTES, HAS_DIGEST,
     HAS_FINGERPRINT, KIND_MASK, MOVED_BITS, NO_FINGERPRINT, NOT_MODIFIED, REQUEST, RESTATED,
@@ -157,28 +157,33 @@ pub(super) fn property(reader: &mut SectionReader<'_, '_, '_>, kind: u8) -> Dump
             let class = reader.varint()?;
             reader.line(format!("class {class}"))
         }
-        ETAG => text(reader, "entity tag"),
+        ETAG => {
+            let len = reader.varint()?;
+            reader.line(format!("{}:", many(len, "byte", "bytes")))?;
+            if len == 0 {
+                return Ok(());
+            }
+            let etag = reader.take(len)?.escape_ascii().to_string();
+            // An entity tag has quotation marks of its own.
+            reader.line(format!("entity tag {}", etag.replace("\\\"", "\"")))
+        }
         TARGET => {
             let shared = reader.varint()?;
-            reader.line(format!("the URL of the page up to byte {shared}, and then"))?;
-            text(reader, "the text")
+            let shared = many(shared, "byte", "bytes");
+            reader.line(format!("shares {shared} with the URL of the page"))?;
+            let added = reader.varint()?;
+            reader.line(format!("and adds {added}"))?;
+            if added == 0 {
+                return Ok(());
+            }
+            let text = quoted(reader.take(added)?);
+            reader.line(text)
         }
         _ => {
             let weight = reader.u32()?;
             reader.line(f32::from_bits(weight).to_string())
         }
     }
-}
-
-/// Shows a length and a text.
-fn text(reader: &mut SectionReader<'_, '_, '_>, name: &str) -> DumpResult {
-    let len = reader.varint()?;
-    reader.line(format!("{}:", many(len, "byte", "bytes")))?;
-    if len == 0 {
-        return Ok(());
-    }
-    let bytes = reader.take(len)?.to_vec();
-    reader.line(format!("{name} {}", bytes.escape_ascii()))
 }
 
 fn time(reader: &mut SectionReader<'_, '_, '_>, tag: u8, first: bool) -> DumpResult {
