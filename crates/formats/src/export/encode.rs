@@ -147,7 +147,7 @@ impl ExportEncoder {
             }
             None => &Vec::new(),
         };
-        put_entry(&mut self.out, &self.quoted, entry, name);
+        put_entry(&mut self.out, url, &self.quoted, entry, name);
         self.line();
         Ok(())
     }
@@ -201,14 +201,14 @@ pub fn entry(url: &str, entry: &Entry, epoch: &str) -> String {
     let (mut out, mut quoted, mut name) = (Vec::new(), Vec::new(), Vec::new());
     put_text(&mut quoted, url);
     put_text(&mut name, epoch);
-    put_entry(&mut out, &quoted, entry, &name);
+    put_entry(&mut out, url, &quoted, entry, &name);
     out.push(b'}');
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Writes an entry without the end of its object. `url` and `epoch`, the name of the entry's epoch,
-/// are JSON. Keys without information are left out.
-fn put_entry(out: &mut Vec<u8>, url: &[u8], entry: &Entry, epoch: &[u8]) {
+/// Writes an entry of `page` without the end of its object. `url`, the URL of the page, and `epoch`,
+/// the name of the entry's epoch, are JSON. Keys without information are left out.
+fn put_entry(out: &mut Vec<u8>, page: &str, url: &[u8], entry: &Entry, epoch: &[u8]) {
     out.extend_from_slice(b"{\"url\":");
     out.extend_from_slice(url);
     put_time(out, b",\"t\":\"", entry.time().as_ms());
@@ -239,6 +239,13 @@ fn put_entry(out: &mut Vec<u8>, url: &[u8], entry: &Entry, epoch: &[u8]) {
     if let Some(modified) = entry.visit().and_then(|visit| visit.modified) {
         put_time(out, b",\"modified\":\"", modified.as_ms());
     }
+    if let Some(bytes) = entry.visit().and_then(|visit| visit.bytes) {
+        out.extend_from_slice(b",\"bytes\":");
+        put_number(out, bytes);
+    }
+    if entry.visit().is_some_and(|visit| visit.conditional) {
+        out.extend_from_slice(b",\"conditional\":true");
+    }
     if let Some(weight) = entry.weight() {
         out.extend_from_slice(b",\"weight\":");
         put_weight(out, weight.to_f64());
@@ -246,6 +253,15 @@ fn put_entry(out: &mut Vec<u8>, url: &[u8], entry: &Entry, epoch: &[u8]) {
     if let Some(class) = entry.class() {
         out.extend_from_slice(b",\"class\":");
         put_number(out, class.into());
+    }
+    if let Some(etag) = entry.etag() {
+        out.extend_from_slice(b",\"etag\":");
+        // Each byte is a character, so that any entity tag is text.
+        put_text(out, &etag.as_bytes().iter().copied().map(char::from).collect::<String>());
+    }
+    if let Some(target) = entry.target().and_then(|target| target.resolve(page)) {
+        out.extend_from_slice(b",\"target\":");
+        put_text(out, &target);
     }
     let seen: &[u8] = match entry {
         Entry::Visit(visit) => match visit.seen {

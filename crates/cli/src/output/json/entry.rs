@@ -28,12 +28,25 @@ pub(crate) struct JsonEntry<'a> {
     /// The `Last-Modified` time of the response; left out if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     modified: Option<Time>,
+    /// The number of bytes of the content as transferred; left out if unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+    /// True if the request was conditional; otherwise left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conditional: Option<bool>,
     /// The weight (importance) of the page from this time on; left out if it is not set here.
     #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<JsonNumber>,
     /// The class of the page from this time on; left out if it is not set here.
     #[serde(skip_serializing_if = "Option::is_none")]
     class: Option<u32>,
+    /// The entity tag of the content, from the header `ETag`; left out if it is not set here. Each
+    /// byte is a character.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    etag: Option<String>,
+    /// The URL to which the content points; left out if it is not set here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
     /// What the visit saw if it saw no content, or "restated"; left out for other entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     seen: Option<ContentlessEntry>,
@@ -77,8 +90,12 @@ impl<'a> JsonEntry<'a> {
             epoch: epoch.map(EpochName),
             status: visit.and_then(|visit| visit.status),
             modified: visit.and_then(|visit| visit.modified).map(Time),
+            bytes: visit.and_then(|visit| visit.bytes),
+            conditional: visit.map(|visit| visit.conditional).filter(|conditional| *conditional),
             weight: of.weight().map(|weight| JsonNumber(weight.to_f64())),
             class: of.class(),
+            etag: of.etag().map(|etag| etag.as_bytes().iter().copied().map(char::from).collect()),
+            target: of.target().and_then(|target| target.resolve(url)),
             seen: match seen {
                 Some(simkeep::Seen::NotModified { .. }) => Some(ContentlessEntry::NotModified),
                 Some(simkeep::Seen::Gone) => Some(ContentlessEntry::Gone),
