@@ -37,7 +37,9 @@ pub(crate) fn request<'u>(
     match Operation::of(url, entry) {
         Operation::Observe(mut observation) => {
             observation.also = also;
-            Operation::Observe(given.iter().fold(observation, |o, property| o.property(*property)))
+            Operation::Observe(
+                given.iter().fold(observation, |o, property| o.property(property.clone())),
+            )
         }
         other => other,
     }

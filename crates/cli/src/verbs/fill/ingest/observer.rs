@@ -353,7 +353,7 @@ impl<'a> BatchObserver<'a> {
                 url,
                 Entry::Property(PropertyEntry {
                     time: Time::from_ms_unchecked(time),
-                    property: *property,
+                    property: property.clone(),
                 }),
             );
         }
@@ -450,7 +450,7 @@ impl<'a> BatchObserver<'a> {
                 OperationResult::Observed(outcome) => self.summary.outcome(outcome),
                 OperationResult::Restated(outcome) => self.summary.restated(*outcome),
                 OperationResult::PropertySet(outcome) => {
-                    match (&mut self.unvisited, pending.entry, outcome) {
+                    match (&mut self.unvisited, pending.entry.clone(), outcome) {
                         (Some(unvisited), Entry::Property(given), PropertyOutcome::Missing) => {
                             unvisited.add(&pending.url, &given)?;
                         }

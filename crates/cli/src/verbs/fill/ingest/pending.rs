@@ -15,7 +15,7 @@ pub(super) struct PendingRequest {
 
 impl PendingRequest {
     pub(super) fn operation(&self) -> Operation<'_> {
-        feed::request(&self.url, self.entry, self.also, &self.given)
+        feed::request(&self.url, self.entry.clone(), self.also, &self.given)
     }
 
     /// The entries that it adds to the history of its page: the entry itself, and the restatement
@@ -26,6 +26,6 @@ impl PendingRequest {
             let (time, digest) = (self.entry.time(), content.digest);
             Entry::Restated(Restated { time, fingerprint, digest, epoch })
         });
-        [self.entry].into_iter().chain(restated)
+        [self.entry.clone()].into_iter().chain(restated)
     }
 }

@@ -32,6 +32,8 @@ impl UnvisitedProperties {
         let (kind, bits) = match given.property {
             Property::Weight(weight) => (WEIGHT, weight.get().to_bits()),
             Property::Class(class) => (CLASS, class),
+            // Only a visit brings these.
+            Property::ETag(_) | Property::Target(_) => return Ok(()),
         };
         let len = u32::try_from(url.len()).map_err(|_| io::Error::from(ErrorKind::InvalidInput))?;
         file.write_all(&len.to_le_bytes())?;

@@ -230,7 +230,7 @@ impl OwnedRecord {
 
 impl AsOperation for OwnedRecord {
     fn operation(&self) -> Operation<'_> {
-        feed::request(&self.url, self.entry, self.also, &self.given)
+        feed::request(&self.url, self.entry.clone(), self.also, &self.given)
     }
 }
 

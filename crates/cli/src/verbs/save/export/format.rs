@@ -127,6 +127,8 @@ impl<'a> ExportRow<'a> {
                 (None, HistoryEntry::Property(given)) => match given.property {
                     Property::Weight(_) => "weight",
                     Property::Class(_) => "class",
+                    Property::ETag(_) => "etag",
+                    Property::Target(_) => "target",
                 },
                 (None, _) => "restated",
             },
