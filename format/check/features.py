@@ -32,7 +32,7 @@ def check(parsers: Parsers, stores: list[Store]) -> None:
     same(EDGES - edges, set(), "buckets and cells that no store has")
     golden = stores[0]
     found = of_segments(golden) | of_entries(golden) | of_contents(golden)
-    for field in ("settled", "modified", "weighed", "classed"):
+    for field in ("settled", "modified", "weighed", "classed", "tagged", "pointing"):
         name = f"SimkeepHistory.Carried.has_{field}"
         found[f"an operation whose head has {field}"] = ("frame", name, True) in golden.shown
     for what, is_there in found.items():
@@ -89,7 +89,30 @@ def of_entries(store: Store) -> dict[str, bool]:
         "class 0": any(entry.page_class == 0 for page in pages for entry in page.entries),
         "the greatest class": any(e.page_class == 2**32 - 1 for page in pages for e in page.entries),
     }
-    for seen in ("weighed", "classed"):
+    entries = [entry for page in pages for entry in page.entries]
+    found |= of_requests(visits) | of_tags(store)
+    etags = [entry.etag for entry in entries if entry.etag is not None]
+    targets = [entry.target for entry in entries if entry.target is not None]
+    found |= {
+        "an entity tag of 128 bytes": any(len(etag) == 128 for etag in etags),
+        "an entity tag that is no text": any(max(etag) > 127 for etag in etags),
+        "an entity tag that is superseded": any(
+            store.heads[url].tagged is None
+            for url, known in store.entries.items()
+            if any(entry.etag is not None for entry in known)
+        ),
+        "an entity tag of a page that is gone": any(
+            head.tagged is not None and head.is_gone for head in store.heads.values()
+        ),
+        "a target that shares nothing": any(shared == 0 for shared, _ in targets),
+        "a target that is the beginning of its page": any(added == "" for _, added in targets),
+        "two targets of one time": any(
+            one.time == other.time and one.target and other.target
+            for page in pages
+            for one, other in zip(page.entries, page.entries[1:])
+        ),
+    }
+    for seen in ("weighed", "classed", "tagged", "pointing"):
         firsts = [page.entries[0].seen == seen for page in pages if page.entries]
         found[f"{seen} before all visits"] = any(firsts)
         found[f"{seen} beside visits"] = any(0 < count(page, seen) < len(page.entries) for page in pages)
@@ -105,6 +128,44 @@ def of_entries(store: Store) -> dict[str, bool]:
                 for entry in page.entries
             )
     return found
+
+
+def of_requests(visits: list[Entry]) -> dict[str, bool]:
+    """What is known of requests; a visit may have two things or one or none of them."""
+    numbers = [entry.num_bytes for entry in visits if entry.num_bytes is not None]
+    found = {
+        "no bytes": 0 in numbers,
+        "the greatest number of bytes": 2**64 - 1 in numbers,
+        "bytes and a date": any(entry.num_bytes is not None and entry.modified is not None for entry in visits),
+    }
+    for is_conditional in (False, True):
+        for has_bytes in (False, True):
+            found[f"a request: conditional {is_conditional}, bytes {has_bytes}"] = any(
+                entry.is_conditional == is_conditional and (entry.num_bytes is not None) == has_bytes
+                for entry in visits
+            )
+    return found
+
+
+def of_tags(store: Store) -> dict[str, bool]:
+    """Tags of properties, and carried heads in records."""
+    records = [page.record for page in all_pages(store)]
+    tags = [raw.tag for record in records for raw in stored(record)]
+    carried = [record.carried for record in records if record.is_carried]
+    return {
+        "an entity tag that is stored": any(tag.is_etag and not tag.moved for tag in tags),
+        "a target that is stored": any(tag.is_target and not tag.moved for tag in tags),
+        "a target as before": any(tag.is_target and tag.moved for tag in tags),
+        "a record whose head has tagged": any(head.has_tagged for head in carried),
+        "a record whose head has pointing": any(head.has_pointing for head in carried),
+    }
+
+
+def stored(record: Any) -> list[Any]:
+    """The entries of a record as they are stored."""
+    if record.num_entries.value > 64:
+        return [raw for chunk in record.chunks for raw in chunk.entries]
+    return record.list.entries
 
 
 def of_contents(store: Store) -> dict[str, bool]:

@@ -1,9 +1,10 @@
 """The head of a page, a fold over its entries: format/README.md, "The head of a page"."""
 
+import math
 from collections import Counter
 from typing import Any, NamedTuple
 
-from entries import Content, Entry, decode
+from entries import Content, Entry, decode, etag_of, target_of
 from pages import require
 
 
@@ -28,6 +29,8 @@ class Head(NamedTuple):
     modified: tuple[int, int] | None
     weighed: tuple[int, float] | None
     classed: tuple[int, int] | None
+    tagged: tuple[int, bytes] | None
+    pointing: tuple[int, tuple[int, str]] | None
     contents: list[Known]
 
     @property
@@ -75,6 +78,11 @@ def known_of(entries: list[Entry]) -> list[Known]:
     return [Known(e.time, e.seen == "restated", e.content) for e in entries if e.content]
 
 
+def in_order(pointing: tuple[int, tuple[int, str]]) -> tuple[int, int, bytes]:
+    time, (shared, added) = pointing
+    return time, shared, added.encode()
+
+
 def head_of(entries: list[Entry], carried: Any = None) -> Head | None:
     """The head that these entries make, with what is carried of others."""
     visits = [entry for entry in entries if entry.is_visit]
@@ -84,12 +92,15 @@ def head_of(entries: list[Entry], carried: Any = None) -> Head | None:
     dates = []
     weights = [(entry.time, entry.weight) for entry in entries if entry.weight is not None]
     classes = [(entry.time, entry.page_class) for entry in entries if entry.page_class is not None]
+    etags = [(entry.time, entry.etag) for entry in entries if entry.etag is not None]
+    targets = [(entry.time, entry.target) for entry in entries if entry.target is not None]
     if carried is not None:
         others = decode(carried.entries.entries)
         contents = carried.num_contents.value
         require(contents <= 64, "a carried head has", contents, "contents")
         for entry in others[:contents]:
-            bare = entry.content and entry.status is None and entry.modified is None
+            nothing = (entry.status, entry.modified, entry.num_bytes, entry.is_conditional)
+            bare = entry.content and nothing == (None, None, None, False)
             require(bare, "a carried content has more than that")
         require(all(entry.is_visit for entry in others[contents:]), "a carried visit is none")
         require(others[:contents] == sorted(others[:contents], key=Entry.key), "carried contents")
@@ -109,12 +120,19 @@ def head_of(entries: list[Entry], carried: Any = None) -> Head | None:
             weights.append((first + carried.weighed.value, carried.weight))
         if carried.has_classed:
             classes.append((first + carried.classed.value, carried.page_class.value))
+        if carried.has_tagged:
+            etags.append((first + carried.tagged.value, etag_of(carried.etag)))
+        if carried.has_pointing:
+            targets.append((first + carried.pointing.value, target_of(carried.target)))
     if not count:
         return None
     settled = [entry for entry in visits if entry.seen != "failed"]
     for entry in settled:
         if entry.seen != "gone" and entry.modified is not None:
             dates.append((entry.time, entry.modified))
+    contents = latest(known)
+    # What describes an earlier content is over.
+    since = contents[0].time if contents else -math.inf
     return Head(
         visits=count,
         first=min(firsts),
@@ -123,5 +141,7 @@ def head_of(entries: list[Entry], carried: Any = None) -> Head | None:
         modified=max(dates, default=None),
         weighed=max(weights, default=None),
         classed=max(classes, default=None),
-        contents=latest(known),
+        tagged=max((of for of in etags if of[0] >= since), default=None),
+        pointing=max((of for of in targets if of[0] >= since), key=in_order, default=None),
+        contents=contents,
     )

@@ -179,7 +179,8 @@ def shown_by(pages: dict[str, Any]) -> set[tuple[str, Any]]:
                 if "enum" in field:
                     values = list(enums[field["enum"]].values())
                 elif field.get("type") == "b1":
-                    values = [False, True]
+                    # A reserved bit has one value only.
+                    values = [field["valid"]] if "valid" in field else [False, True]
                 found.update((f"{name}.{field['id']}", value) for value in values)
         for below, type in of.get("types", {}).items():
             add(type, f"{name}.{class_of(below)}", enums)

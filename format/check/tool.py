@@ -46,8 +46,9 @@ def entry_of(line: dict[str, Any], numbers: dict[str, int]) -> tuple[str, Entry]
     digest = bytes.fromhex(line["digest"]) if "digest" in line else None
     weight = f32(line.get("weight"))
     page_class = line.get("class")
-    given = "classed" if page_class is not None else "weighed" if weight is not None else None
-    seen = line.get("seen", given or "content")
+    properties = {"weight": "weighed", "class": "classed", "etag": "tagged", "target": "pointing"}
+    given = [name for key, name in properties.items() if key in line]
+    seen = line.get("seen", given[0] if given else "content")
     content = None
     if seen in ("content", "restated"):
         fingerprint = line["fingerprint"]
@@ -56,8 +57,20 @@ def entry_of(line: dict[str, Any], numbers: dict[str, int]) -> tuple[str, Entry]
     time = time_of(line["t"])
     assert time is not None
     modified = time_of(line.get("modified"))
-    status = line.get("status")
-    return line["url"], Entry(time, seen, content, digest, status, modified, weight, page_class)
+    # Each byte of an entity tag is a character.
+    etag = line["etag"].encode("latin-1") if "etag" in line else None
+    target = target_of(line["url"], line["target"]) if "target" in line else None
+    visit = (time, seen, content, digest, line.get("status"), modified)
+    more = (line.get("bytes"), line.get("conditional", False), etag, target)
+    return line["url"], Entry(*visit, weight, page_class, *more)
+
+
+def target_of(page: str, target: str) -> tuple[int, str]:
+    """How many bytes a target shares with the URL of its page, and its other letters."""
+    alike = 0
+    while page[alike : alike + 1] == target[alike : alike + 1] != "":
+        alike += 1
+    return len(page[:alike].encode()), target[alike:]
 
 
 def epoch_line(epoch: Epoch) -> dict[str, Any]:

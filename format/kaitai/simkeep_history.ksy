@@ -8,7 +8,7 @@ meta:
   imports:
     - simkeep_common
 doc: |
-  The entries of a page (visits, restated contents, weights, classes), what is carried of entries that stand
+  The entries of a page (visits, restated contents, properties), what is carried of entries that stand
   elsewhere, and how the page changes. Entries are differences: of times, of statuses, of
   fingerprints. A list is decoded from its first entry on; `format/check/entries.py` does that.
 doc-ref: format/segment.md, Lists of entries
@@ -20,7 +20,9 @@ enums:
     3: content
 types:
   tag:
-    doc: What the entry is, and what follows. Of a date, how the date is given.
+    doc: |
+      What the entry is, and what follows. Of a date, how the date is given. Of a request, what is known
+      of it.
     seq:
       - id: seen
         type: b2
@@ -29,15 +31,19 @@ types:
         type: b1
         doc: |
           The status is that of the visit before. Of what is restated: it has a fingerprint. Of a date:
-          it is the date before. Of what was given: it is a class.
+          it is the date before. Of a request: it was conditional. Of a property: it is a class, or with
+          the next bit a target.
       - id: same_content
         type: b1
         doc: |
           The content before, digest and all. Of what is restated: its digest is that of the content
-          before.
+          before. Of a request: the number of bytes follows. Of a property: it is an entity tag, or with
+          the bit before a target.
       - id: moved
         type: b1
-        doc: The fingerprint is given by the bits that differ from the content before.
+        doc: |
+          The fingerprint is given by the bits that differ from the content before. Of a property: it is
+          the entity tag or the target before.
       - id: has_digest
         type: b1
       - id: in_seconds
@@ -48,10 +54,22 @@ types:
     instances:
       is_date:
         value: is_no_visit and seen == seen::not_modified
+      is_request:
+        value: is_no_visit and seen == seen::gone
+      is_conditional:
+        value: is_request and same_status
+      has_bytes:
+        value: is_request and same_content
+      is_property:
+        value: is_no_visit and seen == seen::failed
       is_weight:
-        value: is_no_visit and seen == seen::failed and not same_status
+        value: is_property and not same_status and not same_content
       is_class:
-        value: is_no_visit and seen == seen::failed and same_status
+        value: is_property and same_status and not same_content
+      is_etag:
+        value: is_property and not same_status and same_content
+      is_target:
+        value: is_property and same_status and same_content
       is_restated:
         value: is_no_visit and seen == seen::content
       is_bare:
@@ -66,7 +84,7 @@ types:
         value: seen == seen::content and moved and not is_bare
         doc: A content whose fingerprint is given by the bits that moved.
   entry:
-    doc: A visit, restated content, a weight, or a class.
+    doc: A visit, restated content, or a property.
     params:
       - id: is_first
         type: bool
@@ -74,10 +92,14 @@ types:
     seq:
       - id: lead
         type: tag
-        doc: The tag; or that of the date, and then the tag follows.
+        doc: The tag; or that of a request or of a date, and then another follows.
+      - id: behind_request
+        type: tag
+        if: lead.is_request
+        doc: The tag; or that of a date, and then the tag follows.
       - id: behind_date
         type: tag
-        if: lead.is_date
+        if: date.is_date
       - id: time
         type: simkeep_common::signed_varint
         if: is_first
@@ -117,15 +139,47 @@ types:
       - id: page_class
         type: simkeep_common::varint
         if: tag.is_class
+      - id: etag
+        type: etag
+        if: tag.is_etag and not tag.moved
+      - id: target
+        type: target
+        if: tag.is_target and not tag.moved
       - id: date_earlier
         type: simkeep_common::signed_varint
-        if: lead.is_date and not lead.same_status
+        if: date.is_date and not date.same_status
         doc: |
           How much earlier than the visit the page was modified: in milliseconds, or in seconds from
           the second of the visit.
+      - id: more_bytes
+        type: simkeep_common::signed_varint
+        if: lead.has_bytes
+        doc: How many bytes more the visit got than the last visit whose number of bytes is known.
     instances:
+      date:
+        value: 'lead.is_request ? behind_request : lead'
+        doc: The tag of the date, if there is a date.
       tag:
-        value: 'lead.is_date ? behind_date : lead'
+        value: 'date.is_date ? behind_date : date'
+  etag:
+    doc: An entity tag, as a server sent it.
+    seq:
+      - id: len_etag
+        type: simkeep_common::varint
+      - id: etag
+        size: len_etag.value
+  target:
+    doc: A target, relative to the URL of its page.
+    seq:
+      - id: num_shared
+        type: simkeep_common::varint
+        doc: How many bytes it shares with the URL of the page.
+      - id: len_added
+        type: simkeep_common::varint
+      - id: added
+        size: len_added.value
+        type: str
+        encoding: UTF-8
   entries:
     doc: A list of entries, each stored as its difference from the one before.
     params:
@@ -150,9 +204,13 @@ types:
         type: b1
       - id: has_classed
         type: b1
+      - id: has_tagged
+        type: b1
+      - id: has_pointing
+        type: b1
       - id: reserved
-        type: b3
-        valid: 0
+        type: b1
+        valid: false
       - id: num_visits
         type: simkeep_common::varint
         doc: How many visits the page has besides those of the last chunk.
@@ -181,6 +239,20 @@ types:
       - id: page_class
         type: simkeep_common::varint
         if: has_classed
+      - id: tagged
+        type: simkeep_common::signed_varint
+        if: has_tagged
+        doc: When the last entity tag was given, less the first time.
+      - id: etag
+        type: etag
+        if: has_tagged
+      - id: pointing
+        type: simkeep_common::signed_varint
+        if: has_pointing
+        doc: When the last target was given, less the first time.
+      - id: target
+        type: target
+        if: has_pointing
       - id: num_contents
         type: simkeep_common::varint
       - id: entries

@@ -62,7 +62,7 @@ types:
         contents: [simkseg, 0]
       - id: version
         type: u4
-        valid: 5
+        valid: 6
       - id: reserved
         contents: [0, 0, 0, 0]
       - id: segment

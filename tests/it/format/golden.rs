@@ -1,4 +1,4 @@
-//! The known contents of a golden store: `format/golden/v5.jsonl`.
+//! The known contents of a golden store: `format/golden/v6.jsonl`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ pub(crate) fn directory() -> PathBuf {
 
 /// The published form of the golden store, without the files that it shares with the store.
 pub(crate) fn published() -> PathBuf {
-    directory().join("v5-published")
+    directory().join("v6-published")
 }
 
 /// The expected answer about an epoch.
@@ -68,6 +68,15 @@ fn small(value: &Value) -> u32 {
     u32::try_from(value.as_u64().unwrap()).unwrap()
 }
 
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hexadecimal(text: &str) -> Vec<u8> {
+    let digits = (0..text.len()).step_by(2).map(|at| &text[at..at + 2]);
+    digits.map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
+}
+
 fn read_epoch(value: &Value) -> GoldenEpoch {
     GoldenEpoch {
         number: small(&value["number"]),
@@ -94,7 +103,7 @@ fn read_entry(value: &Value) -> DecodedEntry {
         "content" | "restated" => DecodedSeen::Content,
         "gone" => DecodedSeen::Gone,
         "not modified" => DecodedSeen::NotModified,
-        "failed" | "weighed" | "classed" => DecodedSeen::Failed,
+        "failed" | "weighed" | "classed" | "tagged" | "pointing" => DecodedSeen::Failed,
         other => panic!("{other}"),
     };
     let digest = at(3).as_str().map(|d| u128::from_str_radix(d, 16).unwrap().to_be_bytes());
@@ -110,6 +119,12 @@ fn read_entry(value: &Value) -> DecodedEntry {
         modified: at(6).as_i64(),
         weight: at(7).as_f64().map(|weight| (weight as f32).to_bits()),
         class: at(8).as_u64().map(|class| u32::try_from(class).unwrap()),
+        bytes: at(9).as_u64(),
+        conditional: at(10).as_bool().unwrap_or(false),
+        etag: at(11).as_str().map(from_hexadecimal),
+        target: at(12)
+            .as_array()
+            .map(|parts| (small(&parts[0]) as usize, parts[1].as_str().unwrap().to_owned())),
     }
 }
 
@@ -121,6 +136,8 @@ fn write_entry(entry: &DecodedEntry) -> String {
         DecodedSeen::NotModified => "not modified",
         DecodedSeen::Failed if entry.weight.is_some() => "weighed",
         DecodedSeen::Failed if entry.class.is_some() => "classed",
+        DecodedSeen::Failed if entry.etag.is_some() => "tagged",
+        DecodedSeen::Failed if entry.target.is_some() => "pointing",
         DecodedSeen::Failed => "failed",
     };
     let or_null = |text: Option<String>| text.unwrap_or_else(|| "null".to_owned());
@@ -134,6 +151,10 @@ fn write_entry(entry: &DecodedEntry) -> String {
         or_null(entry.modified.map(|m| m.to_string())),
         or_null(entry.weight.map(|w| f32::from_bits(w).to_string())),
         or_null(entry.class.map(|c| c.to_string())),
+        or_null(entry.bytes.map(|b| b.to_string())),
+        or_null(entry.conditional.then(|| "true".to_owned())),
+        or_null(entry.etag.as_ref().map(|etag| format!("\"{}\"", hexadecimal(etag)))),
+        or_null(entry.target.as_ref().map(|target| serde_json::to_string(target).unwrap())),
     ];
     while fields.last().is_some_and(|f| f == "null") {
         fields.pop();

@@ -13,13 +13,13 @@ use simkeep::disk::SimDisk;
 use simkeep::fingerprint::Bands;
 use simkeep::publish::{PublishOptions, publish};
 use simkeep::{
-    Digest, Epoch, EpochOptions, Observation, Operation, OperationResult, Options, Origin, Prefix,
-    Progress, PropertyOutcome, PropertyUpdate, RestateOutcome, Restated, Restatement, Role, Scope,
-    Store,
+    Digest, ETag, Epoch, EpochOptions, Observation, Operation, OperationResult, Options, Origin,
+    Prefix, Progress, Property, PropertyEntry, PropertyOutcome, PropertyUpdate, RestateOutcome,
+    Restated, Restatement, Role, Scope, Store, Target, Weight,
 };
 
 use super::golden::{self, GoldenStore};
-use super::visits::{DecodedEntry, DecodedSeen, count, visits};
+use super::visits::{DecodedEntry, DecodedSeen, count, drop_superseded, visits};
 use super::{answered_epoch, df, surt};
 
 /// Reproducible pseudorandom numbers: SplitMix64.
@@ -39,7 +39,7 @@ const START: i64 = 1_767_225_600_000;
 const DAY: i64 = 86_400_000;
 
 fn visit(time: i64, seen: DecodedSeen, status: impl Into<Option<u16>>) -> DecodedEntry {
-    DecodedEntry { seen, status: status.into(), weight: None, ..DecodedEntry::with_weight(time, 0) }
+    DecodedEntry { seen, status: status.into(), ..DecodedEntry::failed(time) }
 }
 
 fn content(time: i64, fingerprint: impl Into<Option<u64>>, epoch: u32) -> DecodedEntry {
@@ -59,10 +59,20 @@ fn modified(visit: DecodedEntry, time: i64) -> DecodedEntry {
     DecodedEntry { modified: Some(time), ..visit }
 }
 
+fn with_bytes(visit: DecodedEntry, bytes: u64) -> DecodedEntry {
+    DecodedEntry { bytes: Some(bytes), ..visit }
+}
+
+fn conditional(visit: DecodedEntry) -> DecodedEntry {
+    DecodedEntry { conditional: true, ..visit }
+}
+
 /// The fingerprint of a visit in another epoch, or that it has none there.
 fn restated(of: DecodedEntry, fingerprint: impl Into<Option<u64>>, epoch: u32) -> DecodedEntry {
     let (restated, fingerprint) = (Some(count(epoch)), fingerprint.into());
-    DecodedEntry { restated, fingerprint, epoch: Some(epoch), status: None, modified: None, ..of }
+    let DecodedEntry { time, digest, seen, .. } = of;
+    let epoch = Some(epoch);
+    DecodedEntry { seen, digest, restated, fingerprint, epoch, ..DecodedEntry::failed(time) }
 }
 
 /// A URL, its entry, and the second fingerprint of a visit with its epoch.
@@ -77,7 +87,7 @@ struct GoldenMaker {
 impl GoldenMaker {
     /// Observes one batch, which becomes one frame of the journal.
     fn observe(&mut self, batch: &[(&str, DecodedEntry)]) {
-        let batch: Vec<_> = batch.iter().map(|(url, entry)| (*url, *entry, None)).collect();
+        let batch: Vec<_> = batch.iter().map(|(url, entry)| (*url, entry.clone(), None)).collect();
         self.observe_in_two(&batch);
     }
 
@@ -91,9 +101,10 @@ impl GoldenMaker {
                 OperationResult::PropertySet(PropertyOutcome::Stored),
             ];
             assert_eq!(stored.contains(&answer), !entry.is_visit());
-            let also = also.map(|(fingerprint, epoch)| restated(*entry, fingerprint, epoch));
+            let also = also.map(|(fingerprint, epoch)| restated(entry.clone(), fingerprint, epoch));
             let entries = self.pages.entry((*url).to_owned()).or_default();
-            entries.extend([*entry].into_iter().chain(also));
+            entries.extend([entry.clone()].into_iter().chain(also));
+            drop_superseded(entries);
         }
     }
 
@@ -114,12 +125,9 @@ impl GoldenMaker {
 }
 
 fn request<'a>((url, entry, also): &GoldenEntry<'a>) -> Operation<'a> {
-    if let Some(class) = entry.class {
-        return Operation::SetProperty(PropertyUpdate::class(url, ms(entry.time), class));
-    }
-    if let Some(bits) = entry.weight {
-        let weight = f64::from(f32::from_bits(bits));
-        return Operation::SetProperty(PropertyUpdate::weight(url, ms(entry.time), weight));
+    if let Some(property) = property(url, entry) {
+        let given = PropertyEntry { time: ms(entry.time), property };
+        return Operation::SetProperty(PropertyUpdate::of(url, given));
     }
     let fingerprint = entry.fingerprint;
     let observation = match (entry.seen, entry.epoch) {
@@ -144,14 +152,27 @@ fn request<'a>((url, entry, also): &GoldenEntry<'a>) -> Operation<'a> {
         Some(status) => observation.status(status),
         None => observation,
     };
-    let observation = match entry.modified {
+    let mut observation = match entry.modified {
         Some(time) => observation.modified(ms(time)),
         None => observation,
     };
+    (observation.visit.bytes, observation.visit.conditional) = (entry.bytes, entry.conditional);
     Operation::Observe(match also {
         Some((fingerprint, epoch)) => observation.also(*fingerprint, Epoch::from_number(*epoch)),
         None => observation,
     })
+}
+
+/// The property that an entry sets.
+fn property(url: &str, entry: &DecodedEntry) -> Option<Property> {
+    let weight = |bits| Property::Weight(Weight::from(f64::from(f32::from_bits(bits))));
+    let etag = |etag: &Vec<u8>| Property::ETag(ETag::new(etag).unwrap());
+    let target = |(shared, rest): &(usize, String)| {
+        let target = [&url[..*shared], rest].concat();
+        Property::Target(Target::new(url, &target).unwrap())
+    };
+    let property = entry.weight.map(weight).or(entry.class.map(Property::Class));
+    property.or(entry.etag.as_ref().map(etag)).or(entry.target.as_ref().map(target))
 }
 
 /// Pages with URLs of every form.
@@ -266,14 +287,15 @@ const LONG: &str = "https://long.example/history";
 fn of_long_history(i: i64, epoch: u32) -> DecodedEntry {
     let time = START + i * DAY / 4 + i % 3;
     match i % 10 {
-        3 => modified(visit(time, DecodedSeen::NotModified, 304), time + 1),
+        3 => conditional(modified(visit(time, DecodedSeen::NotModified, 304), time + 1)),
         5 => visit(time, DecodedSeen::Failed, None),
         7 => with_digest(visit(time, DecodedSeen::NotModified, 304), 1),
         9 if i % 20 == 9 => visit(time, DecodedSeen::Gone, 410),
         _ => {
             let version = u32::try_from(i / 4).unwrap();
             let since = START + i64::from(version) * DAY - 5_000;
-            modified(content(time, SHARED.rotate_left(version), epoch), since)
+            let content = modified(content(time, SHARED.rotate_left(version), epoch), since);
+            with_bytes(content, 10_000 + 700 * u64::from(version % 3))
         }
     }
 }
@@ -285,22 +307,33 @@ fn oldest_segment(maker: &mut GoldenMaker) {
         let url = format!("https://mirror-{site}.example/licence");
         let time = START + i as i64 * 1_234_567;
         maker.observe(&[(&url, with_digest(content(time, MIRRORED, 0), 2))]);
+        if site == "b" {
+            maker.observe(&[
+                (&url, DecodedEntry::with_etag(time, b"W/\"67ab43\"")),
+                (&url, DecodedEntry::with_target(time, 15, "a.example/licence")),
+            ]);
+        }
     }
     let odd: Vec<_> = ODD.iter().zip(0..).map(|(url, i)| (*url, of_odd(i))).collect();
     maker.observe(&odd);
-    // The minimum time, the maximum time, no status, and an unusual status.
+    // The minimum time, the maximum time, no status, and an unusual status. The greatest number of
+    // bytes, and the least.
     let far = "https://far.example/";
+    let unusual = DecodedEntry { status: Some(u16::MAX), ..content(-1, u64::MAX, 0) };
     maker.observe(&[
         (far, DecodedEntry { status: None, ..content(simkeep_testing::TIME_MIN, 0, 0) }),
-        (far, DecodedEntry { status: Some(u16::MAX), ..content(-1, u64::MAX, 0) }),
-        (far, content(simkeep_testing::TIME_MAX, 1, 0)),
+        (far, with_bytes(unusual, u64::MAX)),
+        (far, with_bytes(content(simkeep_testing::TIME_MAX, 1, 0), 0)),
     ]);
     let home = "https://example.com/";
     let (one, other) = (random(1), random(1) ^ 0b1011 << 30);
     maker.observe(&[
-        (home, with_digest(content(START, one, 0), 10)),
-        (home, visit(START + DAY, DecodedSeen::NotModified, 304)),
-        (home, with_digest(content(START + 2 * DAY, other, 0), 11)),
+        (home, with_bytes(with_digest(content(START, one, 0), 10), 14_300)),
+        (home, conditional(visit(START + DAY, DecodedSeen::NotModified, 304))),
+        (
+            home,
+            conditional(with_bytes(with_digest(content(START + 2 * DAY, other, 0), 11), 14_250)),
+        ),
         // The same fingerprint with another digest, and another fingerprint without one.
         (home, with_digest(content(START + 3 * DAY, other, 0), 12)),
         (home, content(START + 4 * DAY + 1, random(2), 0)),
@@ -334,12 +367,13 @@ fn oldest_segment(maker: &mut GoldenMaker) {
         (LONG, DecodedEntry::with_class(START + 40 * DAY, 0)),
         (far, DecodedEntry::with_class(simkeep_testing::TIME_MAX, u32::MAX)),
     ]);
+    properties_of_content(maker);
     maker.store.seal().unwrap();
     let epoch = maker.store.register_epoch("golden-2", Role::Both).unwrap().number();
     many_versions(maker, 10);
     maker.observe(&long_history(90, 150, 0));
     // A restatement in every chunk. The second is in another chunk than its visit.
-    for i in [40i64, 62, 98, 148] {
+    for i in [40i64, 60, 98, 148] {
         let fingerprint = (i != 98).then(|| random(1_000 + i.cast_unsigned()));
         maker.observe(&[(LONG, restated(of_long_history(i, 0), fingerprint, epoch))]);
     }
@@ -347,6 +381,31 @@ fn oldest_segment(maker: &mut GoldenMaker) {
     maker.observe(&[(home, with_digest(content(START + DAY + 1, other, 0), 11))]);
     maker.store.seal().unwrap();
     assert_eq!(maker.store.merge(&Progress::default()).unwrap().inputs, 2);
+}
+
+/// Entity tags and targets of every form.
+fn properties_of_content(maker: &mut GoldenMaker) {
+    let [home, far, down] =
+        ["https://example.com/", "https://far.example/", "https://down.example/"];
+    maker.observe(&[
+        // Before the first visit, and with the last content. The next segment ends both.
+        (home, DecodedEntry::with_target(START - DAY, 20, "index")),
+        (home, DecodedEntry::with_etag(START + 7 * DAY, b"\"v7\"")),
+        (home, DecodedEntry::with_target(START + 7 * DAY, 20, "index")),
+        // The last one is the greatest, not the one that comes last.
+        (far, DecodedEntry::with_etag(simkeep_testing::TIME_MAX, &[0xff; 128])),
+        (far, DecodedEntry::with_target(simkeep_testing::TIME_MAX, 19, ".org/")),
+        (far, DecodedEntry::with_target(simkeep_testing::TIME_MAX, 4, "://far.example/")),
+        // All of the target, and a part of the URL.
+        (ODD[12], DecodedEntry::with_target(START, 0, "http://example.com/")),
+        (ODD[8], DecodedEntry::with_target(START, 25, "")),
+        // Twice the same target.
+        (LONG, DecodedEntry::with_target(START + 10 * DAY, 12, "er.example/")),
+        (LONG, DecodedEntry::with_target(START + 11 * DAY, 12, "er.example/")),
+        // A page without content.
+        (down, visit(START, DecodedSeen::Failed, 503)),
+        (down, DecodedEntry::with_etag(START - DAY, b"\"down\"")),
+    ]);
 }
 
 /// Three seals merged into one segment that is not the oldest: heads are carried, and forgotten
@@ -362,7 +421,8 @@ fn middle_segment(maker: &mut GoldenMaker) {
     maker.observe(&long_history(150, 160, epoch));
     let [stays, goes_on] = ["https://ended.example/stays", "https://ended.example/goes-on"];
     let seen = with_digest(content(START + 30 * DAY, random(61), ended), 20);
-    maker.observe(&[(stays, content(START + 30 * DAY, random(60), ended)), (goes_on, seen)]);
+    maker
+        .observe(&[(stays, content(START + 30 * DAY, random(60), ended)), (goes_on, seen.clone())]);
     maker.store.seal().unwrap();
 
     maker.observe(&[
@@ -382,6 +442,16 @@ fn middle_segment(maker: &mut GoldenMaker) {
         // Without a visit.
         ("https://site1.example/page/0", with_weight(START + 31 * DAY, 3.0)),
         ("https://site2.example/page/0", DecodedEntry::with_class(START + 31 * DAY, 7)),
+        ("https://site3.example/page/0", DecodedEntry::with_etag(START + 31 * DAY, b"\"3\"")),
+        ("https://site4.example/page/0", DecodedEntry::with_target(START + 31 * DAY, 27, "1")),
+        // Of a page that is gone.
+        ("https://site5.example/page/0", DecodedEntry::with_etag(START + 31 * DAY, b"\"5\"")),
+        ("https://site5.example/page/0", visit(START + 32 * DAY, DecodedSeen::Gone, 404)),
+        // Its head carries an entity tag and a target.
+        (
+            "https://mirror-b.example/licence",
+            conditional(visit(START + 31 * DAY, DecodedSeen::NotModified, 304)),
+        ),
     ]);
     let reserved =
         maker.store.register_epoch("words2-sqrt-reserved8/2", Role::Both).unwrap().number();
@@ -409,20 +479,23 @@ fn middle_segment(maker: &mut GoldenMaker) {
 
 /// One small seal, which `format/segment.md` explains byte by byte.
 fn newest_segment(maker: &mut GoldenMaker) {
+    let (new, later) = ("https://example.com/new", START + 60 * DAY + 1_500);
     maker.forget("http://example.org/gone");
     maker.forget_prefix("shop.example/cart", b"example\x02shop\x01\x01\x04cart");
     maker.observe(&[
         (
             "http://old.example/b",
-            modified(
+            conditional(modified(
                 visit(START + 60 * DAY, DecodedSeen::NotModified, 304),
                 START + 31 * DAY - 5_000,
-            ),
+            )),
         ),
-        ("https://example.com/new", with_digest(content(START + 60 * DAY, SHARED ^ 6, 1), 16)),
-        ("https://example.com/new", with_digest(content(START + 60 * DAY + 1_500, SHARED, 1), 18)),
-        ("https://example.com/new", with_weight(START + 60 * DAY, 0.3)),
-        ("https://example.com/new", DecodedEntry::with_class(START + 60 * DAY, 300)),
+        (new, with_bytes(with_digest(content(START + 60 * DAY, SHARED ^ 6, 1), 16), 14_300)),
+        (new, conditional(with_bytes(with_digest(content(later, SHARED, 1), 18), 14_293))),
+        (new, with_weight(START + 60 * DAY, 0.3)),
+        (new, DecodedEntry::with_class(START + 60 * DAY, 300)),
+        (new, DecodedEntry::with_etag(later, b"\"67ab43\"")),
+        (new, DecodedEntry::with_target(later, 23, "s")),
     ]);
     let two = with_digest(content(START + 61 * DAY, RESERVING, RESERVED), 19);
     maker.observe_in_two(&[("https://example.com/two", two, Some((SHARED ^ 0x20, 1)))]);
@@ -463,6 +536,13 @@ fn journal(maker: &mut GoldenMaker) {
         ("https://example.net/", with_weight(START + 90 * DAY, 1.5)),
         ("https://example.com/", DecodedEntry::with_class(START, 2)),
         ("https://example.net/", DecodedEntry::with_class(START + 90 * DAY, 2)),
+        // Its head carries an entity tag and a target.
+        (
+            "https://example.com/new",
+            conditional(visit(START + 92 * DAY, DecodedSeen::NotModified, 304)),
+        ),
+        ("https://example.net/", DecodedEntry::with_etag(START + 93 * DAY, b"\"\x80\"")),
+        ("https://example.net/", DecodedEntry::with_target(START + 93 * DAY, 20, "home")),
     ]);
 }
 
@@ -478,7 +558,7 @@ fn set_written(path: &Path) {
 
 /// Rewrites the golden files in `format/golden`.
 pub(crate) fn files() {
-    let (store, lines) = (golden::directory().join("v5"), golden::directory().join("v5.jsonl"));
+    let (store, lines) = (golden::directory().join("v6"), golden::directory().join("v6.jsonl"));
     if store.exists() {
         std::fs::remove_dir_all(&store).unwrap();
     }

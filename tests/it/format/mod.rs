@@ -26,15 +26,22 @@ use golden::{GoldenEpoch, GoldenStore};
 use visits::{DecodedEntry, DecodedHead, DecodedSeen, count, mask, visits};
 
 fn golden_store() -> PathBuf {
-    golden::directory().join("v5")
+    golden::directory().join("v6")
 }
 
 fn expected() -> GoldenStore {
-    GoldenStore::read(&golden::directory().join("v5.jsonl"))
+    GoldenStore::read(&golden::directory().join("v6.jsonl"))
+}
+
+/// The number of bytes that a target shares with the URL of its page, and its other bytes.
+fn parts_of(page: &str, target: &str) -> (usize, String) {
+    let alike = page.bytes().zip(target.bytes()).take_while(|(a, b)| a == b).count();
+    let shared = (0..=alike).rev().find(|at| target.is_char_boundary(*at)).unwrap();
+    (shared, target[shared..].to_owned())
 }
 
 /// An entry in the answers of the crate.
-fn answered(entry: &simkeep::Entry) -> DecodedEntry {
+fn answered(url: &str, entry: &simkeep::Entry) -> DecodedEntry {
     let content = entry.content();
     DecodedEntry {
         time: entry.time().as_ms(),
@@ -51,9 +58,13 @@ fn answered(entry: &simkeep::Entry) -> DecodedEntry {
         },
         weight: entry.weight().map(|weight| weight.get().to_bits()),
         class: entry.class(),
+        etag: entry.etag().map(|etag| etag.as_bytes().to_vec()),
+        target: entry.target().map(|target| parts_of(url, &target.resolve(url).unwrap())),
         epoch: content.map(|c| c.epoch.number()),
         status: entry.visit().and_then(|visit| visit.status),
         modified: entry.visit().and_then(|visit| visit.modified).map(Time::as_ms),
+        bytes: entry.visit().and_then(|visit| visit.bytes),
+        conditional: entry.visit().is_some_and(|visit| visit.conditional),
     }
 }
 
@@ -122,11 +133,12 @@ fn golden_store_answers_as_when_it_was_made() {
         let page = scan.next().unwrap().unwrap();
         assert_eq!(page.url, *url);
         let history = store.snapshot().history(url).unwrap();
-        let history: Vec<DecodedEntry> = history.iter().map(|e| answered(&e.entry())).collect();
+        let history: Vec<DecodedEntry> =
+            history.iter().map(|e| answered(url, &e.entry())).collect();
         assert_eq!(history, *entries, "{url}");
         let head = DecodedHead::of(entries).unwrap();
         assert_eq!((page.visits, page.first.as_ms()), (head.visits, head.first), "{url}");
-        assert_eq!(answered(&page.last.into()), head.last, "{url}");
+        assert_eq!(answered(url, &page.last.into()), head.last, "{url}");
         let contents = page.contents.iter();
         let contents = contents.map(|c| (c.digest.map(|d| d.0), c.fingerprint, c.epoch.number()));
         assert_eq!(contents.collect::<Vec<_>>(), head.in_force(), "{url}");
@@ -134,6 +146,12 @@ fn golden_store_answers_as_when_it_was_made() {
         let weight = head.weighed.map_or(1_f32.to_bits(), |(_, bits)| bits);
         assert_eq!(page.weight.get().to_bits(), weight, "{url}");
         assert_eq!(page.class, head.classed.map(|(_, class)| class), "{url}");
+        let tagged = head.tagged.as_ref().filter(|_| head.is_in_force());
+        let etag = page.etag.as_ref().map(|etag| etag.as_bytes());
+        assert_eq!(etag, tagged.map(|(_, etag)| etag.as_slice()), "{url}");
+        let pointing = head.pointing.as_ref().filter(|_| head.is_in_force());
+        let target = page.target.as_ref().map(|target| parts_of(url, target));
+        assert_eq!(target.as_ref(), pointing.map(|(_, target)| target), "{url}");
         let entries: Vec<_> = store.snapshot().history(url).unwrap();
         let entries: Vec<_> = entries.iter().map(|entry| entry.entry()).collect();
         let changes = simkeep::Changes::of(&entries, store.snapshot().epochs());

@@ -73,7 +73,8 @@ fn golden_generation_matches_the_sealed_golden_store() {
     assert_eq!(snapshot.scan(None).count(), pages.len());
     for (url, entries) in pages {
         let found = snapshot.history(&url).unwrap();
-        let found: Vec<DecodedEntry> = found.iter().map(|entry| answered(&entry.entry())).collect();
+        let found: Vec<DecodedEntry> =
+            found.iter().map(|entry| answered(&url, &entry.entry())).collect();
         assert_eq!(found, Vec::from_iter(entries), "{url}");
     }
 }

@@ -1,6 +1,6 @@
 //! Entries of a page and their fold, the head: `format/README.md`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,13 +11,18 @@ pub(crate) enum DecodedSeen {
     Content,
 }
 
-/// A visit, a restatement, a weight, or a class. The order of the fields is that of entries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A visit, a restatement or a property. The order of the fields is that of entries.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct DecodedEntry {
     pub(crate) time: i64,
-    /// The class, in an entry that sets one, which is otherwise an empty failed visit.
+    /// The target, in an entry that sets one, which is otherwise an empty failed visit: the number of
+    /// bytes that it shares with the URL of the page, and its other bytes.
+    pub(crate) target: Option<(usize, String)>,
+    /// The entity tag, in an entry that sets one.
+    pub(crate) etag: Option<Vec<u8>>,
+    /// The class, in an entry that sets one.
     pub(crate) class: Option<u32>,
-    /// The bits of a weight, with the kind `failed` and no other fields.
+    /// The bits of the weight, in an entry that sets one.
     pub(crate) weight: Option<u32>,
     pub(crate) digest: Option<[u8; 16]>,
     /// The epoch count of a restated content.
@@ -27,6 +32,8 @@ pub(crate) struct DecodedEntry {
     pub(crate) epoch: Option<u32>,
     pub(crate) status: Option<u16>,
     pub(crate) modified: Option<i64>,
+    pub(crate) bytes: Option<u64>,
+    pub(crate) conditional: bool,
 }
 
 /// Digest, fingerprint and epoch, which identify a version.
@@ -45,26 +52,40 @@ pub(crate) fn mask(epoch: u32) -> u64 {
 }
 
 impl DecodedEntry {
-    pub(crate) fn with_weight(time: i64, bits: u32) -> DecodedEntry {
-        let (digest, restated, fingerprint, epoch) = (None, None, None, None);
-        let (weight, seen, status, modified) = (Some(bits), DecodedSeen::Failed, None, None);
-        let class = None;
+    /// A failed visit without any other fields.
+    pub(crate) fn failed(time: i64) -> DecodedEntry {
         DecodedEntry {
             time,
-            class,
-            weight,
-            digest,
-            restated,
-            fingerprint,
-            seen,
-            epoch,
-            status,
-            modified,
+            target: None,
+            etag: None,
+            class: None,
+            weight: None,
+            digest: None,
+            restated: None,
+            fingerprint: None,
+            seen: DecodedSeen::Failed,
+            epoch: None,
+            status: None,
+            modified: None,
+            bytes: None,
+            conditional: false,
         }
     }
 
+    pub(crate) fn with_weight(time: i64, bits: u32) -> DecodedEntry {
+        DecodedEntry { weight: Some(bits), ..DecodedEntry::failed(time) }
+    }
+
     pub(crate) fn with_class(time: i64, class: u32) -> DecodedEntry {
-        DecodedEntry { class: Some(class), weight: None, ..DecodedEntry::with_weight(time, 0) }
+        DecodedEntry { class: Some(class), ..DecodedEntry::failed(time) }
+    }
+
+    pub(crate) fn with_etag(time: i64, etag: &[u8]) -> DecodedEntry {
+        DecodedEntry { etag: Some(etag.to_vec()), ..DecodedEntry::failed(time) }
+    }
+
+    pub(crate) fn with_target(time: i64, shared: usize, rest: &str) -> DecodedEntry {
+        DecodedEntry { target: Some((shared, rest.to_owned())), ..DecodedEntry::failed(time) }
     }
 
     pub(crate) fn content(&self) -> Option<VersionKey> {
@@ -77,7 +98,11 @@ impl DecodedEntry {
     }
 
     pub(crate) fn is_visit(&self) -> bool {
-        self.restated.is_none() && self.weight.is_none() && self.class.is_none()
+        let is_property = self.weight.is_some()
+            || self.class.is_some()
+            || self.etag.is_some()
+            || self.target.is_some();
+        self.restated.is_none() && !is_property
     }
 
     /// The modification date that it reports, and when.
@@ -107,6 +132,9 @@ pub(crate) struct DecodedHead {
     /// class.
     pub(crate) weighed: Option<(i64, u32)>,
     pub(crate) classed: Option<(i64, u32)>,
+    /// The last entity tag and the last target of the content last seen, each with its time.
+    pub(crate) tagged: Option<(i64, Vec<u8>)>,
+    pub(crate) pointing: Option<(i64, (usize, String))>,
 }
 
 /// A version, when it was last seen, and whether it was restated for that time.
@@ -144,12 +172,18 @@ impl DecodedHead {
     /// Computes the head by its definition. Returns `None` without visits.
     pub(crate) fn of(entries: &[DecodedEntry]) -> Option<DecodedHead> {
         let visits = || entries.iter().filter(|entry| entry.is_visit());
+        let versions = versions(entries.iter().filter_map(DecodedEntry::known));
+        let seen = versions.first().map(|(time, ..)| *time);
+        // `None` is less than any time: without content there is nothing that could end these.
+        let of_content = || entries.iter().filter(|entry| Some(entry.time) >= seen);
         Some(DecodedHead {
             visits: self::visits(entries),
             first: visits().map(|v| v.time).min()?,
-            last: *visits().max()?,
-            settled: visits().filter(|v| v.seen != DecodedSeen::Failed).max().copied(),
-            versions: versions(entries.iter().filter_map(DecodedEntry::known)),
+            last: visits().max()?.clone(),
+            settled: visits().filter(|v| v.seen != DecodedSeen::Failed).max().cloned(),
+            tagged: of_content().filter_map(|e| Some((e.time, e.etag.clone()?))).max(),
+            pointing: of_content().filter_map(|e| Some((e.time, e.target.clone()?))).max(),
+            versions,
             modified: visits().filter_map(DecodedEntry::heard).max(),
             weighed: entries.iter().filter_map(|e| Some((e.time, e.weight?))).max(),
             classed: entries.iter().filter_map(|e| Some((e.time, e.class?))).max(),
@@ -163,7 +197,12 @@ impl DecodedHead {
     }
 
     pub(crate) fn is_gone(&self) -> bool {
-        self.settled.is_some_and(|v| v.seen == DecodedSeen::Gone)
+        self.settled.as_ref().is_some_and(|v| v.seen == DecodedSeen::Gone)
+    }
+
+    /// Whether a content is in force.
+    pub(crate) fn is_in_force(&self) -> bool {
+        !self.versions.is_empty() && !self.is_gone()
     }
 
     /// The contents at the greatest time and digest, one of each epoch, the newest first; a restatement
@@ -182,4 +221,14 @@ impl DecodedHead {
         }
         best.into_values().rev().map(|(_, _, version)| version).collect()
     }
+}
+
+/// Removes the entity tags that a later entity tag or later content supersedes.
+pub(crate) fn drop_superseded(entries: &mut BTreeSet<DecodedEntry>) {
+    let last = entries.iter().filter_map(|e| Some((e.time, e.etag.clone()?))).max();
+    let seen = entries.iter().filter(|e| e.content().is_some()).map(|e| e.time).max();
+    entries.retain(|entry| match &entry.etag {
+        Some(etag) => last == Some((entry.time, etag.clone())) && Some(entry.time) >= seen,
+        None => true,
+    });
 }
