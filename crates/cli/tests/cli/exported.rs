@@ -137,6 +137,15 @@ fn whole_store_is_restored_from_its_export() {
     assert_eq!(leftovers(&place), Vec::<String>::new());
 }
 
+/// A store of an older format version is moved by an export.
+#[test]
+fn export_of_an_older_version_is_loaded() {
+    let old = simkeep_testing::in_repository("format/golden/v5-export.jsonl");
+    let place = TestFolder::new();
+    place.done(&["load", old.to_str().unwrap(), "--clock-tolerance", "none"]);
+    assert!(place.export() == std::fs::read_to_string(old).unwrap());
+}
+
 /// Whether nothing was created at this path except perhaps an empty folder.
 fn is_nothing(path: &Path) -> bool {
     !path.exists() || files(path).is_empty()
