@@ -3690,8 +3690,8 @@ void simkeep_page_pairs_free(struct simkeep_page_pairs *page_pairs);
  * page, and memory for one block of each segment.
  */
 struct simkeep_pages *simkeep_snapshot_scan(const struct simkeep_snapshot *snapshot,
-                                            const char *prefix,
-                                            size_t prefix_len,
+                                            const char *under,
+                                            size_t under_len,
                                             struct simkeep_error **error);
 
 /**
@@ -4287,8 +4287,8 @@ int32_t simkeep_forget(struct simkeep_store *store,
  * commit, and a scan of these pages, during which writers wait.
  */
 int32_t simkeep_forget_under(struct simkeep_store *store,
-                             const char *prefix,
-                             size_t prefix_len,
+                             const char *under,
+                             size_t under_len,
                              uint64_t *pages,
                              struct simkeep_error **error);
 
@@ -4311,8 +4311,8 @@ int32_t simkeep_purge(struct simkeep_store *store,
  * `simkeep_purge`.
  */
 int32_t simkeep_purge_under(struct simkeep_store *store,
-                            const char *prefix,
-                            size_t prefix_len,
+                            const char *under,
+                            size_t under_len,
                             const struct simkeep_progress *progress,
                             uint64_t *pages,
                             struct simkeep_error **error);

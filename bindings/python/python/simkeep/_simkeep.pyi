@@ -410,9 +410,9 @@ def generations(path: str | PathLike[str]) -> tuple[GenerationInfo, ...]:
     """The published generations in a directory, in order. Costs a small read for each."""
 
 def generations_with(
-    path: str | PathLike[str], url: str | None = None, *, prefix: str | None = None
+    path: str | PathLike[str], url: str | None = None, *, under: str | None = None
 ) -> tuple[int, ...]:
-    """The generations in a directory that still contain bytes of a page, or of pages under a `prefix`.
+    """The generations in a directory that still contain bytes of a page, or of pages `under` a prefix.
 
     Returns the numbers of the generations. Call this function, for example, after a purge of the
     store. Costs a search in each segment of each generation.
@@ -5476,8 +5476,8 @@ class Store(View):
         """Makes all acknowledged operations durable. Needed only with `durability="flush"`."""
 
     @overload
-    def forget(self, url: str, *, prefix: None = None) -> Forgotten:
-        """Forgets all observations so far of a page, or of all pages under a `prefix`. A prefix with a
+    def forget(self, url: str, *, under: None = None) -> Forgotten:
+        """Forgets all observations so far of a page, or of all pages `under` a prefix. A prefix with a
         host or a path also covers pages that match it except for the user in their URL.
 
         The forgotten data is hidden from every result at once. Its bytes leave the files when
@@ -5485,7 +5485,7 @@ class Store(View):
         """
 
     @overload
-    def forget(self, url: None = None, *, prefix: str) -> Forgotten: ...
+    def forget(self, url: None = None, *, under: str) -> Forgotten: ...
     def gone(self, url: str, at: Time, **known: Unpack[_types.WithoutContent]) -> Outcome:
         """Reports a visit that found the page gone.
 
@@ -5663,7 +5663,7 @@ class Store(View):
         """
 
     @overload
-    def purge(self, url: str, *, prefix: None = None, progress: Progress | None = None) -> Forgotten:
+    def purge(self, url: str, *, under: None = None, progress: Progress | None = None) -> Forgotten:
         """Forgets, and rewrites every file with bytes of forgotten pages.
 
         Costs a rewrite of each segment with such pages. Ctrl-C ends the call. The pages may then be
@@ -5671,7 +5671,7 @@ class Store(View):
         """
 
     @overload
-    def purge(self, url: None = None, *, prefix: str, progress: Progress | None = None) -> Forgotten: ...
+    def purge(self, url: None = None, *, under: str, progress: Progress | None = None) -> Forgotten: ...
     def redirect(self, url: str, at: Time, to: str, **known: Unpack[_types.WithoutContent]) -> Outcome:
         """Reports a visit that found a redirect to a target, which may be relative to the page.
 
