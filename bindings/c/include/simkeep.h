@@ -1341,6 +1341,11 @@ typedef struct simkeep_options {
      * late. -1 for visits at any time. Default: -1.
      */
     int64_t clock_tolerance_ms;
+    /**
+     * The maximum time to wait while another process has the store open, in milliseconds. Default:
+     * 5 s.
+     */
+    uint64_t lock_wait_ms;
 } simkeep_options;
 
 /**
@@ -2928,7 +2933,7 @@ int32_t simkeep_snapshot_sequence(const struct simkeep_snapshot *snapshot,
 /**
  * Opens the store in a directory for writing. `options` may be NULL, for the defaults. Returns
  * NULL and an error on failure: `SIMKEEP_LOCKED` if another process still has the store open after
- * 5 seconds. Free the result with `simkeep_store_free`. Any thread. Costs the time to read the
+ * `lock_wait_ms`. Free the result with `simkeep_store_free`. Any thread. Costs the time to read the
  * journal, at most a second, for any size of the store.
  */
 struct simkeep_store *simkeep_store_open(const char *path,

@@ -63,6 +63,7 @@ class Options(TypedDict, total=False):
     near_fingerprints: int
     background_memory_bytes: int
     reader_grace: Seconds
+    lock_wait: Seconds
 
 
 class Query(TypedDict, total=False):
