@@ -53,6 +53,7 @@ fn without_kept_text(texts: u64) -> String {
 
 impl DedupArgs {
     pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
+        let started = Instant::now();
         // Creates the output files before the work, so that a bad path fails early.
         let mut filter = (!self.filter.is_empty()).then(|| CorpusFilter::new(&self)).transpose()?;
         let lists = self.is_plan_wanted().then(|| lists::DedupFiles::create(&self)).transpose()?;
@@ -92,7 +93,6 @@ impl DedupArgs {
             self.plan((&clusters, epoch), &open, lists, common, output)?;
         }
         if let Some((filter, to)) = filter.zip(self.to.as_deref()) {
-            let started = Instant::now();
             let filtered = filter.run(to, &clusters, &open)?.answer(started.elapsed());
             if common.json {
                 output.object(&DedupLine::Filtered(filtered))?;
