@@ -51,6 +51,19 @@ fn without_kept_text(texts: u64) -> String {
     )
 }
 
+/// The note that no page is dropped, with advice that helps.
+fn nothing_dropped(clusters: &Clusters, epoch: &str) -> String {
+    match (clusters.pages(), clusters.without_fingerprint()) {
+        (0, 0) => "no page is dropped, because there is no page to compare".to_owned(),
+        (0, _) => format!(
+            "no page is dropped, because no page has a fingerprint in the epoch {epoch}; simkeep \
+             ingest makes fingerprints of texts, and --epoch selects another epoch (see simkeep \
+             epoch list)"
+        ),
+        _ => "no page is dropped; a larger -k also drops pages that differ more".to_owned(),
+    }
+}
+
 impl DedupArgs {
     pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let started = Instant::now();
@@ -105,7 +118,7 @@ impl DedupArgs {
             return Ok(Exit::Done);
         }
         if !common.json {
-            output.note("no page is dropped; a larger -k also drops pages that differ more")?;
+            output.note(&nothing_dropped(&clusters, epoch))?;
         }
         Ok(Exit::Nothing)
     }
