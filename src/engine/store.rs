@@ -320,7 +320,7 @@ impl Store {
         self.snapshot().history(url)
     }
 
-    /// Returns the visit whose content was in force at a time: [`Snapshot::as_of`] on a current
+    /// Returns the visit whose content was current at a time: [`Snapshot::as_of`] on a current
     /// snapshot.
     ///
     /// ```

@@ -35,7 +35,7 @@ pub(crate) use options::DedupArgs;
 /// texts with a resemblance of 0.8.
 const WIDE: u32 = 10;
 
-/// The note if all pages are kept because no text of the corpus belongs to content in force.
+/// The note if all pages are kept because no text of the corpus belongs to current content.
 const NONE_COMPARED: &str = "no text was compared: no document has words and the digest of current \
                              content in the store; check --url-key and --text-key";
 
