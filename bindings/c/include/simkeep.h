@@ -332,7 +332,7 @@ struct ArrowArray {
 #define SIMKEEP_NO_TABLE 24
 
 /**
- * An epoch cannot end yet: pages have their content in force only in this epoch.
+ * An epoch cannot end yet: pages have their current content only in this epoch.
  */
 #define SIMKEEP_EPOCH_IN_USE 25
 
@@ -578,7 +578,7 @@ enum simkeep_verdict
      */
     SIMKEEP_VERDICT_NEW = 1,
     /**
-     * Unchanged: the version in force is confirmed.
+     * Unchanged: the current version is confirmed.
      */
     SIMKEEP_VERDICT_SAME = 2,
     /**
@@ -594,7 +594,7 @@ enum simkeep_verdict
      */
     SIMKEEP_VERDICT_GONE = 5,
     /**
-     * The visit failed; the version in force stays in force.
+     * The visit failed. The current version does not change.
      */
     SIMKEEP_VERDICT_FAILED = 6,
     /**
@@ -1882,7 +1882,7 @@ typedef struct simkeep_page {
      */
     uint32_t status;
     /**
-     * The digest of the content in force.
+     * The digest of the current content.
      */
     uint8_t digest[16];
     /**
