@@ -396,7 +396,11 @@ impl fmt::Display for HistoryEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.entry().time())?;
         match *self {
-            HistoryEntry::Visit { verdict, meaning, .. } => write_verdict(f, verdict, meaning),
+            HistoryEntry::Visit { visit, verdict, meaning } => {
+                write_verdict(f, verdict, meaning)?;
+                let redirects = visit.seen.content().is_some_and(|content| content.is_redirect());
+                f.write_str(if redirects { "; it redirects" } else { "" })
+            }
             HistoryEntry::Restated(_) => f.write_str("restated in another epoch"),
             HistoryEntry::Property(given) => write!(f, "{}", given.property),
         }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::db::Db;
+use super::leases::Leases;
 use super::lifecycle::PoisonOnPanic;
 use super::live::LiveView;
 use super::open;
@@ -250,6 +251,11 @@ impl Store {
     /// The live state, which can be read in a forked process, too.
     pub(crate) fn live(&self) -> &LiveView {
         &self.handle.db.core.live
+    }
+
+    /// The leases of all handles.
+    pub(crate) fn leases(&self) -> &Leases {
+        &self.handle.db.leases
     }
 
     /// The shared state of all handles, in the process that opened the store.

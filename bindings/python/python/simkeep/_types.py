@@ -216,7 +216,9 @@ class Rule(TypedDict, total=False):
     weight: float
     """A factor for the weight of each page (1)."""
     per_host: int | None
-    """The maximum number of pages of one host to visit at once, among the pages of this rule."""
+    """The maximum number of pages of one host to visit at once, among the pages of this rule. With 0, the pages
+    of this rule are left out.
+    """
     policy: str | Policy | None
     """The policy that orders the pages."""
 

@@ -24,8 +24,8 @@ pub(crate) fn skipped_pages_note(pages: u64, epoch: &str) -> String {
 /// A sentence that some pages were left out. `pages_have` is its subject and verb.
 pub(crate) fn skipped_pages_clause(pages_have: &str, epoch: &str) -> String {
     format!(
-        "{pages_have} no fingerprint in the epoch {} and cannot be compared (too short, not text, \
-         or stale: see simkeep epoch stale)",
+        "{pages_have} no fingerprint in the epoch {} and cannot be compared (a redirect, not text, \
+         too short, or stale: see simkeep epoch stale)",
         escape::escape_untruncated(epoch)
     )
 }
