@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 ///
 /// Times come from the clock ([`Time::now`]), from a [`SystemTime`], from a `jiff::Timestamp` with
 /// the feature `jiff`, or from a number of [milliseconds](Time::from_ms). A function that takes a
-/// time takes all of these.
+/// time takes all of these. A time converts into a [`SystemTime`].
 ///
 /// ```
 /// use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -189,6 +189,24 @@ impl From<SystemTime> for Time {
     }
 }
 
+impl From<Time> for SystemTime {
+    /// Converts a time for other crates, for example crates that format HTTP dates.
+    ///
+    /// ```
+    /// use std::time::SystemTime;
+    /// use simkeep::Time;
+    /// let modified = Time::from_ms(1_700_000_000_000)?;
+    /// let system: SystemTime = modified.into();
+    /// assert_eq!(system.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs(), 1_700_000_000);
+    /// # Ok::<(), simkeep::TimeError>(())
+    /// ```
+    fn from(time: Time) -> SystemTime {
+        // On 64-bit Unix, a system time counts seconds in 64 bits, so no sum overflows.
+        let distance = Duration::from_millis(time.0.unsigned_abs());
+        if time.0 < 0 { UNIX_EPOCH - distance } else { UNIX_EPOCH + distance }
+    }
+}
+
 #[cfg(feature = "jiff")]
 impl From<jiff::Timestamp> for Time {
     /// Rounds down to whole milliseconds.
@@ -313,6 +331,17 @@ mod tests {
         let cases = [(0, 0), (1, 0), (1_999_999, 1), (-1, -1), (-1_000_000, -1), (-1_000_001, -2)];
         for (ns, ms) in cases {
             assert_eq!(at(ns), ms, "{ns} ns");
+        }
+    }
+
+    #[test]
+    fn system_time_round_trips_before_and_after_1970() {
+        for ms in [0, 1, -1, -1_000, 1_700_000_000_123, Time::MIN.0, Time::MAX.0] {
+            assert_eq!(Time::from(SystemTime::from(Time(ms))).0, ms);
+        }
+        assert_eq!(SystemTime::from(Time(-1_500)), UNIX_EPOCH - Duration::from_millis(1_500));
+        for ms in [i64::MIN, i64::MAX] {
+            assert_eq!(SystemTime::from(Time(ms)) < UNIX_EPOCH, ms < 0);
         }
     }
 

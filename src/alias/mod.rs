@@ -57,7 +57,7 @@ impl AliasQuery {
     /// first page that another rule maps to the same URL, if no earlier page has that URL. (If more
     /// than four names of parameters and index pages map to a URL, the first four count.)
     ///
-    /// Only pages with content in force and a fingerprint in the epoch count. Among pages whose
+    /// Only pages with current content and a fingerprint in the epoch count. Among pages whose
     /// URLs have equal SURT order, such as URLs that differ only in a default port, only the first
     /// page counts.
     ///

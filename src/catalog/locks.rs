@@ -10,9 +10,9 @@ use crate::disk::{Disk, FileName, LockGuard, LockHolder, LockMode, LockOutcome};
 use crate::error::{Error, Result};
 use crate::sync::thread;
 
-/// The maximum time to wait for a lock. A reader holds the lock while it opens a store without a
-/// writer, and a writer holds the lock for a moment while it shuts down.
-const LOCK_WAIT: Duration = Duration::from_secs(5);
+/// The maximum time to wait for a lock by default. A reader holds the lock while it opens a store
+/// without a writer, and a writer holds the lock for a moment while it shuts down.
+pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// Locks on a store.
 #[derive(Debug)]
@@ -29,13 +29,14 @@ fn wait_for(
     disk: &dyn Disk,
     name: FileName,
     kind: LockMode,
-    until: Instant,
+    until: Option<Instant>,
 ) -> Result<Box<dyn LockGuard>> {
     loop {
         match try_lock(disk, name, kind)? {
             LockOutcome::Held(guard) => return Ok(guard),
             LockOutcome::Refused(holder) => {
-                if holder == LockHolder::ThisProcess || Instant::now() > until {
+                let is_over = until.is_some_and(|until| Instant::now() > until);
+                if holder == LockHolder::ThisProcess || is_over {
                     return Err(Error::Locked { location: disk.location(), holder });
                 }
             }
@@ -50,7 +51,17 @@ impl StoreLocks {
     /// The holder of `LOCK` waits only for the catalog. Readers that arrive meanwhile find a
     /// writer, so any number of readers cannot starve the writer.
     pub(crate) fn take(disk: &dyn Disk, kind: LockMode) -> Result<StoreLocks> {
-        let until = Instant::now() + LOCK_WAIT;
+        StoreLocks::take_within(disk, kind, LOCK_WAIT)
+    }
+
+    /// Locks a store. Waits at most `wait` for other holders of the lock.
+    pub(crate) fn take_within(
+        disk: &dyn Disk,
+        kind: LockMode,
+        wait: Duration,
+    ) -> Result<StoreLocks> {
+        // A wait beyond the range of the clock has no end.
+        let until = Instant::now().checked_add(wait);
         let lock = wait_for(disk, FileName::Lock, kind, until)?;
         let catalog = wait_for(disk, FileName::Catalog, kind, until)?;
         Ok(StoreLocks { lock, catalog })

@@ -45,7 +45,7 @@ pub(crate) use self::concurrent::{ReadLimit, read_concurrently};
 pub(crate) use self::contents::CatalogContents;
 pub(crate) use self::frames::{JournalFrames, JournalTail};
 pub(crate) use self::generation::{Generation, TableRow};
-pub(crate) use self::locks::StoreLocks;
+pub(crate) use self::locks::{LOCK_WAIT, StoreLocks};
 pub(crate) use self::mark::CommitMark;
 pub(crate) use self::new_catalog::NewCatalog;
 pub(crate) use self::newer_files::NewerFiles;

@@ -76,7 +76,7 @@ impl<'f> Salvage<'f> {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the length of the file cannot be read.
+    /// [`Error::Io`](crate::Error::Io) if the length of the file cannot be read.
     pub(crate) fn read(file: &'f dyn DiskFile) -> Result<Salvage<'f>> {
         let mut found = SalvageScan::default();
         scan(file, &mut |page| {

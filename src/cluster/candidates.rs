@@ -211,7 +211,7 @@ impl Candidates {
 
     /// Adds the sketch of a candidate's text. Repetitions are harmless. A page with different
     /// sketches is compared with no other page, because it is unknown which of the sketches belongs
-    /// to the version in force.
+    /// to the current version.
     ///
     /// `BitSketch::default()`, the sketch of a text without words, says that the caller has no text
     /// to compare for the page. Without another sketch, the page is compared with no other page.

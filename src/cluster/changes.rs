@@ -113,16 +113,16 @@ pub struct ClusterChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LeaderChangeReason {
-    /// The page had no version in force at the earlier time.
+    /// The page had no current version at the earlier time.
     New,
-    /// The page has no version in force at the later time.
+    /// The page has no current version at the later time.
     Gone,
     /// The page itself changed.
     Changed {
         /// The distance between the page's two versions, in bits.
         bits: u32,
     },
-    /// The page's former leader has no version in force any more.
+    /// The page's former leader has no current version any more.
     LeaderGone,
     /// The page's former leader changed.
     LeaderChanged {

@@ -43,7 +43,7 @@ pub struct Clustering {
     pub epoch: Option<Epoch>,
     /// The ranking that determines the leader.
     pub ranking: Ranking,
-    /// The time of the versions, in milliseconds since 1970; `None` for the versions in force now.
+    /// The time of the versions, in milliseconds since 1970; `None` for the current versions.
     pub at: Option<Time>,
     /// Only pages under this prefix are clustered.
     pub under: Option<Prefix>,
@@ -58,7 +58,7 @@ pub struct Clustering {
 }
 
 impl Clustering {
-    /// Creates a query for all pages with a version in force, in clusters within distance `k` of
+    /// Creates a query for all pages with a current version, in clusters within distance `k` of
     /// their leaders. The leader is the page that was first seen with its content.
     ///
     /// ```
@@ -159,7 +159,7 @@ impl Clustering {
         self
     }
 
-    /// Clusters the versions that were in force at a time, as if the store had only the visits and
+    /// Clusters the versions that were current at a time, as if the store had only the visits and
     /// weights up to that time. Pages forgotten since are missing.
     ///
     /// ```

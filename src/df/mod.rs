@@ -9,7 +9,8 @@
 //!
 //! Count a table from your own pages. A table of other pages does harm, because features that are
 //! rare in those pages may be common in yours. A [`FrequencyCounter`] counts any number of documents in
-//! bounded memory, and [`merge`] adds up several tables, such as the tables of many machines.
+//! bounded memory, and [`merge`](fn@merge) adds up several tables, such as the tables of many
+//! machines.
 //!
 //! ```
 //! use simkeep::df::{FrequencyCounter, FrequencyTable};

@@ -101,7 +101,7 @@ impl Store {
     /// with later merges. Histories keep its fingerprints. The last epoch for verdicts cannot end,
     /// nor the last epoch for near-duplicates.
     ///
-    /// At most `left` pages may be left behind: their version in force has a fingerprint in this
+    /// At most `left` pages may be left behind: their current version has a fingerprint in this
     /// epoch, but none in the epoch that replaces it. No search finds such a page, and the page
     /// gets no distances, until it is observed again or restated. Pages observed in this epoch
     /// during the call are left behind as well. Costs a commit, and a scan unless `left` is
@@ -176,7 +176,7 @@ impl EpochRegistry {
         Ok(epoch)
     }
 
-    /// Ends an epoch; at most `left` pages may have a version in force that belongs to it.
+    /// Ends an epoch; at most `left` pages may have a current version that belongs to it.
     pub(crate) fn end(&self, epoch: Epoch, left: u64) -> Result<()> {
         let _one = self.hold();
         self.core.lifecycle.check()?;
@@ -269,7 +269,7 @@ fn with_options(
     Ok(info.cloned())
 }
 
-/// Checks that at most `left` pages would be left behind: pages whose version in force has a
+/// Checks that at most `left` pages would be left behind: pages whose current version has a
 /// fingerprint in this epoch, but for some role no fingerprint in the epoch that would be in use
 /// without this epoch.
 fn check_left(now: &Snapshot, info: &EpochInfo, left: u64) -> Result<()> {

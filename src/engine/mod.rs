@@ -2,10 +2,10 @@
 //!
 //! An observation is looked up, gets its verdict, and is applied in memory. Then a group commit
 //! writes the observation to the journal, together with concurrent observations; after the commit
-//! the observation is durable and acknowledged ([`write`]). A full memtable is sealed into a
-//! segment in the background ([`seal`]), and neighbouring segments are merged into larger segments
-//! ([`compaction`]). Readers take a [`Snapshot`](snapshot::Snapshot) and wait for none of these
-//! steps.
+//! the observation is durable and acknowledged ([`write`](mod@write)). A full memtable is sealed
+//! into a segment in the background ([`seal`]), and neighbouring segments are merged into larger
+//! segments ([`compaction`]). Readers take a [`Snapshot`](snapshot::Snapshot) and wait for none of
+//! these steps.
 
 pub(crate) mod clock;
 pub(crate) mod compaction;

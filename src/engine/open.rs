@@ -201,7 +201,7 @@ pub(crate) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Db> {
     check_options(&options)?;
     require_store(&disk)?;
     let (disk, metrics) = Metrics::watching(disk);
-    let locks = StoreLocks::take(&*disk, LockMode::Exclusive)?;
+    let locks = StoreLocks::take_within(&*disk, LockMode::Exclusive, options.lock_wait)?;
     open_locked((disk, metrics), options, locks, false)
 }
 

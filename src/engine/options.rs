@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::origin::Origin;
 use super::search::query::FINGERPRINTS;
 use super::settings::settings;
+use crate::catalog::LOCK_WAIT;
 use crate::fingerprint::Bands;
 use crate::page::Ranking;
 
@@ -120,5 +121,11 @@ settings! {
         /// files again. Default: 10 seconds. Without [background](Self::background) work, the next
         /// seal, merge or close removes the files.
         pub reader_grace: Duration = Duration::from_secs(10),
+        /// The maximum duration for which opening waits while another process has the store open
+        /// for writing. Then opening fails with [`Error::Locked`](crate::Error::Locked). Default: 5
+        /// seconds, so that a process that is shutting down can finish. A reader that is opening
+        /// the store holds its lock for a moment, so with a wait of zero, opening may fail without
+        /// a writer.
+        pub lock_wait: Duration = LOCK_WAIT,
     }
 }

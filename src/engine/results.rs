@@ -62,7 +62,7 @@ pub struct NearDuplicate {
     pub distance: u32,
     /// The page's fingerprint, with reserved bits set to 0.
     pub fingerprint: u64,
-    /// The time when the page was first seen with its content in force, in milliseconds since 1970.
+    /// The time when the page was first seen with its current content, in milliseconds since 1970.
     pub first: Time,
 }
 
@@ -161,7 +161,7 @@ pub struct Outcome {
     /// such a visit is not compared.
     pub novel: bool,
     /// The value of processing the content further, relative to other visits. It is between 0 and
-    /// the page's [weight](crate::Observation::weight) in force after the visit:
+    /// the page's [weight](crate::Observation::weight) after the visit:
     ///
     /// | verdict | priority |
     /// |---|---|
@@ -169,7 +169,7 @@ pub struct Outcome {
     /// | `Changed` or `Reverted` | the weight times the distance / 32, but not more than the weight |
     /// | either, by an unknown distance | the weight |
     /// | `Same`, `Unseen`, `Gone`, `Failed`, `Known` | 0 |
-    /// | `OutOfOrder` | 0, because a later version is in force |
+    /// | `OutOfOrder` | 0, because a later version is current |
     ///
     /// So the priority is 0 for a page that was gone and came back unchanged. Two unrelated texts
     /// are 32 bits apart on average. The idea that priority grows with the distance comes from S.
@@ -196,12 +196,12 @@ pub struct Outcome {
     /// Whether the fingerprint in [another epoch](crate::Observation::also) was stored. A new
     /// fingerprint is stored even if the store had the visit already.
     pub also: bool,
-    /// Other pages whose version in force has the digest of this content (and its fingerprint, in
+    /// Other pages whose current version has the digest of this content (and its fingerprint, in
     /// the same epoch), in the order in which they were first seen with this digest. The first page
     /// is the original, unless this page had the content earlier. Empty for content without a
     /// fingerprint.
     pub copies: Vec<ExactCopy>,
-    /// Near-duplicates: other pages whose version in force is near, without the copies. The
+    /// Near-duplicates: other pages whose current version is near, without the copies. The
     /// fingerprints are compared in the newest epoch that finds [near-duplicates](crate::Role) and
     /// has two fingerprints to compare. The nearest page comes first; equally near pages are in
     /// SURT order.
@@ -396,7 +396,11 @@ impl fmt::Display for HistoryEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.entry().time())?;
         match self {
-            HistoryEntry::Visit { verdict, meaning, .. } => write_verdict(f, *verdict, *meaning),
+            HistoryEntry::Visit { visit, verdict, meaning } => {
+                write_verdict(f, *verdict, *meaning)?;
+                let redirects = visit.seen.content().is_some_and(|content| content.is_redirect());
+                f.write_str(if redirects { "; it redirects" } else { "" })
+            }
             HistoryEntry::Restated(_) => f.write_str("restated in another epoch"),
             HistoryEntry::Property(given) => write!(f, "{}", given.property),
         }
@@ -450,13 +454,13 @@ pub struct Page {
     pub first: Time,
     /// The latest visit.
     pub last: Visit,
-    /// The content in force, with its fingerprint of the newest epoch that [detects
+    /// The current content, with its fingerprint of the newest epoch that [detects
     /// changes](crate::Role). `None` if the page is gone or its content was never seen.
     pub content: Option<Content>,
-    /// The content in force with each of its fingerprints: one item for each epoch in which the
+    /// The current content with each of its fingerprints: one item for each epoch in which the
     /// content has a fingerprint, or is known to have none; the newest epoch first.
     pub contents: Vec<Content>,
-    /// The time when the content in force was last seen.
+    /// The time when the current content was last seen.
     pub content_seen: Option<Time>,
     /// The time when the content seen last was last modified: the value to send as
     /// `If-Modified-Since`. The server [reported](crate::Observation::modified) the time with that

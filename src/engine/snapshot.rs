@@ -203,7 +203,7 @@ impl Snapshot {
         })
     }
 
-    /// Returns the visit whose content was in force at a time: the last content at or before the
+    /// Returns the visit whose content was current at a time: the last content at or before the
     /// time, with its fingerprint of the newest epoch that detects changes. `None` if the page was
     /// unknown at the time, or gone. Costs reading the page's record in each segment that has it.
     ///

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::db::Db;
+use super::leases::Leases;
 use super::lifecycle::PoisonOnPanic;
 use super::live::LiveView;
 use super::open;
@@ -121,8 +122,8 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`], [`Error::Io`].
-    /// [`Error::Locked`] if another process has the store open for writing (after 5 s, so that a
-    /// process that is shutting down can finish), or if this process has it open (at once).
+    /// [`Error::Locked`] if another process has the store open for writing (after
+    /// [`Options::lock_wait`]), or if this process has it open (at once).
     /// [`Error::Corrupt`] also if a file belongs to another store or the catalog is older than
     /// `SNAPSHOT`.
     pub fn open(at: impl Into<Location>, options: Options) -> Result<Store> {
@@ -252,6 +253,11 @@ impl Store {
         &self.handle.db.core.live
     }
 
+    /// The leases of all handles.
+    pub(crate) fn leases(&self) -> &Leases {
+        &self.handle.db.leases
+    }
+
     /// The shared state of all handles, in the process that opened the store.
     fn db(&self) -> Result<&Db> {
         self.handle.db.core.lifecycle.check_process()?;
@@ -320,7 +326,7 @@ impl Store {
         self.snapshot().history(url)
     }
 
-    /// Returns the visit whose content was in force at a time: [`Snapshot::as_of`] on a current
+    /// Returns the visit whose content was current at a time: [`Snapshot::as_of`] on a current
     /// snapshot.
     ///
     /// ```

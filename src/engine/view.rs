@@ -57,8 +57,8 @@ impl View {
     ///
     /// # Errors
     ///
-    /// [`Error::Forked`] in a forked process in which the state of the memtables is unknown;
-    /// [`Error::Poisoned`] after a bug.
+    /// [`Error::Forked`](crate::Error::Forked) in a forked process in which the state of the
+    /// memtables is unknown; [`Error::Poisoned`](crate::Error::Poisoned) after a bug.
     pub(crate) fn check(&self) -> Result<()> {
         self.poison.check_read()?;
         self.memtables.iter().try_for_each(|memtable| memtable.check())

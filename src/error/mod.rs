@@ -234,7 +234,7 @@ pub enum Error {
         /// The name that the file of the table would have.
         file: String,
     },
-    /// An epoch cannot end yet: the version in force of some pages belongs to the epoch. Restate or
+    /// An epoch cannot end yet: the current version of some pages belongs to the epoch. Restate or
     /// forget these pages, or allow a number of pages to be left behind.
     EpochInUse {
         /// The name of the epoch.

@@ -39,7 +39,7 @@ const HOSTS: usize = 20;
 pub struct Census {
     /// Known pages.
     pub pages: u64,
-    /// Pages with content in force.
+    /// Pages with current content.
     pub in_force: u64,
     /// Pages that are gone.
     pub gone: u64,

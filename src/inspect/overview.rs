@@ -42,7 +42,7 @@ pub struct Overview {
     pub sequence: u64,
     /// Known pages.
     pub pages: u64,
-    /// Pages with content in force.
+    /// Pages with current content.
     pub in_force: u64,
     /// Pages that are gone.
     pub gone: u64,

@@ -56,7 +56,7 @@ pub struct SegmentView {
     pub page_delta: i64,
     /// The change that the segment makes to the number of visits of the store.
     pub visit_delta: i64,
-    /// The change that the segment makes to the number of the store's pages with content in force.
+    /// The change that the segment makes to the number of the store's pages with current content.
     pub in_force_delta: i64,
     /// The change that the segment makes to the number of the store's pages that are gone.
     pub gone_delta: i64,

@@ -25,7 +25,7 @@ use crate::page::Verdict;
 pub struct VerdictCounts {
     /// Visits that saw the first content of their page.
     pub new: u64,
-    /// Visits that saw the version in force.
+    /// Visits that saw the current version.
     pub same: u64,
     /// Visits that saw a new version.
     pub changed: u64,

@@ -186,7 +186,7 @@ impl VersionFold {
         }
     }
 
-    /// Returns the last version with content that was in force at `time`. Among several such
+    /// Returns the last version with content that was current at `time`. Among several such
     /// versions, prefers a version with the given content.
     fn seen_at(&self, time: Time, content: Option<&Content>) -> Option<&Version> {
         let then = || {

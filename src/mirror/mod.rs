@@ -59,8 +59,8 @@ impl MirrorQuery {
     /// A path is the rest of a URL after the site, with query and fragment, whatever the scheme. If
     /// several pages have the same path, the last in SURT order represents it: of
     /// `http://a.example/x` and `https://a.example/x`, the `https` page. The search uses pages with
-    /// a version in force in the epoch. Two pages are near each other if the version in force on
-    /// one page is near a version on the other page, in force or earlier, among the last
+    /// a current version in the epoch. Two pages are near each other if the current version on
+    /// one page is near a version on the other page, current or earlier, among the last
     /// [eight](crate::HISTORY_WINDOW). If the near version is an earlier version, one of the pages
     /// is outdated. URLs without a host or with user information belong to no site.
     ///

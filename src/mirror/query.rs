@@ -33,7 +33,7 @@ pub struct MirrorQuery {
     pub share: f64,
     /// The greatest depth of a site in folders: 0 for hosts only.
     pub depth: u8,
-    /// The time for which the versions in force are compared, in milliseconds since 1970; `None`
+    /// The time for which the current versions are compared, in milliseconds since 1970; `None`
     /// for now.
     pub at: Option<Time>,
     /// Limits the query to pages under this prefix.
@@ -153,7 +153,7 @@ impl MirrorQuery {
         self
     }
 
-    /// Compares the versions that were in force at a time.
+    /// Compares the versions that were current at a time.
     ///
     /// ```
     /// use simkeep::{Time, mirror::MirrorQuery};

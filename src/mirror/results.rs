@@ -80,8 +80,8 @@ pub struct Mirror {
     pub is_mirror: bool,
     /// The number of paths that both sites have.
     pub common: u64,
-    /// The number of common paths with near pages. The pages of a path are near if the version in
-    /// force on one site is near a version on the other site, in force or earlier.
+    /// The number of common paths with near pages. The pages of a path are near if the current
+    /// version on one site is near a version on the other site, current or earlier.
     pub near: u64,
     /// The share of near paths among all paths of either site, from 0 to 1.
     pub share: f64,
@@ -151,7 +151,7 @@ pub struct MirrorSite {
     pub site: Prefix,
     /// The number of paths of the site.
     pub paths: u64,
-    /// The number of near paths on which the site is outdated: its version in force is an earlier
+    /// The number of near paths on which the site is outdated: its current version is an earlier
     /// version of the other site.
     pub outdated: u64,
 }
@@ -187,7 +187,7 @@ pub struct MirrorExample {
     pub leader: String,
     /// The page on the following site.
     pub follower: String,
-    /// The number of differing bits between the version in force on one site and the nearest
+    /// The number of differing bits between the current version on one site and the nearest
     /// version on the other site.
     pub distance: u32,
 }

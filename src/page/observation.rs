@@ -262,9 +262,9 @@ impl<'a> Observation<'a> {
     /// Sets the importance of the page from the time of the visit: a finite and positive number,
     /// which is 1 if never set.
     ///
-    /// The weight is in force until the next weight is set, with a later visit or
+    /// The weight applies until the next weight is set, with a later visit or
     /// [without a visit](PropertyUpdate::weight). If several weights are set for one time, the
-    /// greatest is in force. A weight is a separate entry of the history; an observation without a
+    /// greatest applies. A weight is a separate entry of the history; an observation without a
     /// weight costs nothing. A weight is stored as an `f32`; [`Weight`] explains the rounding.
     ///
     /// ```
@@ -289,9 +289,9 @@ impl<'a> Observation<'a> {
     /// is an ordinary class.
     ///
     /// A page whose class was never set has no class. Once a page has a class, it always has a
-    /// class. A class is in force until the next class is set, with a later visit or
+    /// class. A class applies until the next class is set, with a later visit or
     /// [without a visit](PropertyUpdate::class). If several classes are set for one time, the
-    /// greatest is in force. A class is a separate entry of the history; an observation without a
+    /// greatest applies. A class is a separate entry of the history; an observation without a
     /// class costs nothing.
     ///
     /// Searches can be limited to [some classes](crate::Query::classes).
@@ -533,7 +533,7 @@ impl<'a> Restatement<'a> {
 pub struct PropertyUpdate<'a> {
     /// The URL of the page. The bytes of the URL are the identity of the page.
     pub url: &'a str,
-    /// The property, and the time from which it is in force.
+    /// The property, and the time from which it applies.
     pub entry: PropertyEntry,
 }
 

@@ -59,11 +59,11 @@ impl fmt::Display for Property {
     }
 }
 
-/// A property of a page, in force from a time until another property of its kind is set. Setting a
-/// property is neither a visit nor a change of the page.
+/// A property of a page, which applies from a time until another property of its kind is set.
+/// Setting a property is neither a visit nor a change of the page.
 ///
 /// The properties of a page are ordered by time, then by kind, then by value. If several properties
-/// of one kind have the same time, the greatest value is in force, whatever the order of arrival.
+/// of one kind have the same time, the greatest value applies, whatever the order of arrival.
 ///
 /// ```
 /// use simkeep::{Property, PropertyEntry, Time};

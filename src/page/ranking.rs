@@ -32,11 +32,11 @@ use crate::url::URL_BYTES_MAX;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RankingRule {
-    /// The page that was first seen with its content in force ranks first: the first capture is the
+    /// The page that was first seen with its current content ranks first: the first capture is the
     /// original. In text, `first-seen`.
     #[default]
     FirstSeen,
-    /// The page whose content in force was first seen latest ranks first. In text, `newest`.
+    /// The page whose current content was first seen latest ranks first. In text, `newest`.
     Newest,
     /// The page whose URL has fewer bytes ranks first. In text, `shortest-url`.
     ShortestUrl,
@@ -86,7 +86,7 @@ pub struct RankingError {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RankInput<'p> {
     pub(crate) url: &'p str,
-    /// The time when the page was first seen with its content in force.
+    /// The time when the page was first seen with its current content.
     pub(crate) since: Time,
     pub(crate) weight: Weight,
 }

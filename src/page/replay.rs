@@ -17,7 +17,7 @@ const MS_PER_DAY: f64 = 86_400_000.0;
 
 /// A page of a store whose history is the truth of a simulated crawl.
 ///
-/// Each version is in force from the visit that found it until the visit that found the next one.
+/// Each version is current from the visit that found it until the visit that found the next one.
 /// Changes between visits are unknown.
 ///
 /// Versions whose fingerprints belong to different epochs cannot be compared, and count as equal:

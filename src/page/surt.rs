@@ -6,7 +6,7 @@
 //!
 //! | URL | key |
 //! |---|---|
-//! | with a host | *label* { 02 *label* } 01 [ *port* ] [ `@` *userinfo* ] 01 *path* 01 *scheme* |
+//! | with a host | *label* { 02 *label* } 01 \[ *port* \] \[ `@` *userinfo* \] 01 *path* 01 *scheme* |
 //! | without | FF *scheme* 01 *rest* |
 //!
 //! - The labels of a host are in reverse order, so that a domain is followed by its subdomains. An

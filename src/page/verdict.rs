@@ -76,7 +76,7 @@ pub struct Distance {
 pub enum Verdict {
     /// The first content of the page.
     New,
-    /// Unchanged: the version in force is confirmed.
+    /// Unchanged: the current version is confirmed.
     Same(SameBy),
     /// Reported as not modified, but the store never saw any content of the page.
     Unseen,
@@ -96,7 +96,7 @@ pub enum Verdict {
     },
     /// The page is gone.
     Gone,
-    /// The visit failed; the version in force stays in force.
+    /// The visit failed. The current version does not change.
     Failed,
     /// The visit is not later than the last visit. The store inserts the visit in order into the
     /// history.

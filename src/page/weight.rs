@@ -9,6 +9,9 @@ use std::fmt;
 /// number outside the range of positive `f32` numbers becomes the least or the greatest one. A
 /// store [rejects](crate::Error::InvalidOption) a weight that is not finite or not positive.
 ///
+/// The schedule, from which [due](crate::due) pages are found, stores a weight with 8 bits of its
+/// mantissa, so values of visits are computed from a weight that is off by up to 0.2 %.
+///
 /// ```
 /// use simkeep::Weight;
 /// assert_eq!(Weight::from(0.1).get(), 0.1_f32);

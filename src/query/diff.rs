@@ -17,7 +17,7 @@ use crate::page::{
 };
 use crate::time::Time;
 
-/// A page whose version in force differs between two sides, from a [`Diff`].
+/// A page whose current version differs between two sides, from a [`Diff`].
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Store, Time, Verdict};
@@ -40,15 +40,15 @@ pub struct Difference {
     /// The URL of the page.
     pub url: String,
     /// The change: [`Verdict::New`], [`Verdict::Changed`], [`Verdict::Reverted`], or
-    /// [`Verdict::Gone`]. A page is gone if it no longer has a version in force, or is not in the
+    /// [`Verdict::Gone`]. A page is gone if it no longer has a current version, or is not in the
     /// later store.
     pub verdict: Verdict,
-    /// The value of processing the version in force further: the
+    /// The value of processing the current version further: the
     /// [priority](crate::Outcome::priority) of an observation of this version.
     pub priority: f64,
-    /// The earlier version in force, with its fingerprint in the newest epoch.
+    /// The earlier version, with its fingerprint in the newest epoch.
     pub before: Option<Content>,
-    /// The later version in force.
+    /// The later version.
     pub after: Option<Content>,
     /// The time when the later version was last seen, in milliseconds since 1970.
     pub seen: Option<Time>,
@@ -83,7 +83,7 @@ pub struct ExactDifference {
     pub after: Vec<Entry>,
 }
 
-/// An iterator over the pages whose version in force differs, in SURT order, from
+/// An iterator over the pages whose current version differs, in SURT order, from
 /// [`Snapshot::diff`] and [`Diff::between`]. The iterator ends after an error.
 ///
 /// ```
@@ -361,7 +361,7 @@ impl ExactDiff {
     }
 }
 
-/// The difference of a page; `None` if the page's version in force is equal on both sides.
+/// The difference of a page; `None` if the page's current version is equal on both sides.
 fn difference(pair: ComparedPage, epochs: &[EpochInfo]) -> Option<Difference> {
     let ComparedPage { url, before, after } = pair;
     let head = PageHistory::of(&before, epochs).head;

@@ -60,9 +60,9 @@ impl Histories {
         Histories { scan: Scan::new(snapshot, range), in_force: false }
     }
 
-    /// Leaves out entries that are not in force, in the way of
+    /// Returns only the entries that describe the current state of each page, in the way of
     /// [`Observations::in_force`](super::observations::Observations::in_force). Leaves out pages
-    /// without entries in force. The verdicts of the remaining visits do not change.
+    /// without such entries. The verdicts of the remaining visits do not change.
     ///
     /// ```
     /// use simkeep::query::Histories;

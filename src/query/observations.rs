@@ -46,9 +46,9 @@ impl Observations {
         Observations { scan, url, entries, numbers: None, in_force: false }
     }
 
-    /// Leaves out all entries that are not in force. For each page, returns the visits that saw the
-    /// page's last content, the restatements of these visits, and the properties in force. Leaves
-    /// out pages that are gone, or whose content was never seen.
+    /// Leaves out all entries that do not describe the current state. For each page, returns the
+    /// visits that saw the page's last content, the restatements of these visits, and the current
+    /// properties. Leaves out pages that are gone, or whose content was never seen.
     ///
     /// ```
     /// use simkeep::{Observation, Options, Store, Time};

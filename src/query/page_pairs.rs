@@ -29,7 +29,7 @@ const CHUNK_PAIRS: usize = 1024;
 /// The approximate maximum number of bytes of URLs passed to the sink at a time.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// Finds pairs of pages whose versions in force have near or equal fingerprints.
+/// Finds pairs of pages whose current versions have near or equal fingerprints.
 ///
 /// A fingerprint of a million pages, for example of an error page, makes half a trillion pairs. So
 /// by default, only the first page of each fingerprint in SURT order is paired with pages of other

@@ -356,7 +356,7 @@ impl Iterator for Scan {
     }
 }
 
-/// Counts the pages whose content in force has no fingerprint of an epoch, so that no search in the
+/// Counts the pages whose current content has no fingerprint of an epoch, so that no search in the
 /// epoch finds the pages.
 ///
 /// Such a page has a text that is too short, or was not [restated](crate::Store::restate) in the

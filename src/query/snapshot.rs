@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::page::Prefix;
 
 impl Snapshot {
-    /// Finds the pages whose version in force is within distance `k`, at most 16 pages, in the
+    /// Finds the pages whose current version is within distance `k`, at most 16 pages, in the
     /// [epoch of near-duplicates](Snapshot::near_epoch). Equivalent to a simple
     /// [`search`](Snapshot::search), at the same cost.
     ///
@@ -126,11 +126,11 @@ impl Snapshot {
     }
 
     /// Compares this store with an earlier state of it, or with any other store. Iterates over the
-    /// pages whose version in force differs: pages under a prefix, or all pages. Epochs are equal
+    /// pages whose current version differs: pages under a prefix, or all pages. Epochs are equal
     /// if their names are equal.
     ///
     /// The verdict on a page is the verdict that the store of `before` would return for an
-    /// observation of the version in force in this store. So a page that changed and then returned
+    /// observation of the current version in this store. So a page that changed and then returned
     /// does not differ. A page that only this store has is new; a page that only the store of
     /// `before` has is gone. Reads both stores once, with one page of each store in memory.
     ///

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::page::{Content, Epoch};
 use crate::time::Time;
 
-/// A page whose version in force has a fingerprint, but no fingerprint of the requested epoch.
+/// A page whose current version has a fingerprint, but no fingerprint of the requested epoch.
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Role, Store, Time};
@@ -31,10 +31,10 @@ use crate::time::Time;
 pub struct StalePage {
     /// The URL of the page.
     pub url: String,
-    /// The time when the version in force was last seen, in milliseconds since 1970. A restatement
+    /// The time when the current version was last seen, in milliseconds since 1970. A restatement
     /// needs this time.
     pub time: Time,
-    /// The version in force, with its fingerprint in the newest epoch that has one.
+    /// The current version, with its fingerprint in the newest epoch that has one.
     pub content: Content,
 }
 
@@ -62,7 +62,7 @@ pub struct StalePages {
 }
 
 impl StalePages {
-    /// Iterates over stale pages in SURT order. The version in force of a stale page has a
+    /// Iterates over stale pages in SURT order. The current version of a stale page has a
     /// fingerprint, but no fingerprint of this epoch. If `after` is given, starts with the first
     /// page after this URL.
     ///

@@ -6,9 +6,9 @@
 //!
 //! - [`naive`], [`regular`], [`irregular`] and [`last_modified`] estimate the change rate of a
 //!   page. The estimates differ in the regularity of visits and in the information that they need.
-//! - [`value`] and [`harmonic`] compute the value of a visit from the time since the last visit.
-//!   [`interval`] computes the time until the value reaches a threshold. [`hinted`] includes a date
-//!   from a sitemap.
+//! - [`value`](fn@value) and [`harmonic`] compute the value of a visit from the time since the last
+//!   visit. [`interval`](fn@interval) computes the time until the value reaches a threshold.
+//!   [`hinted`] includes a date from a sitemap.
 //! - A [`Belief`] contains the probability of each rate: a [`Prior`] times the [`Likelihood`] of
 //!   the comparisons. The best estimate of a visit's value is the expectation of the value over the
 //!   belief. A [`Fit`] learns a prior from many pages, and [`HostPriors`] learns a prior for each host.

@@ -21,7 +21,8 @@ impl Store {
     /// A lease ends when the page is [observed](Store::observe) in any way or
     /// [released](Store::release), or when the `now` of a later call is after the end of the lease.
     /// Several threads may lease pages at the same time: the calls run one after another, and lease
-    /// different pages. Leased pages count towards the [`per_host`](Due::per_host) limit.
+    /// different pages. Leased pages count towards the [`per_host`](Due::per_host) limit. An empty
+    /// result means that nothing is due, or that all due pages are [leased](Store::leased).
     ///
     /// Leases are in memory only. After a crash or a reopen no page is leased, so a page may be
     /// visited twice, but no page is lost. At most
@@ -95,6 +96,39 @@ impl Store {
     /// [`Error::Forked`] and [`Error::Closed`].
     pub fn release(&self, url: &str) -> Result<bool> {
         self.change(|db| Ok(db.leases.end(url)))
+    }
+
+    /// Returns the number of pages that are leased. A lease that has expired counts until the next
+    /// call of [`lease_due`](Store::lease_due), which has the time.
+    ///
+    /// If `lease_due` returns no page, 0 means that nothing is due. Otherwise workers still have
+    /// leased pages, and other pages are not due, or their host is at its
+    /// [limit](Due::per_host). Takes constant time.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use std::time::Duration;
+    ///
+    /// use simkeep::due::Due;
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let start = Time::from_ms(1_700_000_000_000)?;
+    /// let url = "https://example.com/";
+    /// store.observe(Observation::content(url, start, 7, store.change_epoch()))?;
+    /// assert_eq!(store.leased(), 0);
+    /// let due = Due::new(start + Duration::from_secs(30 * 86_400), 10);
+    /// assert_eq!(store.lease_due(&due, "1h".parse()?)?.len(), 1);
+    /// // Another worker gets no page, because this worker has the only one.
+    /// assert!(store.lease_due(&due, "1h".parse()?)?.is_empty());
+    /// assert_eq!(store.leased(), 1);
+    /// store.release(url)?;
+    /// assert_eq!(store.leased(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn leased(&self) -> usize {
+        self.leases().len()
     }
 }
 

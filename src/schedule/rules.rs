@@ -144,8 +144,8 @@ impl Rules {
     ///
     /// # Errors
     ///
-    /// If a rule has a weight outside 1e-100 to 1e100, a `per_host` of 0, or a `min` above its
-    /// `max`; or if two rules have the same prefix. The error numbers the rules from 1.
+    /// If a rule has a weight outside 1e-100 to 1e100, or a `min` above its `max`; or if two rules
+    /// have the same prefix. The error numbers the rules from 1.
     pub fn new(rules: impl IntoIterator<Item = Rule>) -> Result<Rules, RulesError> {
         let mut numbered = Vec::new();
         for (nth, rule) in (1..).zip(rules) {
@@ -293,8 +293,8 @@ pub struct Rule {
     pub max: Option<Interval>,
     /// A factor for the weight of a page. Default: 1.
     pub weight: f64,
-    /// The maximum number of pages of one host in a result, counted within this rule. Default: no
-    /// limit.
+    /// The maximum number of pages of one host in a result, counted within this rule. With 0, the
+    /// pages of the rule are left out. Default: no limit.
     pub per_host: Option<usize>,
     /// The policy that orders the pages. Default: the policy of the query.
     pub policy: Option<Policy>,
@@ -348,7 +348,29 @@ impl Rule {
         Rule { weight, ..self }
     }
 
-    /// Sets [`per_host`](field@Rule::per_host); at least 1.
+    /// Sets [`per_host`](field@Rule::per_host). With 0, no page of the rule is returned or leased,
+    /// for example while a host asks for a pause.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// use std::time::Duration;
+    ///
+    /// use simkeep::Prefix;
+    /// use simkeep::due::{Due, Rule, Rules};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let start = Time::from_ms(1_700_000_000_000)?;
+    /// for (url, fingerprint) in [("https://example.com/", 0x00), ("https://example.org/", !0)] {
+    ///     store.observe(Observation::content(url, start, fingerprint, store.change_epoch()))?;
+    /// }
+    /// let rules = Rules::new([Rule::under(Prefix::parse("example.com")?).per_host(0)])?;
+    /// let due = Due::new(start + Duration::from_secs(30 * 86_400), 100).rules(&rules);
+    /// let pages: Vec<_> = store.snapshot().due(&due).collect::<Result<_, _>>()?;
+    /// assert_eq!((pages.len(), pages[0].page.url.as_str()), (1, "https://example.org/"));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn per_host(self, per_host: usize) -> Rule {
         Rule { per_host: Some(per_host), ..self }
@@ -360,15 +382,18 @@ impl Rule {
         Rule { policy: Some(policy), ..self }
     }
 
+    /// Whether the rule leaves out its pages.
+    #[inline]
+    pub(super) fn excludes(&self) -> bool {
+        self.per_host == Some(0)
+    }
+
     /// Checks that the values are valid.
     pub(super) fn check(&self) -> Result<()> {
         let wrong = |name, takes| Err(Error::InvalidOption { name, takes });
         // The limits ensure that the product with any weight of a page is positive and finite.
         if !(1e-100..=1e100).contains(&self.weight) {
             return wrong("weight", "from 1e-100 to 1e100");
-        }
-        if self.per_host == Some(0) {
-            return wrong("per_host", "at least 1");
         }
         match (self.min, self.max) {
             (Some(min), Some(max)) if min > max => wrong("min", "at most max"),

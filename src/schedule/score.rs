@@ -159,12 +159,16 @@ impl Scorer {
         row.seconds_since(self.now).saturating_add(row.failing_seconds().unwrap_or(0))
     }
 
-    /// Returns the score of a known page; `None` if its rule forbids a visit now.
+    /// Returns the score of a known page; `None` if its rule forbids a visit now, or excludes the
+    /// page.
     pub(super) fn score(
         &self,
         of: ScoreInput<'_>,
         scores: &mut ScoreCache,
     ) -> Result<Option<Score>> {
+        if of.rule.excludes() {
+            return Ok(None);
+        }
         Ok(match self.visit_status(of) {
             VisitStatus::NotYet(_) => None,
             VisitStatus::BackingOff(_) => Some(Score::by(0.0)),
@@ -182,6 +186,9 @@ impl Scorer {
         // Rules with other options make the score depend on more than `ValueInput`. Pages of such
         // rules are always scored.
         let Rule { min: None, max: None, policy: None, .. } = of.rule else { return None };
+        if of.rule.excludes() {
+            return None;
+        }
         let (index, seconds) = (self.index?, of.row.seconds_since(self.now));
         // Hints and failures change the score as well.
         let is_plain = of.changed.is_none() && of.row.failing_seconds().is_none();

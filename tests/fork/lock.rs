@@ -21,7 +21,10 @@ fn a_refused_open_names_the_holder_of_the_lock() {
     assert!(said.contains("already open in this process") && said.contains("Reader"), "{said}");
     let parent = std::process::id();
     fork(|| {
-        let error = Store::open(&path, Options::default()).unwrap_err();
+        let since = Instant::now();
+        let options = Options::default().lock_wait(Duration::ZERO);
+        let error = Store::open(&path, options).unwrap_err();
+        assert!(since.elapsed() < Duration::from_secs(4), "it waits longer than lock_wait");
         let Error::Locked { holder, .. } = &error else { panic!("{error}") };
         // Some file systems report other inode numbers than the list of locks.
         assert!([LockHolder::Process(parent), LockHolder::Unknown].contains(holder), "{error}");

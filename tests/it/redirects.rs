@@ -31,6 +31,8 @@ fn redirect_replaces_the_content_of_a_page() {
     assert!(page.content.is_some_and(|content| content.is_redirect()) && !page.gone);
     assert_eq!(store.snapshot().near(PRINT, 3).unwrap().near, []);
     assert_eq!(store.observe(content(OTHER, 21)).unwrap().copies, []);
+    let entry = store.history(URL).unwrap()[1].to_string();
+    assert!(entry.ends_with("; it redirects"), "{entry}");
     // It is the same until its target changes, with any status.
     let again =
         store.observe(Observation::redirect(URL, ms(30), "https://example.com/b").status(308));

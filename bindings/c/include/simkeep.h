@@ -332,7 +332,7 @@ struct ArrowArray {
 #define SIMKEEP_NO_TABLE 24
 
 /**
- * An epoch cannot end yet: pages have their content in force only in this epoch.
+ * An epoch cannot end yet: pages have their current content only in this epoch.
  */
 #define SIMKEEP_EPOCH_IN_USE 25
 
@@ -578,7 +578,7 @@ enum simkeep_verdict
      */
     SIMKEEP_VERDICT_NEW = 1,
     /**
-     * Unchanged: the version in force is confirmed.
+     * Unchanged: the current version is confirmed.
      */
     SIMKEEP_VERDICT_SAME = 2,
     /**
@@ -594,7 +594,7 @@ enum simkeep_verdict
      */
     SIMKEEP_VERDICT_GONE = 5,
     /**
-     * The visit failed; the version in force stays in force.
+     * The visit failed. The current version does not change.
      */
     SIMKEEP_VERDICT_FAILED = 6,
     /**
@@ -1341,6 +1341,11 @@ typedef struct simkeep_options {
      * late. -1 for visits at any time. Default: -1.
      */
     int64_t clock_tolerance_ms;
+    /**
+     * The maximum time to wait while another process has the store open, in milliseconds. Default:
+     * 5 s.
+     */
+    uint64_t lock_wait_ms;
 } simkeep_options;
 
 /**
@@ -1877,7 +1882,7 @@ typedef struct simkeep_page {
      */
     uint32_t status;
     /**
-     * The digest of the content in force.
+     * The digest of the current content.
      */
     uint8_t digest[16];
     /**
@@ -2928,7 +2933,7 @@ int32_t simkeep_snapshot_sequence(const struct simkeep_snapshot *snapshot,
 /**
  * Opens the store in a directory for writing. `options` may be NULL, for the defaults. Returns
  * NULL and an error on failure: `SIMKEEP_LOCKED` if another process still has the store open after
- * 5 seconds. Free the result with `simkeep_store_free`. Any thread. Costs the time to read the
+ * `lock_wait_ms`. Free the result with `simkeep_store_free`. Any thread. Costs the time to read the
  * journal, at most a second, for any size of the store.
  */
 struct simkeep_store *simkeep_store_open(const char *path,
@@ -3690,8 +3695,8 @@ void simkeep_page_pairs_free(struct simkeep_page_pairs *page_pairs);
  * page, and memory for one block of each segment.
  */
 struct simkeep_pages *simkeep_snapshot_scan(const struct simkeep_snapshot *snapshot,
-                                            const char *prefix,
-                                            size_t prefix_len,
+                                            const char *under,
+                                            size_t under_len,
                                             struct simkeep_error **error);
 
 /**
@@ -4287,8 +4292,8 @@ int32_t simkeep_forget(struct simkeep_store *store,
  * commit, and a scan of these pages, during which writers wait.
  */
 int32_t simkeep_forget_under(struct simkeep_store *store,
-                             const char *prefix,
-                             size_t prefix_len,
+                             const char *under,
+                             size_t under_len,
                              uint64_t *pages,
                              struct simkeep_error **error);
 
@@ -4311,8 +4316,8 @@ int32_t simkeep_purge(struct simkeep_store *store,
  * `simkeep_purge`.
  */
 int32_t simkeep_purge_under(struct simkeep_store *store,
-                            const char *prefix,
-                            size_t prefix_len,
+                            const char *under,
+                            size_t under_len,
                             const struct simkeep_progress *progress,
                             uint64_t *pages,
                             struct simkeep_error **error);

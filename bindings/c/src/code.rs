@@ -57,7 +57,7 @@ pub const SIMKEEP_UNKNOWN_EPOCH: i32 = 22;
 pub const SIMKEEP_ENDED_EPOCH: i32 = 23;
 /// The store does not have the table of document frequencies of an epoch.
 pub const SIMKEEP_NO_TABLE: i32 = 24;
-/// An epoch cannot end yet: pages have their content in force only in this epoch.
+/// An epoch cannot end yet: pages have their current content only in this epoch.
 pub const SIMKEEP_EPOCH_IN_USE: i32 = 25;
 /// An observation of a load cannot be stored; `simkeep_error_row` is its index. Nothing was stored.
 pub const SIMKEEP_LOAD_REJECTED: i32 = 26;

@@ -47,7 +47,7 @@ OPTIONAL = {
     ("simkeep_snapshot_cluster_of", "complete"),
     ("simkeep_clusters_dropped", "open"),
     ("simkeep_decisions_next", "page"),
-    ("simkeep_snapshot_scan", "prefix"),
+    ("simkeep_snapshot_scan", "under"),
     ("simkeep_reader_refresh", "changed"),
     ("simkeep_begin_epoch", "extractor"),
     ("simkeep_begin_epoch", "table"),
@@ -73,7 +73,7 @@ BYTES = {"html", "path", "to_path", "table"}
 # Structures that are passed as arrays. `GOOD` has a valid array for the parameter of each.
 ARRAYS = {"visit", "property_update", "change", "text"}
 GOOD = {
-    "path": "path", "to_path": "backup_path", "table": "NULL", "url": "url", "prefix": '"example.com"',
+    "path": "path", "to_path": "backup_path", "table": "NULL", "url": "url", "under": '"example.com"',
     "name": '"mine/1"', "recipe": '"default"', "extractor": '"mine/1"', "text": "text", "html": "text",
     "encoding": '"utf-8"', "fingerprints": "numbers", "digest": "digest", "visits": "visits",
     "updates": "updates", "changes": "changes", "urls": "texts", "open": "classes", "fingerprint": "&u64",

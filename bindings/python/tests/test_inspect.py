@@ -66,7 +66,7 @@ def lived(path: Path) -> Iterator[simkeep.Store]:
         store.observe(URL, AT + 21 * DAY, text=OTHER)
         store.set_property("https://0.example/3", AT + 21 * DAY, weight=3.0)
         store.forget("https://0.example/6")
-        store.forget(prefix="1.example")
+        store.forget(under="1.example")
         yield store
 
 

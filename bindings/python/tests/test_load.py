@@ -123,8 +123,8 @@ def test_forget_and_purge_remove_pages(store: simkeep.Store, path: Path) -> None
     store.observe(URL, AT, text=TEXT)
     assert store.forget(URL) == simkeep.Forgotten(1, 1)
     assert store.forget("https://example.org/") == simkeep.Forgotten(0, 0)
-    assert store.forget(prefix="3.example").pages == 6
-    assert store.purge(prefix="4.example").pages == 6
+    assert store.forget(under="3.example").pages == 6
+    assert store.purge(under="4.example").pages == 6
     assert not any(b"//4.example" in file.read_bytes() for file in path.rglob("*") if file.is_file())
     assert store.stats().pages == 488
     store.seal()

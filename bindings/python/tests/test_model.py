@@ -83,7 +83,7 @@ class Model(RuleBasedStateMachine):
     def forget_all(self, host: str) -> None:
         gone = [url for url in self.pages if url.startswith(f"https://{host}.") and self.pages[url]]
         visits = sum(len(self.pages.pop(url)) for url in gone)
-        assert self.store.forget(prefix=f"{host}.example") == simkeep.Forgotten(len(gone), visits)
+        assert self.store.forget(under=f"{host}.example") == simkeep.Forgotten(len(gone), visits)
 
     @rule()
     def seal(self) -> None:

@@ -90,7 +90,7 @@ def test_older_generations_with_purged_pages_are_reported(store: simkeep.Store, 
     store.purge(URL)
     store.publish(to)
     assert simkeep.generations_with(to, URL) == (1,)
-    assert simkeep.generations_with(to, prefix="nowhere.example") == ()
+    assert simkeep.generations_with(to, under="nowhere.example") == ()
     made = store.publish(to, keep=1, grace=0)
     assert (made.removed, made.generation) == ((1,), 2)
     assert simkeep.generations_with(to, URL) == ()

@@ -115,7 +115,7 @@ def test_scans_are_lazy_ordered_and_can_be_closed(store: simkeep.Store) -> None:
     assert len(list(store.scan("a.example"))) == 200
     with store.scan() as scan:
         first = next(scan)
-        store.forget(prefix="example")
+        store.forget(under="example")
         # The scan keeps its snapshot.
         assert first.url == urls[0] and next(scan).url == urls[1]
     assert list(scan) == []

@@ -28,6 +28,7 @@ from warcio.warcwriter import WARCWriter
 import simkeep
 
 RUSSIAN = "Вы можете пользоваться этим сайтом, пока ведёте себя хорошо и платите за это вовремя"
+Response = tuple[int, dict[str, str], bytes]
 PAGE = Path(__file__).parents[1] / "docs" / "recipes.md"
 
 
@@ -100,27 +101,33 @@ def test_asyncio() -> None:
     assert Counter(outcome.verdict for outcome in names["outcomes"].values()) == {"new": 100}
     assert took < 7
 
-    async def fetch(url: str) -> tuple[int, bytes]:
-        match int(url.rpartition("/")[2]):
-            case 1:
-                return 404, b""
-            case 2:
-                return 503, b""
-            case 3:
-                raise ConnectionResetError
-            case 4:
-                return 304, b""
-            case 5:
-                return 200, f"<p>{OTHER}".encode()
-        return await fetched(url)
+    visited: dict[int, Response] = {
+        1: (404, {}, b""),
+        2: (503, {}, b""),
+        4: (304, {}, b""),
+        5: (200, {"content-type": "text/html"}, f"<p>{OTHER}".encode()),
+        6: (301, {"location": "/there"}, b"<p>moved"),
+        7: (301, {}, b""),
+        8: (206, {"content-range": "bytes 0-3/4", "content-type": "application/pdf"}, b"%PDF"),
+        9: (206, {"content-range": "bytes 0-3/9"}, b"%PDF"),
+    }
 
-    fetched: Callable[[str], Awaitable[tuple[int, bytes]]] = names["fetch"]
+    async def fetch(url: str) -> Response:
+        number = int(url.rpartition("/")[2])
+        if number == 3:
+            raise ConnectionResetError
+        return visited.get(number) or await fetched(url)
+
+    fetched: Callable[[str], Awaitable[Response]] = names["fetch"]
     names["fetch"] = fetch
     with simkeep.Store.open("crawl.simkeep") as store:
         outcomes = asyncio.run(names["crawl"](store, names["urls"]))
         assert verdicts_of(store)["https://example.com/5"] == ["new", "changed"]
-    verdicts = [outcomes[url].verdict for url in names["urls"][:7]]
-    assert verdicts == ["same", "gone", "failed", "failed", "same", "changed", "same"]
+        seen = [page.last.seen for url in names["urls"][6:9] if (page := store.latest(url))]
+        assert seen == ["redirect", "failed", "content"]
+    verdicts = [outcomes[url].verdict for url in names["urls"][:11]]
+    assert verdicts[:6] == ["same", "gone", "failed", "failed", "same", "changed"]
+    assert verdicts[6:] == ["changed", "failed", "changed", "failed", "same"]
     assert [outcomes[url].by for url in names["urls"][:5:4]] == ["digest", "not-modified"]
 
 
@@ -182,8 +189,10 @@ def test_crawlee(folder: Path) -> None:
             verdicts = {url.removeprefix(site): of for url, of in verdicts_of(store).items()}
             broken = verdicts.pop("/broken")
             assert broken == ["failed"] and asked.count("/broken") > 1
-            kept = pages.keys() - {"/robots.txt", "/moved", "/broken"}
+            kept = pages.keys() - {"/robots.txt", "/broken"}
             assert verdicts == dict.fromkeys(kept, ["new"])
+            page = store.latest(f"{site}/moved")
+            assert page and page.last.seen == "redirect"
             # The charset comes from the header.
             page = store.latest(f"{site}/there")
             assert page and page.content and page.content.fingerprint == simkeep.fingerprint(RUSSIAN)
@@ -202,7 +211,7 @@ def test_crawlee(folder: Path) -> None:
     assert set(asked) == pages.keys() - {"/prices"} | {"/left"}
     with simkeep.Reader("crawl.simkeep") as reader:
         after = {url.removeprefix(site): of[-1] for url, of in verdicts_of(reader).items() if len(of) > 1}
-    same = dict.fromkeys(["/list", "/there", "/paper.pdf"], "same")
+    same = dict.fromkeys(["/list", "/moved", "/there", "/paper.pdf"], "same")
     assert after == same | {"/": "changed", "/terms": "changed", "/left": "gone", "/broken": "failed"}
     changed = Path("changed.json").read_text()
     assert sorted(re.findall(r'"url": ?"http://[^/]*([^"]*)"', changed)) == ["/", "/news", "/terms"]
@@ -232,6 +241,7 @@ class Archive:
         body: bytes,
         kind: str = "text/html",
         digest: str | None = None,
+        truncated: str | None = None,
         **more: str,
     ) -> None:
         record = self._writer.create_warc_record(
@@ -239,7 +249,7 @@ class Archive:
             "response",
             payload=BytesIO(body),
             http_headers=head(status, {"Content-Type": kind} | more),
-            warc_headers_dict=dated(at),
+            warc_headers_dict=dated(at) | ({"WARC-Truncated": truncated} if truncated else {}),
         )
         if digest is not None:
             # A record whose length is set is written unchanged.
@@ -299,7 +309,8 @@ def dated(at: datetime) -> dict[str, str]:
 @pytest.mark.filterwarnings("ignore:Unclosed file <tempfile:ResourceWarning")
 def test_warc_archives(folder: Path) -> None:
     terms, rules, prices = (f"https://example.com/{name}" for name in ("terms", "rules", "prices"))
-    other, old = "https://example.ru/", "https://example.com/old"
+    other, logo = "https://example.ru/", "https://example.com/logo"
+    old, lost = "https://example.com/old", "https://example.com/lost"
     archive = Archive(folder / "crawl.warc.gz")
     archive.other("dns:example.com", AT, "response", "text/dns", b"192.0.2.1")
     first = f"<title>Terms</title><p>{TEXT}".encode()
@@ -312,7 +323,7 @@ def test_warc_archives(folder: Path) -> None:
     body = f"<p>{RUSSIAN}".encode("cp1251")
     digest = f"sha1:{sha1(body).hexdigest()}"
     archive.response(other, AT, "200 OK", body, "text/html; charset=cp1251", digest)
-    archive.response("https://example.com/logo", AT, "200 OK", b"\x89PNG", "image/png")
+    archive.response(logo, AT, "200 OK", b"\x89PNG", "image/png")
     archive.response(old, AT, "301 Moved Permanently", b"", Location=terms)
     archive.revisit(terms, AT + DAY, (terms, AT))
     archive.revisit(rules, AT + DAY, (terms, AT))
@@ -321,10 +332,15 @@ def test_warc_archives(folder: Path) -> None:
     archive.unmodified(terms, AT + 4 * DAY, "304 Not Modified")
     archive.revisit(terms, AT + 5 * DAY, (terms, AT), status=None)
     archive.response(rules, AT + 5 * DAY, "404 Not FoundRows", b"<p>gone")
+    archive.response(old, AT + 5 * DAY, "301 Moved Permanently", b"", Location="/terms")
+    archive.response(logo, AT + 5 * DAY, "200 OK", b"\x89PNG", "image/png", truncated="time")
+    archive.response(logo, AT + 6 * DAY, "200 OK", b"\x89PNG", "image/png", truncated="length")
+    whole = {"Content-Range": "bytes 0-3/4"}
+    archive.response(logo, AT + 7 * DAY, "206 Partial Content", b"\x89PNG", "image/png", **whole)
     archive.response(prices, AT + 5 * DAY, "503 Service Unavailable", b"<p>sorry")
     # Their originals are missing, or have other content.
-    archive.revisit(old, AT + 6 * DAY, ("https://example.com/lost", AT))
-    archive.revisit(old, AT + 7 * DAY, (prices, AT + DAY))
+    archive.revisit(lost, AT + 6 * DAY, (lost, AT))
+    archive.revisit(lost, AT + 7 * DAY, (prices, AT + DAY))
 
     names = run(recipe("WARC archives"))
     assert names["outcome"].verdict == "unseen"
@@ -334,7 +350,9 @@ def test_warc_archives(folder: Path) -> None:
             rules: ["new", "gone"],
             prices: ["new", "failed"],
             other: ["new"],
-            old: ["unseen", "unseen"],
+            logo: ["new", "failed", "same", "same"],
+            old: ["new", "same"],
+            lost: ["unseen", "unseen"],
         }
         revisit, *_ = [entry for entry in reader.history(rules) if isinstance(entry, simkeep.VisitEntry)]
         fingerprint = simkeep.Fingerprinter().of_text(simkeep.visible_text(first))
@@ -347,11 +365,7 @@ def test_warc_archives(folder: Path) -> None:
     tool = [sys.executable, "-m", "simkeep", "ingest", "crawl.warc.gz", "--store", "tool.simkeep"]
     subprocess.run(tool, check=True, capture_output=True)
     with simkeep.Reader("tool.simkeep") as reader:
-        # The recipe leaves out redirects and pages without text.
-        of_recipe = {url for url, _ in kept}
-        left_out = simkeep.Seen.REDIRECT
-        seen = [one for one in reader.observations() if one[0] in of_recipe]
-        assert [one for one in seen if getattr(one[1], "seen", None) is not left_out] == kept
+        assert list(reader.observations()) == kept
 
     # Once more: all of it is known.
     with simkeep.Store.open("crawl.simkeep") as store:

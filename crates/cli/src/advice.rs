@@ -2,6 +2,8 @@
 
 use simkeep::{Error, LockHolder, NotStore};
 
+use crate::output::words::holder_of_lock;
+
 /// Returns the message of an error, with advice on what to do with this tool.
 pub(crate) fn message(error: &Error) -> String {
     let said = match error {
@@ -20,10 +22,7 @@ pub(crate) fn message(error: &Error) -> String {
 /// Returns the message for a store that another process writes to. That of the library is for
 /// programs.
 fn in_use(location: &str, holder: LockHolder) -> String {
-    let holder = match holder {
-        LockHolder::Process(process) => format!("process {process}"),
-        _ => "another process".to_owned(),
-    };
+    let holder = holder_of_lock(holder);
     format!(
         "{holder} is still writing to {location}; wait until it ends; verbs that only read, such as \
          near and export, work meanwhile"

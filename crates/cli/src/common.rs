@@ -2,10 +2,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
-use simkeep::Reader;
 use simkeep::publish::is_published;
+use simkeep::{Error, LockHolder, Options, Reader, Store};
 use simkeep_formats::escape::escape_untruncated;
 
 use crate::exit::{VerbError, print_message, print_writer_notice};
@@ -89,6 +90,22 @@ pub(crate) fn read(store: &Path) -> Result<Reader, VerbError> {
         print_writer_notice(&words::writer_note(sealed), StoreState::of(&reader));
     }
     Ok(reader)
+}
+
+/// Opens a store for writing. If another process still writes to the store after half a second,
+/// prints a note about this process, and waits for the rest of the time.
+pub(crate) fn write(store: &Path, options: Options) -> simkeep::Result<Store> {
+    const SILENT: Duration = Duration::from_millis(500);
+    let wait = options.lock_wait;
+    match Store::open(store, options.clone().lock_wait(wait.min(SILENT))) {
+        Err(Error::Locked { location, holder })
+            if wait > SILENT && holder != LockHolder::ThisProcess =>
+        {
+            print_message(&words::waiting_note(holder, &location, wait));
+            Store::open(store, options.lock_wait(wait.saturating_sub(SILENT)))
+        }
+        opened => opened,
+    }
 }
 
 /// Prints a note if a generation newer than the current one is incomplete.

@@ -24,36 +24,18 @@ pub(super) enum ContentKind {
 #[derive(Debug, Default)]
 pub(super) struct Charset(Option<ContentType>);
 
+/// Types that say nothing.
+const UNKNOWN: [&str; 3] = ["unk/unknown", "unknown/unknown", "application/unknown"];
+
 /// Parses a `Content-Type`: the kind of the document and its encoding. Several headers are joined
 /// by commas; an invalid type is ignored (WHATWG *Fetch*, 3.5).
 pub(super) fn kind(content_type: &str) -> (ContentKind, Charset) {
     let content_type = ContentType::from_header(content_type);
-    let kind = match content_type.as_ref().map(ContentType::essence) {
-        None | Some("unk/unknown" | "unknown/unknown" | "application/unknown") => {
-            ContentKind::Unsaid
-        }
-        Some("text/html" | "application/xhtml+xml" | "application/vnd.wap.xhtml+xml") => {
-            ContentKind::Html
-        }
-        Some(
-            "application/json"
-            | "application/ld+json"
-            | "application/xml"
-            | "application/javascript"
-            | "application/x-javascript"
-            | "application/ecmascript"
-            | "application/x-ndjson"
-            | "application/yaml"
-            | "application/x-yaml"
-            | "application/toml",
-        ) => ContentKind::Text,
-        Some(essence) if essence.starts_with("text/") => ContentKind::Text,
-        Some(essence)
-            if essence.starts_with("application/")
-                && (essence.ends_with("+xml") || essence.ends_with("+json")) =>
-        {
-            ContentKind::Text
-        }
+    let kind = match &content_type {
+        None => ContentKind::Unsaid,
+        Some(said) if UNKNOWN.contains(&said.essence()) => ContentKind::Unsaid,
+        Some(said) if said.is_html() => ContentKind::Html,
+        Some(said) if said.is_text() => ContentKind::Text,
         Some(_) => ContentKind::Binary,
     };
     (kind, Charset(content_type))

@@ -3,10 +3,10 @@
 //! One thread gathers observations in memory; another sorts them in SURT order and writes them as
 //! *runs* to a scratch file ([`gather`]). Then the store's writers wait, everything unsealed is
 //! sealed, and the runs are merged into new segments. One thread joins the visits of each page and
-//! looks the page up in the segments ([`batch`]); another writes the new segments ([`write`]). No
-//! list names the new segments until one transaction of the catalog names them all, and registers
-//! the epochs of the load ([`epochs`]). So after a crash at any moment, the store is unchanged, or
-//! has everything.
+//! looks the page up in the segments ([`batch`]); another writes the new segments
+//! ([`write`](mod@write)). No list names the new segments until one transaction of the catalog names
+//! them all, and registers the epochs of the load ([`epochs`]). So after a crash at any moment, the
+//! store is unchanged, or has everything.
 //!
 //! A very large number of runs is first merged into fewer and longer runs. Memory stays within the
 //! options. There are at most two scratch files of runs at a time, and in addition the new segment

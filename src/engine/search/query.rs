@@ -55,10 +55,10 @@ pub struct NearMatch {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Versions {
-    /// The versions in force now.
+    /// The current versions.
     #[default]
     InForce,
-    /// The versions that were in force at a time, as in
+    /// The versions that were current at a time, as in
     /// [`Snapshot::as_of`](crate::Snapshot::as_of).
     At(Time),
     /// The versions that a visit saw between two times, both included.
@@ -123,7 +123,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// Creates a search among the versions in force, in the
+    /// Creates a search among the current versions, in the
     /// [epoch of near-duplicates](crate::Snapshot::near_epoch), for at most 16 pages.
     ///
     /// ```

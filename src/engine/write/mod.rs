@@ -216,7 +216,7 @@ impl Store {
     /// [weight](PropertyUpdate::weight) or a [class](PropertyUpdate::class).
     ///
     /// A property is not a change of the page. [`Page::weight`](crate::Page::weight) and
-    /// [`Page::class`](crate::Page::class) are the properties in force. This call is as
+    /// [`Page::class`](crate::Page::class) are the current properties. This call is as
     /// durable and as fast as [`observe`](Store::observe); [`write_batch`](Store::write_batch)
     /// takes many properties at a time, and [`load`](Store::load) sets properties of all pages.
     ///

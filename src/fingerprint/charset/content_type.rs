@@ -137,6 +137,53 @@ impl ContentType {
         self.label().map(Encoding::name)
     }
 
+    /// Whether documents of this type are HTML: their fingerprint is made of their
+    /// [visible text](super::super::extract).
+    ///
+    /// ```
+    /// use simkeep::fingerprint::ContentType;
+    /// let is_html = |header| ContentType::from_header(header).unwrap().is_html();
+    /// assert!(is_html("text/html; charset=utf-8") && is_html("application/xhtml+xml"));
+    /// assert!(!is_html("text/plain"));
+    /// ```
+    pub fn is_html(&self) -> bool {
+        matches!(
+            self.essence(),
+            "text/html" | "application/xhtml+xml" | "application/vnd.wap.xhtml+xml"
+        )
+    }
+
+    /// Whether documents of this type are text: HTML, plain text, XML, JSON, scripts and style
+    /// sheets. Other documents, such as PDF and images, are content without a fingerprint.
+    ///
+    /// The readers of web archives use this rule, too. They also look at the first bytes, because
+    /// some servers declare binary files as text.
+    ///
+    /// ```
+    /// use simkeep::fingerprint::ContentType;
+    /// let is_text = |header| ContentType::from_header(header).unwrap().is_text();
+    /// assert!(is_text("text/html") && is_text("text/css") && is_text("application/rss+xml"));
+    /// assert!(!is_text("application/pdf") && !is_text("image/png"));
+    /// ```
+    pub fn is_text(&self) -> bool {
+        match self.essence() {
+            "application/json"
+            | "application/ld+json"
+            | "application/xml"
+            | "application/javascript"
+            | "application/x-javascript"
+            | "application/ecmascript"
+            | "application/x-ndjson"
+            | "application/yaml"
+            | "application/x-yaml"
+            | "application/toml" => true,
+            essence if essence.starts_with("application/") => {
+                self.is_html() || essence.ends_with("+xml") || essence.ends_with("+json")
+            }
+            essence => essence.starts_with("text/"),
+        }
+    }
+
     pub(super) fn label(&self) -> Option<&'static Encoding> {
         Encoding::for_label(self.charset()?.as_bytes())
     }

@@ -1,10 +1,10 @@
 //! Simulates policies on pages with known changes.
 //!
 //! A simulated crawler visits pages in the order of a [`Decider`], within a [`Budget`], and
-//! [`crawl`] measures the freshness of the pages. All deciders get the same pages, the same visits
-//! a day and the same steps. [`PoissonPage`]s follow the model, with rates drawn from [`Rates`];
-//! the pages of a store are [replayed](crate::Snapshot::replay). Any other [`SimulatedPage`] can be
-//! crawled as well.
+//! [`crawl`](fn@crawl) measures the freshness of the pages. All deciders get the same pages, the
+//! same visits a day and the same steps. [`PoissonPage`]s follow the model, with rates drawn from
+//! [`Rates`]; the pages of a store are [replayed](crate::Snapshot::replay). Any other
+//! [`SimulatedPage`] can be crawled as well.
 //!
 //! The upper bounds for a crawl are computed from the true rates:
 //! [`fixed_intervals`](super::fixed_intervals), [`random_times`](super::random_times) and

@@ -100,6 +100,7 @@ proptest! {
                 LeaseStep::Wait { hours } => now += hours * HOUR,
                 LeaseStep::Seal => store.seal().unwrap(),
             }
+            prop_assert_eq!(store.leased(), out.len());
         }
     }
 }

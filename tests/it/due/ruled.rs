@@ -111,7 +111,7 @@ fn some_rules(choose: &mut impl FnMut(u64) -> u64, by_order: bool) -> Vec<NamedR
             rule = rule.weight([0.25, 0.5, 2.0, 1024.0][choose(4) as usize]);
         }
         if choose(3) == 0 {
-            rule = rule.per_host(1 + choose(3) as usize);
+            rule = rule.per_host(choose(4) as usize);
         }
         let policy =
             (choose(3) == 0).then(|| POLICIES[choose(if by_order { 7 } else { 4 }) as usize]);

@@ -30,8 +30,8 @@ fn page<'a>(url: *const c_char, url_len: usize) -> Result<Scope<'a>> {
 }
 
 /// Returns the scope of all pages under a prefix.
-fn under<'a>(prefix: *const c_char, prefix_len: usize) -> Result<Scope<'a>> {
-    let text = abi::text(prefix, prefix_len, "prefix")?;
+fn pages_under<'a>(under: *const c_char, under_len: usize) -> Result<Scope<'a>> {
+    let text = abi::text(under, under_len, "under")?;
     Ok(Scope::Prefix(Prefix::parse(text).map_err(simkeep::Error::from)?))
 }
 
@@ -56,13 +56,13 @@ pub extern "C" fn simkeep_forget(
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_forget_under(
     store: *mut StoreHandle,
-    prefix: *const c_char,
-    prefix_len: usize,
+    under: *const c_char,
+    under_len: usize,
     pages: *mut u64,
     error: *mut *mut Failure,
 ) -> i32 {
     forget("simkeep_forget_under", store, pages, error, |store| {
-        Ok(store.forget(under(prefix, prefix_len)?)?)
+        Ok(store.forget(pages_under(under, under_len)?)?)
     })
 }
 
@@ -90,13 +90,13 @@ pub extern "C" fn simkeep_purge(
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_purge_under(
     store: *mut StoreHandle,
-    prefix: *const c_char,
-    prefix_len: usize,
+    under: *const c_char,
+    under_len: usize,
     progress: *const ProgressHandle,
     pages: *mut u64,
     error: *mut *mut Failure,
 ) -> i32 {
     forget("simkeep_purge_under", store, pages, error, |store| {
-        Ok(store.purge(under(prefix, prefix_len)?, &progress::of(progress)?)?)
+        Ok(store.purge(pages_under(under, under_len)?, &progress::of(progress)?)?)
     })
 }

@@ -94,6 +94,9 @@ pub struct Options {
     /// later visit is rejected with `SIMKEEP_TIME`, unless the store already has a visit that is so
     /// late. -1 for visits at any time. Default: -1.
     pub clock_tolerance_ms: i64,
+    /// The maximum time to wait while another process has the store open, in milliseconds. Default:
+    /// 5 s.
+    pub lock_wait_ms: u64,
 }
 
 plain!(Options, up to size);
@@ -125,6 +128,7 @@ impl Default for Options {
             epoch_minor: -1,
             epoch_moderate: -1,
             clock_tolerance_ms: -1,
+            lock_wait_ms: ms(of.lock_wait),
             ..abi::zeroed()
         }
     }
@@ -182,6 +186,7 @@ impl Options {
         of.leases_max = to_usize(self.leases_max);
         of.background_memory_bytes = to_usize(self.background_memory_bytes);
         of.reader_grace = Duration::from_millis(self.reader_grace_ms);
+        of.lock_wait = Duration::from_millis(self.lock_wait_ms);
         of.background = flag(self.background, "options.background")?;
         of.file_mode = self.file_mode;
         of.fingerprint_bytes = self.fingerprint_bytes;

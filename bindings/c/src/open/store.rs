@@ -83,7 +83,7 @@ fn opened(
 
 /// Opens the store in a directory for writing. `options` may be NULL, for the defaults. Returns
 /// NULL and an error on failure: `SIMKEEP_LOCKED` if another process still has the store open after
-/// 5 seconds. Free the result with `simkeep_store_free`. Any thread. Costs the time to read the
+/// `lock_wait_ms`. Free the result with `simkeep_store_free`. Any thread. Costs the time to read the
 /// journal, at most a second, for any size of the store.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_open(

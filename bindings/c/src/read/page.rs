@@ -44,7 +44,7 @@ structure! {
         epoch: u32 = of.content.map_or(0, |content| content.epoch.number()),
         /// The HTTP status of the latest visit.
         status: u32 = of.last.status.unwrap_or(0).into(),
-        /// The digest of the content in force.
+        /// The digest of the current content.
         digest: [u8; 16] = digest(of).map_or([0; 16], |digest| digest.0),
         /// The time when the current content was last seen.
         content_seen_ms: i64 = of.content_seen.map_or(0, Time::as_ms),

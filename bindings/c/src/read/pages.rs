@@ -34,13 +34,13 @@ struct PageScan {
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_scan(
     snapshot: *const SnapshotHandle,
-    prefix: *const c_char,
-    prefix_len: usize,
+    under: *const c_char,
+    under_len: usize,
     error: *mut *mut Failure,
 ) -> Option<Box<Pages>> {
     make("simkeep_snapshot_scan", error, || {
         let (snapshot, process) = snapshot::open(snapshot)?;
-        let under = argument::prefix(prefix, prefix_len, "prefix")?;
+        let under = argument::prefix(under, under_len, "under")?;
         let scan = PageScan { scan: snapshot.scan(under.as_ref()), current: None };
         Ok(Pages { scan: ForkSafeMutex::new(scan)?, process })
     })

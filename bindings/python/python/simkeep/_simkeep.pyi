@@ -410,9 +410,9 @@ def generations(path: str | PathLike[str]) -> tuple[GenerationInfo, ...]:
     """The published generations in a directory, in order. Costs a small read for each."""
 
 def generations_with(
-    path: str | PathLike[str], url: str | None = None, *, prefix: str | None = None
+    path: str | PathLike[str], url: str | None = None, *, under: str | None = None
 ) -> tuple[int, ...]:
-    """The generations in a directory that still contain bytes of a page, or of pages under a `prefix`.
+    """The generations in a directory that still contain bytes of a page, or of pages `under` a prefix.
 
     Returns the numbers of the generations. Call this function, for example, after a purge of the
     store. Costs a search in each segment of each generation.
@@ -1240,7 +1240,7 @@ class Census:
 
     @property
     def in_force(self) -> int:
-        """Pages with content in force."""
+        """Pages with current content."""
 
     @property
     def gone(self) -> int:
@@ -2089,7 +2089,7 @@ class Difference:
     @property
     def verdict(self) -> Verdict:
         """The change: `Verdict.New`, `Verdict.Changed`, `Verdict.Reverted`, or `Verdict.Gone`. A page is gone
-        if it no longer has a version in force, or is not in the later store.
+        if it no longer has a current version, or is not in the later store.
         """
 
     @property
@@ -2108,17 +2108,16 @@ class Difference:
 
     @property
     def priority(self) -> float:
-        """The value of processing the version in force further: the priority of an observation of this
-        version.
+        """The value of processing the current version further: the priority of an observation of this version.
         """
 
     @property
     def before(self) -> Content | None:
-        """The earlier version in force, with its fingerprint in the newest epoch."""
+        """The earlier version, with its fingerprint in the newest epoch."""
 
     @property
     def after(self) -> Content | None:
-        """The later version in force."""
+        """The later version."""
 
     @property
     def seen(self) -> datetime | None:
@@ -3386,8 +3385,8 @@ class Mirror:
 
     @property
     def near(self) -> int:
-        """The number of common paths with near pages. The pages of a path are near if the version in force on
-        one site is near a version on the other site, in force or earlier.
+        """The number of common paths with near pages. The pages of a path are near if the current version on
+        one site is near a version on the other site, current or earlier.
         """
 
     @property
@@ -3425,7 +3424,7 @@ class MirrorExample:
 
     @property
     def distance(self) -> int:
-        """The number of differing bits between the version in force on one site and the nearest version on the
+        """The number of differing bits between the current version on one site and the nearest version on the
         other site.
         """
 
@@ -3445,8 +3444,8 @@ class MirrorSite:
 
     @property
     def outdated(self) -> int:
-        """The number of near paths on which the site is outdated: its version in force is an earlier version
-        of the other site.
+        """The number of near paths on which the site is outdated: its current version is an earlier version of
+        the other site.
         """
 
 @final
@@ -3533,7 +3532,7 @@ class NearDuplicate:
 
     @property
     def first(self) -> datetime:
-        """The time when the page was first seen with its content in force."""
+        """The time when the page was first seen with its current content."""
 
 @final
 class NearMatch:
@@ -3804,7 +3803,7 @@ class Outcome:
     @property
     def priority(self) -> float:
         """The value of processing the content further, relative to other visits. It is between 0 and the
-        page's weight in force after the visit:
+        page's weight after the visit:
 
         | verdict | priority |
         |---|---|
@@ -3812,7 +3811,7 @@ class Outcome:
         | `Changed` or `Reverted` | the weight times the distance / 32, but not more than the weight |
         | either, by an unknown distance | the weight |
         | `Same`, `Unseen`, `Gone`, `Failed`, `Known` | 0 |
-        | `OutOfOrder` | 0, because a later version is in force |
+        | `OutOfOrder` | 0, because a later version is current |
 
         So the priority is 0 for a page that was gone and came back unchanged. Two unrelated texts are 32
         bits apart on average. The idea that priority grows with the distance comes from S. Seshasai,
@@ -3827,15 +3826,15 @@ class Outcome:
 
     @property
     def copies(self) -> tuple[ExactCopy, ...]:
-        """Other pages whose version in force has the digest of this content (and its fingerprint, in the same
+        """Other pages whose current version has the digest of this content (and its fingerprint, in the same
         epoch), in the order in which they were first seen with this digest. The first page is the original,
         unless this page had the content earlier. Empty for content without a fingerprint.
         """
 
     @property
     def near(self) -> tuple[NearDuplicate, ...]:
-        """Near-duplicates: other pages whose version in force is near, without the copies. The fingerprints
-        are compared in the newest epoch that finds near-duplicates and has two fingerprints to compare. The
+        """Near-duplicates: other pages whose current version is near, without the copies. The fingerprints are
+        compared in the newest epoch that finds near-duplicates and has two fingerprints to compare. The
         nearest page comes first; equally near pages are in SURT order.
         """
 
@@ -3943,7 +3942,7 @@ class Overview:
 
     @property
     def in_force(self) -> int:
-        """Pages with content in force."""
+        """Pages with current content."""
 
     @property
     def gone(self) -> int:
@@ -4058,19 +4057,19 @@ class Page:
 
     @property
     def content(self) -> Content | None:
-        """The content in force, with its fingerprint of the newest epoch that detects changes. `None` if the
+        """The current content, with its fingerprint of the newest epoch that detects changes. `None` if the
         page is gone or its content was never seen.
         """
 
     @property
     def contents(self) -> tuple[Content, ...]:
-        """The content in force with each of its fingerprints: one item for each epoch in which the content has
+        """The current content with each of its fingerprints: one item for each epoch in which the content has
         a fingerprint, or is known to have none; the newest epoch first.
         """
 
     @property
     def content_seen(self) -> datetime | None:
-        """The time when the content in force was last seen."""
+        """The time when the current content was last seen."""
 
     @property
     def modified(self) -> datetime | None:
@@ -5140,7 +5139,7 @@ class SegmentView:
 
     @property
     def in_force_delta(self) -> int:
-        """The change that the segment makes to the number of the store's pages with content in force."""
+        """The change that the segment makes to the number of the store's pages with current content."""
 
     @property
     def gone_delta(self) -> int:
@@ -5272,11 +5271,11 @@ class StalePage:
 
     @property
     def time(self) -> datetime:
-        """The time when the version in force was last seen. A restatement needs this time."""
+        """The time when the current version was last seen. A restatement needs this time."""
 
     @property
     def content(self) -> Content:
-        """The version in force, with its fingerprint in the newest epoch that has one."""
+        """The current version, with its fingerprint in the newest epoch that has one."""
 
 @final
 class Stats:
@@ -5476,8 +5475,8 @@ class Store(View):
         """Makes all acknowledged operations durable. Needed only with `durability="flush"`."""
 
     @overload
-    def forget(self, url: str, *, prefix: None = None) -> Forgotten:
-        """Forgets all observations so far of a page, or of all pages under a `prefix`. A prefix with a
+    def forget(self, url: str, *, under: None = None) -> Forgotten:
+        """Forgets all observations so far of a page, or of all pages `under` a prefix. A prefix with a
         host or a path also covers pages that match it except for the user in their URL.
 
         The forgotten data is hidden from every result at once. Its bytes leave the files when
@@ -5485,7 +5484,7 @@ class Store(View):
         """
 
     @overload
-    def forget(self, url: None = None, *, prefix: str) -> Forgotten: ...
+    def forget(self, url: None = None, *, under: str) -> Forgotten: ...
     def gone(self, url: str, at: Time, **known: Unpack[_types.WithoutContent]) -> Outcome:
         """Reports a visit that found the page gone.
 
@@ -5644,6 +5643,7 @@ class Store(View):
         - `background_memory_bytes`: the memory for sealing and merging together (256 MiB).
         - `reader_grace`: how long replaced files are kept for readers in other processes (10
           seconds).
+        - `lock_wait`: how long to wait while another process has the store open (5 seconds).
         """
 
     def publish(
@@ -5663,7 +5663,7 @@ class Store(View):
         """
 
     @overload
-    def purge(self, url: str, *, prefix: None = None, progress: Progress | None = None) -> Forgotten:
+    def purge(self, url: str, *, under: None = None, progress: Progress | None = None) -> Forgotten:
         """Forgets, and rewrites every file with bytes of forgotten pages.
 
         Costs a rewrite of each segment with such pages. Ctrl-C ends the call. The pages may then be
@@ -5671,7 +5671,7 @@ class Store(View):
         """
 
     @overload
-    def purge(self, url: None = None, *, prefix: str, progress: Progress | None = None) -> Forgotten: ...
+    def purge(self, url: None = None, *, under: str, progress: Progress | None = None) -> Forgotten: ...
     def redirect(self, url: str, at: Time, to: str, **known: Unpack[_types.WithoutContent]) -> Outcome:
         """Reports a visit that found a redirect to a target, which may be relative to the page.
 
@@ -5943,7 +5943,7 @@ class VerdictCounts:
 
     @property
     def same(self) -> int:
-        """Visits that saw the version in force."""
+        """Visits that saw the current version."""
 
     @property
     def changed(self) -> int:

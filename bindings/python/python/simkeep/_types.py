@@ -63,6 +63,7 @@ class Options(TypedDict, total=False):
     near_fingerprints: int
     background_memory_bytes: int
     reader_grace: Seconds
+    lock_wait: Seconds
 
 
 class Query(TypedDict, total=False):
@@ -79,7 +80,7 @@ class Query(TypedDict, total=False):
     classes: Iterable[int | None] | None
     """Only pages of these classes; a `None` in the list includes pages without a class."""
     at: Time | None
-    """Searches the versions that were in force at this time, instead of the current versions."""
+    """Searches the versions that pages had at this time, instead of the current versions."""
     seen: tuple[Time, Time] | None
     """Searches the versions that a visit saw between two times, both included."""
     ever: bool
@@ -109,7 +110,7 @@ class FingerprintPairs(TypedDict, total=False):
     classes: Iterable[int | None] | None
     """Only pages of these classes; a `None` in the list includes pages without a class."""
     at: Time | None
-    """Searches the versions that were in force at this time."""
+    """Searches the versions that pages had at this time."""
     seen: tuple[Time, Time] | None
     """Searches the versions that a visit saw between two times, both included."""
     ever: bool
@@ -215,7 +216,9 @@ class Rule(TypedDict, total=False):
     weight: float
     """A factor for the weight of each page (1)."""
     per_host: int | None
-    """The maximum number of pages of one host to visit at once, among the pages of this rule."""
+    """The maximum number of pages of one host to visit at once, among the pages of this rule. With 0, the pages
+    of this rule are left out.
+    """
     policy: str | Policy | None
     """The policy that orders the pages."""
 

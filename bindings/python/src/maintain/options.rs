@@ -41,7 +41,8 @@ macro_rules! options_prose {
 - `near_fingerprints`: the most fingerprints compared in a dense region (4,096).
 - `background_memory_bytes`: the memory for sealing and merging together (256 MiB).
 - `reader_grace`: how long replaced files are kept for readers in other processes (10
-  seconds)."
+  seconds).
+- `lock_wait`: how long to wait while another process has the store open (5 seconds)."
     };
 }
 
@@ -98,6 +99,7 @@ fn set(options: &mut Options, key: &str, value: &Bound<'_, PyAny>) -> PyResult<(
                 arg::size(Arg::new("background_memory_bytes"), value)?;
         }
         "reader_grace" => options.reader_grace = arg::duration(Arg::new("reader_grace"), value)?,
+        "lock_wait" => options.lock_wait = arg::duration(Arg::new("lock_wait"), value)?,
         other => return Err(unknown(other)),
     }
     Ok(())

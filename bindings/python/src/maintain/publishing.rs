@@ -180,19 +180,19 @@ pub(crate) fn check_generation<'py>(
     })
 }
 
-/// The generations in a directory that still contain bytes of a page, or of pages under a `prefix`.
+/// The generations in a directory that still contain bytes of a page, or of pages `under` a prefix.
 ///
 /// Returns the numbers of the generations. Call this function, for example, after a purge of the
 /// store. Costs a search in each segment of each generation.
 #[pyfunction]
-#[pyo3(signature = (path, url: "str | None" = None, *, prefix: "str | None" = None))]
+#[pyo3(signature = (path, url: "str | None" = None, *, under: "str | None" = None))]
 pub(crate) fn generations_with<'py>(
     py: Python<'py>,
     path: PathBuf,
     url: Option<&Bound<'py, PyAny>>,
-    prefix: Option<&Bound<'py, PyAny>>,
+    under: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Tuple<u64>> {
-    let scope = ForgetScope::new("generations_with", url, prefix)?;
+    let scope = ForgetScope::new("generations_with", url, under)?;
     let all = py.detach(|| simkeep::publish::generations_with(path, &scope.of())).or_raise(py)?;
     Tuple::new(py, all)
 }

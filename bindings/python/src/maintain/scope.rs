@@ -16,14 +16,14 @@ impl ForgetScope {
     pub(crate) fn new(
         call: &str,
         url: Option<&Bound<'_, PyAny>>,
-        prefix: Option<&Bound<'_, PyAny>>,
+        under: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<ForgetScope> {
         let url = optional(url, |url| arg::url(Arg::new("url"), url).map(str::to_owned))?;
-        let prefix = optional(prefix, |prefix| arg::prefix(Arg::new("prefix"), prefix))?;
-        match (url, prefix) {
+        let under = optional(under, |under| arg::prefix(Arg::new("under"), under))?;
+        match (url, under) {
             (Some(url), None) => Ok(ForgetScope::Url(url)),
-            (None, Some(prefix)) => Ok(ForgetScope::Prefix(prefix)),
-            _ => Err(query::one_of(call, "url and prefix")),
+            (None, Some(under)) => Ok(ForgetScope::Prefix(under)),
+            _ => Err(query::one_of(call, "url and under")),
         }
     }
 

@@ -15,19 +15,19 @@ use crate::maintain::stats::{Compacted, Forgotten, Merged, Stats};
 
 #[pymethods]
 impl Store {
-    /// Forgets all observations so far of a page, or of all pages under a `prefix`. A prefix with a
+    /// Forgets all observations so far of a page, or of all pages `under` a prefix. A prefix with a
     /// host or a path also covers pages that match it except for the user in their URL.
     ///
     /// The forgotten data is hidden from every result at once. Its bytes leave the files when
     /// merges rewrite them.
-    #[pyo3(signature = (url: "str | None" = None, *, prefix: "str | None" = None))]
+    #[pyo3(signature = (url: "str | None" = None, *, under: "str | None" = None))]
     fn forget<'py>(
         &self,
         py: Python<'py>,
         url: Option<&Bound<'py, PyAny>>,
-        prefix: Option<&Bound<'py, PyAny>>,
+        under: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Forgotten> {
-        let scope = ForgetScope::new("forget", url, prefix)?;
+        let scope = ForgetScope::new("forget", url, under)?;
         Forgotten::from_rust(py, self.call(py, |store| store.forget(scope.of()))?)
     }
 
@@ -35,15 +35,15 @@ impl Store {
     ///
     /// Costs a rewrite of each segment with such pages. Ctrl-C ends the call. The pages may then be
     /// forgotten, with some of their bytes left in files; purge again.
-    #[pyo3(signature = (url: "str | None" = None, *, prefix: "str | None" = None, progress=None))]
+    #[pyo3(signature = (url: "str | None" = None, *, under: "str | None" = None, progress=None))]
     fn purge<'py>(
         &self,
         py: Python<'py>,
         url: Option<&Bound<'py, PyAny>>,
-        prefix: Option<&Bound<'py, PyAny>>,
+        under: Option<&Bound<'py, PyAny>>,
         progress: Option<&Bound<'py, Progress>>,
     ) -> PyResult<Forgotten> {
-        let (store, scope) = (self.open.store(py)?, ForgetScope::new("purge", url, prefix)?);
+        let (store, scope) = (self.open.store(py)?, ForgetScope::new("purge", url, under)?);
         let progress = progress::or_default(progress);
         Forgotten::from_rust(py, long(py, &progress, || store.purge(scope.of(), &progress))?)
     }

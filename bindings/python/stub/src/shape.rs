@@ -17,9 +17,9 @@ const BASES: &[(&str, &str)] = &[
 
 /// Methods that require exactly one of two arguments: they have one overload for each argument.
 const ONE_OF: &[(&str, &str, [&str; 2])] = &[
-    ("Store", "forget", ["url", "prefix"]),
+    ("Store", "forget", ["url", "under"]),
     ("Store", "set_property", ["weight", "class_"]),
-    ("Store", "purge", ["url", "prefix"]),
+    ("Store", "purge", ["url", "under"]),
 ];
 
 /// Methods that `object` declares the same way.

@@ -11,6 +11,7 @@ use simkeep::{
     Snapshot, Store, Time, Visit,
 };
 
+use crate::common::write;
 use crate::exit::VerbError;
 use crate::input::clock::ClockCheck;
 use crate::input::feed::{EntryPayload, InputEntry, InputItem};
@@ -449,7 +450,7 @@ pub(crate) fn existing(
     place: &std::path::Path,
     options: Options,
 ) -> Result<Option<Store>, VerbError> {
-    match Store::open(place, options) {
+    match write(place, options) {
         Ok(store) => Ok(Some(store)),
         Err(Error::NotAStore { found: NotStore::Nothing, .. } | Error::Unfinished { .. }) => {
             Ok(None)

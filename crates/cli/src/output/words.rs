@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use simkeep::fingerprint::{Document, Meaning};
 use simkeep::publish::IncompleteGeneration;
-use simkeep::{SameBy, Verdict};
+use simkeep::{LockHolder, SameBy, Verdict};
 
 use crate::output::json::JsonRatio;
 use simkeep_formats::escape;
@@ -24,8 +24,8 @@ pub(crate) fn skipped_pages_note(pages: u64, epoch: &str) -> String {
 /// A sentence that some pages were left out. `pages_have` is its subject and verb.
 pub(crate) fn skipped_pages_clause(pages_have: &str, epoch: &str) -> String {
     format!(
-        "{pages_have} no fingerprint in the epoch {} and cannot be compared (too short, not text, \
-         or stale: see simkeep epoch stale)",
+        "{pages_have} no fingerprint in the epoch {} and cannot be compared (a redirect, not text, \
+         too short, or stale: see simkeep epoch stale)",
         escape::escape_untruncated(epoch)
     )
 }
@@ -197,6 +197,21 @@ pub(crate) fn writer_note(sealed: Option<(SystemTime, u64)>) -> String {
     )
 }
 
+/// The note that a verb waits for the process that writes to the store.
+pub(crate) fn waiting_note(holder: LockHolder, location: &str, wait: Duration) -> String {
+    let holder = holder_of_lock(holder);
+    let wait = seconds(wait.as_secs());
+    format!("{holder} is writing to {location}; waiting up to {wait} until it ends")
+}
+
+/// The name of the process that holds a lock.
+pub(crate) fn holder_of_lock(holder: LockHolder) -> String {
+    match holder {
+        LockHolder::Process(process) => format!("process {process}"),
+        _ => "another process".to_owned(),
+    }
+}
+
 /// The note that a newer generation than generation `number` is incomplete.
 pub(crate) fn incomplete(newer: &IncompleteGeneration, number: u64) -> String {
     format!(
@@ -262,6 +277,16 @@ mod tests {
         assert!(writer_note(None).contains("all that it stored until now"));
         let sealed = writer_note(Some((SystemTime::now() - Duration::from_secs(200), 1200)));
         assert!(sealed.ends_with("what it had sealed 3 minutes ago, and lacks 1,200 operations"));
+    }
+
+    #[test]
+    fn waiting_note_names_the_holder_and_the_wait() {
+        let note = |holder| waiting_note(holder, "crawl", Duration::from_secs(5));
+        assert_eq!(
+            note(LockHolder::Process(17)),
+            "process 17 is writing to crawl; waiting up to 5 seconds until it ends"
+        );
+        assert!(note(LockHolder::Unknown).starts_with("another process is writing to crawl;"));
     }
 
     #[test]

@@ -64,7 +64,20 @@ fn each_dropped_page_is_listed_with_its_reason() {
     assert_eq!(at[1..at.len() - 1].iter().map(summary_of).collect::<Vec<_>>().len(), 2);
     let none = place.run(&["dedup", "--under", "example.org/z"]);
     assert_eq!(none.code, 1);
-    assert!(none.err.contains("no page is dropped"), "{}", none.err);
+    assert!(none.err.contains("no page is dropped; a larger -k"), "{}", none.err);
+    let none = place.run(&["dedup", "--under", "nowhere.example"]);
+    assert_eq!(none.code, 1);
+    assert!(none.err.contains("because there is no page to compare"), "{}", none.err);
+}
+
+#[test]
+fn advice_without_any_fingerprint_is_not_a_larger_distance() {
+    let place = TestFolder::with(r#"{"url":"https://example.com/","t":1,"text":"Too short."}"#);
+    let none = place.run(&["dedup"]);
+    assert_eq!(none.code, 1);
+    let why =
+        "no page is dropped, because no page has a fingerprint in the epoch html/3 words2-sqrt/2;";
+    assert!(none.err.contains(why) && !none.err.contains("larger -k"), "{}", none.err);
 }
 
 #[test]

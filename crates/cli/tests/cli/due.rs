@@ -334,7 +334,7 @@ fn rules_apply_to_prefixes_and_errors_name_the_line() {
         (r#"{"weight":NaN}"#, "column"),
         (r#"{"weight":-1}"#, "weight must be"),
         (r#"{"weight":0}"#, "weight must be"),
-        (r#"{"per_host":0}"#, "per_host must be"),
+        (r#"{"per_host":-1}"#, "\"per_host\" must be"),
         (r#"{"min":"2d","max":"1d"}"#, "min must be at most max"),
     ] {
         let rules = place.write("wrong.jsonl", format!("{lines}{line}\n"));

@@ -1,5 +1,7 @@
 //! The exit code of each verb, as in the table at the end of `simkeep --help`.
 
+use std::io::{BufRead as _, BufReader};
+
 use super::*;
 
 /// A store that has no page and one that has some; files to read, whole and broken; no store at all.
@@ -226,4 +228,20 @@ fn store_locked_by_a_writer_exits_with_5() {
     for args in [&["ingest", "-"][..], &["forget", "http://a/"], &["epoch", "begin"]] {
         assert_eq!(place.run(args).code, 5, "{args:?}");
     }
+}
+
+#[test]
+fn verb_that_waits_for_a_writer_names_it_once() {
+    let place = TestFolder::with(CRAWL);
+    let writer = place.open();
+    let mut waiting = place.command(&["forget", "https://example.com/terms"]).spawn().unwrap();
+    let mut err = BufReader::new(waiting.stderr.take().unwrap()).lines();
+    let note = err.next().unwrap().unwrap();
+    // Some file systems report other inode numbers than the list of locks.
+    let process = format!("process {}", std::process::id());
+    assert!(note.contains(&process) || note.contains("another process"), "{note}");
+    assert!(note.contains(" is writing to ") && note.contains("up to 5 seconds"), "{note}");
+    drop(writer);
+    assert!(waiting.wait().unwrap().success());
+    assert_eq!(err.count(), 0);
 }

@@ -158,7 +158,7 @@ fn explained_search_counts_pages_left_out() {
     };
     let took_no_part = |pages: &str| {
         format!(
-            "{pages} no fingerprint in this epoch (too short, not text, or stale) and cannot be found"
+            "{pages} no fingerprint in this epoch (a redirect, not text, too short, or stale) and cannot be found"
         )
     };
     assert_eq!(without(&[]), (5, took_no_part("5 pages have")));

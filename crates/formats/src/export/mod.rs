@@ -53,7 +53,7 @@ pub struct ExportScope {
     pub since: Option<i64>,
     /// The latest time of the exported entries, in milliseconds since 1970.
     pub until: Option<i64>,
-    /// Whether the export has only content in force.
+    /// Whether the export has only current content.
     pub in_force: bool,
 }
 

@@ -80,7 +80,7 @@ _HELD_BYTES = 64 << 20
 
 
 def ranked(name: str, view: View, rule: str = "first-seen", *, epoch: int | None = None) -> Iterator[pa.RecordBatch]:
-    """The pages of one store with a fingerprint in force, and their ranks: batches of `RANKED`.
+    """The pages of one store with a current fingerprint, and their ranks: batches of `RANKED`.
 
     A page with a smaller `rank`, compared byte by byte, ranks before other pages, also across stores. Costs a scan of
     all pages.

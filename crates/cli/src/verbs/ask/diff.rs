@@ -149,7 +149,7 @@ pub(crate) enum DiffLine<'a> {
     Entry(OneSidedEntry<'a>),
 }
 
-/// A page whose content in force differs.
+/// A page whose current content differs.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct DiffPageLine<'a> {
     url: &'a str,
@@ -161,11 +161,11 @@ pub(crate) struct DiffPageLine<'a> {
     priority: f64,
     before: Option<ContentInForce<'a>>,
     after: Option<ContentInForce<'a>>,
-    /// The time when the later content was last seen; null if no content is in force.
+    /// The time when the later content was last seen; null if there is no later content.
     content_seen: Option<Time>,
 }
 
-/// The content in force.
+/// The current content.
 #[derive(Serialize, JsonSchema)]
 struct ContentInForce<'a> {
     fingerprint: Option<Fingerprint>,

@@ -95,13 +95,13 @@ pub(crate) struct ScanLine<'a> {
     weight: JsonNumber,
     /// The class that was set last; null if none was set.
     class: Option<u32>,
-    /// The fingerprint of the content in force; null if there is no such content, or it has no
+    /// The fingerprint of the current content; null if there is no such content, or it has no
     /// fingerprint.
     fingerprint: Option<Fingerprint>,
     digest: Option<Digest>,
-    /// The epoch of the content in force; null if no content is in force.
+    /// The epoch of the current content; null if there is no current content.
     epoch: Option<EpochName<'a>>,
-    /// The time when the content in force was last seen; null if there is none.
+    /// The time when the current content was last seen; null if there is none.
     content_seen: Option<Time>,
     /// The `Last-Modified` time of that content, as the server reported it; null if unknown.
     modified: Option<Time>,

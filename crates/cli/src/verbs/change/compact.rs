@@ -4,9 +4,9 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::inspect::CompactionEstimate;
-use simkeep::{Compacted, Options, Store};
+use simkeep::{Compacted, Options};
 
-use crate::common::{CommonArgs, read};
+use crate::common::{CommonArgs, read, write};
 use crate::exit::{Exit, VerbError};
 use crate::output::Output;
 use crate::output::progress::with_progress_bar;
@@ -66,7 +66,7 @@ impl CompactArgs {
                 .line(&format!("compacting needs {} of free disk space", bytes(temporary_bytes)))?;
             return Ok(Exit::Done);
         }
-        let store = Store::open(&place, Options::default().background(false))?;
+        let store = write(&place, Options::default().background(false))?;
         let compacted = with_progress_bar(|progress| store.compact(progress))?;
         store.close()?;
         let Compacted { merged, segment_bytes, .. } = compacted;

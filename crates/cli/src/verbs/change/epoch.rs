@@ -10,7 +10,7 @@ use simkeep::fingerprint::{Bands, EXTRACTOR, Frequencies as _};
 use simkeep::{EpochInfo, EpochOptions, Options, Origin, Role, Snapshot, Store, query};
 use simkeep_formats::escape;
 
-use crate::common::CommonArgs;
+use crate::common::{CommonArgs, write};
 use crate::exit::{Exit, VerbError, print_message};
 use crate::input::epochs;
 use crate::input::limit::Limit;
@@ -286,7 +286,7 @@ struct EpochEndArgs {
 
 impl EpochEndArgs {
     fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
-        let store = Store::open(common.store()?, Options::default())?;
+        let store = write(&common.store()?, Options::default())?;
         let epoch = origin::named(store.snapshot().epochs(), &self.epoch)?;
         store.end_epoch(epoch, self.left)?;
         let snapshot = store.snapshot();

@@ -9,7 +9,7 @@ use clap::{ArgGroup, Args};
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::publish::{generations, generations_with};
-use simkeep::{Forgotten, Options, Page, Prefix, PrefixError, Scope, Snapshot, Store};
+use simkeep::{Forgotten, Options, Page, Prefix, PrefixError, Scope, Snapshot};
 use simkeep_formats::escape;
 
 use crate::common::quoted;
@@ -129,7 +129,7 @@ impl ForgetArgs {
         }
         // Checks the directory of generations before anything is forgotten.
         self.published.as_ref().map(generations).transpose()?;
-        let store = Store::open(place, Options::default())?;
+        let store = common::write(&place, Options::default())?;
         if self.needs_confirmation() {
             print_message(&format!(
                 "looking for pages under {}; nothing is forgotten before you confirm",

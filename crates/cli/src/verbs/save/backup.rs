@@ -24,12 +24,14 @@ use crate::output::words::{bytes, count, many};
   simkeep backup --copy crawl.simkeep friday.simkeep
   simkeep verify /backup/crawl.simkeep
 
+To restore, move the old store away first, because cp -r copies into an existing directory:
+  mv crawl.simkeep broken && cp -r /backup/crawl.simkeep crawl.simkeep
+
 Files that never change are hard links where possible. Links take no space, but share
 damage of the disk with the store: put backups on another disk, or use --copy.
 
-To restore, copy the backup to the place of the store (cp -r). A backup that has been
-written to is a store of its own, and no later backup goes there. A run that is killed
-leaves the earlier backup, or the complete new one."#)]
+A backup that has been written to is a store of its own, and no later backup goes there.
+A run that is killed leaves the earlier backup, or the complete new one."#)]
 pub(crate) struct BackupArgs {
     /// Directory: new, empty, or an earlier backup of this store
     #[arg(value_name = "TO")]

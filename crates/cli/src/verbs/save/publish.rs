@@ -10,9 +10,9 @@ use serde::Serialize;
 use simkeep::publish::{
     FileCount, GenerationInfo, Publication, PublishOptions, generations, publish,
 };
-use simkeep::{Error, Options, Store, Time};
+use simkeep::{Error, Options, Time};
 
-use crate::common::{is_store, quoted};
+use crate::common::{is_store, quoted, write};
 use crate::exit::{Exit, VerbError, print_message};
 use crate::output::Output;
 use crate::output::progress::with_progress_bar;
@@ -136,6 +136,7 @@ impl PublishArgs {
             let why = format!("{to} is a store: name another directory with --to, such as public");
             return Err(VerbError::Other(why));
         }
+        let opened = write(&place, Options::default().background(false));
         let done = with_progress_bar(|progress| {
             let options = PublishOptions::default()
                 .keep(self.keep)
@@ -143,7 +144,7 @@ impl PublishArgs {
                 .copy(self.copy)
                 .check_kept(self.check_kept)
                 .progress(progress.clone());
-            match Store::open(&place, Options::default().background(false)) {
+            match opened {
                 Ok(store) => {
                     let done = store.publish(&self.to, options)?;
                     store.close()?;

@@ -47,9 +47,9 @@ pub(crate) struct LeaderChangeLine<'a> {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum LeaderChangeCause {
-    /// The page had no content in force at the earlier time.
+    /// The page had no current content at the earlier time.
     New,
-    /// The page has no content in force at the later time.
+    /// The page has no current content at the later time.
     Gone,
     Changed,
     LeaderGone,

@@ -48,7 +48,7 @@ pub(crate) struct ClusterResult<'a> {
     leader: &'a str,
     /// The fingerprint of the leader.
     fingerprint: Fingerprint,
-    /// The time when the leader was first seen with its content in force.
+    /// The time when the leader was first seen with its current content.
     first_seen: Time,
     /// The number of pages in the cluster.
     size: u64,

@@ -35,7 +35,7 @@ pub(crate) use options::DedupArgs;
 /// texts with a resemblance of 0.8.
 const WIDE: u32 = 10;
 
-/// The note if all pages are kept because no text of the corpus belongs to content in force.
+/// The note if all pages are kept because no text of the corpus belongs to current content.
 const NONE_COMPARED: &str = "no text was compared: no document has words and the digest of current \
                              content in the store; check --url-key and --text-key";
 
@@ -51,8 +51,22 @@ fn without_kept_text(texts: u64) -> String {
     )
 }
 
+/// The note that no page is dropped, with advice that helps.
+fn nothing_dropped(clusters: &Clusters, epoch: &str) -> String {
+    match (clusters.pages(), clusters.without_fingerprint()) {
+        (0, 0) => "no page is dropped, because there is no page to compare".to_owned(),
+        (0, _) => format!(
+            "no page is dropped, because no page has a fingerprint in the epoch {epoch}; simkeep \
+             ingest makes fingerprints of texts, and --epoch selects another epoch (see simkeep \
+             epoch list)"
+        ),
+        _ => "no page is dropped; a larger -k also drops pages that differ more".to_owned(),
+    }
+}
+
 impl DedupArgs {
     pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
+        let started = Instant::now();
         // Creates the output files before the work, so that a bad path fails early.
         let mut filter = (!self.filter.is_empty()).then(|| CorpusFilter::new(&self)).transpose()?;
         let lists = self.is_plan_wanted().then(|| lists::DedupFiles::create(&self)).transpose()?;
@@ -92,7 +106,6 @@ impl DedupArgs {
             self.plan((&clusters, epoch), &open, lists, common, output)?;
         }
         if let Some((filter, to)) = filter.zip(self.to.as_deref()) {
-            let started = Instant::now();
             let filtered = filter.run(to, &clusters, &open)?.answer(started.elapsed());
             if common.json {
                 output.object(&DedupLine::Filtered(filtered))?;
@@ -105,7 +118,7 @@ impl DedupArgs {
             return Ok(Exit::Done);
         }
         if !common.json {
-            output.note("no page is dropped; a larger -k also drops pages that differ more")?;
+            output.note(&nothing_dropped(&clusters, epoch))?;
         }
         Ok(Exit::Nothing)
     }

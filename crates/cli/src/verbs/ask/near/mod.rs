@@ -199,8 +199,8 @@ impl NearArgs {
             if let Some(without) = explained {
                 let pages = words::many(without, "page has", "pages have");
                 output.line(&format!(
-                    "{pages} no fingerprint in this epoch (too short, not text, or stale) and \
-                     cannot be found"
+                    "{pages} no fingerprint in this epoch (a redirect, not text, too short, or \
+                     stale) and cannot be found"
                 ))?;
             }
             if matches.near.len() >= query.limit && !matches.complete && self.nearest.is_none() {

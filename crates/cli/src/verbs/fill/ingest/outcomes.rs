@@ -100,7 +100,7 @@ struct NearDuplicatePage<'a> {
     /// The number of bits in which its fingerprint differs.
     distance: u32,
     fingerprint: Fingerprint,
-    /// The time when the page was first seen with its content in force.
+    /// The time when the page was first seen with its current content.
     first: Time,
 }
 

@@ -46,7 +46,7 @@ pub(super) fn print_hosts(census: &Census, output: &mut Output) -> Result<(), Ve
 #[schemars(rename = "Census")]
 pub(super) struct CensusResult<'a> {
     pages: u64,
-    /// Pages with content in force.
+    /// Pages with current content.
     pages_in_force: u64,
     /// Pages that are gone.
     pages_gone: u64,

@@ -32,7 +32,7 @@ pub(crate) struct HostDetails<'a> {
     /// The prefix of the site's pages.
     under: String,
     pages: u64,
-    /// Pages with content in force.
+    /// Pages with current content.
     pages_in_force: u64,
     /// Pages that are gone.
     pages_gone: u64,

@@ -219,7 +219,7 @@ fn print_epochs(overview: &Overview, output: &mut Output) -> Result<(), VerbErro
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct StoreOverview<'a> {
     pages: u64,
-    /// Pages with content in force.
+    /// Pages with current content.
     pages_in_force: u64,
     /// Pages that are gone.
     pages_gone: u64,

@@ -80,7 +80,7 @@ fn record(record: &PageRecord) -> String {
     }
 }
 
-/// The content in force now.
+/// The current content.
 fn in_force(trace: &Trace, versions: &[Version], clock: &TimeFormat) -> String {
     let page = &trace.page;
     let last = clock.show(page.last.time);

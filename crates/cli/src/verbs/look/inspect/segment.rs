@@ -206,7 +206,7 @@ pub(crate) struct SegmentDetails<'a> {
     page_delta: i64,
     /// The number of visits that the segment adds to the store; may be negative.
     visit_delta: i64,
-    /// The number of pages with content in force that the segment adds to the store; may be
+    /// The number of pages with current content that the segment adds to the store; may be
     /// negative.
     in_force_delta: i64,
     /// The number of gone pages that the segment adds to the store; may be negative.

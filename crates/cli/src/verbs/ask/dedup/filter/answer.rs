@@ -50,6 +50,7 @@ pub(crate) struct FilterResult {
     broken: u64,
     /// The size of the files that were written, in bytes.
     file_bytes: u64,
+    /// The time that all steps took, from the search for duplicates to the last file.
     elapsed_seconds: f64,
     #[serde(skip)]
     elapsed: Duration,
