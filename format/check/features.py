@@ -149,6 +149,7 @@ def of_requests(visits: list[Entry]) -> dict[str, bool]:
 
 def of_tags(store: Store) -> dict[str, bool]:
     """Tags of properties, and carried heads in records."""
+    # The writer stores one entity tag in a list at most, so none is as before.
     records = [page.record for page in all_pages(store)]
     tags = [raw.tag for record in records for raw in stored(record)]
     carried = [record.carried for record in records if record.is_carried]
