@@ -9,7 +9,7 @@ use super::content::{self, Charset, ContentKind};
 use super::http::{self, HEAD_BYTES_MAX, ResponseHead};
 use super::{
     BrokenRecord, CaptureHeader, DeclaredDigest, DigestClaim, RECORD_BYTES_MAX, RecordPayload,
-    SourceItem, Truncation, VisitRecord, digest, escape, url,
+    ResponseFacts, SourceItem, Truncation, VisitRecord, digest, escape, url,
 };
 
 /// The digest of a body, and its comparison with the declared digest.
@@ -39,6 +39,21 @@ impl CaptureHeader {
         let modified = head.and_then(|head| head.modified(time)).filter(|_| is_dated);
         let (weight, class, epoch) = (None, None, None);
         let status = head.map(|head| head.status);
+        let facts = match (&payload, head) {
+            (RecordPayload::Revisit { .. } | RecordPayload::NotModified, Some(head)) => {
+                ResponseFacts {
+                    // Only a conditional request gets this response.
+                    conditional: matches!(payload, RecordPayload::NotModified),
+                    etag: head.etag.clone(),
+                    ..ResponseFacts::default()
+                }
+            }
+            (RecordPayload::Redirect, Some(head)) => ResponseFacts {
+                target: head.location.as_deref().map(Box::from),
+                ..ResponseFacts::default()
+            },
+            _ => ResponseFacts::default(),
+        };
         let record = VisitRecord {
             url,
             time,
@@ -50,6 +65,7 @@ impl CaptureHeader {
             weight,
             class,
             epoch,
+            facts,
         };
         SourceItem::Record(record)
     }
@@ -134,6 +150,12 @@ impl CaptureHeader {
         let CaptureHeader { url, time, .. } = self;
         let (digest, modified) = (Some(digest), head.modified(time));
         let (weight, class, epoch) = (None, None, None);
+        let facts = ResponseFacts {
+            bytes: Some(content.length.saturating_sub(head.body as u64)),
+            conditional: false,
+            etag: head.etag.clone(),
+            target: head.canonical.as_deref().map(Box::from),
+        };
         let record = VisitRecord {
             url,
             time,
@@ -145,6 +167,7 @@ impl CaptureHeader {
             weight,
             class,
             epoch,
+            facts,
         };
         Ok(SourceItem::Record(record))
     }

@@ -34,6 +34,10 @@ pub(super) struct ResponseHead {
     length: Option<u64>,
     /// The target of a redirect.
     pub(super) location: Option<String>,
+    /// The entity tag.
+    pub(super) etag: Option<Box<[u8]>>,
+    /// The canonical URL of the field `Link`, perhaps relative.
+    pub(super) canonical: Option<String>,
     /// The range of the content that the body contains.
     content_range: Option<String>,
     /// The server's time of the last modification, in milliseconds since 1970.
@@ -139,7 +143,9 @@ enum HeaderField {
     ContentLength,
     ContentRange,
     Date,
+    ETag,
     LastModified,
+    Link,
     Location,
     TransferEncoding,
 }
@@ -153,7 +159,9 @@ impl HeaderField {
             ("content-length", HeaderField::ContentLength),
             ("content-range", HeaderField::ContentRange),
             ("date", HeaderField::Date),
+            ("etag", HeaderField::ETag),
             ("last-modified", HeaderField::LastModified),
+            ("link", HeaderField::Link),
             ("location", HeaderField::Location),
             ("transfer-encoding", HeaderField::TransferEncoding),
         ]
@@ -186,6 +194,17 @@ impl ResponseHead {
             HeaderField::ContentLength => self.length = self.length.or_else(|| length(value)),
             HeaderField::ContentRange => keep_first(&mut self.content_range, value),
             HeaderField::Location => keep_first(&mut self.location, text(raw).trim()),
+            HeaderField::ETag => {
+                let raw = raw.trim_ascii();
+                if self.etag.is_none() && !raw.is_empty() {
+                    self.etag = Some(raw.into());
+                }
+            }
+            HeaderField::Link => {
+                if let Some(canonical) = canonical_link(&text(raw)) {
+                    keep_first(&mut self.canonical, canonical);
+                }
+            }
             HeaderField::Date => self.date = self.date.or_else(|| time::http(value)),
             HeaderField::LastModified => {
                 self.modified = self.modified.or_else(|| time::http(value))
@@ -218,6 +237,39 @@ fn length(value: &str) -> Option<u64> {
     let first = all.next()?;
     let is_number = first.bytes().all(|b| b.is_ascii_digit()) && all.all(|other| other == first);
     is_number.then(|| first.parse().ok()).flatten()
+}
+
+/// Returns the first target with the relation `canonical` in a field `Link` (RFC 8288, section 3).
+fn canonical_link(value: &str) -> Option<&str> {
+    let mut rest = value;
+    while let Some(start) = rest.find('<') {
+        let (target, parameters) = rest.get(start + 1..)?.split_once('>')?;
+        let end = end_of_link(parameters);
+        let (own, others) = parameters.split_at(end);
+        if own.split(';').any(is_canonical) {
+            return Some(target);
+        }
+        rest = others;
+    }
+    None
+}
+
+/// Returns where the parameters of a link end: at the first comma outside of quotes.
+fn end_of_link(parameters: &str) -> usize {
+    let mut is_quoted = false;
+    let is_end = |(_, c): &(usize, char)| {
+        is_quoted ^= *c == '"';
+        *c == ',' && !is_quoted
+    };
+    parameters.char_indices().find(is_end).map_or(parameters.len(), |(at, _)| at)
+}
+
+/// Whether a parameter of a link says that the relation is `canonical`.
+fn is_canonical(parameter: &str) -> bool {
+    let Some((name, relations)) = parameter.split_once('=') else { return false };
+    let relations = relations.trim().trim_matches('"');
+    name.trim().eq_ignore_ascii_case("rel")
+        && relations.split_ascii_whitespace().any(|of| of.eq_ignore_ascii_case("canonical"))
 }
 
 /// Decodes a value as UTF-8, or else as ISO-8859-1, which old servers send.

@@ -127,6 +127,47 @@ pub struct VisitRecord {
     pub class: Option<u32>,
     /// The name of the fingerprint's epoch, in JSON lines.
     pub epoch: Option<Box<str>>,
+    /// Further facts of the response.
+    pub facts: ResponseFacts,
+}
+
+/// Facts of a response besides its content.
+///
+/// ```
+/// use simkeep_formats::{InputParts, InputSource, SourceItem};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("pages.jsonl");
+/// # let line = r#"{"url":"https://example.com/","t":1714564800,"text":"Fresh fish","etag":"\"v1\"","bytes":9100}"#;
+/// # std::fs::write(&path, line)?;
+/// for chunk in InputParts::new([InputSource::Path(path)]).flatten() {
+///     chunk.items(|item| {
+///         let SourceItem::Record(record) = item else { panic!("{item:?}") };
+///         assert_eq!(record.facts.bytes, Some(9100));
+///         assert_eq!(record.facts.etag.as_deref(), Some(&b"\"v1\""[..]));
+///     });
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ResponseFacts {
+    /// The number of bytes of the content as transferred.
+    pub bytes: Option<u64>,
+    /// Whether the request was conditional.
+    pub conditional: bool,
+    /// The value of the header `ETag`.
+    pub etag: Option<Box<[u8]>>,
+    /// A reference to the URL to which the content points: the target of a redirect, or the
+    /// declared canonical URL.
+    pub target: Option<Box<str>>,
+}
+
+impl ResponseFacts {
+    /// The number of bytes of the owned values.
+    pub fn owned_bytes(&self) -> usize {
+        let etag = self.etag.as_ref().map_or(0, |etag| etag.len());
+        etag + self.target.as_ref().map_or(0, |target| target.len())
+    }
 }
 
 /// The declared digest of a record's content.

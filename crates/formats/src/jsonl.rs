@@ -188,7 +188,7 @@ mod tests {
     use super::super::gzip::tests::gz;
     use super::super::lines::LineCutter;
     use super::super::stream::tests::stream;
-    use super::super::{RecordPayload, digest};
+    use super::super::{RecordPayload, ResponseFacts, digest};
     use super::*;
     use proptest::prelude::*;
     use simkeep::fingerprint::Document;
@@ -220,6 +220,7 @@ mod tests {
             weight: None,
             class: None,
             epoch: None,
+            facts: ResponseFacts::default(),
         };
         assert_eq!(record, Ok(expected));
     }
@@ -241,6 +242,7 @@ mod tests {
             weight: None,
             class: None,
             epoch: Some("mine".into()),
+            facts: ResponseFacts::default(),
         };
         assert_eq!(record, Ok(expected));
     }

@@ -11,7 +11,7 @@ use simkeep::fingerprint::Document;
 use super::not_json::not_json;
 use super::object::FieldValue;
 use super::surrogates::with_whole_characters;
-use super::{RecordPayload, SourceItem, VisitRecord, digest, escape, url};
+use super::{RecordPayload, ResponseFacts, SourceItem, VisitRecord, digest, escape, url};
 
 /// The limit for the depth of a key.
 const DEPTH_MAX: usize = 16;
@@ -205,6 +205,7 @@ impl DocumentKeys {
             weight,
             class,
             epoch,
+            facts: ResponseFacts::default(),
         })
     }
 }

@@ -119,7 +119,8 @@ pub use digest::{DeclaredDigest, of as digest, of_file as digest_of_file};
 use escape::escape;
 use item::RecordFault;
 pub use item::{
-    BrokenRecord, DigestClaim, InputQuery, InputQueryKind, RecordPayload, SourceItem, VisitRecord,
+    BrokenRecord, DigestClaim, InputQuery, InputQueryKind, RecordPayload, ResponseFacts,
+    SourceItem, VisitRecord,
 };
 use item::{CaptureHeader, Truncation};
 use jsonl::JsonLines;

@@ -25,6 +25,11 @@ pub(super) struct LineObject<'a> {
     pub(super) modified: Option<FieldValue<'a>>,
     pub(super) weight: Option<FieldValue<'a>>,
     pub(super) class: Option<FieldValue<'a>>,
+    pub(super) bytes: Option<FieldValue<'a>>,
+    pub(super) conditional: Option<FieldValue<'a>>,
+    pub(super) etag: Option<FieldValue<'a>>,
+    pub(super) canonical: Option<FieldValue<'a>>,
+    pub(super) target: Option<FieldValue<'a>>,
     pub(super) ask: Option<FieldValue<'a>>,
     /// Whether the object has other keys.
     pub(super) has_others: bool,
@@ -37,6 +42,7 @@ pub(super) enum FieldValue<'a> {
     Text(Cow<'a, str>),
     Whole(i64),
     Decimal(f64),
+    Bool(bool),
     Other,
 }
 
@@ -52,7 +58,7 @@ impl FieldValue<'_> {
             FieldValue::Whole(number) => time::number(*number),
             FieldValue::Decimal(number) => time::decimal(*number),
             FieldValue::Text(text) => time::parse(text),
-            FieldValue::Null | FieldValue::Other => None,
+            FieldValue::Null | FieldValue::Bool(_) | FieldValue::Other => None,
         };
         // Today in milliseconds is beyond the year 9999 in seconds.
         let is_ms = |number: &i64| (1_000_000_000_000..1_000_000_000_000_000).contains(number);
@@ -94,6 +100,11 @@ impl<'de> Deserialize<'de> for LineObject<'de> {
                         "modified" => &mut object.modified,
                         "weight" => &mut object.weight,
                         "class" => &mut object.class,
+                        "bytes" => &mut object.bytes,
+                        "conditional" => &mut object.conditional,
+                        "etag" => &mut object.etag,
+                        "canonical" => &mut object.canonical,
+                        "target" => &mut object.target,
                         "ask" => &mut object.ask,
                         _ => {
                             object.has_others = true;
@@ -126,8 +137,8 @@ impl<'de> Deserialize<'de> for FieldValue<'de> {
             fn visit_unit<E>(self) -> Result<Self::Value, E> {
                 Ok(FieldValue::Null)
             }
-            fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-                Ok(FieldValue::Other)
+            fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
+                Ok(FieldValue::Bool(value))
             }
             fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
                 Ok(FieldValue::Whole(number))

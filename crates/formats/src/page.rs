@@ -15,8 +15,8 @@ use super::stream::SourceStream;
 use super::walk::broken;
 use super::window::BUFFER_BYTES;
 use super::{
-    BrokenRecord, RECORD_BYTES_MAX, RecordFault, RecordPayload, SourceItem, VisitRecord, digest,
-    time, url,
+    BrokenRecord, RECORD_BYTES_MAX, RecordFault, RecordPayload, ResponseFacts, SourceItem,
+    VisitRecord, digest, time, url,
 };
 
 /// An unread file that is a page.
@@ -108,8 +108,20 @@ fn page(
         if is_binary { (RecordPayload::BinaryFile, None) } else { held(path, stream)? };
     let (claim, status, modified) = (None, None, None);
     let (weight, class, epoch) = (None, None, None);
-    let record =
-        VisitRecord { url, time, payload, digest, claim, status, modified, weight, class, epoch };
+    let facts = ResponseFacts::default();
+    let record = VisitRecord {
+        url,
+        time,
+        payload,
+        digest,
+        claim,
+        status,
+        modified,
+        weight,
+        class,
+        epoch,
+        facts,
+    };
     Ok(SourceItem::Record(record))
 }
 

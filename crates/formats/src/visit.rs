@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use simkeep::fingerprint::Document;
-use simkeep::{Digest, FetchFailure, Response, ResponseMeaning, Weight};
+use simkeep::{Digest, ETag, FetchFailure, Response, ResponseMeaning, Weight};
 
 use super::epoch::epoch_name;
 use super::object::{FieldValue, LineObject};
-use super::{RecordPayload, VisitRecord, digest, escape, url};
+use super::{RecordPayload, ResponseFacts, VisitRecord, digest, escape, url};
 
 /// The reason for a line without a time.
 const WITHOUT_TIME: &str =
@@ -35,6 +35,12 @@ pub(super) fn record(object: LineObject<'_>) -> Result<VisitRecord, String> {
         Some(FieldValue::Text(name)) => Some(epoch_name(&name).map_err(named)?.into()),
         _ => None,
     };
+    let facts = ResponseFacts {
+        bytes: bytes(object.bytes).map_err(named)?,
+        conditional: conditional(object.conditional).map_err(named)?,
+        etag: etag(object.etag).map_err(named)?,
+        target: target([object.target, object.canonical], object.to.as_ref()).map_err(named)?,
+    };
     let fields = LineFields {
         text: object.text.filter(|text| matches!(text, FieldValue::Text(_))),
         fingerprint: object.fingerprint,
@@ -43,11 +49,19 @@ pub(super) fn record(object: LineObject<'_>) -> Result<VisitRecord, String> {
         to: object.to,
         status,
         has_epoch: epoch.is_some(),
-        is_given: weight.is_some() || class.is_some(),
+        is_given: weight.is_some()
+            || class.is_some()
+            || facts.etag.is_some()
+            || facts.target.is_some(),
     };
     let (payload, digest) = fields.payload(&page).map_err(named)?;
     if let RecordPayload::Restated { .. } = payload {
-        for (key, is_there) in [("weight", weight.is_some()), ("class", class.is_some())] {
+        for (key, is_there) in [
+            ("weight", weight.is_some()),
+            ("class", class.is_some()),
+            ("etag", facts.etag.is_some()),
+            ("target", facts.target.is_some()),
+        ] {
             if is_there {
                 return Err(named(format!(
                     "a line with \"seen\": \"restated\" cannot have \"{key}\""
@@ -56,7 +70,19 @@ pub(super) fn record(object: LineObject<'_>) -> Result<VisitRecord, String> {
         }
     }
     let (url, claim) = (page.into_owned(), None);
-    Ok(VisitRecord { url, time, payload, digest, claim, status, modified, weight, class, epoch })
+    Ok(VisitRecord {
+        url,
+        time,
+        payload,
+        digest,
+        claim,
+        status,
+        modified,
+        weight,
+        class,
+        epoch,
+        facts,
+    })
 }
 
 /// The fields of a line about the result of a visit.
@@ -68,7 +94,7 @@ struct LineFields<'a> {
     to: Option<FieldValue<'a>>,
     status: Option<u16>,
     has_epoch: bool,
-    /// Whether the line sets a weight or a class.
+    /// Whether the line sets a property of the page.
     is_given: bool,
 }
 
@@ -245,4 +271,59 @@ fn class(value: Option<FieldValue<'_>>) -> Result<Option<u32>, String> {
     };
     let why = || format!("\"class\" must be a whole number from 0 to {}", u32::MAX);
     class.map(Some).ok_or_else(why)
+}
+
+/// Parses a number of bytes.
+fn bytes(value: Option<FieldValue<'_>>) -> Result<Option<u64>, String> {
+    let bytes = match value {
+        None | Some(FieldValue::Null) => return Ok(None),
+        Some(FieldValue::Whole(bytes)) => u64::try_from(bytes).ok(),
+        Some(_) => None,
+    };
+    bytes.map(Some).ok_or_else(|| "\"bytes\" must be a whole number from 0 to 2^63 - 1".into())
+}
+
+/// Parses whether a request was conditional.
+fn conditional(value: Option<FieldValue<'_>>) -> Result<bool, String> {
+    match value {
+        None | Some(FieldValue::Null) => Ok(false),
+        Some(FieldValue::Bool(conditional)) => Ok(conditional),
+        Some(_) => Err("\"conditional\" must be true or false".into()),
+    }
+}
+
+/// Parses an entity tag. Each character is a byte, as HTTP libraries decode headers.
+fn etag(value: Option<FieldValue<'_>>) -> Result<Option<Box<[u8]>>, String> {
+    let etag = match value {
+        None | Some(FieldValue::Null) => return Ok(None),
+        Some(FieldValue::Text(etag)) => etag.chars().map(|c| u8::try_from(c).ok()).collect(),
+        Some(_) => None,
+    };
+    let etag: Option<Box<[u8]>> = etag;
+    if etag.as_ref().is_some_and(|etag| !ETag::is_sendable(etag)) {
+        return Err("\"etag\" must not have a line end or a NUL".into());
+    }
+    etag.map(Some).ok_or_else(|| {
+        "\"etag\" must be a string of characters up to U+00FF, one for each byte of the header"
+            .into()
+    })
+}
+
+/// Returns the first reference to another URL: the target, the canonical URL, or the target of a
+/// redirect.
+fn target(
+    values: [Option<FieldValue<'_>>; 2],
+    to: Option<&FieldValue<'_>>,
+) -> Result<Option<Box<str>>, String> {
+    for (value, key) in values.into_iter().zip(["target", "canonical"]) {
+        match value {
+            None | Some(FieldValue::Null) => {}
+            Some(FieldValue::Text(target)) => return Ok(Some(target.into())),
+            Some(_) => return Err(format!("\"{key}\" must be a string")),
+        }
+    }
+    Ok(match to {
+        Some(FieldValue::Text(to)) => Some((&**to).into()),
+        _ => None,
+    })
 }

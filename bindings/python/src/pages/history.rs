@@ -75,13 +75,19 @@ value! {
 }
 
 value! {
-    /// A property of a page: a weight or a class.
+    /// A property of a page: a weight, a class, an entity tag or a target.
     PropertyEntry from given: simkeep::PropertyEntry {
         time: PyTime,
         /// The weight, if the property is a weight.
-        weight: Option<f64> = weight(given.property),
+        weight: Option<f64> = weight(&given.property),
         /// The class, if the property is a class.
-        class_: Option<u32> = class(given.property),
+        class_: Option<u32> = class(&given.property),
+        /// The entity tag of the content, if the property is an entity tag.
+        etag: Option<Vec<u8>> = etag(&given.property),
+        /// The URL to which the content points, if the property is a target: the target of a
+        /// redirect, or the canonical URL. The URL is stored relative to the page: the number of
+        /// bytes that both URLs share, and the rest of the target's URL.
+        target: Option<(u16, String)> = target(&given.property),
     }
 }
 
@@ -134,17 +140,17 @@ impl FromRust<simkeep::HistoryEntry> for PyHistoryEntry {
     }
 }
 
-fn weight(of: Property) -> Option<Weight> {
+fn weight(of: &Property) -> Option<Weight> {
     match of {
-        Property::Weight(weight) => Some(weight),
-        Property::Class(_) => None,
+        Property::Weight(weight) => Some(*weight),
+        _ => None,
     }
 }
 
-fn class(of: Property) -> Option<u32> {
+fn class(of: &Property) -> Option<u32> {
     match of {
-        Property::Weight(_) => None,
-        Property::Class(class) => Some(class),
+        Property::Class(class) => Some(*class),
+        _ => None,
     }
 }
 

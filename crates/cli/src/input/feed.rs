@@ -8,8 +8,8 @@ use std::time::Duration;
 use arrayvec::ArrayVec;
 use simkeep::fingerprint::Fingerprinter;
 use simkeep::{
-    Content, Digest, Epoch, EpochOptions, FetchFailure, Operation, Origin, Property, Restated,
-    Seen, Time, Visit,
+    Content, Digest, ETag, Epoch, EpochOptions, FetchFailure, Operation, Origin, Property,
+    Restated, Seen, Target, Time, Visit, Weight,
 };
 
 use crate::exit::VerbError;
@@ -20,11 +20,40 @@ use simkeep_formats::escape;
 use simkeep_formats::export::ExportLine;
 use simkeep_formats::{
     BrokenRecord, DigestClaim, DocumentKeys, InputParts, InputQuery, InputSource, RecordPayload,
-    SourceChunk, SourceItem, VisitRecord,
+    ResponseFacts, SourceChunk, SourceItem, VisitRecord,
 };
 
-/// The properties that a record sets, with a visit or without: at most one of each kind.
-pub(crate) type PageProperties = ArrayVec<Property, 2>;
+/// The properties that a record sets, with a visit or without.
+#[derive(Clone, Default)]
+pub(crate) struct PageProperties {
+    pub(crate) weight: Option<Weight>,
+    pub(crate) class: Option<u32>,
+    pub(crate) etag: Option<Box<[u8]>>,
+    /// A reference to the target of the page, perhaps relative.
+    pub(crate) target: Option<Box<str>>,
+}
+
+impl PageProperties {
+    /// The properties of a record without a visit. An entity tag or a target that cannot be stored
+    /// is left out.
+    pub(crate) fn of_page(&self, url: &str) -> impl Iterator<Item = Property> + use<> {
+        let etag = self.etag.as_deref().and_then(ETag::new);
+        let target = self.target.as_deref().and_then(|target| Target::new(url, target));
+        let all = [
+            self.weight.map(Property::Weight),
+            self.class.map(Property::Class),
+            etag.map(Property::ETag),
+            target.map(Property::Target),
+        ];
+        all.into_iter().flatten()
+    }
+
+    /// The bytes of the owned values.
+    fn bytes(&self) -> usize {
+        let etag = self.etag.as_ref().map_or(0, |etag| etag.len());
+        etag + self.target.as_ref().map_or(0, |target| target.len())
+    }
+}
 
 /// The operation for an entry. A visit also gets the fingerprint of another epoch and the
 /// properties.
@@ -32,14 +61,15 @@ pub(crate) fn request<'u>(
     url: &'u str,
     entry: simkeep::Entry,
     also: Option<EpochFingerprint>,
-    given: &PageProperties,
+    given: &'u PageProperties,
 ) -> Operation<'u> {
     match Operation::of(url, entry) {
         Operation::Observe(mut observation) => {
             observation.also = also;
-            Operation::Observe(
-                given.iter().fold(observation, |o, property| o.property(property.clone())),
-            )
+            (observation.weight, observation.class) = (given.weight, given.class);
+            observation.etag = given.etag.as_deref();
+            observation.target = given.target.as_deref();
+            Operation::Observe(observation)
         }
         other => other,
     }
@@ -53,6 +83,9 @@ pub(crate) struct InputEntry {
     pub(crate) status: Option<u16>,
     /// The `Last-Modified` time that the server reported, in milliseconds since 1970.
     pub(crate) modified: Option<i64>,
+    /// The number of bytes of the content as transferred.
+    pub(crate) bytes: Option<u64>,
+    pub(crate) conditional: bool,
     /// The properties that the record sets.
     pub(crate) given: PageProperties,
     pub(crate) digest: Option<Digest>,
@@ -81,20 +114,20 @@ impl InputEntry {
         };
         let claim = self.claim.as_ref().map_or(0, |_| size_of::<DigestClaim>());
         let at = self.at.as_ref().map_or(0, |at| at.len());
-        self.url.len() + found + claim + at + self.wrong().map_or(0, BrokenRecord::bytes)
+        self.url.len()
+            + self.given.bytes()
+            + found
+            + claim
+            + at
+            + self.wrong().map_or(0, BrokenRecord::bytes)
     }
 
     /// The visit that saw this.
     pub(crate) fn visit(&self, seen: Seen) -> simkeep::Entry {
-        let &InputEntry { time, status, modified, .. } = self;
-        simkeep::Entry::Visit(Visit {
-            time: Time::from_ms_unchecked(time),
-            seen,
-            status,
-            modified: modified.map(Time::from_ms_unchecked),
-            bytes: None,
-            conditional: false,
-        })
+        let &InputEntry { time, status, modified, bytes, conditional, .. } = self;
+        let modified = modified.map(Time::from_ms_unchecked);
+        let time = Time::from_ms_unchecked(time);
+        simkeep::Entry::Visit(Visit { time, seen, status, modified, bytes, conditional })
     }
 
     /// The visit that saw content with this fingerprint.
@@ -292,6 +325,7 @@ fn prepare(item: SourceItem, fingerprinters: &mut [Fingerprinter<'_>]) -> InputI
         weight,
         class,
         epoch,
+        facts,
         ..
     } = record;
     let is_file = matches!(payload, RecordPayload::File(_));
@@ -332,9 +366,21 @@ fn prepare(item: SourceItem, fingerprinters: &mut [Fingerprinter<'_>]) -> InputI
         }
         _ => return InputItem::Passed("unknown"),
     };
-    let weight = weight.map(Property::Weight);
-    let given = weight.into_iter().chain(class.map(Property::Class)).collect();
-    InputItem::Entry(InputEntry { url, time, status, modified, given, digest, claim, found, at })
+    let ResponseFacts { bytes, conditional, etag, target } = facts;
+    let given = PageProperties { weight, class, etag, target };
+    InputItem::Entry(InputEntry {
+        url,
+        time,
+        status,
+        modified,
+        bytes,
+        conditional,
+        given,
+        digest,
+        claim,
+        found,
+        at,
+    })
 }
 
 #[cfg(test)]
@@ -345,10 +391,18 @@ mod tests {
     #[test]
     fn entries_are_counted_by_all_their_strings() {
         let long = || "x".repeat(1000);
-        let entry = |found, claim| {
-            let (status, modified, given, digest) = (None, None, PageProperties::new(), None);
-            let at = None;
-            InputEntry { url: long(), time: 0, status, modified, given, digest, claim, found, at }
+        let entry = |found, claim| InputEntry {
+            url: long(),
+            time: 0,
+            status: None,
+            modified: None,
+            bytes: None,
+            conditional: false,
+            given: PageProperties::default(),
+            digest: None,
+            claim,
+            found,
+            at: None,
         };
         let wrong = Some(BrokenRecord { at: long(), why: long() });
         let declared = DeclaredDigest::parse("md5:d41d8cd98f00b204e9800998ecf8427e").unwrap();

@@ -348,20 +348,15 @@ impl<'a> BatchObserver<'a> {
 
     /// Adds properties that came without a visit.
     fn set_properties(&mut self, url: &str, time: i64, given: &PageProperties) {
-        for property in given {
-            self.add_alone(
-                url,
-                Entry::Property(PropertyEntry {
-                    time: Time::from_ms_unchecked(time),
-                    property: property.clone(),
-                }),
-            );
+        let time = Time::from_ms_unchecked(time);
+        for property in given.of_page(url) {
+            self.add_alone(url, Entry::Property(PropertyEntry { time, property }));
         }
     }
 
     /// Adds an entry that is not a visit.
     fn add_alone(&mut self, url: &str, entry: Entry) {
-        let (url, given) = (url.to_owned(), PageProperties::new());
+        let (url, given) = (url.to_owned(), PageProperties::default());
         self.add(PendingRequest { url, entry, also: None, given });
     }
 

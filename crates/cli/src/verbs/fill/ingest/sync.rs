@@ -115,7 +115,7 @@ fn gone(page: Page, now: i64) -> InputEntry {
         url: page.url,
         status: None,
         modified: None,
-        given: PageProperties::new(),
+        given: PageProperties::default(),
         digest: None,
         claim: None,
         found: EntryPayload::Gone,

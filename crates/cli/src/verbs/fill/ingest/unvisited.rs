@@ -1,4 +1,4 @@
-//! Weights and classes of pages that have no visit yet. They are kept in a scratch file until the
+//! Properties of pages that have no visit yet. They are kept in a scratch file until the
 //! end of the input, since the first visit may come later. Memory does not grow with their number.
 
 use std::fs::File;
@@ -32,7 +32,7 @@ impl UnvisitedProperties {
         let (kind, bits) = match given.property {
             Property::Weight(weight) => (WEIGHT, weight.get().to_bits()),
             Property::Class(class) => (CLASS, class),
-            // Only a visit brings these.
+            // They describe content that was seen at their time, and nobody saw it.
             Property::ETag(_) | Property::Target(_) => return Ok(()),
         };
         let len = u32::try_from(url.len()).map_err(|_| io::Error::from(ErrorKind::InvalidInput))?;

@@ -166,7 +166,7 @@ impl LoadArgs {
             exported_at: String::new(),
             skip_broken: self.skip_broken,
             epochs: InputEpochs::new(register, makers.clone()),
-            more: None,
+            more: Vec::new(),
             restated: 0,
             given: 0,
             too_short: 0,
@@ -224,7 +224,7 @@ struct OwnedRecord {
 impl OwnedRecord {
     /// An entry without further fingerprints or properties.
     fn alone(url: String, entry: Entry) -> OwnedRecord {
-        OwnedRecord { url, entry, also: None, given: PageProperties::new() }
+        OwnedRecord { url, entry, also: None, given: PageProperties::default() }
     }
 }
 
@@ -272,7 +272,7 @@ impl LoadSource<'_> {
                 )?;
                 Ok(Box::new(std::iter::from_fn(move || {
                     loop {
-                        if let Some(more) = taken.borrow_mut().more.take() {
+                        if let Some(more) = taken.borrow_mut().more.pop() {
                             return Some(Ok(more));
                         }
                         let fed = match feed.next(PATIENCE) {
@@ -312,7 +312,7 @@ struct LoadInput<'s> {
     skip_broken: bool,
     epochs: InputEpochs<'s>,
     /// The next record to return, which came from the same input record.
-    more: Option<OwnedRecord>,
+    more: Vec<OwnedRecord>,
     /// Records that are restatements instead of visits.
     restated: u64,
     /// Records that are weights and classes instead of visits.
@@ -486,18 +486,14 @@ impl LoadInput<'_> {
         })
     }
 
-    /// The observation of the first property of an entry. The next property waits.
+    /// The observation of one property of an entry. The others wait.
     fn properties(&mut self, from: feed::InputEntry) -> Option<OwnedRecord> {
         let feed::InputEntry { url, time, given, .. } = from;
-        self.given += given.len() as u64;
-        let mut all = given.into_iter().map(|property| {
-            OwnedRecord::alone(
-                url.clone(),
-                Entry::Property(PropertyEntry { time: Time::from_ms_unchecked(time), property }),
-            )
-        });
-        let first = all.next();
-        self.more = all.next();
-        first
+        let time = Time::from_ms_unchecked(time);
+        self.more.extend(given.of_page(&url).map(|property| {
+            OwnedRecord::alone(url.clone(), Entry::Property(PropertyEntry { time, property }))
+        }));
+        self.given += self.more.len() as u64;
+        self.more.pop()
     }
 }
