@@ -98,6 +98,9 @@ pub enum NotStore {
 ///     Err(error) => println!("{error}"), // what is wrong, where, and what to do
 /// }
 /// ```
+///
+/// A `main` that returns an error prints its `Debug` form, which has the fields of the error without
+/// the advice. Print the error itself instead, as above, or return `anyhow::Result`, which prints it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {

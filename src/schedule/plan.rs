@@ -135,7 +135,8 @@ impl Plan {
     /// # Errors
     ///
     /// [`Error::InvalidOption`](crate::Error::InvalidOption) if `per_day` is not positive and
-    /// finite; [`Error::Corrupt`](crate::Error::Corrupt) if the call reads damaged data.
+    /// finite, such as the [pace](Due::pace) of a store without visits;
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the call reads damaged data.
     pub fn of(snapshot: &Snapshot, due: &Due, per_day: f64) -> Result<Plan> {
         snapshot.poison_on_bug(|| {
             snapshot.view.check()?;
@@ -145,7 +146,8 @@ impl Plan {
 
     pub(crate) fn new(snapshot: &Snapshot, due: &Due, per_day: f64) -> Result<Plan> {
         if !(per_day > 0.0 && per_day.is_finite()) {
-            return Err(Error::InvalidOption { name: "per_day", takes: "a positive number" });
+            let takes = "a positive number; a store without visits has a pace of 0";
+            return Err(Error::InvalidOption { name: "per_day", takes });
         }
         let learned = match &due.learned {
             Some(learned) => learned.clone(),

@@ -197,10 +197,10 @@ impl NearArgs {
                 explain::print(explanation, output)?;
             }
             if let Some(without) = explained {
-                let pages = words::many(without, "page has", "pages have");
+                let pages = words::many(without, "page", "pages");
                 output.line(&format!(
-                    "{pages} no fingerprint in this epoch (a redirect, not text, too short, or \
-                     stale) and cannot be found"
+                    "{pages} cannot be found: no fingerprint in this epoch (redirect, not text, too \
+                     short, or stale)"
                 ))?;
             }
             if matches.near.len() >= query.limit && !matches.complete && self.nearest.is_none() {
