@@ -30,6 +30,11 @@ def compared(entries: tuple[Entry, ...], epochs: tuple[Epoch, ...]) -> tuple[Any
     return sums.values(), evidence(sums), sums.count()
 
 
+def words(data: bytes) -> list[int]:
+    """The numbers of eight bytes each in a row."""
+    return [int.from_bytes(data[at : at + 8], "little") for at in range(0, len(data), 8)]
+
+
 class Files:
     """The bytes of a store, and the rows of its catalog."""
 
@@ -40,6 +45,7 @@ class Files:
         self.settings = {name.decode(): int.from_bytes(of, "little") for name, of in settings}
         self.segment_rows = catalog.table("segments")
         self.epoch_rows = catalog.table("epochs")
+        self.session_rows = catalog.table("sessions")
         journals = [self.frames(catalog.table(name)) for name in ("journal_a", "journal_b")]
         self.journals = sorted((frames for frames in journals if frames), key=lambda of: of[0][0])
         self.data = {
@@ -93,6 +99,7 @@ class Store:
         for frames in self.files.journals:
             self.replay(frames)
         self.check_lock()
+        self.check_sessions()
         self.check_export()
         self.check_places()
         self.check_tables()
@@ -155,6 +162,17 @@ class Store:
             same(zlib.crc32(data[:-4]), lock.checksum, "checksum of LOCK")
             same(lock.operation, self.last_operation, "operation in LOCK")
             same(lock.changes, self.files.settings["changes"], "changes in LOCK")
+
+    def check_sessions(self) -> None:
+        rows = [words(key + value) for key, value in self.files.session_rows]
+        changes = self.files.settings["changes"]
+        same(bool(rows), self.last_operation > 0 or changes > 0, "whether there are sessions")
+        require(len(rows) <= 4096, "too many sessions", len(rows))
+        for before, row in zip([[0, 0, 0, 0], *rows], rows):
+            require(before[0] in (0, row[0] - 1), "numbers of sessions", before, row)
+            require(before[1] <= row[1] and before[2] <= row[2], "order of sessions", before, row)
+            require(row[1] <= self.last_operation and row[2] <= changes, "session", row)
+        same(len({row[3] for row in rows}), len(rows), "nonces of sessions")
 
     def totals(self) -> tuple[int, ...]:
         heads = self.heads.values()

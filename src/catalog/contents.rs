@@ -12,7 +12,8 @@ use super::rows::{
     UNFINISHED, URL_HASH_BITS, URL_SEED, VERSION, check_epochs, check_rows, check_url_hash_bits,
     of_epoch, parse_epoch,
 };
-use super::tables::{EPOCHS, Journal, SEGMENTS, SETTINGS};
+use super::sessions::{self, WriterSession, check_sessions};
+use super::tables::{EPOCHS, Journal, SEGMENTS, SESSIONS, SETTINGS};
 use super::tree::{RedbTable, RedbTree, Widths};
 use crate::disk::{Disk, FileName};
 use crate::error::{Error, Result};
@@ -28,6 +29,8 @@ pub(crate) struct CatalogContents {
     pub(crate) segments: Vec<SegmentRow>,
     /// The epochs by number.
     pub(crate) epochs: Vec<EpochInfo>,
+    /// The last writer sessions by number.
+    pub(crate) sessions: Vec<WriterSession>,
     pub(crate) journals: [JournalFrames; 2],
 }
 
@@ -36,12 +39,13 @@ pub(super) struct CatalogLists {
     settings: Settings,
     segments: Vec<SegmentRow>,
     epochs: Vec<EpochInfo>,
+    sessions: Vec<WriterSession>,
 }
 
 impl CatalogLists {
     pub(super) fn with(self, journals: [JournalFrames; 2]) -> CatalogContents {
-        let CatalogLists { settings, segments, epochs } = self;
-        CatalogContents { settings, segments, epochs, journals }
+        let CatalogLists { settings, segments, epochs, sessions } = self;
+        CatalogContents { settings, segments, epochs, sessions, journals }
     }
 }
 
@@ -55,7 +59,8 @@ impl CatalogContents {
         let (store, url_seed) = (disk.random(), disk.random());
         let settings = Settings { store, url_seed, next_segment: 1, changes: 0, unfinished };
         let journals = [Journal::A, Journal::B].map(JournalFrames::none);
-        CatalogContents { settings, segments: Vec::new(), epochs, journals }
+        let (segments, sessions) = (Vec::new(), Vec::new());
+        CatalogContents { settings, segments, epochs, sessions, journals }
     }
 
     /// The contents of a copy that has no files yet.
@@ -64,6 +69,7 @@ impl CatalogContents {
             settings: Settings { unfinished: true, ..self.settings },
             segments: Vec::new(),
             epochs: self.epochs.clone(),
+            sessions: Vec::new(),
             journals: [Journal::A, Journal::B].map(JournalFrames::none),
         }
     }
@@ -133,6 +139,7 @@ pub(super) fn read_new(
 
     check_epochs(&epochs).map_err(damaged)?;
 
+    let sessions = writer_sessions(tree, &tables)?;
     let sealed = segments.last().map_or(0, |row| row.last_sequence);
     for frames in journals {
         // Sealed operations are in no journal, so the journal's table has been replaced.
@@ -146,7 +153,17 @@ pub(super) fn read_new(
             follow(tree, &tables, frames)?;
         }
     }
-    Ok(CatalogLists { settings, segments, epochs })
+    Ok(CatalogLists { settings, segments, epochs, sessions })
+}
+
+fn writer_sessions(tree: &mut RedbTree<'_>, tables: &[RedbTable]) -> Result<Vec<WriterSession>> {
+    let mut sessions = Vec::new();
+    rows(tree, tables, SESSIONS, |number, row| {
+        sessions.push(WriterSession::of_row(number, row));
+        Ok(())
+    })?;
+    check_sessions(&sessions).map_err(damaged)?;
+    Ok(sessions)
 }
 
 /// Adds the frames after the last known frame. Returns whether that last frame still exists.
@@ -276,6 +293,7 @@ pub(super) fn write(
     for epoch in &contents.epochs {
         epochs.insert(epoch.epoch.count(), of_epoch(epoch).as_slice())?;
     }
+    sessions::write(transaction, &contents.sessions)?;
     for frames in &contents.journals {
         let mut table = transaction.open_table(frames.journal.table())?;
         for blob in &frames.frames {

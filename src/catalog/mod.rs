@@ -22,6 +22,7 @@ mod published;
 mod rows;
 mod runs;
 mod salvage;
+mod sessions;
 mod tables;
 mod tree;
 
@@ -38,6 +39,7 @@ use crate::disk::{Access, Disk, DiskFile, FileCopy, FileName, LockGuard};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
 use crate::process::ProcessId;
+use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{LockRank, RankedMutex, RankedRwLock};
 
 pub(crate) use self::checked::CheckTimes;
@@ -52,6 +54,7 @@ pub(crate) use self::newer_files::NewerFiles;
 pub(crate) use self::published::PublishedState;
 pub(crate) use self::rows::{EPOCHS_MAX, JournalFrame, SegmentRow, Settings, is_epoch_name};
 pub(crate) use self::salvage::{Salvage, SalvagedFrame};
+pub(crate) use self::sessions::WriterSession;
 pub(crate) use self::tables::Journal;
 
 /// The size of redb's page cache. The working set is a few pages; the rest of the database is only
@@ -67,6 +70,9 @@ pub(crate) struct Catalog {
     /// The first failure of a write. Each write transaction locks this field: redb allows one
     /// transaction at a time, and after a failure none may follow.
     failed: RankedMutex<Option<Error>>,
+    /// Whether the catalog has the row of this process's writer session. Changes only while
+    /// `failed` is locked.
+    has_session: AtomicBool,
     /// The file of the database.
     file: RankedMutex<ClosableFile>,
     /// The process that opened the catalog; only this process may write.
@@ -112,6 +118,7 @@ impl Catalog {
             mark,
             database: RankedRwLock::new(LockRank::Database, Some(database)),
             failed: RankedMutex::new(LockRank::Transaction, None),
+            has_session: AtomicBool::new(false),
             file: RankedMutex::new(LockRank::CatalogFile, file),
             process: ProcessId::current(),
             locks: RankedMutex::new(LockRank::FileLocks, Some(locks)),
@@ -312,7 +319,7 @@ impl Catalog {
         drop_guarded(self.database.write().take())
     }
 
-    /// Commits a change, and records it in the mark.
+    /// Commits a change, and records it in the mark. The first commit begins a writer session.
     fn write(
         &self,
         change: impl FnOnce(&WriteTransaction) -> Result<CommitMark, redb::Error>,
@@ -321,7 +328,17 @@ impl Catalog {
         self.unless_failed(|| {
             let database = database.as_ref().ok_or(Error::Closed)?;
             self.check_locks()?;
-            let committed = guarded(|| commit(database, change))?;
+            let is_first = !self.has_session.load(Ordering::Relaxed);
+            let session = is_first.then(|| (self.mark.noted(), self.disk.random()));
+            let committed = guarded(|| {
+                commit(database, |transaction| {
+                    if let Some((before, nonce)) = session {
+                        sessions::begin(transaction, before, nonce)?;
+                    }
+                    change(transaction)
+                })
+            })?;
+            self.has_session.store(true, Ordering::Relaxed);
             self.mark.note(committed)
         })
     }
@@ -395,9 +412,8 @@ mod tests {
     use crate::disk::{LockMode, SimDisk};
     use crate::page::Epoch;
 
-    #[test]
-    #[should_panic(expected = "new frames follow the last operation of the journal")]
-    fn journal_with_a_gap_is_not_written() {
+    /// Creates the catalog of a store with one epoch and these sessions, and opens it.
+    fn opened(sessions: Vec<WriterSession>) -> (Arc<dyn Disk>, Catalog) {
         let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
         disk.create_dirs(crate::disk::Dir::STORE).unwrap();
         let mut locks = StoreLocks::take(&*disk, LockMode::Exclusive).unwrap();
@@ -410,12 +426,61 @@ mod tests {
             bands: crate::fingerprint::Bands::EXTERNAL,
             ended: false,
         };
-        locks.follow(
-            Catalog::create(&disk, &CatalogContents::new(&*disk, vec![epoch], false)).unwrap(),
-        );
+        let contents = CatalogContents::new(&*disk, vec![epoch], false);
+        let contents = CatalogContents { sessions, ..contents };
+        locks.follow(Catalog::create(&disk, &contents).unwrap());
         let (catalog, _) = Catalog::open(&disk, locks).unwrap();
-        let blob = |first_sequence| JournalFrame { first_sequence, count: 1, bytes: vec![0] };
-        catalog.append(&[(Journal::A, blob(1))]).unwrap();
-        let _ = catalog.append(&[(Journal::A, blob(3))]);
+        (disk, catalog)
+    }
+
+    fn blob(first_sequence: u64) -> [(Journal, JournalFrame); 1] {
+        [(Journal::A, JournalFrame { first_sequence, count: 1, bytes: vec![0] })]
+    }
+
+    #[test]
+    #[should_panic(expected = "new frames follow the last operation of the journal")]
+    fn journal_with_a_gap_is_not_written() {
+        let (_disk, catalog) = opened(Vec::new());
+        catalog.append(&blob(1)).unwrap();
+        let _ = catalog.append(&blob(3));
+    }
+
+    #[test]
+    fn each_open_catalog_adds_one_session() {
+        let (disk, mut catalog) = opened(Vec::new());
+        for round in 0..3 {
+            assert_eq!(catalog.contents().unwrap().sessions.len(), round);
+            let before = catalog.contents().unwrap().marked();
+            catalog.append(&blob(before.sequence + 1)).unwrap();
+            catalog.rewrite().unwrap().unwrap();
+            catalog.append(&blob(before.sequence + 2)).unwrap();
+            let sessions = catalog.contents().unwrap().sessions;
+            assert_eq!(sessions.len(), round + 1);
+            assert_eq!(
+                (sessions[round].number, sessions[round].before),
+                (round as u64 + 1, before)
+            );
+            catalog.close().unwrap();
+            drop(catalog);
+            let locks = StoreLocks::take(&*disk, LockMode::Exclusive).unwrap();
+            catalog = Catalog::open(&disk, locks).unwrap().0;
+        }
+        let mut nonces = catalog.contents().unwrap().sessions;
+        nonces.sort_by_key(|session| session.nonce);
+        nonces.dedup_by_key(|session| session.nonce);
+        assert_eq!(nonces.len(), 3);
+    }
+
+    #[test]
+    fn oldest_session_is_removed_when_there_are_too_many() {
+        let before = CommitMark::default();
+        let session = |number| WriterSession { number, before, nonce: number };
+        let full: Vec<WriterSession> = (5..5 + sessions::SESSIONS_MAX).map(session).collect();
+        let (_disk, catalog) = opened(full.clone());
+        assert_eq!(catalog.contents().unwrap().sessions, full);
+        catalog.append(&blob(1)).unwrap();
+        let now = catalog.contents().unwrap().sessions;
+        let (last, rest) = now.split_last().unwrap();
+        assert_eq!((rest, last.number), (&full[1..], 5 + sessions::SESSIONS_MAX));
     }
 }

@@ -6,6 +6,10 @@ use redb::TableDefinition;
 pub(super) const SETTINGS: TableDefinition<'_, &str, u64> = TableDefinition::new("settings");
 pub(super) const SEGMENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("segments");
 pub(super) const EPOCHS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("epochs");
+/// Writer sessions by number: the last operation and the last change before the session, and the
+/// session's random number.
+pub(super) const SESSIONS: TableDefinition<'_, u64, (u64, u64, u64)> =
+    TableDefinition::new("sessions");
 pub(super) type JournalDefinition = TableDefinition<'static, (u64, u32), &'static [u8]>;
 pub(super) const JOURNALS: [JournalDefinition; 2] =
     [TableDefinition::new("journal_a"), TableDefinition::new("journal_b")];

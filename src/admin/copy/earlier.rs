@@ -1,6 +1,6 @@
 //! Checks whether a directory contains an earlier state of a store.
 
-use crate::catalog::{CatalogContents, PublishedState, SegmentRow};
+use crate::catalog::{CatalogContents, CommitMark, PublishedState, SegmentRow, WriterSession};
 use crate::page::EpochInfo;
 
 /// The parts of a store's state that show whether another state derives from it.
@@ -16,11 +16,14 @@ pub(crate) struct StoreLineage<'a> {
     next_segment: u64,
     segments: &'a [SegmentRow],
     epochs: &'a [EpochInfo],
+    /// The last writer sessions; `None` for published states, which have no journal and do not
+    /// record sessions.
+    sessions: Option<&'a [WriterSession]>,
 }
 
 impl<'a> From<&'a CatalogContents> for StoreLineage<'a> {
     fn from(contents: &'a CatalogContents) -> StoreLineage<'a> {
-        let CatalogContents { settings, segments, epochs, .. } = contents;
+        let CatalogContents { settings, segments, epochs, sessions, .. } = contents;
         StoreLineage {
             store: settings.store,
             url_seed: settings.url_seed,
@@ -29,6 +32,7 @@ impl<'a> From<&'a CatalogContents> for StoreLineage<'a> {
             next_segment: settings.next_segment,
             segments,
             epochs,
+            sessions: Some(sessions),
         }
     }
 }
@@ -44,6 +48,7 @@ impl<'a> From<&'a PublishedState> for StoreLineage<'a> {
             next_segment: ids.max().unwrap_or(0),
             segments: &published.segments,
             epochs: &published.epochs,
+            sessions: None,
         }
     }
 }
@@ -57,8 +62,9 @@ impl StoreLineage<'_> {
     /// The reason why this state is not an earlier state of a store in the state `of`; `None` if it
     /// may be one.
     ///
-    /// Diverged copies of a store are recognized by segments of equal number and different content,
-    /// unless merges have hidden them.
+    /// Diverged copies of a store are recognized by their writer sessions. Published states have no
+    /// sessions. For them, segments of equal number and different content show a divergence, unless
+    /// merges have hidden it.
     pub(crate) fn why_not_earlier(&self, of: &StoreLineage<'_>) -> Option<String> {
         if !self.is_of_one_store(of) {
             return Some("it belongs to another store".to_owned());
@@ -90,7 +96,52 @@ impl StoreLineage<'_> {
         let mut epochs = self.epochs.iter().zip(of.epochs);
         let is_prefix = self.epochs.len() <= of.epochs.len()
             && epochs.all(|(own, other)| own.name == other.name);
-        (!is_prefix).then(|| "its epochs differ from the store's".to_owned())
+        if !is_prefix {
+            return Some("its epochs differ from the store's".to_owned());
+        }
+        let (own, others) = self.sessions.zip(of.sessions)?;
+        self.why_not_earlier_session(own, others)
+    }
+
+    /// The reason why a state with the sessions `own` is not an earlier state of a store with the
+    /// sessions `of`.
+    fn why_not_earlier_session(
+        &self,
+        own: &[WriterSession],
+        of: &[WriterSession],
+    ) -> Option<String> {
+        let Some(last) = own.last() else {
+            // Nobody wrote to a new store without a session.
+            let is_new = (self.sequence, self.changes) == (0, 0);
+            return (!is_new).then(|| "it has no writer sessions".to_owned());
+        };
+        if of.first().is_some_and(|oldest| last.number < oldest.number) {
+            return Some(format!(
+                "the store was opened for writing at least {} times since, so the two states can \
+                 no longer be compared; a new backup needs an empty directory",
+                of.len()
+            ));
+        }
+        let diverged = if of.contains(last) {
+            // This state may have more from the common session than the next session follows.
+            let next = of.iter().find(|session| session.number == last.number + 1);
+            next.filter(|next| self.is_after(next.before))
+        } else {
+            let is_recorded = |number| of.first().is_none_or(|oldest| number >= oldest.number);
+            own.iter().find(|session| is_recorded(session.number) && !of.contains(session))
+        };
+        diverged.map(|WriterSession { before, .. }| {
+            let first = before.sequence + 1;
+            if self.sequence < first {
+                return "its segments or epochs differ from the store's".to_owned();
+            }
+            format!("its operations from {first} on differ from the store's")
+        })
+    }
+
+    /// Whether this state has more than the commits `before`.
+    fn is_after(&self, before: CommitMark) -> bool {
+        self.sequence > before.sequence || self.changes > before.changes
     }
 
     /// Whether this state lists a different segment of the same number.
@@ -129,7 +180,75 @@ mod tests {
             next_segment,
             segments,
             epochs: &[],
+            sessions: None,
         }
+    }
+
+    /// Sessions numbered from `first`, each with a nonce, an operation before it for each earlier
+    /// session, and no changes.
+    fn sessions(first: u64, nonces: &[u64]) -> Vec<WriterSession> {
+        let numbered = (first..).zip(nonces);
+        let of = |(number, nonce): (u64, &u64)| {
+            let before = CommitMark { sequence: number - 1, changes: 0 };
+            WriterSession { number, before, nonce: *nonce }
+        };
+        numbered.map(of).collect()
+    }
+
+    /// Returns why a state is not an earlier state: the last operations and the sessions of both.
+    fn compared(
+        (sequence, own): (u64, &[WriterSession]),
+        (last, of): (u64, &[WriterSession]),
+    ) -> Option<String> {
+        let state = |sequence, sessions| StoreLineage {
+            sequence,
+            sessions: Some(sessions),
+            ..state(0, &[])
+        };
+        state(sequence, own).why_not_earlier(&state(last, of))
+    }
+
+    #[test]
+    fn earlier_state_is_recognized_by_its_last_session() {
+        let all = sessions(1, &[7, 8, 9]);
+        for (sequence, count) in [(0, 0), (1, 1), (2, 2), (3, 3), (5, 3)] {
+            assert_eq!(compared((sequence, &all[..count]), (5, &all)), None, "{sequence}");
+        }
+        // The store has removed the rows of older sessions.
+        assert_eq!(compared((2, &all[..2]), (5, &all[1..])), None);
+        assert_eq!(compared((2, &all[1..2]), (5, &all)), None);
+        assert_eq!(compared((0, &[]), (5, &all[1..])), None);
+    }
+
+    #[test]
+    fn a_diverged_state_is_detected_by_its_sessions() {
+        let differ =
+            |first| Some(format!("its operations from {first} on differ from the store's"));
+        let all = sessions(1, &[7, 8, 9]);
+        // Both wrote in a session of their own, or in several.
+        assert_eq!(compared((3, &sessions(1, &[7, 8, 6])), (5, &all)), differ(3));
+        assert_eq!(compared((3, &sessions(1, &[7, 5, 6])), (5, &all)), differ(2));
+        assert_eq!(compared((3, &sessions(2, &[5, 6])), (5, &all)), differ(2));
+        assert_eq!(compared((3, &sessions(1, &[7, 5, 6])), (5, &all[2..])), differ(3));
+        assert_eq!(compared((4, &sessions(1, &[7, 8, 9, 1])), (5, &all)), differ(4));
+        assert_eq!(compared((1, &all[..1]), (5, &[])), differ(1));
+        // The common session continued in only one of the two, or in both.
+        assert_eq!(compared((3, &all[..2]), (5, &all)), differ(3));
+        assert_eq!(compared((4, &sessions(1, &[7, 8, 6])), (5, &all[..2])), differ(3));
+        // No operation differs, but a change does.
+        let changed = StoreLineage { changes: 1, sessions: Some(&all[..2]), ..state(0, &[]) };
+        let of = StoreLineage { sequence: 5, changes: 2, sessions: Some(&all), ..changed };
+        let why = StoreLineage { sequence: 2, ..changed }.why_not_earlier(&of);
+        assert_eq!(why.unwrap(), "its segments or epochs differ from the store's");
+    }
+
+    #[test]
+    fn state_older_than_all_recorded_sessions_is_refused() {
+        let all = sessions(1, &[7, 8, 9]);
+        let why = compared((1, &all[..1]), (5, &all[1..])).unwrap();
+        assert!(why.contains("opened for writing at least 2 times since"), "{why}");
+        let why = compared((1, &[]), (5, &all)).unwrap();
+        assert_eq!(why, "it has no writer sessions");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Backups: they equal the store; which directories they accept, and what they cost.
 
 pub(crate) mod crash;
+mod diverged;
 mod refused;
 
 use std::io::ErrorKind;

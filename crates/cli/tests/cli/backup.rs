@@ -97,6 +97,36 @@ fn directory_that_is_not_a_backup_is_left_unchanged() {
 }
 
 #[test]
+fn backup_of_a_restored_copy_is_not_replaced_by_the_store() {
+    let place = place();
+    place.done(&["backup", "safe"]);
+    let mut copied = Command::new("cp");
+    copied.args(["-r", "safe", "restored"]).current_dir(place.dir.path());
+    assert!(copied.status().unwrap().success());
+    let ingest = |store: &str, name: &str, count: u64| {
+        let line =
+            |n| format!("{{\"url\":\"http://{name}.example/{n}\",\"t\":1,\"seen\":\"gone\"}}\n");
+        place.write("new.jsonl", (0..count).map(line).collect::<String>());
+        place.done(&["ingest", "new.jsonl", "--store", store]);
+    };
+    let first = stats(&place, "safe")["saw"]["sequence"].as_u64().unwrap();
+    ingest("restored", "m", 3);
+    place.done(&["backup", "safe", "--store", "restored"]);
+    ingest(&place.store().display().to_string(), "n", 4);
+    let before = files(&place.path("safe"));
+    let ran = place.run(&["backup", "safe"]);
+    let differ = format!(
+        "safe does not contain an earlier state of this store: its operations from {} on differ from \
+         the store's; name another directory",
+        first + 1
+    );
+    assert!((ran.code, ran.out.as_str()) == (5, "") && ran.err.contains(&differ), "{}", ran.err);
+    assert!(files(&place.path("safe")) == before);
+    assert_eq!(answers(&place, "safe"), answers(&place, "restored"));
+    place.done(&["backup", "other"]);
+}
+
+#[test]
 fn full_disk_leaves_no_partial_backup() {
     let place = place();
     // The store is some hundred KiB larger than the free space.

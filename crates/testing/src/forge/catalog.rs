@@ -6,6 +6,7 @@ use simkeep::disk::{Access, Disk, DiskFile, FileName, SimDisk};
 const SETTINGS: TableDefinition<'_, &str, u64> = TableDefinition::new("settings");
 const SEGMENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("segments");
 const EPOCHS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("epochs");
+const SESSIONS: TableDefinition<'_, u64, (u64, u64, u64)> = TableDefinition::new("sessions");
 const JOURNALS: [TableDefinition<'_, (u64, u32), &[u8]>; 2] =
     [TableDefinition::new("journal_a"), TableDefinition::new("journal_b")];
 
@@ -19,6 +20,8 @@ pub struct ForgedCatalog {
     /// Number, first operation, last operation, bytes of the file, checksum of its trailer.
     pub segments: Vec<[u64; 5]>,
     pub epochs: Vec<ForgedEpoch>,
+    /// Number; last operation and last change before; the random number.
+    pub sessions: Vec<[u64; 4]>,
     pub journals: [Vec<ForgedFrame>; 2],
 }
 
@@ -146,6 +149,13 @@ impl ForgedCatalog {
             let (key, value) = row.unwrap();
             catalog.epochs.push(ForgedEpoch::read(key.value(), value.value()));
         }
+        if let Ok(table) = read.open_table(SESSIONS) {
+            for row in table.iter().unwrap() {
+                let (key, value) = row.unwrap();
+                let (sequence, changes, nonce) = value.value();
+                catalog.sessions.push([key.value(), sequence, changes, nonce]);
+            }
+        }
         for (frames, table) in catalog.journals.iter_mut().zip(JOURNALS) {
             let Ok(table) = read.open_table(table) else { continue };
             for row in table.iter().unwrap() {
@@ -193,6 +203,10 @@ impl ForgedCatalog {
             let mut epochs = write.open_table(EPOCHS).unwrap();
             for epoch in &self.epochs {
                 epochs.insert(epoch.count, epoch.bytes().as_slice()).unwrap();
+            }
+            let mut sessions = write.open_table(SESSIONS).unwrap();
+            for [number, sequence, changes, nonce] in &self.sessions {
+                sessions.insert(number, (*sequence, *changes, *nonce)).unwrap();
             }
             for (frames, table) in self.journals.iter().zip(JOURNALS) {
                 let mut table = write.open_table(table).unwrap();

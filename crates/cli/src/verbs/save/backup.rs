@@ -30,7 +30,11 @@ To restore, move the old store away first, because cp -r copies into an existing
 Files that never change are hard links where possible. Links take no space, but share
 damage of the disk with the store: put backups on another disk, or use --copy.
 
-A backup that has been written to is a store of its own, and no later backup goes there.
+A backup replaces only an earlier state of the same store. Refused, and left unchanged,
+are: another store, a newer state, a backup that has been written to, a diverged copy (the
+store and a copy of it were both written to), and a backup so old that the store was
+opened for writing 4,096 times since. Name another directory.
+
 A run that is killed leaves the earlier backup, or the complete new one."#)]
 pub(crate) struct BackupArgs {
     /// Directory: new, empty, or an earlier backup of this store
