@@ -151,8 +151,12 @@ fn other_version(f: &mut fmt::Formatter<'_>, file: &str, found: u32, reads: u32)
     )?;
     f.write_str(if found > reads {
         "use a newer simkeep"
-    } else {
+    } else if file.ends_with(".df") {
         "use the version of simkeep that made the file, or make the file again with this simkeep"
+    } else {
+        "export the store with the version of simkeep that made it (`simkeep export OLD -o \
+         store.jsonl.zst`), and load the export with this version (`simkeep load NEW \
+         store.jsonl.zst`)"
     })
 }
 
@@ -280,6 +284,13 @@ mod tests {
             (
                 version(1),
                 "catalog.redb was made by another version of simkeep: it has format version 1, but \
+                 this simkeep reads version 2; export the store with the version of simkeep that \
+                 made it (`simkeep export OLD -o store.jsonl.zst`), and load the export with this \
+                 version (`simkeep load NEW store.jsonl.zst`)",
+            ),
+            (
+                Error::Version { file: "words.df".into(), found: 1, reads: 2 },
+                "words.df was made by another version of simkeep: it has format version 1, but \
                  this simkeep reads version 2; use the version of simkeep that made the file, or \
                  make the file again with this simkeep",
             ),
