@@ -52,7 +52,7 @@ def check_examples() -> None:
 
 def check_golden(store: Store) -> None:
     """The golden store holds what was written down while it was made."""
-    for line in map(json.loads, (GOLDEN / "v5.jsonl").read_text().splitlines()):
+    for line in map(json.loads, (GOLDEN / "v6.jsonl").read_text().splitlines()):
         if "visits" in line:
             expected = [golden_entry(*visit) for visit in line["visits"]]
             same(store.entries[line["url"]], expected, line["url"])
@@ -80,9 +80,9 @@ def golden_entry(
 
 def check_browsers(read: dict[str, Any], cells: Path) -> None:
     """The pages also make parsers for browsers, whose numbers have fewer bits."""
-    files = [("segment", path) for store in (GOLDEN / "v5", cells) for path in store.glob("segments/*")]
-    files += [("df", GOLDEN / "words.df"), ("lock", GOLDEN / "v5/LOCK")]
-    files += [("snapshot", GOLDEN / "v5/SNAPSHOT")]
+    files = [("segment", path) for store in (GOLDEN / "v6", cells) for path in store.glob("segments/*")]
+    files += [("df", GOLDEN / "words.df"), ("lock", GOLDEN / "v6/LOCK")]
+    files += [("snapshot", GOLDEN / "v6/SNAPSHOT")]
     arguments = [text for name, path in files for text in (f"simkeep_{name}", str(path))]
     script = str(pages.HERE / "browse.js")
     subprocess.run(["node", script, *arguments], input=json.dumps(read), text=True, check=True)
@@ -94,7 +94,7 @@ class Checks:
     def __init__(self, shapes: Path, folder: Path) -> None:
         # The tool opens it, and must not change what is checked in.
         golden = folder / "golden"
-        shutil.copytree(GOLDEN / "v5", golden)
+        shutil.copytree(GOLDEN / "v6", golden)
         made = [folder / scene.__name__ for scene in SCENES]
         for scene, path in zip(SCENES, made):
             scene(path)

@@ -1,4 +1,4 @@
-//! The known contents of a golden store: `format/golden/v5.jsonl`.
+//! The known contents of a golden store: `format/golden/v6.jsonl`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ pub(crate) fn directory() -> PathBuf {
 
 /// The published form of the golden store, without the files that it shares with the store.
 pub(crate) fn published() -> PathBuf {
-    directory().join("v5-published")
+    directory().join("v6-published")
 }
 
 /// The expected answer about an epoch.

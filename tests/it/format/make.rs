@@ -478,7 +478,7 @@ fn set_written(path: &Path) {
 
 /// Rewrites the golden files in `format/golden`.
 pub(crate) fn files() {
-    let (store, lines) = (golden::directory().join("v5"), golden::directory().join("v5.jsonl"));
+    let (store, lines) = (golden::directory().join("v6"), golden::directory().join("v6.jsonl"));
     if store.exists() {
         std::fs::remove_dir_all(&store).unwrap();
     }

@@ -26,11 +26,11 @@ use golden::{GoldenEpoch, GoldenStore};
 use visits::{DecodedEntry, DecodedHead, DecodedSeen, count, mask, visits};
 
 fn golden_store() -> PathBuf {
-    golden::directory().join("v5")
+    golden::directory().join("v6")
 }
 
 fn expected() -> GoldenStore {
-    GoldenStore::read(&golden::directory().join("v5.jsonl"))
+    GoldenStore::read(&golden::directory().join("v6.jsonl"))
 }
 
 /// An entry in the answers of the crate.
