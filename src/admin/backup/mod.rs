@@ -63,8 +63,9 @@ use crate::progress::{Progress, Stage};
 /// [`Error::Locked`] if the store's writer committed too fast for a minute to read a state. For the
 /// target: [`Error::NotAStore`] if the directory contains something else or lies in a store,
 /// [`Error::NotABackup`] if the directory contains a backup of another store, a backup that was
-/// written to, or a state that is not an earlier state of this store, [`Error::Locked`] if another process writes to the directory. [`Error::Corrupt`] if
-/// anything in the backup is damaged, [`Error::Cancelled`], [`Error::Io`].
+/// written to, or a state that is not an earlier state of this store, [`Error::Locked`] if another
+/// process writes to the directory. [`Error::Corrupt`] if anything in the backup is damaged,
+/// [`Error::Cancelled`], [`Error::Io`].
 ///
 /// After an error, an earlier backup is unchanged, and a new backup leaves at most an empty
 /// directory. If the last sync fails, the new backup may be complete nevertheless. If the process
