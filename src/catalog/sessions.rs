@@ -15,7 +15,7 @@ use super::rows::SEQUENCES_END;
 use super::tables::SESSIONS;
 
 /// The maximum number of rows. A store that is opened and written to every minute keeps the rows of
-/// almost three days, in 33 redb pages.
+/// almost three days, in about 35 redb pages.
 pub(super) const SESSIONS_MAX: u64 = 4096;
 
 /// A time during which one process had the store open and changed it.
