@@ -1342,8 +1342,8 @@ typedef struct simkeep_options {
      */
     int64_t clock_tolerance_ms;
     /**
-     * The maximum time to wait while another process has the store open, in milliseconds. Default:
-     * 5 s.
+     * The maximum time to wait while another process writes to the store, in milliseconds.
+     * Default: 5 s.
      */
     uint64_t lock_wait_ms;
 } simkeep_options;

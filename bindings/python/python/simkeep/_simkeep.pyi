@@ -5643,7 +5643,7 @@ class Store(View):
         - `background_memory_bytes`: the memory for sealing and merging together (256 MiB).
         - `reader_grace`: how long replaced files are kept for readers in other processes (10
           seconds).
-        - `lock_wait`: how long to wait while another process has the store open (5 seconds).
+        - `lock_wait`: how long to wait while another process writes to the store (5 seconds).
         """
 
     def publish(
