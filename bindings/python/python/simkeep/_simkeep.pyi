@@ -3395,7 +3395,7 @@ class Mirror:
 
     @property
     def share(self) -> float:
-        """The share of near paths among all paths of either site, from 0 to 1."""
+        """The share of near paths in the union of both sites' paths, from 0 to 1."""
 
     @property
     def lag(self) -> timedelta | None:
