@@ -1893,7 +1893,7 @@ class Cost:
 
     @property
     def lines(self) -> float:
-        """Memory lines of 64 bytes read."""
+        """Cache lines of 64 bytes read."""
 
     @property
     def ns(self) -> float:
