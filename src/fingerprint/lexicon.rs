@@ -59,8 +59,8 @@ impl<'t> Lexicon<'t> {
         let (least, most) = rarity.into_inner();
         if least > most || most > Ratio::ONE {
             let what = format!(
-                "the rarities of a lexicon must ascend within 0 to 1, but they are {least} to \
-                 {most}"
+                "the range of rarities of a lexicon must ascend and be within 0 to 1, but it is \
+                 {least} to {most}"
             );
             return Err(FingerprintError::Invalid(what));
         }

@@ -1622,7 +1622,7 @@ typedef struct simkeep_component_search {
      */
     double expected_candidates;
     /**
-     * The expected number of memory lines of 64 bytes to read.
+     * The expected number of cache lines of 64 bytes to read.
      */
     double expected_lines;
     /**
@@ -1638,7 +1638,7 @@ typedef struct simkeep_component_search {
      */
     double candidates;
     /**
-     * The number of memory lines read.
+     * The number of cache lines read.
      */
     double lines;
     /**

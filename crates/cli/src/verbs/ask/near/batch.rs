@@ -269,7 +269,7 @@ impl<'a> NearBatch<'a> {
         Ok(())
     }
 
-    /// Searches for the questions of one epoch.
+    /// Answers the questions of one epoch, in order.
     fn search(
         &self,
         questions: &[(&NearQuery, &BatchQuery)],
