@@ -44,7 +44,7 @@ use crate::sync::{LockRank, RankedMutex, RankedRwLock};
 
 pub(crate) use self::checked::CheckTimes;
 pub(crate) use self::concurrent::{ReadLimit, read_concurrently};
-pub(crate) use self::contents::CatalogContents;
+pub(crate) use self::contents::{CatalogContents, SessionRows};
 pub(crate) use self::frames::{JournalFrames, JournalTail};
 pub(crate) use self::generation::{Generation, TableRow};
 pub(crate) use self::locks::{LOCK_WAIT, StoreLocks};

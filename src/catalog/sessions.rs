@@ -51,6 +51,9 @@ pub(super) fn check_sessions(sessions: &[WriterSession]) -> Result<(), String> {
         let counts = [*number, before.sequence, before.changes];
         *number > 0 && counts.iter().all(|count| *count < SEQUENCES_END)
     };
+    if sessions.len() as u64 > SESSIONS_MAX {
+        return Err(format!("it has more than {SESSIONS_MAX} writer sessions"));
+    }
     let mut pairs = sessions.array_windows();
     if sessions.iter().all(is_possible) && pairs.all(|[one, next]| next.number == one.number + 1) {
         return Ok(());

@@ -10,9 +10,9 @@ use serde::Serialize;
 use simkeep::publish::{
     FileCount, GenerationInfo, Publication, PublishOptions, generations, publish,
 };
-use simkeep::{Error, Options, Time};
+use simkeep::{Error, Options, Store, Time};
 
-use crate::common::{is_store, quoted, write};
+use crate::common::{is_store, quoted};
 use crate::exit::{Exit, VerbError, print_message};
 use crate::output::Output;
 use crate::output::progress::with_progress_bar;
@@ -136,7 +136,9 @@ impl PublishArgs {
             let why = format!("{to} is a store: name another directory with --to, such as public");
             return Err(VerbError::Other(why));
         }
-        let opened = write(&place, Options::default().background(false));
+        // A writer that stays is not in the way, so this is no reason for a note or a long wait.
+        let options = Options::default().background(false).lock_wait(Duration::from_millis(500));
+        let opened = Store::open(&place, options);
         let done = with_progress_bar(|progress| {
             let options = PublishOptions::default()
                 .keep(self.keep)
