@@ -22,6 +22,7 @@ use simkeep::{
 use simkeep_formats::escape;
 
 use crate::exit::{Exit, VerbError, print_message};
+use crate::input::fingerprint::parse_fingerprint;
 use crate::input::limit::Limit;
 use crate::input::{origin, spelling};
 use crate::output::Output;
@@ -137,12 +138,6 @@ fn parse_subject(text: &str) -> Result<NearSubject, &'static str> {
     }
     let fingerprint = parse_fingerprint(text).map(NearSubject::Fingerprint);
     fingerprint.map_err(|_| "this is neither a URL with :// nor a fingerprint of 16 hexadecimal digits; use --url, --text, --html or --fingerprint")
-}
-
-pub(crate) fn parse_fingerprint(text: &str) -> Result<u64, &'static str> {
-    let plain = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
-    let value = plain.then(|| u64::from_str_radix(text, 16).ok()).flatten();
-    value.ok_or("a fingerprint has 16 hexadecimal digits")
 }
 
 /// A search.
