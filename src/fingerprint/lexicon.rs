@@ -165,11 +165,11 @@ mod tests {
         );
         let counted = counted();
         assert!(
-            refused(&counted, Ratio::ZERO..=Ratio::percent(101)).contains("they are 0 to 1.01")
+            refused(&counted, Ratio::ZERO..=Ratio::percent(101)).contains("it is 0 to 1.01")
         );
         assert!(
             refused(&counted, Ratio::percent(6)..=Ratio::percent(5))
-                .contains("they are 0.06 to 0.05")
+                .contains("it is 0.06 to 0.05")
         );
         let debug = format!("{:?}", Lexicon::new(&counted, Ratio::ZERO..=Ratio::ONE).unwrap());
         assert_eq!(debug, "Lexicon(0..=1 of 100 documents)");
