@@ -164,12 +164,9 @@ mod tests {
                 .contains("features words2 of 0 documents")
         );
         let counted = counted();
+        assert!(refused(&counted, Ratio::ZERO..=Ratio::percent(101)).contains("it is 0 to 1.01"));
         assert!(
-            refused(&counted, Ratio::ZERO..=Ratio::percent(101)).contains("it is 0 to 1.01")
-        );
-        assert!(
-            refused(&counted, Ratio::percent(6)..=Ratio::percent(5))
-                .contains("it is 0.06 to 0.05")
+            refused(&counted, Ratio::percent(6)..=Ratio::percent(5)).contains("it is 0.06 to 0.05")
         );
         let debug = format!("{:?}", Lexicon::new(&counted, Ratio::ZERO..=Ratio::ONE).unwrap());
         assert_eq!(debug, "Lexicon(0..=1 of 100 documents)");
