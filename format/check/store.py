@@ -85,7 +85,7 @@ class Store:
         self.census = {"operations": 0, "carried": 0, "compared": 0, "chunked": 0}
 
     def check(self) -> None:
-        same(self.files.settings["format"], 5, "format of the catalog")
+        same(self.files.settings["format"], 6, "format of the catalog")
         self.epochs = [self.read_epoch(*row) for row in self.files.epoch_rows]
         self.numbers = {epoch.name: epoch.number for epoch in self.epochs}
         self.check_epochs()
