@@ -1,4 +1,4 @@
-//! Cache lines of 16-bit places, two of which store a number.
+//! Cache lines of 16-bit places. Two places of a line store a number.
 
 use zerocopy::little_endian::U16;
 

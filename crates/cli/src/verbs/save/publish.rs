@@ -136,9 +136,8 @@ impl PublishArgs {
             let why = format!("{to} is a store: name another directory with --to, such as public");
             return Err(VerbError::Other(why));
         }
-        // A writer that stays is not in the way, so this is no reason for a note or a long wait.
-        let options = Options::default().background(false).lock_wait(Duration::from_millis(500));
-        let opened = Store::open(&place, options);
+        // The active writer is no obstacle, so there is no long wait for its end.
+        let opening = Options::default().background(false).lock_wait(Duration::from_millis(500));
         let done = with_progress_bar(|progress| {
             let options = PublishOptions::default()
                 .keep(self.keep)
@@ -146,7 +145,7 @@ impl PublishArgs {
                 .copy(self.copy)
                 .check_kept(self.check_kept)
                 .progress(progress.clone());
-            match opened {
+            match Store::open(&place, opening) {
                 Ok(store) => {
                     let done = store.publish(&self.to, options)?;
                     store.close()?;
