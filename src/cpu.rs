@@ -1,9 +1,9 @@
 //! Prefetching: hints to the processor that bring memory into its caches before it is read.
 //!
-//! A hint changes no result. It costs about a nanosecond a memory line, and nothing if the
+//! A hint changes no result. It costs about a nanosecond a cache line, and nothing if the
 //! processor has no such instruction.
 
-/// Bytes of a memory line.
+/// Bytes of a cache line.
 const LINE: usize = 64;
 
 /// Fetches the first lines of `bytes`, at most twelve.

@@ -52,13 +52,15 @@
 //! use std::thread::sleep;
 //! use std::time::Duration;
 //!
-//! use simkeep::due::Due;
+//! use simkeep::due::{Due, Rule, Rules};
 //! use simkeep::{Observation, Page, Store, Time};
 //!
 //! # fn crawl(store: &Store, fetch: impl Fn(&Page) -> Option<u64>) -> simkeep::Result<()> {
+//! // Without a minimum between visits, the pages of a small site are visited again after seconds.
+//! let rules = Rules::new([Rule::everywhere().min("6h".parse()?)])?;
 //! loop {
 //!     // At most 5 pages of a host are leased for ten minutes, or until they are observed.
-//!     let due = Due::new(Time::now(), 100).per_host(5);
+//!     let due = Due::new(Time::now(), 100).per_host(5).rules(&rules);
 //!     let leased = store.lease_due(&due, "10m".parse()?)?;
 //!     if leased.is_empty() {
 //!         sleep(Duration::from_secs(60));
@@ -344,9 +346,14 @@ pub mod join {
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-#[cfg(doctest)]
+// The loop of a crawler reduces HTML to its text.
+#[cfg(all(doctest, feature = "html"))]
 #[doc = include_str!("../docs/crawl.md")]
 struct Crawl;
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/recrawl.md")]
+struct Recrawl;
 
 #[cfg(doctest)]
 #[doc = include_str!("../docs/guide.md")]

@@ -10,7 +10,7 @@ use simkeep_testing::bench::report::{BenchReport, BenchRow};
 /// The number of bytes to read: more than any cache holds.
 const BYTES: usize = 1 << 30;
 
-/// Prints the cost of a random memory line, dependent and independent, and of sequential reads.
+/// Prints the cost of a random cache line, dependent and independent, and of sequential reads.
 pub(crate) fn run(report: &BenchReport) {
     let mut memory = HugePageArray::zeroed(BYTES);
     memory.fill(1_u8);

@@ -64,9 +64,9 @@ impl ExampleGroup {
         }
     }
 
-    /// Examines a page that the first or the second of two rules (0 or 1) maps to the target. The
-    /// page makes an example with the first page that the other rule maps to the target, as in
-    /// `Groups::cross`.
+    /// Examines a page that one rule of a pair maps to the target. `by` is 0 or 1, the index of
+    /// this rule. The page makes an example with the first page that the other rule maps to the
+    /// target, as in `Groups::cross`.
     fn cross(&mut self, by: Option<usize>, (url, page, k): OfferedPage<'_>) {
         let Some(by) = by else { return };
         let [one, other] = &mut self.firsts;

@@ -17,7 +17,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::contents::{self, CatalogContents};
+use super::contents::{self, CatalogContents, SessionRows};
 use super::frames::{JournalFrames, JournalTail};
 use super::newer_files::NewerFiles;
 use super::tables::Journal;
@@ -60,6 +60,7 @@ impl ReadLimit {
 pub(crate) fn read_concurrently(
     disk: &dyn Disk,
     known: [Option<JournalTail>; 2],
+    sessions: SessionRows,
     tries: &mut ReadLimit,
 ) -> Result<Option<CatalogContents>> {
     let name = FileName::Catalog;
@@ -72,7 +73,7 @@ pub(crate) fn read_concurrently(
         // The file is opened for each pass, because another file may have taken its name.
         let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
         let Some(head) = RawHeader::read_concurrently(&*file)? else { continue };
-        match pass(&*file, &head, &mut journals) {
+        match pass(&*file, &head, &mut journals, sessions) {
             Ok(lists) => {
                 let contents = lists.with(journals);
                 after.check(&contents)?;
@@ -98,8 +99,9 @@ fn pass(
     file: &dyn DiskFile,
     head: &RawHeader,
     journals: &mut [JournalFrames; 2],
+    sessions: SessionRows,
 ) -> Result<contents::CatalogLists, (Option<RedbPageRef>, Error)> {
     let mut flaw = Err;
     let mut tree = RedbTree::at(file, head, &mut flaw).map_err(|e| (None, e))?;
-    contents::read_new(&mut tree, journals).map_err(|e| (tree.failed(), e))
+    contents::read_new(&mut tree, journals, sessions).map_err(|e| (tree.failed(), e))
 }

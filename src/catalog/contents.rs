@@ -21,6 +21,14 @@ use crate::layout::url_hash_bits;
 use crate::order::sort_few_by_key;
 use crate::page::EpochInfo;
 
+/// Whether to read the rows of writer sessions. Only a comparison of two stores needs these rows,
+/// which take up to 140 KB.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SessionRows {
+    Read,
+    Skip,
+}
+
 /// The contents of a catalog.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CatalogContents {
@@ -29,7 +37,7 @@ pub(crate) struct CatalogContents {
     pub(crate) segments: Vec<SegmentRow>,
     /// The epochs by number.
     pub(crate) epochs: Vec<EpochInfo>,
-    /// The last writer sessions by number.
+    /// The last writer sessions by number; empty if they were not [read](SessionRows).
     pub(crate) sessions: Vec<WriterSession>,
     pub(crate) journals: [JournalFrames; 2],
 }
@@ -93,7 +101,7 @@ pub(super) fn damaged(what: impl Into<String>) -> Error {
 /// Reads the whole catalog into memory, and checks redb's internal pages.
 pub(super) fn read(tree: &mut RedbTree<'_>) -> Result<CatalogContents> {
     let mut journals = [Journal::A, Journal::B].map(JournalFrames::none);
-    let lists = read_new(tree, &mut journals)?;
+    let lists = read_new(tree, &mut journals, SessionRows::Read)?;
     tree.check_system()?;
     Ok(lists.with(journals))
 }
@@ -103,6 +111,7 @@ pub(super) fn read(tree: &mut RedbTree<'_>) -> Result<CatalogContents> {
 pub(super) fn read_new(
     tree: &mut RedbTree<'_>,
     journals: &mut [JournalFrames; 2],
+    sessions: SessionRows,
 ) -> Result<CatalogLists> {
     let tables = tree.tables()?;
     let settings = settings(tree, &tables)?;
@@ -139,7 +148,10 @@ pub(super) fn read_new(
 
     check_epochs(&epochs).map_err(damaged)?;
 
-    let sessions = writer_sessions(tree, &tables)?;
+    let sessions = match sessions {
+        SessionRows::Read => writer_sessions(tree, &tables)?,
+        SessionRows::Skip => Vec::new(),
+    };
     let sealed = segments.last().map_or(0, |row| row.last_sequence);
     for frames in journals {
         // Sealed operations are in no journal, so the journal's table has been replaced.

@@ -1,8 +1,8 @@
 //! The catalog: a small redb database that is the root of a store.
 //!
-//! The catalog contains the list of live segments, the epochs, and the journal: the operations
-//! since the last seal. Its size is bounded by the journal, whatever the size of the store. Every
-//! change of a store is one transaction of the catalog.
+//! The catalog contains the list of live segments, the epochs, the last writer sessions, and the
+//! journal: the operations since the last seal. Only the journal takes much space, so the catalog is
+//! small whatever the size of the store. Every change of a store is one transaction of the catalog.
 //!
 //! redb does not check its checksums when it reads. So when a store is opened, the whole database
 //! is read and checked before redb opens it. Afterwards the database is only appended to.
@@ -44,7 +44,7 @@ use crate::sync::{LockRank, RankedMutex, RankedRwLock};
 
 pub(crate) use self::checked::CheckTimes;
 pub(crate) use self::concurrent::{ReadLimit, read_concurrently};
-pub(crate) use self::contents::CatalogContents;
+pub(crate) use self::contents::{CatalogContents, SessionRows};
 pub(crate) use self::frames::{JournalFrames, JournalTail};
 pub(crate) use self::generation::{Generation, TableRow};
 pub(crate) use self::locks::{LOCK_WAIT, StoreLocks};

@@ -15,7 +15,7 @@ use super::rows::SEQUENCES_END;
 use super::tables::SESSIONS;
 
 /// The maximum number of rows. A store that is opened and written to every minute keeps the rows of
-/// almost three days, in 33 redb pages.
+/// almost three days, in about 35 redb pages.
 pub(super) const SESSIONS_MAX: u64 = 4096;
 
 /// A time during which one process had the store open and changed it.
@@ -51,6 +51,9 @@ pub(super) fn check_sessions(sessions: &[WriterSession]) -> Result<(), String> {
         let counts = [*number, before.sequence, before.changes];
         *number > 0 && counts.iter().all(|count| *count < SEQUENCES_END)
     };
+    if sessions.len() as u64 > SESSIONS_MAX {
+        return Err(format!("it has more than {SESSIONS_MAX} writer sessions"));
+    }
     let mut pairs = sessions.array_windows();
     if sessions.iter().all(is_possible) && pairs.all(|[one, next]| next.number == one.number + 1) {
         return Ok(());

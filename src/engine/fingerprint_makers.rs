@@ -234,8 +234,8 @@ fn made_elsewhere(epochs: &[EpochInfo], change: Epoch) -> String {
         ),
     };
     format!(
-        "no text gets a fingerprint of {name}, the epoch of this store: another program makes \
-         these fingerprints, and simkeep makes fingerprints of {new}, which cannot be compared \
+        "simkeep cannot make fingerprints of {name}, the epoch of this store: another program makes \
+         these fingerprints, and the fingerprints that simkeep makes ({new}) cannot be compared \
          with them; pass fingerprints instead of texts, or {advice}"
     )
 }

@@ -15,7 +15,7 @@ use super::stats::Stats;
 use super::view::View;
 use crate::catalog::{
     Catalog, CatalogContents, Generation, Journal, JournalFrames, JournalTail, PublishedState,
-    ReadLimit, StoreLocks, mark, read_concurrently,
+    ReadLimit, SessionRows, StoreLocks, mark, read_concurrently,
 };
 use crate::disk::{Disk, Location, LockGuard, LockMode};
 use crate::error::{Error, NotStore, Result};
@@ -501,7 +501,8 @@ fn read_with_writer(
         // The time is taken before the catalog is read, so the result is at least as new as this
         // time.
         let written = SystemTime::now();
-        let Some(contents) = read_concurrently(&**disk, known, &mut tries)? else {
+        let Some(contents) = read_concurrently(&**disk, known, SessionRows::Skip, &mut tries)?
+        else {
             return Ok(None);
         };
         if contents.settings.unfinished {

@@ -149,9 +149,10 @@ fn other_version(f: &mut fmt::Formatter<'_>, file: &str, found: u32, reads: u32)
         "{file} was made by another version of simkeep: it has format version {found}, but this \
          simkeep reads version {reads}; "
     )?;
+    let is_of_store = [".redb", ".seg", "SNAPSHOT"].iter().any(|end| file.ends_with(end));
     f.write_str(if found > reads {
         "use a newer simkeep"
-    } else if file.ends_with(".df") {
+    } else if !is_of_store {
         "use the version of simkeep that made the file, or make the file again with this simkeep"
     } else {
         "export the store with the version of simkeep that made it (`simkeep export OLD -o \

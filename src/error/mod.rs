@@ -98,6 +98,9 @@ pub enum NotStore {
 ///     Err(error) => println!("{error}"), // what is wrong, where, and what to do
 /// }
 /// ```
+///
+/// A `main` that returns an error prints its `Debug` form, which has the fields of the error without
+/// the advice. Print the error itself instead, as above, or return `anyhow::Result`, which prints it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -151,15 +154,17 @@ pub enum Error {
         location: String,
     },
     /// A store was to be backed up or published to a directory that does not contain an earlier
-    /// state of the store. The directory contains another store, a newer or diverged state, or a
-    /// backup that was written to since. The directory stays unchanged; choose another one.
+    /// state of the store. The directory contains another store, a newer or diverged state, a
+    /// backup that was opened for writing, or a state too old to be recognized. The directory stays
+    /// unchanged; choose another directory.
     NotABackup {
         /// The location.
         location: String,
         /// The reason why the directory is not an earlier state.
         why: String,
     },
-    /// A file was written by another version of simkeep. Use that version.
+    /// A file was written by another version of simkeep. Export the store with that version, and
+    /// load the export with this version.
     Version {
         /// The file.
         file: String,

@@ -59,8 +59,8 @@ impl<'t> Lexicon<'t> {
         let (least, most) = rarity.into_inner();
         if least > most || most > Ratio::ONE {
             let what = format!(
-                "the rarities of a lexicon must ascend within 0 to 1, but they are {least} to \
-                 {most}"
+                "the range of rarities of a lexicon must ascend and be within 0 to 1, but it is \
+                 {least} to {most}"
             );
             return Err(FingerprintError::Invalid(what));
         }
@@ -164,12 +164,9 @@ mod tests {
                 .contains("features words2 of 0 documents")
         );
         let counted = counted();
+        assert!(refused(&counted, Ratio::ZERO..=Ratio::percent(101)).contains("it is 0 to 1.01"));
         assert!(
-            refused(&counted, Ratio::ZERO..=Ratio::percent(101)).contains("they are 0 to 1.01")
-        );
-        assert!(
-            refused(&counted, Ratio::percent(6)..=Ratio::percent(5))
-                .contains("they are 0.06 to 0.05")
+            refused(&counted, Ratio::percent(6)..=Ratio::percent(5)).contains("it is 0.06 to 0.05")
         );
         let debug = format!("{:?}", Lexicon::new(&counted, Ratio::ZERO..=Ratio::ONE).unwrap());
         assert_eq!(debug, "Lexicon(0..=1 of 100 documents)");

@@ -212,7 +212,7 @@ impl SiteComparer<'_> {
         self.judge(sites, met)
     }
 
-    /// Converts a number of paths to a share of the paths of both sites.
+    /// Returns the share of `near` paths in a union of `paths` paths.
     fn share(&self, near: u64, paths: u64) -> f64 {
         near as f64 / paths as f64
     }

@@ -29,7 +29,7 @@ pub struct MirrorQuery {
     pub k: Option<u32>,
     /// The minimum number of paths with near pages.
     pub paths: u64,
-    /// The minimum share of near paths among all paths of either site, above 0 and at most 1.
+    /// The minimum share of near paths in the union of both sites' paths, above 0 and at most 1.
     pub share: f64,
     /// The greatest depth of a site in folders: 0 for hosts only.
     pub depth: u8,
@@ -124,7 +124,7 @@ impl MirrorQuery {
         self
     }
 
-    /// Sets the minimum share of near paths among all paths of either site.
+    /// Sets the minimum share of near paths in the union of both sites' paths.
     ///
     /// ```
     /// use simkeep::mirror::MirrorQuery;
@@ -223,11 +223,10 @@ impl MirrorQuery {
     }
 
     /// Returns a lower bound of the probability that a search compares two large sites with the
-    /// given share of equal paths among all paths of either site.
+    /// given share of common paths in the union of both sites' paths.
     ///
     /// A search compares two sites if their samples share two hashes. Each of the sixteen smallest
-    /// hashes of all paths of either site is in both samples if both sites have the path. So with
-    /// probability *s*:
+    /// hashes of the union is in both samples if both sites have the path. So with probability *s*:
     ///
     /// ```text
     /// 1 - (1 - s)^16 - 16 s (1 - s)^15

@@ -83,7 +83,7 @@ pub struct Mirror {
     /// The number of common paths with near pages. The pages of a path are near if the current
     /// version on one site is near a version on the other site, current or earlier.
     pub near: u64,
-    /// The share of near paths among all paths of either site, from 0 to 1.
+    /// The share of near paths in the union of both sites' paths, from 0 to 1.
     pub share: f64,
     /// The lag of the follower, in milliseconds. The lag is the median time by which the follower
     /// saw the common version later, over up to 1,000 paths on which both sites were seen to change

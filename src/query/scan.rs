@@ -359,9 +359,9 @@ impl Iterator for Scan {
 /// Counts the pages whose current content has no fingerprint of an epoch, so that no search in the
 /// epoch finds the pages.
 ///
-/// Such a page has a text that is too short, or was not [restated](crate::Store::restate) in the
-/// epoch. With `Some(classes)`, counts only pages of these classes. Costs a
-/// [scan](crate::Snapshot::scan).
+/// Such a page redirects, is not text, has a text that is too short, or was not
+/// [restated](crate::Store::restate) in the epoch. With `Some(classes)`, counts only pages of these
+/// classes. Costs a [scan](crate::Snapshot::scan).
 ///
 /// ```
 /// use simkeep::query::count_without_fingerprint;

@@ -17,9 +17,10 @@ use crate::recrawl::error::Result;
 ///
 /// Few visits determine a rate only roughly, and each observed change means "one or more changes".
 /// A page that changed at three monthly visits may change monthly or hourly. A point estimate would
-/// select the rate with the highest value. The expectation over a belief covers all rates, and
-/// explores a page while its rate is uncertain. C. Grimes and D. Ford, *Estimation of web page
-/// change rates*, JSM 2008, found that the prior matters most for new pages.
+/// select the rate with the highest value. The expectation over a belief weights each rate by its
+/// probability, so a page with an uncertain rate is still explored. C. Grimes and D. Ford,
+/// *Estimation of web page change rates*, JSM 2008, found that the prior matters most for new
+/// pages.
 ///
 /// ```
 /// use simkeep::recrawl::{Belief, Change, Comparison, PriorityIndex, Likelihood, Prior};

@@ -115,7 +115,8 @@ pub enum Reason {
         /// The minimum time between two visits.
         min: Interval,
     },
-    /// The last visits failed, and the page waits for some time.
+    /// The last visits failed. The page waits for half of the time for which it has been failing,
+    /// but at least for an hour and at most for the [largest interval](super::Due::largest_interval).
     LeftAlone {
         /// The end of the wait, in milliseconds since 1970.
         until: Time,

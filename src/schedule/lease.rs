@@ -21,8 +21,8 @@ impl Store {
     /// A lease ends when the page is [observed](Store::observe) in any way or
     /// [released](Store::release), or when the `now` of a later call is after the end of the lease.
     /// Several threads may lease pages at the same time: the calls run one after another, and lease
-    /// different pages. Leased pages count towards the [`per_host`](Due::per_host) limit. An empty
-    /// result means that nothing is due, or that all due pages are [leased](Store::leased).
+    /// different pages. Leased pages count towards the [`per_host`](Due::per_host) limit. The result
+    /// is empty if no page is due by the query, or if [leases](Store::leased) leave no page to lease.
     ///
     /// Leases are in memory only. After a crash or a reopen no page is leased, so a page may be
     /// visited twice, but no page is lost. At most
@@ -101,9 +101,10 @@ impl Store {
     /// Returns the number of pages that are leased. A lease that has expired counts until the next
     /// call of [`lease_due`](Store::lease_due), which has the time.
     ///
-    /// If `lease_due` returns no page, 0 means that nothing is due. Otherwise workers still have
-    /// leased pages, and other pages are not due, or their host is at its
-    /// [limit](Due::per_host). Takes constant time.
+    /// If `lease_due` has returned no page, 0 means that no page is due by its query. Otherwise
+    /// workers still have leased pages. Other pages are then not due, or their host is at its
+    /// [limit](Due::per_host), or all [leases](crate::Options::leases_max) are taken. Takes constant
+    /// time.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Store, Time};

@@ -98,7 +98,9 @@ impl Due {
 impl Plan {
     /// Computes a plan that spends `per_day` visits a day in the long run: the value threshold for
     /// a visit, and the resulting freshness. The policy, prefix and rules of `due` apply. The
-    /// budget, hints and limits for hosts of `due` do not apply. A plan does not search near pages.
+    /// budget, hints and limits for hosts of `due` and of its rules do not apply: a page whose rule
+    /// has a [`per_host`](field@super::Rule::per_host) of 0 gets visits in a plan. A plan does not
+    /// search near pages.
     /// A [led](field@crate::due::Decision::near) page has its full weight in a plan, so with many
     /// led pages fewer visits are spent than planned.
     ///
@@ -135,7 +137,8 @@ impl Plan {
     /// # Errors
     ///
     /// [`Error::InvalidOption`](crate::Error::InvalidOption) if `per_day` is not positive and
-    /// finite; [`Error::Corrupt`](crate::Error::Corrupt) if the call reads damaged data.
+    /// finite, such as the [pace](Due::pace) of a store without visits;
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the call reads damaged data.
     pub fn of(snapshot: &Snapshot, due: &Due, per_day: f64) -> Result<Plan> {
         snapshot.poison_on_bug(|| {
             snapshot.view.check()?;
@@ -145,7 +148,8 @@ impl Plan {
 
     pub(crate) fn new(snapshot: &Snapshot, due: &Due, per_day: f64) -> Result<Plan> {
         if !(per_day > 0.0 && per_day.is_finite()) {
-            return Err(Error::InvalidOption { name: "per_day", takes: "a positive number" });
+            let takes = "a positive number; a store without visits has a pace of 0";
+            return Err(Error::InvalidOption { name: "per_day", takes });
         }
         let learned = match &due.learned {
             Some(learned) => learned.clone(),
@@ -218,9 +222,9 @@ impl Plan {
     }
 
     /// Returns the decision about a page by this plan: the value of a visit, the due time, and the
-    /// reason. `None` for an unknown page. The decision equals the decision that
-    /// [`due`](Snapshot::due) returns for the page with this plan. Costs one record in the newest
-    /// segment with the page, and a search for the page's leader.
+    /// reason. `None` for an unknown page. If [`due`](Snapshot::due) returns the page with this plan,
+    /// it returns this decision. Costs one record in the newest segment with the page, and a search
+    /// for the page's leader.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Store, Time};

@@ -349,7 +349,8 @@ impl Rule {
     }
 
     /// Sets [`per_host`](field@Rule::per_host). With 0, no page of the rule is returned or leased,
-    /// for example while a host asks for a pause.
+    /// for example while a host asks for a pause. A rule with a longer prefix still returns its
+    /// pages. A [`Plan`](super::Plan) does not leave out the pages of the rule.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Store, Time};

@@ -1,9 +1,9 @@
-//! Cells: two tables over the canonical column, in whole memory lines, for large sets.
+//! Cells: two tables over the canonical column, in whole cache lines, for large sets.
 //!
 //! The fingerprint is split into two halves. Two fingerprints that differ in at most k bits differ
 //! in at most `k / 2` bits of one half. The low 31 bits of a half are decoded to the nearest word
 //! of a Hamming code (`hamming.rs`). The message of that word selects the *cell* of the
-//! fingerprint. A cell is a memory line with 20 entries. Each entry stores 24 bits of the other
+//! fingerprint. A cell is a cache line with 20 entries. Each entry stores 24 bits of the other
 //! half: 16 bits in one place of 16 bits, and 8 bits in half of another place. The line also stores
 //! the number of its first entry.
 //!
@@ -13,7 +13,7 @@
 //! full   [ bits bits ... bits next      bits, bits ....       | first entry, top bit ]
 //! ```
 //!
-//! So a lookup costs one memory line and no directory. For k = 3 a lookup reads 31 lines, which are
+//! So a lookup costs one cache line and no directory. For k = 3 a lookup reads 31 lines, which are
 //! all prefetched at once. A cell with more than 20 entries continues in another line of the same
 //! form, the *next* line. An entry determines 24 of the 64 bits, and its cell determines most of
 //! the other half. So an entry that is near in these bits is nearly always near as a whole.

@@ -28,7 +28,7 @@ pub trait Column {
     /// Returns an error if the range extends beyond the column, or if its bytes are damaged.
     fn bytes(&self, range: Range<u64>) -> Result<&[u8], Self::Error>;
 
-    /// Announces a read of the memory line at byte `offset`. The call is a hint: it costs a
+    /// Announces a read of the cache line at byte `offset`. The call is a hint: it costs a
     /// nanosecond and cannot fail, and the offset may be beyond the end.
     fn prefetch(&self, offset: u64) {
         // A column that verifies checksums in `bytes` should override this method, since a hint
@@ -38,7 +38,7 @@ pub trait Column {
         }
     }
 
-    /// Returns the whole column as memory lines. The lines with the numbers `lines` are sound. The
+    /// Returns the whole column as cache lines. The lines with the numbers `lines` are sound. The
     /// caller reads no other lines, and checks that these lines exist.
     ///
     /// # Errors

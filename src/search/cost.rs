@@ -1,4 +1,4 @@
-//! The cost model of a search: probes, candidates and memory lines.
+//! The cost model of a search: probes, candidates and cache lines.
 
 use super::cells::{self, CELLS_DISTANCE_MAX, FingerprintHalf};
 use super::hamming;
@@ -24,7 +24,7 @@ pub struct Cost {
     pub probes: f64,
     /// Entries compared.
     pub candidates: f64,
-    /// Memory lines of 64 bytes read.
+    /// Cache lines of 64 bytes read.
     pub lines: f64,
     /// Nanoseconds on one core with all data in memory, without the cost of hits.
     pub ns: f64,

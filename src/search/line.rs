@@ -1,8 +1,8 @@
-//! Memory lines of 16-bit places, two of which store a number.
+//! Cache lines of 16-bit places. Two places of a line store a number.
 
 use zerocopy::little_endian::U16;
 
-/// A memory line: 64 bytes.
+/// A cache line: 64 bytes.
 pub type CacheLine = [U16; LINE_PLACES as usize];
 
 /// The length of a [`CacheLine`] in bytes.

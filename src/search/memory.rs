@@ -25,7 +25,7 @@ const LOAD_MAX: usize = 6;
 /// Fingerprints in order of arrival, searchable after every addition.
 ///
 /// The index has the four tables of a segment, grown incrementally. A bucket is a chain of nodes.
-/// Each node is a memory line with nine entries, and most chains have one node. So a search waits
+/// Each node is a cache line with nine entries, and most chains have one node. So a search waits
 /// for memory once, not once for every entry. The first node of a bucket is found by the bucket's
 /// number and contains the latest entries. When the first node is full, it moves behind a new,
 /// empty node. The index begins with few buckets and doubles them as they fill, up to the 16 bits
@@ -106,7 +106,7 @@ impl Chains {
         }
     }
 
-    /// Prefetches the memory lines that a search within distance 3 reads first. Call this method
+    /// Prefetches the cache lines that a search within distance 3 reads first. Call this method
     /// some hundred nanoseconds before the search; the call takes about five nanoseconds.
     pub fn prefetch(&self, fingerprint: u64) {
         for block in FingerprintBlock::ALL {
@@ -118,7 +118,7 @@ impl Chains {
     /// Adds a fingerprint and returns its number: 0 for the first, 1 for the next, and so on. Equal
     /// fingerprints get separate numbers.
     ///
-    /// Cost: a memory line in each of four tables, 50 to 80 ns, and on average 50 to 80 ns more for
+    /// Cost: a cache line in each of four tables, 50 to 80 ns, and on average 50 to 80 ns more for
     /// doubling the buckets. The last doubling, at 196,608 fingerprints, takes some 10 ms, half of
     /// it in the operating system for 16 MiB of fresh memory.
     ///
@@ -189,7 +189,7 @@ impl Chains {
     /// Appends to `out` every fingerprint within distance `k` of `fingerprint`, each number once,
     /// in no particular order. Exact for every `k`; a `k` of 64 or more finds all fingerprints.
     ///
-    /// Cost: one or two memory lines for each bucket of the pigeonhole principle, 4 for k = 3. The
+    /// Cost: one or two cache lines for each bucket of the pigeonhole principle, 4 for k = 3. The
     /// cost is at most about twice the cost of a scan of all fingerprints, at some 0.1 ns each,
     /// because long chains make the search fall back to a scan.
     pub fn find(&self, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) {
@@ -217,7 +217,7 @@ impl Chains {
     /// Returns the number of a fingerprint, if the index contains it. If the index contains it
     /// several times, returns one of its numbers.
     ///
-    /// Cost: one or two memory lines. When a chain is too long for the first time, a hash map of
+    /// Cost: one or two cache lines. When a chain is too long for the first time, a hash map of
     /// all fingerprints is built, for some 30 ns and 20 bytes for each.
     pub fn number_of(&mut self, fingerprint: u64) -> Option<u32> {
         if self.numbers.is_none() {
@@ -350,7 +350,7 @@ impl Chains {
     /// Follows the chains of the pigeonhole principle. Returns `false` if the chains have more than
     /// `nodes_left` nodes, so that the result is incomplete.
     ///
-    /// Several chains are followed in turn, so that their memory lines arrive concurrently.
+    /// Several chains are followed in turn, so that their cache lines arrive concurrently.
     pub(super) fn follow(
         &self,
         fingerprint: u64,

@@ -33,7 +33,7 @@
 //! rotation 3    entry                      bucket
 //! ```
 //!
-//! All buckets have the same number of memory lines, usually one, so a bucket is found without a
+//! All buckets have the same number of cache lines, usually one, so a bucket is found without a
 //! directory and a search waits for memory only once. A bucket stores the next block of each
 //! fingerprint; 16 or 32 of these blocks are compared at a time if the processor can. This
 //! comparison is selective enough, because on a ring of blocks the principle is stronger: some
@@ -43,16 +43,16 @@
 //!
 //! ## Cells
 //!
-//! In large sets the bucket of a block has hundreds of memory lines. Two tables by halves of 32
+//! In large sets the bucket of a block has hundreds of cache lines. Two tables by halves of 32
 //! bits, each searched within distance 1, have buckets thousands of times smaller, but need 33
 //! lookups per half. If fingerprints are filed under the nearest word of a Hamming code instead, 16
-//! lookups suffice. With one memory line for each, k = 3 costs 31 lines that are fetched
+//! lookups suffice. With one cache line for each, k = 3 costs 31 lines that are fetched
 //! concurrently, regardless of the size of the set.
 //!
 //! # Choosing
 //!
 //! A cost model ([`Cost`]) predicts the cost of each shape for each distance, in probes,
-//! candidates, memory lines and nanoseconds. [`Shape::choose`] uses it when tables are written,
+//! candidates, cache lines and nanoseconds. [`Shape::choose`] uses it when tables are written,
 //! within a budget of bytes for each fingerprint, and [`Tables::plan`] uses it for every query.
 //!
 //! [`build_index`] writes the tables of a canonical column in bounded memory. [`Chains`] are

@@ -8,10 +8,10 @@ use crate::cpu::prefetch_value;
 /// The index of no node, and a number that no fingerprint has.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The entries of a node, which fill a memory line together with its other fields.
+/// The entries of a node, which fill a cache line together with its other fields.
 const NODE_ENTRIES: usize = 9;
 
-/// A part of a bucket: a memory line.
+/// A part of a bucket: a cache line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct ChainNode {
@@ -25,7 +25,7 @@ pub(super) struct ChainNode {
     before: u32,
 }
 
-// 9 blocks of 2 bytes, 9 numbers of 4 bytes, two fields of 4 bytes and padding fill one memory
+// 9 blocks of 2 bytes, 9 numbers of 4 bytes, two fields of 4 bytes and padding fill one cache
 // line. The node is aligned to a line.
 const _: () = assert!(size_of::<ChainNode>() == 64);
 

@@ -6,11 +6,11 @@
 //! sides, all fingerprints within j have been found. Once there are enough hits within j, the scan
 //! ends.
 //!
-//! In a dense region, more fingerprints are close together than any table separates. An attacker or
-//! a template may cause this. If a region has more fingerprints than a search may compare, the
-//! search looks up all values within one bit. The search also compares the entries next to the
-//! query in each shard, which share the most leading bits with the query. So the search finds exact
-//! copies, and many near fingerprints.
+//! A dense region has more near fingerprints than any table can separate. An attacker or a template
+//! may cause this. If a region has more fingerprints than a search may compare, the search looks up
+//! all values within one bit. The search also compares the entries next to the query in each shard,
+//! which share the most leading bits with the query. So the search finds exact copies, and many near
+//! fingerprints.
 
 use std::ops::{Range, RangeInclusive};
 use std::time::Instant;

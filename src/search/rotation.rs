@@ -1,6 +1,6 @@
 //! The rotations: four tables over the canonical column, each addressed by a different block.
 //!
-//! The top bits of a block select a *bucket*. All buckets have the same number of memory lines, so
+//! The top bits of a block select a *bucket*. All buckets have the same number of cache lines, so
 //! they are found without a directory, and a search waits for memory once. A bucket stores the next
 //! block of each fingerprint, 16 bits.
 //!
@@ -63,7 +63,7 @@ pub(super) fn place_of(entry: u32, goes_on: bool) -> u32 {
 pub struct BucketLayout {
     /// The number of top bits of a block that select its bucket: 0 to 16.
     pub bits: u32,
-    /// The number of memory lines in a bucket: 1 to 2^26.
+    /// The number of cache lines in a bucket: 1 to 2^26.
     pub lines: u32,
 }
 

@@ -29,10 +29,10 @@ pub enum Shape {
     /// No tables: searches scan the shards. Takes the least memory, and is the fastest for small
     /// sets and wide distances.
     Column,
-    /// Four rotations: a bucket of one or more memory lines for each probe, few probes. The fastest
+    /// Four rotations: a bucket of one or more cache lines for each probe, few probes. The fastest
     /// up to some ten million fingerprints, and for medium distances beyond.
     Rotations(BucketLayout),
-    /// Two tables of cells: one memory line for each probe, more probes. The fastest for small
+    /// Two tables of cells: one cache line for each probe, more probes. The fastest for small
     /// distances in large sets, at three quarters of the memory.
     Cells {
         /// The number of cells in each table.

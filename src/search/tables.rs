@@ -391,7 +391,7 @@ impl<C: Column> Tables<C> {
     }
 
     /// Counts the work of [`find`](Self::find), without time: probes, candidates (including empty
-    /// places of buckets and cells, which are compared, too), and memory lines except the lines of
+    /// places of buckets and cells, which are compared, too), and cache lines except the lines of
     /// looked-up entries. Costs about as much as the search.
     ///
     /// # Errors
@@ -453,7 +453,7 @@ impl<C: Column> Tables<C> {
 }
 
 /// A search in three steps, each called once: [`begin`](Self::begin), [`go_on`](Self::go_on),
-/// [`finish`](Self::finish). Each step prefetches the memory lines that the next step reads.
+/// [`finish`](Self::finish). Each step prefetches the cache lines that the next step reads.
 pub(crate) struct SearchSteps<'c, C> {
     tables: &'c Tables<C>,
     fingerprint: u64,
@@ -512,7 +512,7 @@ impl<C: Column> SearchSteps<'_, C> {
     }
 }
 
-/// Returns the number of memory lines that contain `bytes`.
+/// Returns the number of cache lines that contain `bytes`.
 fn lines_of(bytes: &[u8]) -> usize {
     // Buckets are aligned to lines within their column. The rest is not aligned, so its bytes may
     // touch one line more.

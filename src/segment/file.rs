@@ -393,12 +393,12 @@ impl<'a> SectionRef<'a> {
         Ok(())
     }
 
-    /// Returns the section as memory lines, after checking the blocks of the lines with numbers
+    /// Returns the section as cache lines, after checking the blocks of the lines with numbers
     /// `lines`; an error if a block is damaged.
     #[inline]
     pub(super) fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&'a [CacheLine]> {
         let (all, _) = <[CacheLine]>::ref_from_prefix(self.bytes)
-            .map_err(|_| self.flaw(0, "its lines are not aligned to memory lines"))?;
+            .map_err(|_| self.flaw(0, "its lines are not aligned to cache lines"))?;
         if self.segment.is_whole(&self.section) {
             for line in lines {
                 if line as usize >= all.len() {

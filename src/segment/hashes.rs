@@ -119,7 +119,7 @@ impl Segment {
         if blocks == 0 {
             return Ok(None);
         }
-        // Sections begin at multiples of 64 in the file, so a filter block is exactly one memory
+        // Sections begin at multiples of 64 in the file, so a filter block is exactly one cache
         // line.
         let start = scale(hash, blocks) * FILTER_BLOCK_BYTES;
         let block = self.plain(SectionKind::Filter).get(start..start + FILTER_BLOCK_BYTES)?;
@@ -169,7 +169,7 @@ impl Segment {
     /// Returns the range of a hash's bucket in the hash column.
     fn bucket(&self, hash: u64) -> Result<Range<u64>> {
         let (directory, at) = (self.plain(SectionKind::HashDirectory), self.bounds_at(hash));
-        // Both bounds in one read, because they are neighbours and nearly always in one memory
+        // Both bounds in one read, because they are neighbours and nearly always in one cache
         // line.
         let bounds: [U32; 2] = transmute!(directory.array::<8>(at)?);
         let [start, end] = bounds.map(|bound| u64::from(bound.get()));
@@ -193,7 +193,7 @@ impl Segment {
     fn bound(&self, places: Range<u64>, before: impl Fn(u64) -> bool) -> Result<u64> {
         let hashes = self.plain(SectionKind::Hashes);
         // A bucket has four to eight hashes on average, so the search takes a few steps in one or
-        // two memory lines.
+        // two cache lines.
         let (mut low, mut high) = (places.start, places.end);
         while low < high {
             let middle = u64::midpoint(low, high);
@@ -214,7 +214,7 @@ impl Segment {
 
     /// Returns the ordinals of the pages with this hash.
     pub(super) fn pages_with_hash(&self, hash: u64) -> Result<impl Iterator<Item = Result<u32>>> {
-        // The filter costs one memory line. The filter saves the lines of directory and hashes if
+        // The filter costs one cache line. The filter saves the lines of directory and hashes if
         // the page is not in the segment.
         let places = if self.may_contain(hash)? { self.places(hash)? } else { 0..0 };
         Ok(self.pages_at(places))

@@ -20,7 +20,7 @@ use crate::page::surt;
 const PAGES: SectionTag = SectionTag::of(SectionKind::Pages);
 
 /// The approximate number of bytes of a group that are read to find a page of the group.
-// Seven memory lines: the front-coded heads of 16 URLs usually fit in seven lines.
+// Seven cache lines: the front-coded heads of 16 URLs usually fit in seven lines.
 const HEADS_BYTES: usize = 448;
 
 /// The number of bytes that a cursor reads ahead initially. `AHEAD_MAX` is the maximum.
@@ -90,7 +90,7 @@ impl Segment {
     }
 
     /// Returns the page with an ordinal. Writes the page's URL into `url`, and does not parse its
-    /// record. Costs one group. The record is not touched, since it is seldom in the same memory
+    /// record. Costs one group. The record is not touched, since it is seldom in the same cache
     /// lines.
     pub(crate) fn page(&self, ordinal: u32, url: &mut Vec<u8>) -> Result<UnreadRecord<'_>> {
         let number = u64::from(ordinal) / GROUP_PAGES;

@@ -1342,8 +1342,8 @@ typedef struct simkeep_options {
      */
     int64_t clock_tolerance_ms;
     /**
-     * The maximum time to wait while another process has the store open, in milliseconds. Default:
-     * 5 s.
+     * The maximum time to wait while another process writes to the store, in milliseconds.
+     * Default: 5 s.
      */
     uint64_t lock_wait_ms;
 } simkeep_options;
@@ -1622,7 +1622,7 @@ typedef struct simkeep_component_search {
      */
     double expected_candidates;
     /**
-     * The expected number of memory lines of 64 bytes to read.
+     * The expected number of cache lines of 64 bytes to read.
      */
     double expected_lines;
     /**
@@ -1638,7 +1638,7 @@ typedef struct simkeep_component_search {
      */
     double candidates;
     /**
-     * The number of memory lines read.
+     * The number of cache lines read.
      */
     double lines;
     /**

@@ -92,7 +92,7 @@ pub(crate) fn read(store: &Path) -> Result<Reader, VerbError> {
     Ok(reader)
 }
 
-/// Opens a store for writing. If another process still writes to the store after half a second,
+/// Opens a store for writing. If another process still has the store locked after half a second,
 /// prints a note about this process, and waits for the rest of the time.
 pub(crate) fn write(store: &Path, options: Options) -> simkeep::Result<Store> {
     const SILENT: Duration = Duration::from_millis(500);

@@ -9,7 +9,7 @@ use std::path::Path;
 use clap::{Arg, Command};
 
 use crate::common;
-use crate::verbs::ask::near::parse_fingerprint;
+use crate::input::fingerprint::parse_fingerprint;
 
 /// Verbs that use no store. `diff` uses a store only if it compares two times.
 const WITHOUT: &[&[&str]] = &[

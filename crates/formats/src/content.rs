@@ -24,7 +24,7 @@ pub(super) enum ContentKind {
 #[derive(Debug, Default)]
 pub(super) struct Charset(Option<ContentType>);
 
-/// Types that say nothing.
+/// Media types that do not say what a document is.
 const UNKNOWN: [&str; 3] = ["unk/unknown", "unknown/unknown", "application/unknown"];
 
 /// Parses a `Content-Type`: the kind of the document and its encoding. Several headers are joined
@@ -33,9 +33,9 @@ pub(super) fn kind(content_type: &str) -> (ContentKind, Charset) {
     let content_type = ContentType::from_header(content_type);
     let kind = match &content_type {
         None => ContentKind::Unsaid,
-        Some(said) if UNKNOWN.contains(&said.essence()) => ContentKind::Unsaid,
-        Some(said) if said.is_html() => ContentKind::Html,
-        Some(said) if said.is_text() => ContentKind::Text,
+        Some(declared) if UNKNOWN.contains(&declared.essence()) => ContentKind::Unsaid,
+        Some(declared) if declared.is_html() => ContentKind::Html,
+        Some(declared) if declared.is_text() => ContentKind::Text,
         Some(_) => ContentKind::Binary,
     };
     (kind, Charset(content_type))

@@ -34,10 +34,10 @@ use crate::progress::{Progress, Stage};
 /// [copy](BackupOptions::copy) the files.
 ///
 /// The target directory is new or empty, or contains an earlier backup of this store that was never
-/// written to. A backup never replaces operations that the store lacks: the directory of a diverged
-/// copy is refused, which has other operations with the same numbers. So is a backup that is older
-/// than the last 4,096 times that the store was opened for writing and changed, because the store
-/// records no more. If the directory contains an earlier backup, only new and damaged files are linked
+/// opened for writing. A backup never replaces operations that the store lacks. So the directory of
+/// a diverged copy is refused: it has other operations with the same numbers. The store recognizes
+/// an earlier state by the last 4,096 times that it was opened and changed. An older backup is
+/// refused, too. If the directory contains an earlier backup, only new and damaged files are linked
 /// or copied, and files that the store no longer has are removed at the end.
 ///
 /// The whole backup is read and checked before it replaces an earlier backup. So the cost is a read
@@ -63,8 +63,9 @@ use crate::progress::{Progress, Stage};
 /// [`Error::Locked`] if the store's writer committed too fast for a minute to read a state. For the
 /// target: [`Error::NotAStore`] if the directory contains something else or lies in a store,
 /// [`Error::NotABackup`] if the directory contains a backup of another store, a backup that was
-/// written to, or a state that is not an earlier state of this store, [`Error::Locked`] if another process writes to the directory. [`Error::Corrupt`] if
-/// anything in the backup is damaged, [`Error::Cancelled`], [`Error::Io`].
+/// opened for writing, or a state that cannot be recognized as an earlier state of this store,
+/// [`Error::Locked`] if another process writes to the directory. [`Error::Corrupt`] if anything in
+/// the backup is damaged, [`Error::Cancelled`], [`Error::Io`].
 ///
 /// After an error, an earlier backup is unchanged, and a new backup leaves at most an empty
 /// directory. If the last sync fails, the new backup may be complete nevertheless. If the process

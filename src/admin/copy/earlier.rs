@@ -111,7 +111,7 @@ impl StoreLineage<'_> {
         of: &[WriterSession],
     ) -> Option<String> {
         let Some(last) = own.last() else {
-            // Nobody wrote to a new store without a session.
+            // Only a store without commits has no session.
             let is_new = (self.sequence, self.changes) == (0, 0);
             return (!is_new).then(|| "it has no writer sessions".to_owned());
         };
@@ -123,7 +123,8 @@ impl StoreLineage<'_> {
             ));
         }
         let diverged = if of.contains(last) {
-            // This state may have more from the common session than the next session follows.
+            // This state may have commits of the common session that the store does not have: the
+            // next session of the store began before these commits.
             let next = of.iter().find(|session| session.number == last.number + 1);
             next.filter(|next| self.is_after(next.before))
         } else {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::catalog::{Catalog, CatalogContents, ReadLimit, StoreLocks, read_concurrently};
+use crate::catalog::{
+    Catalog, CatalogContents, ReadLimit, SessionRows, StoreLocks, read_concurrently,
+};
 use crate::disk::{Access, Disk, DiskFile, LockMode};
 use crate::engine::files::{FileNaming, ListedFile, has_table};
 use crate::engine::open::{require_finished, require_store};
@@ -77,7 +79,9 @@ pub(crate) fn newest(disk: &Arc<dyn Disk>, progress: &Progress) -> Result<Catalo
             }
             Err(holder) => holder,
         };
-        if let Some(contents) = read_concurrently(&**disk, [None; 2], &mut ReadLimit::new())? {
+        if let Some(contents) =
+            read_concurrently(&**disk, [None; 2], SessionRows::Read, &mut ReadLimit::new())?
+        {
             return Ok(contents);
         }
         if Instant::now() > until {

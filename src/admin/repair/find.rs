@@ -207,13 +207,13 @@ impl RecoveredStore {
             ..lost_operations(
                 (first, Some(last)),
                 &format!(
-                    "{operations} of these operations refer to pages that lost operations may have \
-                     introduced; {visits} of them are visits"
+                    "{operations} of these operations refer to pages that cannot be named, because \
+                     earlier operations are lost; {visits} of them are visits"
                 ),
             )
         });
         if forgotten > 0 {
-            let what = "forgot pages that lost operations may have introduced";
+            let what = "forgot pages that cannot be named, because earlier operations are lost";
             self.ambiguities
                 .push(format!("{forgotten} of the operations {first} to {last} {what}"));
         }

@@ -65,7 +65,7 @@ impl Join {
     }
 
     /// Joins the fingerprints below this ordinal with the fingerprints from this ordinal on, and
-    /// neither set with itself. Pairs within a dense set on one side then cost nothing.
+    /// neither set with itself. Pairs within one of the sets then cost nothing, even in a dense set.
     ///
     /// ```
     /// use std::ops::ControlFlow;

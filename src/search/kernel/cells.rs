@@ -1,4 +1,4 @@
-//! Compares memory lines of entries with a query.
+//! Compares cache lines of entries with a query.
 
 use arrayvec::ArrayVec;
 use zerocopy::IntoBytes;

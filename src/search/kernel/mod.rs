@@ -7,7 +7,7 @@
 //! a popcount instruction. Nearly all groups of words contain no near word, so a group costs one
 //! comparison, and only groups with a near word are processed word by word. The versions for AVX2
 //! and AVX-512 use explicit instructions: masks yield the indices directly, which speeds up runs of
-//! one memory line.
+//! one cache line.
 //!
 //! The version is chosen once, on first use, from the processor's features.
 

@@ -87,7 +87,7 @@ fn load<T>(words: &T) -> __m256i {
     }
 }
 
-/// Loads a memory line as two vectors.
+/// Loads a cache line as two vectors.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn halves(line: &CacheLine) -> [__m256i; 2] {

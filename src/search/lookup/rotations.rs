@@ -120,7 +120,7 @@ impl<'c, C: Column> RotationContext<'c, C> {
         }
     }
 
-    /// Returns the bytes that a probe compares: the bytes of the bucket, and the bytes of its rest.
+    /// Returns the bytes that a probe compares: the bucket, and its continuation in the rest.
     pub(in crate::search) fn bytes(&self, probe: Probe) -> Result<[&'c [u8]; 2], C::Error> {
         let bucket = self.bucket(BucketLocation { block: probe.block, bucket: probe.bucket })?;
         let rest = self.rotations.of(probe.block).rest(bucket.rest().0)?;

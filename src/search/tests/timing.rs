@@ -21,7 +21,7 @@ fn ns_each(count: usize, mut run: impl FnMut()) -> f64 {
     best
 }
 
-/// Returns the cost of an independent random memory line in a vector of this size.
+/// Returns the cost of an independent random cache line in a vector of this size.
 fn line_ns(bytes: usize) -> f64 {
     let words = vec![1_u64; bytes / 8];
     let mut random = SplitMixRng(45);

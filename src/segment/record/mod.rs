@@ -166,7 +166,7 @@ impl<'a> RecordRef<'a> {
         (others <= count && possible).then_some(RecordRef { flags, count, others, changes, body })
     }
 
-    /// Prefetches the record's memory lines.
+    /// Prefetches the record's cache lines.
     pub(crate) fn prefetch(&self) {
         prefetch(self.body.rest());
     }

@@ -25,7 +25,7 @@ fn file_of_another_version_is_not_reported_as_damaged() {
     let (files, _) = closed_sample();
     for name in [segments(&files)[1], FileName::Snapshot] {
         for (version, advice) in
-            [(4, "the version of simkeep that made the file"), (6, "use a newer simkeep")]
+            [(4, "export the store with the version of simkeep"), (6, "use a newer simkeep")]
         {
             let disk = of_version(name, version);
             let writer = Store::open(on(&disk), small()).map(drop);
@@ -65,7 +65,7 @@ fn catalog_of_another_version_is_not_reported_as_damaged() {
         let writer = Store::open(dir.path(), small()).map(drop);
         for opened in [writer, Reader::open(dir.path()).map(drop)] {
             match opened {
-                Err(Error::Version { file, found, reads: 5 }) => {
+                Err(Error::Version { file, found, reads: 6 }) => {
                     assert_eq!((file.as_str(), u64::from(found)), ("catalog.redb", version));
                 }
                 other => panic!("{other:?}"),

@@ -94,8 +94,8 @@ pub struct Options {
     /// later visit is rejected with `SIMKEEP_TIME`, unless the store already has a visit that is so
     /// late. -1 for visits at any time. Default: -1.
     pub clock_tolerance_ms: i64,
-    /// The maximum time to wait while another process has the store open, in milliseconds. Default:
-    /// 5 s.
+    /// The maximum time to wait while another process writes to the store, in milliseconds.
+    /// Default: 5 s.
     pub lock_wait_ms: u64,
 }
 

@@ -70,7 +70,7 @@ structure! {
         expected_probes: f64 = of.plan.expected.probes,
         /// The expected number of entries to compare.
         expected_candidates: f64 = of.plan.expected.candidates,
-        /// The expected number of memory lines of 64 bytes to read.
+        /// The expected number of cache lines of 64 bytes to read.
         expected_lines: f64 = of.plan.expected.lines,
         /// The expected nanoseconds on one core with all data in memory, without the cost of hits.
         expected_ns: f64 = of.plan.expected.ns,
@@ -78,7 +78,7 @@ structure! {
         probes: f64 = of.counted.probes,
         /// The number of entries compared.
         candidates: f64 = of.counted.candidates,
-        /// The number of memory lines read.
+        /// The number of cache lines read.
         lines: f64 = of.counted.lines,
         /// The time taken in nanoseconds.
         ns: f64 = of.counted.ns,

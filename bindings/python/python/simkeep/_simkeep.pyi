@@ -370,7 +370,7 @@ def fingerprint_batch(
     recipe: str | Origin | None = None,
     table: FrequencyTable | None = None,
 ) -> Fingerprints:
-    """The fingerprints of many texts by `Fingerprinter.of_page`, in order.
+    """Computes the fingerprints of many texts with `Fingerprinter.of_page`, in order.
 
     The texts may come from an iterable of `str`, or from a column of strings with
     `__arrow_c_stream__`. The fingerprint of a null or `None` is `None`. The texts are copied. Runs on
@@ -1893,7 +1893,7 @@ class Cost:
 
     @property
     def lines(self) -> float:
-        """Memory lines of 64 bytes read."""
+        """Cache lines of 64 bytes read."""
 
     @property
     def ns(self) -> float:
@@ -3395,7 +3395,7 @@ class Mirror:
 
     @property
     def share(self) -> float:
-        """The share of near paths among all paths of either site, from 0 to 1."""
+        """The share of near paths in the union of both sites' paths, from 0 to 1."""
 
     @property
     def lag(self) -> timedelta | None:
@@ -5643,7 +5643,7 @@ class Store(View):
         - `background_memory_bytes`: the memory for sealing and merging together (256 MiB).
         - `reader_grace`: how long replaced files are kept for readers in other processes (10
           seconds).
-        - `lock_wait`: how long to wait while another process has the store open (5 seconds).
+        - `lock_wait`: how long to wait while another process writes to the store (5 seconds).
         """
 
     def publish(

@@ -166,7 +166,7 @@ class MirrorQuery(TypedDict, total=False):
     paths: int
     """The minimum number of paths whose pages are near each other (10); at least two."""
     share: float
-    """The minimum share of paths with near pages among the paths of either site (0.8); above 0 and at most 1."""
+    """The minimum share of paths with near pages in the union of both sites' paths (0.8); above 0 and at most 1."""
     depth: int
     """The maximum number of folders in the path of a site (2); 0 for hosts only, at most 16."""
     at: Time | None

@@ -85,7 +85,7 @@ impl Fingerprints {
     }
 }
 
-/// The fingerprints of many texts by `Fingerprinter.of_page`, in order.
+/// Computes the fingerprints of many texts with `Fingerprinter.of_page`, in order.
 ///
 /// The texts may come from an iterable of `str`, or from a column of strings with
 /// `__arrow_c_stream__`. The fingerprint of a null or `None` is `None`. The texts are copied. Runs on

@@ -42,7 +42,7 @@ macro_rules! options_prose {
 - `background_memory_bytes`: the memory for sealing and merging together (256 MiB).
 - `reader_grace`: how long replaced files are kept for readers in other processes (10
   seconds).
-- `lock_wait`: how long to wait while another process has the store open (5 seconds)."
+- `lock_wait`: how long to wait while another process writes to the store (5 seconds)."
     };
 }
 

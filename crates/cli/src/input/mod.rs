@@ -4,6 +4,7 @@ pub(crate) mod clock;
 pub(crate) mod complaints;
 pub(crate) mod epochs;
 pub(crate) mod feed;
+pub(crate) mod fingerprint;
 pub(crate) mod keys;
 pub(crate) mod limit;
 pub(crate) mod origin;

@@ -197,11 +197,12 @@ pub(crate) fn writer_note(sealed: Option<(SystemTime, u64)>) -> String {
     )
 }
 
-/// The note that a verb waits for the process that writes to the store.
+/// The note that a verb waits for the process that has locked the store: a writer, a repair, or a
+/// reader that is opening the store.
 pub(crate) fn waiting_note(holder: LockHolder, location: &str, wait: Duration) -> String {
     let holder = holder_of_lock(holder);
     let wait = seconds(wait.as_secs());
-    format!("{holder} is writing to {location}; waiting up to {wait} until it ends")
+    format!("{holder} is using {location}; waiting up to {wait} until it ends")
 }
 
 /// The name of the process that holds a lock.
@@ -284,9 +285,9 @@ mod tests {
         let note = |holder| waiting_note(holder, "crawl", Duration::from_secs(5));
         assert_eq!(
             note(LockHolder::Process(17)),
-            "process 17 is writing to crawl; waiting up to 5 seconds until it ends"
+            "process 17 is using crawl; waiting up to 5 seconds until it ends"
         );
-        assert!(note(LockHolder::Unknown).starts_with("another process is writing to crawl;"));
+        assert!(note(LockHolder::Unknown).starts_with("another process is using crawl;"));
     }
 
     #[test]

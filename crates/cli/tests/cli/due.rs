@@ -141,7 +141,7 @@ fn recrawl_explains_why_a_page_is_due() {
         (
             "failing",
             &["--per-day", "0.001"],
-            "; so few visits a day do not even suffice for the pages that reach the maximal interval\n",
+            "; the visits of a day do not suffice even for the pages that reach the maximal interval\n",
         ),
         (
             "failing",

@@ -240,7 +240,7 @@ fn verb_that_waits_for_a_writer_names_it_once() {
     // Some file systems report other inode numbers than the list of locks.
     let process = format!("process {}", std::process::id());
     assert!(note.contains(&process) || note.contains("another process"), "{note}");
-    assert!(note.contains(" is writing to ") && note.contains("up to 5 seconds"), "{note}");
+    assert!(note.contains(" is using ") && note.contains("up to 5 seconds"), "{note}");
     drop(writer);
     assert!(waiting.wait().unwrap().success());
     assert_eq!(err.count(), 0);

@@ -56,10 +56,10 @@ pub(crate) struct AliasesArgs {
     /// Bits that may differ [default: by recipe, mostly 3]
     #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=64))]
     k: Option<u32>,
-    /// Share of near pairs from which a rule holds
+    /// Minimum share of near pairs for a rule to hold
     #[arg(long, value_name = "SHARE", default_value_t = 0.9, value_parser = parse_share)]
     min_share: f64,
-    /// Pairs from which a rule holds
+    /// Minimum number of pairs for a rule to hold
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     min_pairs: u64,
     /// Also list rules that do not hold

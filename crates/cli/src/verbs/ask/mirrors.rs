@@ -20,9 +20,9 @@ use crate::{CommonArgs, time};
 /// Find sites that mirror each other
 ///
 /// Two sites mirror each other if the same paths lead to near-duplicate pages. A site is a host, or
-/// a folder up to --depth deep in one. One line per pair: the share of common paths that are near,
-/// their number, paths that differ, outdated pages of the second site, its lag, and both sites, the
-/// leading one first.
+/// a folder up to --depth deep in one. One line per pair: the share of near paths in the union of
+/// both sites' paths, the number of near paths, paths that differ, outdated pages of the second
+/// site, its lag, and both sites, the leading one first.
 #[derive(Args)]
 #[command(after_long_help = r#"Examples:
   simkeep mirrors crawl.simkeep
@@ -51,7 +51,7 @@ pub(crate) struct MirrorsArgs {
     /// Paths that must lead to near pages
     #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..))]
     min_paths: u64,
-    /// Share of all paths of either site that must be near
+    /// Minimum share of near paths in the union of both sites' paths
     #[arg(long, value_name = "SHARE", default_value = "0.8", value_parser = parse_share)]
     min_share: f64,
     /// Folder depth of sites; 0 compares hosts only
@@ -81,7 +81,7 @@ fn parse_share(text: &str) -> Result<f64, &'static str> {
 pub(crate) struct MirrorLine<'a> {
     /// Whether the fraction of near paths reaches --min-share.
     is_mirror: bool,
-    /// The ratio of paths with near pages to all paths of either site.
+    /// The share of paths with near pages in the union of both sites' paths.
     share: JsonRatio,
     /// The number of paths that lead to near pages.
     near_paths: u64,

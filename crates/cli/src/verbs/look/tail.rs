@@ -19,7 +19,7 @@ use crate::output::table::{TextTable, left, right};
 use crate::output::words;
 use crate::time::TimeFormat;
 
-/// The interval between two looks for new operations.
+/// The interval between two checks for new operations.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// The maximum number of near pages to name.
@@ -38,7 +38,7 @@ const NEAR_LIMIT: usize = 5;
 
 Only operations in the journal can be shown: the last hundred thousand, or the last
 minutes of a crawl. Older operations are in segments, without their order. If operations are
-sealed between two looks, their numbers are printed."#)]
+sealed before -f can show them, it prints only their numbers."#)]
 pub(crate) struct TailArgs {
     /// Operations to print at first
     #[arg(short, value_name = "COUNT", default_value_t = 10)]

@@ -30,10 +30,12 @@ To restore, move the old store away first, because cp -r copies into an existing
 Files that never change are hard links where possible. Links take no space, but share
 damage of the disk with the store: put backups on another disk, or use --copy.
 
-A backup replaces only an earlier state of the same store. Refused, and left unchanged,
-are: another store, a newer state, a backup that has been written to, a diverged copy (the
-store and a copy of it were both written to), and a backup so old that the store was
-opened for writing 4,096 times since. Name another directory.
+A backup replaces only an earlier state of the same store. These directories are refused
+and do not change; name another directory:
+  another store, or a newer state of the same store
+  a backup that was opened for writing
+  a diverged copy: the store and a copy of it were both written to
+  a backup so old that the store was opened and changed 4,096 times since
 
 A run that is killed leaves the earlier backup, or the complete new one."#)]
 pub(crate) struct BackupArgs {

@@ -10,9 +10,9 @@ use serde::Serialize;
 use simkeep::publish::{
     FileCount, GenerationInfo, Publication, PublishOptions, generations, publish,
 };
-use simkeep::{Error, Options, Time};
+use simkeep::{Error, Options, Store, Time};
 
-use crate::common::{is_store, quoted, write};
+use crate::common::{is_store, quoted};
 use crate::exit::{Exit, VerbError, print_message};
 use crate::output::Output;
 use crate::output::progress::with_progress_bar;
@@ -136,7 +136,8 @@ impl PublishArgs {
             let why = format!("{to} is a store: name another directory with --to, such as public");
             return Err(VerbError::Other(why));
         }
-        let opened = write(&place, Options::default().background(false));
+        // The active writer is no obstacle, so there is no long wait for its end.
+        let opening = Options::default().background(false).lock_wait(Duration::from_millis(500));
         let done = with_progress_bar(|progress| {
             let options = PublishOptions::default()
                 .keep(self.keep)
@@ -144,7 +145,7 @@ impl PublishArgs {
                 .copy(self.copy)
                 .check_kept(self.check_kept)
                 .progress(progress.clone());
-            match opened {
+            match Store::open(&place, opening) {
                 Ok(store) => {
                     let done = store.publish(&self.to, options)?;
                     store.close()?;

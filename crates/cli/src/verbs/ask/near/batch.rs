@@ -14,9 +14,10 @@ use simkeep_formats::{ZstdWindow, escape, is_html};
 use super::search::{ended, extend_search};
 use super::{
     BatchLineKind, NearArgs, NearOutput, NearPage, NearQuery, NearQueryResult, TextFormat,
-    document, near_pages, of_text, parse_fingerprint, row,
+    document, near_pages, of_text, row,
 };
 use crate::exit::{Exit, VerbError, print_message};
+use crate::input::fingerprint::parse_fingerprint;
 use crate::input::origin;
 use crate::output::Output;
 use crate::output::json::{EpochName, Fingerprint};
@@ -269,7 +270,7 @@ impl<'a> NearBatch<'a> {
         Ok(())
     }
 
-    /// Searches for the questions of one epoch.
+    /// Answers the questions of one epoch, in order.
     fn search(
         &self,
         questions: &[(&NearQuery, &BatchQuery)],

@@ -22,6 +22,7 @@ use simkeep::{
 use simkeep_formats::escape;
 
 use crate::exit::{Exit, VerbError, print_message};
+use crate::input::fingerprint::parse_fingerprint;
 use crate::input::limit::Limit;
 use crate::input::{origin, spelling};
 use crate::output::Output;
@@ -139,12 +140,6 @@ fn parse_subject(text: &str) -> Result<NearSubject, &'static str> {
     fingerprint.map_err(|_| "this is neither a URL with :// nor a fingerprint of 16 hexadecimal digits; use --url, --text, --html or --fingerprint")
 }
 
-pub(crate) fn parse_fingerprint(text: &str) -> Result<u64, &'static str> {
-    let plain = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
-    let value = plain.then(|| u64::from_str_radix(text, 16).ok()).flatten();
-    value.ok_or("a fingerprint has 16 hexadecimal digits")
-}
-
 /// A search.
 struct NearQuery {
     fingerprint: u64,
@@ -197,10 +192,10 @@ impl NearArgs {
                 explain::print(explanation, output)?;
             }
             if let Some(without) = explained {
-                let pages = words::many(without, "page has", "pages have");
+                let pages = words::many(without, "page", "pages");
                 output.line(&format!(
-                    "{pages} no fingerprint in this epoch (a redirect, not text, too short, or \
-                     stale) and cannot be found"
+                    "{pages} cannot be found: no fingerprint in this epoch (redirect, not text, too \
+                     short, or stale)"
                 ))?;
             }
             if matches.near.len() >= query.limit && !matches.complete && self.nearest.is_none() {

@@ -50,7 +50,7 @@ use sync::FolderSync;
 
 /// Read files, JSON lines and web archives into a store
 ///
-/// Makes the store if it does not exist. Input that the store has already changes nothing, so an
+/// Makes the store if it does not exist. Input that is already in the store changes nothing, so an
 /// interrupted run can be repeated. Broken records are named, counted and skipped; if all are
 /// broken, the exit code is 3.
 #[derive(Args)]

@@ -310,5 +310,5 @@ impl<'a> RecordOutcome<'a> {
 
 /// The failure if records and results do not match.
 fn unanswered() -> VerbError {
-    VerbError::Other("a record and the answers to it have come apart; this is a bug".to_owned())
+    VerbError::Other("the results do not match the records; this is a bug".to_owned())
 }

@@ -10,14 +10,14 @@ use simkeep_formats::escape;
 use super::page::bits;
 use crate::common::CommonArgs;
 use crate::exit::{Exit, VerbError, print_message};
+use crate::input::fingerprint::parse_fingerprint;
 use crate::input::limit::Limit;
 use crate::output::Output;
 use crate::output::json::{EpochName, Fingerprint, StoreState};
 use crate::output::table::{TextTable, left, right};
 use crate::output::visit;
 use crate::output::words::many;
-use crate::verbs::ask::near::explain;
-use crate::verbs::ask::near::{epoch_and_distance, parse_fingerprint};
+use crate::verbs::ask::near::{epoch_and_distance, explain};
 
 /// Show pages with or near a fingerprint, and search costs
 #[derive(Args)]

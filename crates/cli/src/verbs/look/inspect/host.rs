@@ -222,8 +222,8 @@ impl InspectedSite<'_> {
         let changes = format!("more than minor: {}", of_compared(counts.changes));
         let returns = format!("to an earlier version: {}", of_compared(counts.returns));
         let different = counts.fingerprints.len() as u64;
-        let copies = "pages with the fingerprint of another page here";
-        let copied = "pages with the fingerprint of a page elsewhere";
+        let copies = "pages with the same fingerprint as another page here";
+        let copied = "pages with the same fingerprint as a page elsewhere";
         [
             ("pages", counts.pages, states),
             ("visits", counts.visits, span.unwrap_or_default()),

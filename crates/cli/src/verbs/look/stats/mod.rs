@@ -32,7 +32,7 @@ use crate::output::words::{bytes, count};
 --changes reads 28 bytes per page, of at most a million pages; with more, its figures
 are estimates. A page counts as compared if two of its visits could be compared, and as
 changed if one of them found more than a minor change, or an earlier version. The
-deciles are those of the estimated change rates of compared pages.
+deciles are computed from the estimated change rates of the compared pages.
 
 docs/metrics.md lists the gauges of --prometheus."#)]
 pub(crate) struct StatsArgs {

@@ -19,7 +19,7 @@ const HALVED: u32 = 64;
 
 /// The message if no value reaches the threshold.
 const TOO_FEW: &str =
-    "; so few visits a day do not even suffice for the pages that reach the maximal interval";
+    "; the visits of a day do not suffice even for the pages that reach the maximal interval";
 
 /// The explanation of the decision about a page.
 pub(super) struct DecisionExplanation<'a> {
