@@ -115,6 +115,8 @@ fn gone(page: Page, now: i64) -> InputEntry {
         url: page.url,
         status: None,
         modified: None,
+        bytes: None,
+        conditional: false,
         given: PageProperties::default(),
         digest: None,
         claim: None,

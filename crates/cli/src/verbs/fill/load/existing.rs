@@ -30,12 +30,12 @@ impl LoadInput<'_> {
         self.restated += u64::from(first.is_some());
         // A visit takes one fingerprint in addition to its own. Further fingerprints are separate
         // records.
-        self.more = missing.next().map(|(fingerprint, epoch)| {
+        self.more.extend(missing.next().map(|(fingerprint, epoch)| {
             let restated =
                 Restated { time: Time::from_ms_unchecked(time), fingerprint, digest, epoch };
             OwnedRecord::alone(url.to_owned(), Entry::Restated(restated))
-        });
-        self.restated += u64::from(self.more.is_some());
+        }));
+        self.restated += u64::from(!self.more.is_empty());
         Ok(Some((*visit, first)))
     }
 }
