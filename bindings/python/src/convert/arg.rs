@@ -11,7 +11,7 @@ use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDateTime, PyDelta, PyInt, PySt
 use pyo3::{PyClass, intern};
 use simkeep::cluster::Ranking;
 use simkeep::recrawl::Interval;
-use simkeep::{Classes, Digest, Epoch, Prefix, Time};
+use simkeep::{Classes, Digest, ETag, Epoch, Prefix, Time};
 
 use crate::convert::error::{OrRaise, of_class};
 use crate::convert::time;
@@ -261,6 +261,20 @@ pub(crate) fn digest(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Digest> {
             bytes.len()
         ))
     })
+}
+
+/// Converts the value of the header `ETag`.
+pub(crate) fn etag(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    sendable(arg, bytes(arg, given, "bytes")?)
+}
+
+/// Checks that a value can be sent in a header.
+pub(crate) fn sendable(arg: Arg, value: Vec<u8>) -> PyResult<Vec<u8>> {
+    if ETag::is_sendable(&value) {
+        return Ok(value);
+    }
+    Err(arg
+        .wrong("has a line end or a NUL, which no header has; pass the value of the header alone"))
 }
 
 /// Copies bytes.

@@ -10,7 +10,7 @@ use crate::convert::typed::Tuple;
 use crate::convert::value::{FromRust, value};
 use crate::convert::word::Verdict;
 use crate::fingerprint::epoch::EpochInfo;
-use crate::pages::history::PyEntry;
+use crate::pages::history::{PyEntry, of_page};
 use crate::pages::outcome::VerdictParts;
 use crate::pages::page::Content;
 use crate::streams::columns::{
@@ -42,8 +42,8 @@ value! {
     /// Entries of a page that exist on only one side.
     ExactDifference from of: simkeep::query::ExactDifference {
         url: String,
-        before: Tuple<PyEntry>,
-        after: Tuple<PyEntry>,
+        before: Tuple<PyEntry> = of_page(&of.url, of.before),
+        after: Tuple<PyEntry> = of_page(&of.url, of.after),
     }
 }
 

@@ -28,6 +28,8 @@ value! {
         restated: u64,
         weights: u64,
         classes: u64,
+        etags: u64,
+        targets: u64,
         forgotten: u64,
     }
 }
@@ -61,7 +63,8 @@ impl FromRust<inspect::LoggedOperation> for LoggedOperation {
             (None, None, None, None, None);
         match of {
             inspect::OperationKind::Entry { url: page, entry: got } => {
-                (url, entry) = (Some(page), Some(FromRust::from_rust(py, got)?));
+                entry = Some(FromRust::from_rust(py, (&*page, got))?);
+                url = Some(page);
             }
             inspect::OperationKind::Forget { url: page, visits: of } => {
                 (url, visits) = (Some(page), Some(of));

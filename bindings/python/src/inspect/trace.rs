@@ -20,7 +20,7 @@ value! {
         surt: String,
         hash: u64,
         records: Tuple<PageRecord>,
-        history: Tuple<PyHistoryEntry>,
+        history: Tuple<PyHistoryEntry> = history::of_page(&trace.page.url, trace.history),
     }
 }
 
@@ -67,8 +67,8 @@ value! {
 ///
 /// Visits that saw the same content, reported it unmodified, or saw it again after failures are one
 /// version. Content that returns later is another version. Consecutive failures with the same
-/// status are one version, and so are visits that find the page gone. Weights and classes are
-/// ignored. Linear in the history.
+/// status are one version, and so are visits that find the page gone. Properties are ignored.
+/// Linear in the history.
 #[pyfunction]
 #[pyo3(signature = (history: "Iterable[VisitEntry | Restated | PropertyEntry]"))]
 pub(crate) fn versions(py: Python<'_>, history: &Bound<'_, PyAny>) -> PyResult<Vec<Version>> {
@@ -79,7 +79,7 @@ pub(crate) fn versions(py: Python<'_>, history: &Bound<'_, PyAny>) -> PyResult<V
     }
     let all = history.try_iter().map_err(|_| arg.type_error(expected, history))?;
     let entries =
-        (0..).zip(all).map(|(row, entry)| history::read_history_entry(arg.at(row), &entry?));
+        (0..).zip(all).map(|(row, entry)| history::read_history_entry(arg.at(row), "", &entry?));
     let entries = entries.collect::<PyResult<Vec<_>>>()?;
     FromRust::from_rust(py, inspect::versions(&entries))
 }

@@ -25,6 +25,7 @@ impl Observation {
     fn keywords<'py>(&self, py: Python<'py>) -> PyResult<(&'static str, Bound<'py, PyDict>)> {
         let keywords = PyDict::new(py);
         let CheckedVisit { what, digest, status, modified, weight, class, .. } = &self.0;
+        let CheckedVisit { etag, canonical, bytes, conditional, .. } = &self.0;
         let kind = match what {
             VisitResult::Text(text) => {
                 keywords.set_item("text", text)?;
@@ -68,6 +69,18 @@ impl Observation {
         if let Some(modified) = modified {
             keywords.set_item("modified", PyTime(*modified))?;
         }
+        if let Some(etag) = etag {
+            keywords.set_item("etag", PyBytes::new(py, etag))?;
+        }
+        if let Some(canonical) = canonical {
+            keywords.set_item("canonical", canonical)?;
+        }
+        if let Some(bytes) = bytes {
+            keywords.set_item("bytes", bytes)?;
+        }
+        if *conditional {
+            keywords.set_item("conditional", true)?;
+        }
         if let Some(weight) = weight {
             keywords.set_item("weight", weight.to_f64())?;
         }
@@ -86,7 +99,9 @@ impl Observation {
         encoding: "str | None" = None, fingerprint: "SupportsIndex | None" = None,
         epoch: "int | None" = None, also: "tuple[SupportsIndex | None, int] | None" = None,
         digest: "bytes | bytearray | None" = None, status: "int | None" = None,
-        modified: "Time | None" = None, weight: "float | None" = None, class_: "int | None" = None
+        modified: "Time | None" = None, etag: "bytes | bytearray | None" = None,
+        canonical: "str | None" = None, bytes: "int | None" = None, conditional=false,
+        weight: "float | None" = None, class_: "int | None" = None
     ))]
     fn new<'py>(
         url: &Bound<'py, PyAny>,
@@ -100,6 +115,10 @@ impl Observation {
         digest: Option<&Bound<'py, PyAny>>,
         status: Option<&Bound<'py, PyAny>>,
         modified: Option<&Bound<'py, PyAny>>,
+        etag: Option<&Bound<'py, PyAny>>,
+        canonical: Option<&Bound<'py, PyAny>>,
+        bytes: Option<&Bound<'py, PyAny>>,
+        conditional: bool,
         weight: Option<&Bound<'py, PyAny>>,
         class_: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Observation> {
@@ -115,6 +134,10 @@ impl Observation {
             digest,
             status,
             modified,
+            etag,
+            canonical,
+            bytes,
+            conditional,
             weight,
             class_
         );

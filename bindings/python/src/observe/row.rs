@@ -19,6 +19,11 @@ pub(crate) struct CheckedVisit {
     pub(crate) digest: Option<Digest>,
     pub(crate) status: Option<u16>,
     pub(crate) modified: Option<Time>,
+    pub(crate) etag: Option<Vec<u8>>,
+    /// The canonical URL that the content declares, which may be relative to the page.
+    pub(crate) canonical: Option<String>,
+    pub(crate) bytes: Option<u64>,
+    pub(crate) conditional: bool,
     pub(crate) weight: Option<Weight>,
     pub(crate) class: Option<u32>,
 }
@@ -39,6 +44,10 @@ pub(crate) struct VisitArguments<'a, 'py> {
     pub(crate) digest: Option<&'a Bound<'py, PyAny>>,
     pub(crate) status: Option<&'a Bound<'py, PyAny>>,
     pub(crate) modified: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) etag: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) canonical: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) bytes: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) conditional: bool,
     pub(crate) weight: Option<&'a Bound<'py, PyAny>>,
     pub(crate) class_: Option<&'a Bound<'py, PyAny>>,
 }
@@ -75,6 +84,12 @@ impl CheckedVisit {
             digest: arg::optional(given.digest, |v| arg::digest(place.and("digest"), v))?,
             status: arg::optional(given.status, |v| arg::u16(place.and("status"), v))?,
             modified: arg::optional(given.modified, |v| time("modified", v))?,
+            etag: arg::optional(given.etag, |v| arg::etag(place.and("etag"), v))?,
+            canonical: arg::optional(given.canonical, |v| {
+                Ok(arg::text(place.and("canonical"), v)?.to_owned())
+            })?,
+            bytes: arg::optional(given.bytes, |v| arg::count(place.and("bytes"), v))?,
+            conditional: given.conditional,
             weight: arg::optional(given.weight, |v| arg::weight(place.and("weight"), v))?,
             class: arg::optional(given.class_, |v| arg::u32(place.and("class_"), v))?,
         })
@@ -93,7 +108,12 @@ impl CheckedVisit {
             let part = match arg::text(Arg::new("a keyword"), key)? {
                 "digest" if matches!(what, VisitResult::NotModified) => &mut given.digest,
                 "modified" if matches!(what, VisitResult::NotModified) => &mut given.modified,
+                "etag" if matches!(what, VisitResult::NotModified) => &mut given.etag,
                 "status" => &mut given.status,
+                "conditional" => {
+                    given.conditional = conditional(Arg::new("conditional"), value)?;
+                    continue;
+                }
                 "weight" => &mut given.weight,
                 "class_" => &mut given.class_,
                 other => return Err(unknown(other)),
@@ -123,6 +143,13 @@ impl CheckedVisit {
                 "digest" => &mut given.digest,
                 "status" => &mut given.status,
                 "modified" => &mut given.modified,
+                "etag" => &mut given.etag,
+                "canonical" => &mut given.canonical,
+                "bytes" => &mut given.bytes,
+                "conditional" => {
+                    given.conditional = conditional(place.and("conditional"), value)?;
+                    continue;
+                }
                 "weight" => &mut given.weight,
                 "class_" | "class" => &mut given.class_,
                 _ => return Err(place.wrong(format!("is unknown: {}", arg::shown(key)))),
@@ -133,12 +160,21 @@ impl CheckedVisit {
     }
 }
 
+/// Converts whether a request was conditional; `None` means that it was not.
+fn conditional(place: Arg, given: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(arg::optional(Some(given), |given| arg::flag(place, given))?.unwrap_or(false))
+}
+
 /// A visit in the form that the crate takes, with its URL.
 #[derive(Clone, Debug)]
 pub(crate) struct PreparedVisit {
     url: String,
     visit: Visit,
     also: Option<(Option<u64>, Epoch)>,
+    etag: Option<Vec<u8>>,
+    /// The target of a redirect.
+    to: Option<String>,
+    canonical: Option<String>,
     weight: Option<Weight>,
     class: Option<u32>,
 }
@@ -150,14 +186,23 @@ impl PreparedVisit {
         seen: Seen,
         also: Option<(Option<u64>, Epoch)>,
     ) -> PreparedVisit {
-        let CheckedVisit { url, time, status, modified, weight, class, .. } = row;
-        let visit = Visit { time, seen, status, modified: None, bytes: None, conditional: false };
-        let mut ready = PreparedVisit { url, visit, also, weight, class };
-        // The crate drops this time if the visit found no content that could have been modified.
+        let CheckedVisit { url, time, what, status, modified, bytes, conditional, .. } = row;
+        let CheckedVisit { etag, canonical, weight, class, .. } = row;
+        let to = match what {
+            VisitResult::Redirect(to) => Some(to),
+            _ => None,
+        };
+        let mut visit =
+            Observation::of(&url, Visit { status, conditional, ..Visit::new(time, seen) });
+        // The crate drops the time and the length if the visit found no content that they describe.
         if let Some(modified) = modified {
-            ready.visit.modified = ready.observation().modified(modified).visit.modified;
+            visit = visit.modified(modified);
         }
-        ready
+        if let Some(bytes) = bytes {
+            visit = visit.bytes(bytes);
+        }
+        let visit = visit.visit;
+        PreparedVisit { url, visit, also, etag, to, canonical, weight, class }
     }
 
     /// Returns the observation.
@@ -166,6 +211,14 @@ impl PreparedVisit {
         observation.also = self.also;
         observation.weight = self.weight;
         observation.class = self.class;
+        observation.target = self.to.as_deref();
+        // The crate drops an entity tag and a canonical URL without content that they describe.
+        if let Some(etag) = &self.etag {
+            observation = observation.etag(etag);
+        }
+        if let Some(canonical) = &self.canonical {
+            observation = observation.canonical(canonical);
+        }
         observation
     }
 }

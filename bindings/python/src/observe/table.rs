@@ -33,6 +33,10 @@ struct VisitTable {
     digest: Option<ImportedColumn>,
     status: Option<ImportedColumn>,
     modified: Option<ImportedColumn>,
+    etag: Option<ImportedColumn>,
+    canonical: Option<ImportedColumn>,
+    bytes: Option<ImportedColumn>,
+    conditional: Option<ImportedColumn>,
     weight: Option<ImportedColumn>,
     class_: Option<ImportedColumn>,
     /// The time of all visits, if no column has times.
@@ -203,6 +207,10 @@ impl VisitTable {
             "digest" => ("digest", &mut self.digest),
             "status" => ("status", &mut self.status),
             "modified" => ("modified", &mut self.modified),
+            "etag" => ("etag", &mut self.etag),
+            "canonical" => ("canonical", &mut self.canonical),
+            "bytes" => ("bytes", &mut self.bytes),
+            "conditional" => ("conditional", &mut self.conditional),
             "weight" => ("weight", &mut self.weight),
             "class_" | "class" => ("class_", &mut self.class_),
             _ => return None,
@@ -237,9 +245,18 @@ impl VisitTable {
             digest: digest.transpose()?,
             status: get(&self.status, row, whole(u16::MAX))?,
             modified: get(&self.modified, row, ImportedColumn::time)?,
+            etag: self.etag(row)?,
+            canonical: get(&self.canonical, row, ImportedColumn::text)?.map(str::to_owned),
+            bytes: get(&self.bytes, row, whole(u64::MAX))?,
+            conditional: get(&self.conditional, row, ImportedColumn::flag)?.unwrap_or(false),
             weight,
             class: get(&self.class_, row, whole(u32::MAX))?,
         })
+    }
+
+    fn etag(&self, row: usize) -> PyResult<Option<Vec<u8>>> {
+        let etag = get(&self.etag, row, ImportedColumn::bytes)?;
+        etag.map(|etag| arg::sendable(Arg::row("etag", self.at(row)), etag.to_vec())).transpose()
     }
 
     /// Returns the result of a visit.

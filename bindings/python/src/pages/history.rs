@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyString;
-use simkeep::{Digest, Epoch, Property, Weight};
+use pyo3::types::{PyBytes, PyString};
+use simkeep::{Digest, ETag, Epoch, Property, Target};
 
 use crate::convert::arg::Arg;
 use crate::convert::time::PyTime;
@@ -12,7 +12,8 @@ use crate::convert::value::{FromRust, value};
 use crate::convert::word::{SameBy, Seen, Verdict};
 use crate::pages::outcome::{Meaning, VerdictParts};
 use crate::streams::columns::{
-    self, BatchFunction, Bits, Float64, Int32, Int64, Timestamp, Utf8, Word, columns,
+    self, BatchFunction, Binary, Bits, Boolean, Float64, Int32, Int64, Timestamp, Utf8, Word,
+    columns,
 };
 use crate::streams::stream::StreamItem;
 
@@ -31,6 +32,8 @@ value! {
         epoch: Option<u32> = visit.seen.content().map(|of| of.epoch),
         status: Option<u16>,
         modified: Option<PyTime>,
+        bytes: Option<u64>,
+        conditional: bool,
     }
 }
 
@@ -76,18 +79,36 @@ value! {
 
 value! {
     /// A property of a page: a weight, a class, an entity tag or a target.
-    PropertyEntry from given: simkeep::PropertyEntry {
+    PropertyEntry {
+        /// The time when the property was set.
         time: PyTime,
         /// The weight, if the property is a weight.
-        weight: Option<f64> = weight(&given.property),
+        weight: Option<f64>,
         /// The class, if the property is a class.
-        class_: Option<u32> = class(&given.property),
+        class_: Option<u32>,
         /// The entity tag of the content, if the property is an entity tag.
-        etag: Option<Vec<u8>> = etag(&given.property),
+        etag: Option<Py<PyBytes>>,
         /// The URL to which the content points, if the property is a target: the target of a
-        /// redirect, or the canonical URL. The URL is stored relative to the page: the number of
-        /// bytes that both URLs share, and the rest of the target's URL.
-        target: Option<(u16, String)> = target(&given.property),
+        /// redirect, or the canonical URL.
+        target: Option<String>,
+    }
+}
+
+/// A property of the page with this URL.
+impl FromRust<(&str, simkeep::PropertyEntry)> for PropertyEntry {
+    fn from_rust(
+        py: Python<'_>,
+        (url, given): (&str, simkeep::PropertyEntry),
+    ) -> PyResult<PropertyEntry> {
+        let time = PyTime(given.time);
+        let (mut weight, mut class_, mut etag, mut target) = (None, None, None, None);
+        match given.property {
+            Property::Weight(of) => weight = Some(of.to_f64()),
+            Property::Class(of) => class_ = Some(of),
+            Property::ETag(of) => etag = Some(PyBytes::new(py, of.as_bytes()).unbind()),
+            Property::Target(of) => target = of.resolve(url),
+        }
+        Ok(PropertyEntry { time, weight, class_, etag, target })
     }
 }
 
@@ -99,13 +120,14 @@ pub(crate) enum PyEntry {
     Property(PropertyEntry),
 }
 
-impl FromRust<simkeep::Entry> for PyEntry {
-    fn from_rust(py: Python<'_>, entry: simkeep::Entry) -> PyResult<PyEntry> {
+/// An entry of the page with this URL.
+impl FromRust<(&str, simkeep::Entry)> for PyEntry {
+    fn from_rust(py: Python<'_>, (url, entry): (&str, simkeep::Entry)) -> PyResult<PyEntry> {
         Ok(match entry {
             simkeep::Entry::Visit(visit) => PyEntry::Visit(Visit::from_rust(py, visit)?),
             simkeep::Entry::Restated(of) => PyEntry::Restated(Restated::from_rust(py, of)?),
             simkeep::Entry::Property(given) => {
-                PyEntry::Property(PropertyEntry::from_rust(py, given)?)
+                PyEntry::Property(PropertyEntry::from_rust(py, (url, given))?)
             }
         })
     }
@@ -119,8 +141,12 @@ pub(crate) enum PyHistoryEntry {
     Property(PropertyEntry),
 }
 
-impl FromRust<simkeep::HistoryEntry> for PyHistoryEntry {
-    fn from_rust(py: Python<'_>, entry: simkeep::HistoryEntry) -> PyResult<PyHistoryEntry> {
+/// An entry of the page with this URL.
+impl FromRust<(&str, simkeep::HistoryEntry)> for PyHistoryEntry {
+    fn from_rust(
+        py: Python<'_>,
+        (url, entry): (&str, simkeep::HistoryEntry),
+    ) -> PyResult<PyHistoryEntry> {
         Ok(match entry {
             simkeep::HistoryEntry::Visit { visit, verdict, meaning } => {
                 let VerdictParts { verdict, by, distance, distance_epoch, to } = verdict.into();
@@ -134,23 +160,32 @@ impl FromRust<simkeep::HistoryEntry> for PyHistoryEntry {
                 PyHistoryEntry::Restated(Restated::from_rust(py, of)?)
             }
             simkeep::HistoryEntry::Property(of) => {
-                PyHistoryEntry::Property(PropertyEntry::from_rust(py, of)?)
+                PyHistoryEntry::Property(PropertyEntry::from_rust(py, (url, of))?)
             }
         })
     }
 }
 
-fn weight(of: &Property) -> Option<Weight> {
-    match of {
-        Property::Weight(weight) => Some(*weight),
-        _ => None,
+/// Pairs each entry with the URL of its page.
+pub(crate) fn of_page<T>(
+    url: &str,
+    entries: impl IntoIterator<Item = T>,
+) -> impl Iterator<Item = (&str, T)> {
+    entries.into_iter().map(move |entry| (url, entry))
+}
+
+impl FromRust<(Arc<str>, simkeep::Entry)> for (Py<PyString>, PyEntry) {
+    fn from_rust(py: Python<'_>, (url, entry): (Arc<str>, simkeep::Entry)) -> PyResult<Self> {
+        let entry = PyEntry::from_rust(py, (&*url, entry))?;
+        Ok((FromRust::from_rust(py, url)?, entry))
     }
 }
 
-fn class(of: &Property) -> Option<u32> {
-    match of {
-        Property::Class(class) => Some(*class),
-        _ => None,
+impl FromRust<(String, simkeep::History)> for (String, Vec<PyHistoryEntry>) {
+    fn from_rust(py: Python<'_>, (url, history): (String, simkeep::History)) -> PyResult<Self> {
+        let entries = of_page(&url, history).map(|of| FromRust::from_rust(py, of));
+        let entries = entries.collect::<PyResult<_>>()?;
+        Ok((url, entries))
     }
 }
 
@@ -172,14 +207,12 @@ impl StreamItem for (Arc<str>, simkeep::Entry) {
             digest: Option<columns::Digest> = entry.digest(),
             status: Option<Int32> = entry.visit().and_then(|visit| visit.status),
             modified: Option<Timestamp> = entry.visit().and_then(|visit| visit.modified),
-            weight: Option<Float64> = entry.property().and_then(|given| match given.property {
-                simkeep::Property::Weight(weight) => Some(weight.to_f64()),
-                simkeep::Property::Class(_) => None,
-            }),
-            class_: Option<Int64> = entry.property().and_then(|given| match given.property {
-                simkeep::Property::Weight(_) => None,
-                simkeep::Property::Class(class) => Some(class),
-            }),
+            bytes: Option<Int64> = entry.visit().and_then(|visit| visit.bytes),
+            conditional: Option<Boolean> = entry.visit().map(|visit| visit.conditional),
+            weight: Option<Float64> = entry.weight().map(|weight| weight.to_f64()),
+            class_: Option<Int64> = entry.class(),
+            etag: Option<Binary> = entry.etag().map(ETag::as_bytes),
+            target: Option<Utf8> = entry.target().and_then(|target| target.resolve(url)),
         }
     });
 }
@@ -189,9 +222,11 @@ impl StreamItem for (String, simkeep::History) {
     type Object = (String, Vec<PyHistoryEntry>);
 }
 
-/// Converts an entry to the crate's type, without the meaning of its verdict's distance.
+/// Converts an entry of the page with this URL to the crate's type, without the meaning of its
+/// verdict's distance.
 pub(crate) fn read_history_entry(
     arg: Arg,
+    url: &str,
     given: &Bound<'_, PyAny>,
 ) -> PyResult<simkeep::HistoryEntry> {
     if let Ok(entry) = given.cast::<VisitEntry>() {
@@ -210,24 +245,47 @@ pub(crate) fn read_history_entry(
         }));
     }
     if let Ok(given) = given.cast::<PropertyEntry>() {
-        let PropertyEntry { time, weight, class_ } = given.get();
-        let property = match (weight, class_) {
-            (Some(weight), None) => simkeep::Property::Weight(simkeep::Weight::from(*weight)),
-            (None, Some(class)) => simkeep::Property::Class(*class),
-            _ => return Err(arg.wrong("must have either a weight or a class")),
-        };
-        let given = simkeep::PropertyEntry { time: time.0, property };
-        return Ok(simkeep::HistoryEntry::Property(given));
+        return Ok(simkeep::HistoryEntry::Property(given.get().to_rust(arg, url, given.py())?));
     }
     Err(arg.type_error("VisitEntry, Restated or PropertyEntry", given))
 }
 
-/// Converts an entry to the crate's type, with or without its verdict.
-pub(crate) fn read_entry(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep::Entry> {
+/// Converts an entry of the page with this URL to the crate's type, with or without its verdict.
+pub(crate) fn read_entry(
+    arg: Arg,
+    url: &str,
+    given: &Bound<'_, PyAny>,
+) -> PyResult<simkeep::Entry> {
     if let Ok(visit) = given.cast::<Visit>() {
         return Ok(simkeep::Entry::Visit(visit.get().to_rust(arg)?));
     }
-    Ok(read_history_entry(arg, given)?.entry())
+    Ok(read_history_entry(arg, url, given)?.entry())
+}
+
+impl PropertyEntry {
+    /// Converts the property of the page with this URL to the crate's type.
+    fn to_rust(&self, arg: Arg, url: &str, py: Python<'_>) -> PyResult<simkeep::PropertyEntry> {
+        let PropertyEntry { time, weight, class_, etag, target } = self;
+        let property = match (weight, class_, etag, target) {
+            (Some(weight), None, None, None) => Property::Weight(simkeep::Weight::from(*weight)),
+            (None, Some(class), None, None) => Property::Class(*class),
+            (None, None, Some(etag), None) => {
+                let most = ETag::BYTES_MAX;
+                Property::ETag(ETag::new(etag.as_bytes(py)).ok_or_else(|| {
+                    arg.wrong(format!(
+                        "has an entity tag that is not 1 to {most} bytes, or has a line end or a NUL"
+                    ))
+                })?)
+            }
+            (None, None, None, Some(target)) => {
+                Property::Target(Target::new(url, target).ok_or_else(|| {
+                    arg.wrong("has a target that is not the http or https URL of another page")
+                })?)
+            }
+            _ => return Err(arg.wrong("must have one of a weight, a class, an etag and a target")),
+        };
+        Ok(simkeep::PropertyEntry { time: time.0, property })
+    }
 }
 
 impl Visit {
@@ -257,8 +315,8 @@ impl Visit {
             seen,
             status: self.status,
             modified,
-            bytes: None,
-            conditional: false,
+            bytes: self.bytes,
+            conditional: self.conditional,
         })
     }
 }

@@ -1,13 +1,14 @@
 //! The current state of a page.
 
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::convert::time::PyTime;
 use crate::convert::typed::Tuple;
 use crate::convert::value::value;
 use crate::pages::history::Visit;
 use crate::streams::columns::{
-    BatchFunction, Bits, Boolean, Digest, Float64, Int32, Int64, Timestamp, Utf8, columns,
+    BatchFunction, Binary, Bits, Boolean, Digest, Float64, Int32, Int64, Timestamp, Utf8, columns,
 };
 use crate::streams::stream::StreamItem;
 
@@ -61,6 +62,8 @@ value! {
         weight: f64,
         /// The current class; `None` without a class.
         class_: Option<u32> = page.class,
+        etag: Option<Py<PyBytes>> = page.etag.as_ref().map(|etag| etag.as_bytes().to_vec()),
+        target: Option<String>,
         changes: Py<Changes>,
     }
 }
@@ -92,6 +95,8 @@ impl StreamItem for simkeep::Page {
             modified: Option<Timestamp> = page.modified,
             weight: Float64 = page.weight.to_f64(),
             class_: Option<Int64> = page.class,
+            etag: Option<Binary> = page.etag.as_ref().map(simkeep::ETag::as_bytes),
+            target: Option<Utf8> = page.target.as_ref(),
         }
     });
 }

@@ -69,6 +69,12 @@ impl Store {
     /// new values are set. With a digest alone, searches no longer find the page: for unchanged
     /// content, pass its earlier fingerprint.
     ///
+    /// `etag` is the value of the header `ETag`, with its quotes, to send as `If-None-Match` later;
+    /// a value of more than 128 bytes is not kept. `canonical` is the canonical URL that the content
+    /// declares; it may be relative to the page, and is kept if it is the `http` or `https` URL of
+    /// another page. `bytes` is the number of bytes of the content as transferred. `conditional` is
+    /// whether the request had `If-None-Match` or `If-Modified-Since`.
+    ///
     /// The visit is durable when the call returns, unless the store was opened with another
     /// durability. Costs some microseconds, and a share of a commit: two or three syncs for all
     /// concurrent calls.
@@ -77,7 +83,9 @@ impl Store {
         encoding: "str | None" = None, fingerprint: "SupportsIndex | None" = None,
         epoch: "int | None" = None, also: "tuple[SupportsIndex | None, int] | None" = None,
         digest: "bytes | bytearray | None" = None, status: "int | None" = None,
-        modified: "Time | None" = None, weight: "float | None" = None, class_: "int | None" = None
+        modified: "Time | None" = None, etag: "bytes | bytearray | None" = None,
+        canonical: "str | None" = None, bytes: "int | None" = None, conditional=false,
+        weight: "float | None" = None, class_: "int | None" = None
     ))]
     fn observe<'py>(
         &self,
@@ -93,18 +101,23 @@ impl Store {
         digest: Option<&Bound<'py, PyAny>>,
         status: Option<&Bound<'py, PyAny>>,
         modified: Option<&Bound<'py, PyAny>>,
+        etag: Option<&Bound<'py, PyAny>>,
+        canonical: Option<&Bound<'py, PyAny>>,
+        bytes: Option<&Bound<'py, PyAny>>,
+        conditional: bool,
         weight: Option<&Bound<'py, PyAny>>,
         class_: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Outcome> {
         let given = given! {
-            url, at, text, html, encoding, fingerprint, epoch, also, digest, status, modified, weight, class_
+            url, at, text, html, encoding, fingerprint, epoch, also, digest, status, modified, etag, canonical, bytes,
+            conditional, weight, class_
         };
         self.observe_row(py, CheckedVisit::new(&given, Arg::new("url"))?)
     }
 
     /// Reports a visit with unmodified content, by the server's report.
     ///
-    /// Keywords: the keywords of `gone`, `digest` and `modified`.
+    /// Keywords: the keywords of `gone`, `digest`, `modified` and `etag`.
     #[pyo3(signature = (url: "str", at: "Time", **known: "Unpack[_types.NotModified]"))]
     fn not_modified<'py>(
         &self,
@@ -139,7 +152,7 @@ impl Store {
 
     /// Reports a visit that found the page gone.
     ///
-    /// Keywords: `status`, `weight`, `class_`.
+    /// Keywords: `status`, `conditional`, `weight`, `class_`.
     #[pyo3(signature = (url: "str", at: "Time", **known: "Unpack[_types.WithoutContent]"))]
     fn gone<'py>(
         &self,
@@ -228,11 +241,12 @@ impl Store {
         let expected = "an iterable of pairs of a URL and a Visit, Restated or PropertyEntry";
         let entries = each(Arg::new("entries"), entries, expected, |arg, given| {
             let (url, entry) = arg::pair(arg, given, "a pair of a URL and an entry")?;
-            Ok((arg::url(arg, &url)?.to_owned(), history::read_entry(arg, &entry)?))
+            let url = arg::url(arg, &url)?;
+            Ok((url.to_owned(), history::read_entry(arg, url, &entry)?))
         })?;
         let (several, mut at_fault) = (entries.len() > 1, None);
         let answers = self.call(py, |store| {
-            let requests = entries.iter().map(|(url, entry)| Operation::of(url, *entry));
+            let requests = entries.iter().map(|(url, entry)| Operation::of(url, entry.clone()));
             let requests: Vec<Operation<'_>> = requests.collect();
             store.write_batch(&requests).inspect_err(|_| {
                 let view = store.snapshot();

@@ -9,7 +9,7 @@ use super::view::View;
 use crate::convert::arg::{self, Arg};
 use crate::convert::error::OrRaise;
 use crate::convert::value::FromRust;
-use crate::pages::history::{PyEntry, PyHistoryEntry, Visit};
+use crate::pages::history::{PyEntry, PyHistoryEntry, Visit, of_page};
 use crate::pages::page::{Page, StalePage};
 use crate::streams::source::Iterated;
 use crate::streams::stream::StreamOf;
@@ -27,7 +27,8 @@ impl View {
         url: &Bound<'py, PyAny>,
     ) -> PyResult<Vec<PyHistoryEntry>> {
         let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
-        FromRust::from_rust(py, py.detach(|| snapshot.history(url)).or_raise(py)?)
+        let history = py.detach(|| snapshot.history(url)).or_raise(py)?;
+        of_page(url, history).map(|entry| FromRust::from_rust(py, entry)).collect()
     }
 
     /// The visit whose content was current at a time; `None` if the page was unknown then, or gone.

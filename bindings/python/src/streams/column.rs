@@ -109,6 +109,15 @@ impl ImportedColumn {
         matches!(of, Binary | LargeBinary | BinaryView | FixedSizeBinary(_))
     }
 
+    /// Returns the boolean in a row.
+    pub(crate) fn flag(&self, row: usize) -> PyResult<Option<bool>> {
+        let Some((array, at)) = self.place(row) else { return Ok(None) };
+        match array.as_boolean_opt() {
+            Some(flags) => Ok(Some(flags.value(at))),
+            None => Err(self.type_error("booleans")),
+        }
+    }
+
     /// Returns the integer in a row, from 0 to `max`.
     pub(crate) fn whole(&self, row: usize, max: u64) -> PyResult<Option<u64>> {
         let Some((array, at)) = self.place(row) else { return Ok(None) };
