@@ -33,13 +33,13 @@ pub fn sample(store: &Store) -> Model {
     fill(store, &mut model, 1, 60);
     store.seal().unwrap();
     store.merge(&Progress::default()).unwrap();
-    fill(store, &mut model, 2, 8);
+    fill(store, &mut model, 2, 6);
     store.forget(Scope::Url(URLS[3])).unwrap();
     model.forget(|u| u == URLS[3]);
     store.forget(Scope::Prefix(PREFIXES[8].prefix())).unwrap();
     model.forget(|u| PREFIXES[8].covers(u));
     store.seal().unwrap();
-    fill(store, &mut model, 3, 10);
+    fill(store, &mut model, 3, 7);
     model
 }
 
