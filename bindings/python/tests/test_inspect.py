@@ -360,16 +360,16 @@ def test_invalid_arguments_are_rejected(
 
 
 def test_inconsistent_histories_are_rejected() -> None:
-    visit = simkeep.Visit(AT, simkeep.Seen.CONTENT, 7, None, None, None, None)
+    visit = simkeep.Visit(AT, simkeep.Seen.CONTENT, 7, None, None, None, None, None, False)
     entry = simkeep.VisitEntry(visit, simkeep.Verdict.NEW, None, None, None, None, None)
     with pytest.raises(ValueError, match="history in row 0 has content without an epoch"):
         simkeep.versions([entry])
-    visit = simkeep.Visit(AT, simkeep.Seen.GONE, None, None, None, None, None)
+    visit = simkeep.Visit(AT, simkeep.Seen.GONE, None, None, None, None, None, None, False)
     entry = simkeep.VisitEntry(visit, simkeep.Verdict.REVERTED, None, None, None, None, None)
     with pytest.raises(ValueError, match="history in row 0 has a verdict, but not the other fields"):
         simkeep.versions([entry])
     with pytest.raises(ValueError, match="history in row 0 must have either a weight or a class"):
-        simkeep.versions([simkeep.PropertyEntry(AT, None, None)])
+        simkeep.versions([simkeep.PropertyEntry(AT, None, None, None, None)])
 
 
 def test_calls_on_a_closed_store_raise(store: simkeep.Store) -> None:

@@ -14,8 +14,8 @@ from simkeep import limits
 
 def test_write_batch_accepts_observations_of_another_store(store: simkeep.Store, tmp_path: Path) -> None:
     store.observe(URL, AT, text=TEXT, digest=bytes(16), status=200, modified=AT, weight=2.0, class_=7)
-    store.observe(URL, AT + DAY, fingerprint=5)
-    store.not_modified(URL, AT + 2 * DAY, digest=bytes(16))
+    store.observe(URL, AT + DAY, fingerprint=5, canonical="/other", bytes=14_300, conditional=True)
+    store.not_modified(URL, AT + 2 * DAY, digest=bytes(16), etag=b'W/"1"')
     store.failed(URL, AT + 3 * DAY, status=500)
     store.gone("https://example.org/", AT, status=410)
     epoch = store.register_epoch("mine/1", role="near")
@@ -28,14 +28,14 @@ def test_write_batch_accepts_observations_of_another_store(store: simkeep.Store,
         outcomes = [one for one in answers if isinstance(one, simkeep.Outcome)]
         assert sorted(one.verdict for one in outcomes) == ["changed", "failed", "gone", "new", "same"]
         stored = [one for one in answers if not isinstance(one, simkeep.Outcome)]
-        assert stored == ["stored"] * 3
+        assert stored == ["stored"] * 5
         assert {type(one) for one in stored} == {simkeep.RestateOutcome, simkeep.PropertyOutcome}
         # All are written at once, so they share a commit.
-        assert other.sequence == len(answers) == 8
+        assert other.sequence == len(answers) == 10
         again = other.write_batch((URL, entry) for entry in store.history(URL))
         assert {str(one.verdict) if isinstance(one, simkeep.Outcome) else one for one in again} == {"known"}
     assert store.write_batch([]) == []
-    given = simkeep.PropertyEntry(AT, 3.0, None)
+    given = simkeep.PropertyEntry(AT, 3.0, None, None, None)
     missing = store.write_batch([("https://nowhere.example/", given)])
     assert missing == [simkeep.PropertyOutcome.MISSING]
 
@@ -47,10 +47,12 @@ def test_write_batch_accepts_observations_of_another_store(store: simkeep.Store,
         ("ab", TypeError, "entries must be an iterable of pairs"),
         ([7], TypeError, "entries in row 0 must be a pair of a URL and an entry, not int"),
         ([(URL, 7)], TypeError, "entries in row 0 must be .*Restated or PropertyEntry, not int"),
-        ([(7, simkeep.PropertyEntry(AT, 1.0, None))], TypeError, "entries in row 0 must be str, not int"),
-        ([(URL, simkeep.PropertyEntry(AT, 1.0, 1))], ValueError, "entries in row 0 must have either a weight or a class"),
-        ([("a", simkeep.PropertyEntry(AT, 1.0, None)), ("", simkeep.PropertyEntry(AT, 1.0, None))], simkeep.UrlError, "row 1: "),
-        ([("a", simkeep.PropertyEntry(AT, -1.0, None))], simkeep.InvalidOptionError, "weight must be finite"),
+        ([(7, simkeep.PropertyEntry(AT, 1.0, None, None, None))], TypeError, "entries in row 0 must be str, not int"),
+        ([(URL, simkeep.PropertyEntry(AT, 1.0, 1, None, None))], ValueError, "entries in row 0 must have one of a weight, a class, an etag and a target"),
+        ([("a", simkeep.PropertyEntry(AT, 1.0, None, None, None)), ("", simkeep.PropertyEntry(AT, 1.0, None, None, None))], simkeep.UrlError, "row 1: "),
+        ([("a", simkeep.PropertyEntry(AT, -1.0, None, None, None))], simkeep.InvalidOptionError, "weight must be finite"),
+        ([(URL, simkeep.PropertyEntry(AT, None, None, b"1" * 129, None))], ValueError, "an entity tag that is not 1 to 128 bytes"),
+        ([(URL, simkeep.PropertyEntry(AT, None, None, None, URL))], ValueError, "URL of another page"),
         ([("a", simkeep.Restated(AT, 1, None, 9))], simkeep.EpochError, "epoch 9"),
     ],
 )

@@ -657,8 +657,8 @@ def versions(history: Iterable[VisitEntry | Restated | PropertyEntry]) -> list[V
 
     Visits that saw the same content, reported it unmodified, or saw it again after failures are one
     version. Content that returns later is another version. Consecutive failures with the same
-    status are one version, and so are visits that find the page gone. Weights and classes are
-    ignored. Linear in the history.
+    status are one version, and so are visits that find the page gone. Properties are ignored.
+    Linear in the history.
     """
 
 def visible_text(html: _types.Html, encoding: str | None = None) -> str:
@@ -2915,6 +2915,8 @@ class JournalView:
         Literal["restated"],
         Literal["weights"],
         Literal["classes"],
+        Literal["etags"],
+        Literal["targets"],
         Literal["forgotten"],
     ]
     def __new__(
@@ -2928,6 +2930,8 @@ class JournalView:
         restated: int,
         weights: int,
         classes: int,
+        etags: int,
+        targets: int,
         forgotten: int,
     ) -> Self: ...
     @property
@@ -2965,6 +2969,14 @@ class JournalView:
     @property
     def classes(self) -> int:
         """The number of classes that were set."""
+
+    @property
+    def etags(self) -> int:
+        """The number of entity tags of contents."""
+
+    @property
+    def targets(self) -> int:
+        """The number of targets of contents."""
 
     @property
     def forgotten(self) -> int:
@@ -3616,6 +3628,10 @@ class Observation:
         digest: bytes | bytearray | None = None,
         status: int | None = None,
         modified: Time | None = None,
+        etag: bytes | bytearray | None = None,
+        canonical: str | None = None,
+        bytes: int | None = None,
+        conditional: bool = False,
         weight: float | None = None,
         class_: int | None = None,
     ) -> Self: ...
@@ -4022,6 +4038,8 @@ class Page:
         Literal["gone"],
         Literal["weight"],
         Literal["class_"],
+        Literal["etag"],
+        Literal["target"],
         Literal["changes"],
     ]
     def __new__(
@@ -4037,6 +4055,8 @@ class Page:
         gone: bool,
         weight: float,
         class_: int | None,
+        etag: bytes | None,
+        target: str | None,
         changes: Changes,
     ) -> Self: ...
     @property
@@ -4089,6 +4109,18 @@ class Page:
     @property
     def class_(self) -> int | None:
         """The current class; `None` without a class."""
+
+    @property
+    def etag(self) -> bytes | None:
+        """The entity tag of the content in force: the value to send as `If-None-Match`. `None` if the server
+        sent no entity tag with this content or later.
+        """
+
+    @property
+    def target(self) -> str | None:
+        """The URL to which the content in force points: the target of a redirect, or the canonical URL that
+        the content declares. `None` if it names no other page.
+        """
 
     @property
     def changes(self) -> Changes:
@@ -4450,10 +4482,18 @@ class Progress:
 
 @final
 class PropertyEntry:
-    """A property of a page: a weight or a class."""
+    """A property of a page: a weight, a class, an entity tag or a target."""
 
-    __match_args__: tuple[Literal["time"], Literal["weight"], Literal["class_"]]
-    def __new__(cls, time: datetime, weight: float | None, class_: int | None) -> Self: ...
+    __match_args__: tuple[
+        Literal["time"],
+        Literal["weight"],
+        Literal["class_"],
+        Literal["etag"],
+        Literal["target"],
+    ]
+    def __new__(
+        cls, time: datetime, weight: float | None, class_: int | None, etag: bytes | None, target: str | None
+    ) -> Self: ...
     @property
     def time(self) -> datetime:
         """The time when the property was set."""
@@ -4465,6 +4505,16 @@ class PropertyEntry:
     @property
     def class_(self) -> int | None:
         """The class, if the property is a class."""
+
+    @property
+    def etag(self) -> bytes | None:
+        """The entity tag of the content, if the property is an entity tag."""
+
+    @property
+    def target(self) -> str | None:
+        """The URL to which the content points, if the property is a target: the target of a
+        redirect, or the canonical URL.
+        """
 
 @final
 class Publication:
@@ -5488,7 +5538,7 @@ class Store(View):
     def gone(self, url: str, at: Time, **known: Unpack[_types.WithoutContent]) -> Outcome:
         """Reports a visit that found the page gone.
 
-        Keywords: `status`, `weight`, `class_`.
+        Keywords: `status`, `conditional`, `weight`, `class_`.
         """
 
     def lease_due(
@@ -5539,7 +5589,7 @@ class Store(View):
     def not_modified(self, url: str, at: Time, **known: Unpack[_types.NotModified]) -> Outcome:
         """Reports a visit with unmodified content, by the server's report.
 
-        Keywords: the keywords of `gone`, `digest` and `modified`.
+        Keywords: the keywords of `gone`, `digest`, `modified` and `etag`.
         """
 
     def observe(
@@ -5556,6 +5606,10 @@ class Store(View):
         digest: bytes | bytearray | None = None,
         status: int | None = None,
         modified: Time | None = None,
+        etag: bytes | bytearray | None = None,
+        canonical: str | None = None,
+        bytes: int | None = None,
+        conditional: bool = False,
         weight: float | None = None,
         class_: int | None = None,
     ) -> Outcome:
@@ -5574,6 +5628,12 @@ class Store(View):
         `modified` is the server's time of the last modification; `weight` and `class_` apply until
         new values are set. With a digest alone, searches no longer find the page: for unchanged
         content, pass its earlier fingerprint.
+
+        `etag` is the value of the header `ETag`, with its quotes, to send as `If-None-Match` later;
+        a value of more than 128 bytes is not kept. `canonical` is the canonical URL that the content
+        declares; it may be relative to the page, and is kept if it is the `http` or `https` URL of
+        another page. `bytes` is the number of bytes of the content as transferred. `conditional` is
+        whether the request had `If-None-Match` or `If-Modified-Since`.
 
         The visit is durable when the call returns, unless the store was opened with another
         durability. Costs some microseconds, and a share of a commit: two or three syncs for all
@@ -6842,16 +6902,20 @@ class Visit:
         Literal["epoch"],
         Literal["status"],
         Literal["modified"],
+        Literal["bytes"],
+        Literal["conditional"],
     ]
     def __new__(
         cls,
         time: datetime,
         seen: Seen,
         fingerprint: int | None,
-        digest: bytes | None,
+        digest: builtins.bytes | None,
         epoch: int | None,
         status: int | None,
         modified: datetime | None,
+        bytes: int | None,
+        conditional: bool,
     ) -> Self: ...
     @property
     def time(self) -> datetime:
@@ -6868,7 +6932,7 @@ class Visit:
         """
 
     @property
-    def digest(self) -> bytes | None:
+    def digest(self) -> builtins.bytes | None:
         """The digest of the content, 16 bytes. A visit that reported unmodified content also has a
         digest.
         """
@@ -6886,6 +6950,14 @@ class Visit:
         """The time when the page was last modified, as the server reported in `Last-Modified`. The time need
         not be plausible.
         """
+
+    @property
+    def bytes(self) -> int | None:
+        """The number of bytes of the content as transferred, if known."""
+
+    @property
+    def conditional(self) -> bool:
+        """Whether the request was conditional: it had `If-None-Match` or `If-Modified-Since`."""
 
 @final
 class VisitEntry:

@@ -1,5 +1,6 @@
 """Types of arguments, for type checkers."""
 
+import builtins
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from os import PathLike
@@ -253,6 +254,8 @@ class WithoutContent(TypedDict, total=False):
 
     status: int | None
     """The HTTP status."""
+    conditional: bool | None
+    """Whether the request was conditional: it had `If-None-Match` or `If-Modified-Since`."""
     weight: float | None
     """The weight of the page from the time of the visit on."""
     class_: int | None
@@ -266,6 +269,8 @@ class NotModified(WithoutContent, total=False):
     """The digest in the response."""
     modified: Time | None
     """The time of the last modification, as reported by the server."""
+    etag: bytes | bytearray | None
+    """The value of the header `ETag`, with its quotes."""
 
 
 class _Visit(TypedDict):
@@ -281,14 +286,20 @@ class Row(_Visit, total=False):
     to: str | None
     """The target of a redirect; it may be relative to the page."""
     text: str | None
-    html: str | bytes | bytearray | None
+    html: str | builtins.bytes | bytearray | None
     encoding: str | None
     fingerprint: SupportsIndex | None
     epoch: int | None
     also: tuple[SupportsIndex | None, int] | None
-    digest: bytes | bytearray | None
+    digest: builtins.bytes | bytearray | None
     status: int | None
     modified: Time | None
+    etag: builtins.bytes | bytearray | None
+    canonical: str | None
+    """The canonical URL that the content declares; it may be relative to the page."""
+    bytes: int | None
+    """The number of bytes of the content as transferred."""
+    conditional: bool | None
     weight: float | None
     class_: int | None
 

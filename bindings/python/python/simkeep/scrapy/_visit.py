@@ -140,13 +140,19 @@ class Visit:
         if meaning == "redirect" and location is not None:
             return simkeep.Observation.redirect(self.page, self.at, location, status=status)
         if meaning == "not-modified":
-            return simkeep.Observation.not_modified(self.page, self.at, status=status)
+            conditional = _is_conditional(self.request)
+            return simkeep.Observation.not_modified(
+                self.page, self.at, status=status, etag=_etag(response), conditional=conditional
+            )
         if meaning == "gone":
             return simkeep.Observation.gone(self.page, self.at, status=status)
         return simkeep.Observation.failed(self.page, self.at, status=status)
 
     def _content(self, response: Response) -> simkeep.Observation:
         body, status, modified = response.body, response.status, _modified(response, self.at)
+        etag, length = _etag(response), _length(response)
+        # The cache of Scrapy answers with content when the server confirmed the content with 304.
+        conditional = _is_conditional(self.request) and "cached" not in response.flags
         digest = self.digest or _digest(body, self.page)
         if isinstance(response, HtmlResponse) and len(body) <= BODY_MAX:
             return simkeep.Observation(
@@ -157,13 +163,33 @@ class Visit:
                 digest=digest,
                 status=status,
                 modified=modified,
+                etag=etag,
+                bytes=length,
+                conditional=conditional,
             )
         if isinstance(response, TextResponse) and len(body) <= BODY_MAX:
             text = simkeep.decode(body, _content_type(response) or "text/plain")
             return simkeep.Observation(
-                self.page, self.at, text=text, digest=digest, status=status, modified=modified
+                self.page,
+                self.at,
+                text=text,
+                digest=digest,
+                status=status,
+                modified=modified,
+                etag=etag,
+                bytes=length,
+                conditional=conditional,
             )
-        return simkeep.Observation(self.page, self.at, digest=digest, status=status, modified=modified)
+        return simkeep.Observation(
+            self.page,
+            self.at,
+            digest=digest,
+            status=status,
+            modified=modified,
+            etag=etag,
+            bytes=length,
+            conditional=conditional,
+        )
 
     def redirects(self) -> list[simkeep.Observation]:
         """Returns observations of the URLs that redirected to the page.
@@ -201,13 +227,31 @@ def _came(request: Request, response: Response) -> int:
 
     For a cached response that the server confirmed as not modified, the arrival time is the current time.
     """
-    conditional = "If-None-Match" in request.headers or "If-Modified-Since" in request.headers
-    confirmed = conditional and "download_latency" in request.meta
+    confirmed = _is_conditional(request) and "download_latency" in request.meta
     if "cached" in response.flags and not confirmed:
         sent = _date(response, "Date")
         if sent is not None:
             return min(sent, now())
     return _arrivals.next(now())
+
+
+def _is_conditional(request: Request) -> bool:
+    return "If-None-Match" in request.headers or "If-Modified-Since" in request.headers
+
+
+def _etag(response: Response) -> bytes | None:
+    """The entity tag from the server; `None` if it is missing, empty, or could not be sent back in a header."""
+    value: bytes = (response.headers.get("ETag") or b"").strip()
+    return value if value and not any(byte in value for byte in b"\r\n\0") else None
+
+
+def _length(response: Response) -> int | None:
+    """The number of bytes of the body as transferred, from `Content-Length`.
+
+    `None` without this header: Scrapy has decoded the body, and its length may differ.
+    """
+    value: bytes = (response.headers.get("Content-Length") or b"").strip()
+    return int(value) if value.isdigit() and len(value) < 19 else None
 
 
 def _text(response: Response, header: str) -> str | None:

@@ -44,6 +44,8 @@ PAGES = _schema(
     modified=_TIME,
     weight=pa.float64(),
     class_=pa.int64(),
+    etag=pa.binary(),
+    target=pa.string(),
 )
 """The columns of pages: `store`, `host` and those of `View.scan`, with epochs by name."""
 
@@ -58,8 +60,12 @@ VISITS = _schema(
     digest=pa.binary(),
     status=pa.int32(),
     modified=_TIME,
+    bytes=pa.int64(),
+    conditional=pa.bool_(),
     weight=pa.float64(),
     class_=pa.int64(),
+    etag=pa.binary(),
+    target=pa.string(),
 )
 """The columns of visits: `store`, `host` and those of `View.observations`."""
 
