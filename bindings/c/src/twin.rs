@@ -10,8 +10,8 @@ use std::ffi::{CString, c_char};
 use std::ptr;
 
 use simkeep::{
-    Digest, Durability, Epoch, HistoryEntry, Observation, Options, Outcome, Prefix, Query, Reader,
-    Store, Time, Verdict, Versions,
+    Digest, Durability, Epoch, Observation, Options, Outcome, Prefix, Query, Reader, Store, Time,
+    Verdict, Versions,
 };
 
 use crate::abi::{column, is_null};
@@ -172,6 +172,18 @@ impl TwinStores {
                     (dice.roll(9) as f64 / 4.0 + 0.1, dice.roll(3) as u32);
                 observation = observation.weight(visit.weight).class(visit.page_class);
             }
+            if dice.roll(3) == 0 {
+                let etag = ["W/\"1\"", "\"2\"", "\u{e9}"][dice.roll(3) as usize];
+                visit.has |= crate::write::visit::SIMKEEP_HAS_ETAG
+                    | crate::write::visit::SIMKEEP_HAS_TARGET
+                    | crate::write::visit::SIMKEEP_HAS_BYTES
+                    | crate::write::visit::SIMKEEP_HAS_CONDITIONAL;
+                (visit.etag, visit.etag_len) = c_text(etag);
+                (visit.target, visit.target_len) = c_text("/canonical");
+                visit.bytes = dice.roll(100_000);
+                observation = observation.etag(etag.as_bytes()).canonical("/canonical");
+                observation = observation.bytes(visit.bytes).conditional();
+            }
             visits.push(visit);
             observations.push(observation);
         }
@@ -249,10 +261,7 @@ impl TwinStores {
         let of_rust = self.rust.history(&url).unwrap();
         assert_eq!(history::simkeep_entries_count(&raw const *of_c), of_rust.len());
         for (nth, entry) in of_rust.iter().enumerate() {
-            let mut got = Entry::of(&HistoryEntry::Property(simkeep::PropertyEntry {
-                time: Time::from_ms_unchecked(0),
-                property: simkeep::Property::Class(0),
-            }));
+            let mut got: Entry = crate::abi::zeroed();
             done(|error| {
                 history::simkeep_entries_get(
                     &raw const *of_c,
@@ -262,7 +271,14 @@ impl TwinStores {
                     error,
                 )
             });
-            assert_eq!(got, Entry::of(entry));
+            let text = Entry::text(&url, entry);
+            for (at, len) in [(&mut got.etag, got.etag_len), (&mut got.target, got.target_len)] {
+                if len != 0 {
+                    assert_eq!(column(at.cast::<u8>(), len), &*text);
+                    *at = text.as_ptr().cast();
+                }
+            }
+            assert_eq!(got, Entry::of(entry, &text));
             assert_eq!(got.time_ms, entry.entry().time().as_ms());
             let content = entry.entry().content();
             let fingerprint = content.and_then(|content| content.fingerprint);
@@ -329,7 +345,13 @@ fn page() -> Page {
 fn same_page(page: &Page, of_rust: &simkeep::Page) {
     let url = column(page.url.cast::<u8>(), page.url_len);
     assert_eq!(url, of_rust.url.as_bytes());
-    assert_eq!(*page, Page::new(of_rust, (page.url, page.url_len)));
+    let target = of_rust.target.as_deref().unwrap_or_default();
+    assert!(
+        page.target_len == 0
+            || column(page.target.cast::<u8>(), page.target_len) == target.as_bytes()
+    );
+    let (target, target_len) = (page.target, page.target_len);
+    assert_eq!(*page, Page { target, target_len, ..Page::new(of_rust, (page.url, page.url_len)) });
     assert_eq!((page.visits, page.last_ms), (of_rust.visits, of_rust.last.time.as_ms()));
     let fingerprint = of_rust.content.and_then(|content| content.fingerprint);
     assert_eq!(page.fingerprint, fingerprint.unwrap_or(0));

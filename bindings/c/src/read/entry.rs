@@ -1,13 +1,15 @@
 //! An entry of a page's history.
 
+use std::ffi::c_char;
+
 use simkeep::{Digest, HistoryEntry, Property, Seen, Visit};
 
 use crate::abi::{self, plain};
 use crate::write::verdict::{self, VerdictCode};
 use crate::write::visit::{
-    SIMKEEP_HAS_CLASS, SIMKEEP_HAS_CONTENT, SIMKEEP_HAS_DIGEST, SIMKEEP_HAS_DISTANCE,
-    SIMKEEP_HAS_FINGERPRINT, SIMKEEP_HAS_MODIFIED, SIMKEEP_HAS_STATUS, SIMKEEP_HAS_WEIGHT,
-    seen_code,
+    SIMKEEP_HAS_BYTES, SIMKEEP_HAS_CLASS, SIMKEEP_HAS_CONDITIONAL, SIMKEEP_HAS_CONTENT,
+    SIMKEEP_HAS_DIGEST, SIMKEEP_HAS_DISTANCE, SIMKEEP_HAS_ETAG, SIMKEEP_HAS_FINGERPRINT,
+    SIMKEEP_HAS_MODIFIED, SIMKEEP_HAS_STATUS, SIMKEEP_HAS_TARGET, SIMKEEP_HAS_WEIGHT, seen_code,
 };
 
 /// The kind of an entry in a history.
@@ -18,7 +20,7 @@ pub enum EntryKind {
     Visit = 1,
     /// A fingerprint in another epoch for the content of the previous visit.
     Restated = 2,
-    /// A weight or a class that was set.
+    /// A weight or a class that was set, or the entity tag or the target of the content.
     Property = 3,
 }
 
@@ -64,6 +66,17 @@ pub struct Entry {
     pub page_class: u32,
     /// Always 0.
     pub reserved: u32,
+    /// The number of bytes of the content as transferred.
+    pub bytes: u64,
+    /// The entity tag of the content, from the header `ETag`. Valid until the history is freed.
+    pub etag: *const c_char,
+    /// The length of `etag` in bytes.
+    pub etag_len: usize,
+    /// The URL to which the content points, in UTF-8: the target of a redirect, or the canonical
+    /// URL. Valid until the history is freed.
+    pub target: *const c_char,
+    /// The length of `target` in bytes.
+    pub target_len: usize,
 }
 
 plain!(Entry, up to has);
@@ -91,11 +104,20 @@ impl Entry {
             entry.has |= SIMKEEP_HAS_MODIFIED;
             entry.modified_ms = modified.as_ms();
         }
+        if let Some(bytes) = visit.bytes {
+            entry.has |= SIMKEEP_HAS_BYTES;
+            entry.bytes = bytes;
+        }
+        if visit.conditional {
+            entry.has |= SIMKEEP_HAS_CONDITIONAL;
+        }
         entry
     }
 
-    /// Converts an entry of a history.
-    pub(crate) fn of(entry: &HistoryEntry) -> Entry {
+    /// Converts an entry of a page's history. `text` is the [text](Self::text) of the entry, to
+    /// which the result points.
+    pub(crate) fn of(entry: &HistoryEntry, text: &[u8]) -> Entry {
+        let (at, len) = (text.as_ptr().cast(), text.len());
         match entry {
             HistoryEntry::Visit { visit, verdict, meaning } => {
                 let mut entry = Entry::of_visit(visit);
@@ -117,18 +139,37 @@ impl Entry {
             }
             HistoryEntry::Property(given) => {
                 let mut entry = Entry::new(given.time.as_ms(), EntryKind::Property);
-                match given.property {
+                match &given.property {
                     Property::Weight(weight) => {
                         entry.has |= SIMKEEP_HAS_WEIGHT;
                         entry.weight = weight.to_f64();
                     }
                     Property::Class(class) => {
                         entry.has |= SIMKEEP_HAS_CLASS;
-                        entry.page_class = class;
+                        entry.page_class = *class;
+                    }
+                    Property::ETag(_) => {
+                        entry.has |= SIMKEEP_HAS_ETAG;
+                        (entry.etag, entry.etag_len) = (at, len);
+                    }
+                    Property::Target(_) => {
+                        entry.has |= SIMKEEP_HAS_TARGET;
+                        (entry.target, entry.target_len) = (at, len);
                     }
                 }
                 entry
             }
+        }
+    }
+
+    /// Returns the text of an entry of the page with this URL: an entity tag, or the URL of a
+    /// target. Empty for other entries.
+    pub(crate) fn text(url: &str, entry: &HistoryEntry) -> Box<[u8]> {
+        let HistoryEntry::Property(given) = entry else { return Box::default() };
+        match &given.property {
+            Property::ETag(etag) => etag.as_bytes().into(),
+            Property::Target(target) => target.resolve(url).unwrap_or_default().into_bytes().into(),
+            Property::Weight(_) | Property::Class(_) => Box::default(),
         }
     }
 

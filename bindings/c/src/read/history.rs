@@ -14,11 +14,19 @@ use crate::read::entry::Entry;
 #[derive(Debug)]
 pub struct Entries {
     entries: Vec<Entry>,
+    /// The texts to which entries point. A text does not move as long as the history exists.
+    _texts: Vec<Box<[u8]>>,
 }
 
 impl Entries {
-    pub(crate) fn new(history: &[simkeep::HistoryEntry]) -> Entries {
-        Entries { entries: history.iter().map(Entry::of).collect() }
+    /// Converts the history of the page with this URL.
+    pub(crate) fn new(url: &str, history: &[simkeep::HistoryEntry]) -> Entries {
+        let one = |entry| {
+            let text = Entry::text(url, entry);
+            (Entry::of(entry, &text), text)
+        };
+        let (entries, texts) = history.iter().map(one).unzip();
+        Entries { entries, _texts: texts }
     }
 }
 
@@ -34,7 +42,9 @@ pub extern "C" fn simkeep_snapshot_history(
     error: *mut *mut Failure,
 ) -> Option<Box<Entries>> {
     make("simkeep_snapshot_history", error, || {
-        Ok(Entries::new(&snapshot::open(snapshot)?.0.history(abi::text(url, url_len, "url")?)?))
+        let snapshot = snapshot::open(snapshot)?.0;
+        let url = abi::text(url, url_len, "url")?;
+        Ok(Entries::new(url, &snapshot.history(url)?))
     })
 }
 

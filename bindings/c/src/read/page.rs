@@ -2,12 +2,14 @@
 
 use std::ffi::c_char;
 
-use simkeep::{Digest, Time};
+use simkeep::{Digest, ETag, Time};
 
 use crate::structure::{bits, structure};
+use crate::texts::place;
 use crate::write::visit::{
-    SIMKEEP_HAS_CLASS, SIMKEEP_HAS_CONTENT, SIMKEEP_HAS_DIGEST, SIMKEEP_HAS_FINGERPRINT,
-    SIMKEEP_HAS_MODIFIED, SIMKEEP_HAS_STATUS, seen_code,
+    SIMKEEP_HAS_CLASS, SIMKEEP_HAS_CONTENT, SIMKEEP_HAS_DIGEST, SIMKEEP_HAS_ETAG,
+    SIMKEEP_HAS_FINGERPRINT, SIMKEEP_HAS_MODIFIED, SIMKEEP_HAS_STATUS, SIMKEEP_HAS_TARGET,
+    seen_code,
 };
 
 structure! {
@@ -36,6 +38,8 @@ structure! {
             (of.last.status.is_some(), SIMKEEP_HAS_STATUS),
             (of.modified.is_some(), SIMKEEP_HAS_MODIFIED),
             (of.class.is_some(), SIMKEEP_HAS_CLASS),
+            (of.etag.is_some(), SIMKEEP_HAS_ETAG),
+            (of.target.is_some(), SIMKEEP_HAS_TARGET),
         ]),
         /// The fingerprint of the current content, in the newest epoch of verdicts in which the
         /// content has a fingerprint.
@@ -61,7 +65,23 @@ structure! {
         comparisons: u32 = of.changes.comparisons(),
         /// The number of `comparisons` that found a change.
         changes: u32 = of.changes.changes(),
+        /// The URL to which the current content points, in UTF-8: the target of a redirect, or the
+        /// canonical URL. Valid as long as `url`.
+        target: *const c_char = place(of.target.as_ref()).0,
+        /// The length of `target` in bytes.
+        target_len: usize = place(of.target.as_ref()).1,
+        /// The length of `etag` in bytes.
+        etag_len: usize = of.etag.as_ref().map_or(0, |etag| etag.as_bytes().len()),
+        /// The entity tag of the current content. Use this value for `If-None-Match`.
+        etag: [u8; 128] = etag(of),
     }
+}
+
+fn etag(of: &simkeep::Page) -> [u8; ETag::BYTES_MAX] {
+    let mut bytes = [0; ETag::BYTES_MAX];
+    let etag = of.etag.as_ref().map_or(&[][..], ETag::as_bytes);
+    bytes.iter_mut().zip(etag).for_each(|(to, byte)| *to = *byte);
+    bytes
 }
 
 fn fingerprint(of: &simkeep::Page) -> Option<u64> {

@@ -53,16 +53,19 @@ enum LoadMessage {
 #[derive(Debug)]
 struct OwnedVisit {
     url: Box<str>,
-    /// The visit without its URL.
+    etag: Option<Box<[u8]>>,
+    target: Option<Box<str>>,
+    /// The visit without its texts.
     of: Observation<'static>,
 }
 
 impl OwnedVisit {
     fn new(observation: &Observation<'_>) -> OwnedVisit {
-        let Observation { url, visit, also, weight, class, .. } = *observation;
+        let Observation { url, visit, also, weight, class, etag, target, .. } = *observation;
         let mut of = Observation::of("", visit);
         (of.also, of.weight, of.class) = (also, weight, class);
-        OwnedVisit { url: url.into(), of }
+        let (etag, target) = (etag.map(Box::from), target.map(Box::from));
+        OwnedVisit { url: url.into(), etag, target, of }
     }
 }
 
@@ -70,6 +73,7 @@ impl AsOperation for OwnedVisit {
     fn operation(&self) -> Operation<'_> {
         let mut of: Observation<'_> = self.of;
         of.url = &self.url;
+        (of.etag, of.target) = (self.etag.as_deref(), self.target.as_deref());
         Operation::Observe(of)
     }
 }

@@ -9,14 +9,14 @@ use crate::write::load::{LoadedNumbers, load};
 use crate::write::observe::batch;
 use crate::write::outcomes::Outcomes;
 use crate::write::visit::{
-    SIMKEEP_HAS_ALSO, SIMKEEP_HAS_ALSO_FINGERPRINT, SIMKEEP_HAS_CLASS, SIMKEEP_HAS_DIGEST,
-    SIMKEEP_HAS_FINGERPRINT, SIMKEEP_HAS_MODIFIED, SIMKEEP_HAS_STATUS, SIMKEEP_HAS_WEIGHT,
-    SeenCode, Visit, all,
+    SIMKEEP_HAS_ALSO, SIMKEEP_HAS_ALSO_FINGERPRINT, SIMKEEP_HAS_BYTES, SIMKEEP_HAS_CLASS,
+    SIMKEEP_HAS_DIGEST, SIMKEEP_HAS_ETAG, SIMKEEP_HAS_FINGERPRINT, SIMKEEP_HAS_MODIFIED,
+    SIMKEEP_HAS_STATUS, SIMKEEP_HAS_TARGET, SIMKEEP_HAS_WEIGHT, SeenCode, Visit, all,
 };
 
 /// The supported columns.
 const COLUMNS: &str = "url, time, seen, fingerprint, digest, epoch, status, modified, weight, class, \
-                       also_fingerprint, also_epoch";
+                       also_fingerprint, also_epoch, bytes, etag, target";
 
 /// Observes the visits of an Arrow table in order, and returns the outcomes like
 /// `simkeep_observe_batch`. The columns of the table, by name:
@@ -29,6 +29,7 @@ const COLUMNS: &str = "url, time, seen, fingerprint, digest, epoch, status, modi
 /// - `digest`: 16 bytes. `status`, `class`: integers. `modified`: a time in the form of `time`.
 ///   `weight`: a number.
 /// - `epoch`: an integer. Null, or a missing column, means the epoch of `simkeep_change_epoch`.
+/// - `bytes`: an integer. `etag`: bytes. `target`: text. See `simkeep_visit`.
 /// - `also_fingerprint` and `also_epoch`, for content that also has a fingerprint in another epoch.
 ///
 /// All columns except the first two may be missing, or null in a row. Texts and bytes may have any
@@ -170,6 +171,24 @@ const SETTERS: &[(&str, FieldSetter)] = &[
     ("also_epoch", |visit, column, row| {
         visit.has |= SIMKEEP_HAS_ALSO;
         visit.also_epoch = small(column, row)?;
+        Ok(())
+    }),
+    ("bytes", |visit, column, row| {
+        let wrong = |_| Failure::argument("bytes", "it must be from 0 to 2^64 - 1");
+        visit.has |= SIMKEEP_HAS_BYTES;
+        visit.bytes = u64::try_from(column.integer(row)?).map_err(wrong)?;
+        Ok(())
+    }),
+    ("etag", |visit, column, row| {
+        let etag = column.bytes(row)?;
+        visit.has |= SIMKEEP_HAS_ETAG;
+        (visit.etag, visit.etag_len) = (etag.as_ptr().cast(), etag.len());
+        Ok(())
+    }),
+    ("target", |visit, column, row| {
+        let target = column.bytes(row)?;
+        visit.has |= SIMKEEP_HAS_TARGET;
+        (visit.target, visit.target_len) = (target.as_ptr().cast(), target.len());
         Ok(())
     }),
 ];

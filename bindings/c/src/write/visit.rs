@@ -33,8 +33,22 @@ pub const SIMKEEP_HAS_DISTANCE: u32 = 512;
 /// `has`: accept the time unchanged, even if it looks like seconds since 1970.
 pub const SIMKEEP_HAS_EARLY_TIME: u32 = 1024;
 
+/// `has`: the number of bytes of the content as transferred.
+pub const SIMKEEP_HAS_BYTES: u32 = 2048;
+/// `has`: the request was conditional, with `If-None-Match` or `If-Modified-Since`.
+pub const SIMKEEP_HAS_CONDITIONAL: u32 = 4096;
+/// `has`: the entity tag.
+pub const SIMKEEP_HAS_ETAG: u32 = 8192;
+/// `has`: the target.
+pub const SIMKEEP_HAS_TARGET: u32 = 16384;
+
 /// The supported bits of a visit.
-const KNOWN: u32 = (SIMKEEP_HAS_CONTENT - 1) | SIMKEEP_HAS_EARLY_TIME;
+const KNOWN: u32 = (SIMKEEP_HAS_CONTENT - 1)
+    | SIMKEEP_HAS_EARLY_TIME
+    | SIMKEEP_HAS_BYTES
+    | SIMKEEP_HAS_CONDITIONAL
+    | SIMKEEP_HAS_ETAG
+    | SIMKEEP_HAS_TARGET;
 
 /// The result of a visit.
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +103,19 @@ pub struct Visit {
     pub also_epoch: u32,
     /// The class of the page from now on.
     pub page_class: u32,
+    /// The number of bytes of the content as transferred.
+    pub bytes: u64,
+    /// The value of the header `ETag`, with its quotes. A value of more than 128 bytes is not kept,
+    /// and a value with a line end or a NUL is rejected. Read only during a call.
+    pub etag: *const c_char,
+    /// The length of `etag` in bytes.
+    pub etag_len: usize,
+    /// The URL to which the content points, in UTF-8: the target of a redirect, or the canonical
+    /// URL that the content declares. The URL may be relative to the page. It is kept if it is the
+    /// `http` or `https` URL of another page. Read only during a call.
+    pub target: *const c_char,
+    /// The length of `target` in bytes.
+    pub target_len: usize,
 }
 
 plain!(Visit, up to has);
@@ -142,9 +169,13 @@ impl Visit {
         } else {
             time(self.time_ms)?
         };
-        let visit =
-            CrateVisit { time, seen, status, modified: None, bytes: None, conditional: false };
-        let mut observation = Observation::of(url, visit);
+        let conditional = self.has(SIMKEEP_HAS_CONDITIONAL);
+        let visit = CrateVisit { status, conditional, ..CrateVisit::new(time, seen) };
+        self.with_fields(Observation::of(url, visit))
+    }
+
+    /// Adds the optional fields that are set.
+    fn with_fields<'a>(&self, mut observation: Observation<'a>) -> Result<Observation<'a>> {
         if self.has(SIMKEEP_HAS_MODIFIED) {
             observation = observation.modified(Time::from_ms_unchecked(self.modified_ms));
         }
@@ -157,6 +188,20 @@ impl Visit {
         if self.has(SIMKEEP_HAS_ALSO) {
             let also = self.has(SIMKEEP_HAS_ALSO_FINGERPRINT).then_some(self.also_fingerprint);
             observation = observation.also(also, Epoch::from_number(self.also_epoch));
+        }
+        if self.has(SIMKEEP_HAS_BYTES) {
+            observation = observation.bytes(self.bytes);
+        }
+        if self.has(SIMKEEP_HAS_ETAG) {
+            observation = observation.etag(abi::bytes(self.etag, self.etag_len, "etag")?);
+        }
+        if self.has(SIMKEEP_HAS_TARGET) {
+            let target = abi::text(self.target, self.target_len, "target")?;
+            let is_redirect = |content: &Content| content.is_redirect();
+            match observation.visit.seen.content().is_some_and(is_redirect) {
+                true => observation.target = Some(target),
+                false => observation = observation.canonical(target),
+            }
         }
         Ok(observation)
     }
