@@ -186,13 +186,13 @@ impl Model {
         match request {
             Operation::Observe(observation) => {
                 let Observation { url, visit, also, .. } = *observation;
-                self.insert(url, visit.into());
+                self.add(url, visit.into());
                 for given in properties(observation) {
                     self.add(url, given.into());
                 }
                 if let Some((content, (fingerprint, epoch))) = visit.seen.content().zip(also) {
                     let (time, digest) = (visit.time, content.digest);
-                    self.insert(url, Restated { time, fingerprint, digest, epoch }.into());
+                    self.add(url, Restated { time, fingerprint, digest, epoch }.into());
                 }
             }
             Operation::SetProperty(update) => {
@@ -204,7 +204,7 @@ impl Model {
                 let there = self.entries_of(url);
                 let at = there.iter().filter_map(Entry::visit).filter(|v| v.time == restated.time);
                 for content in at.filter_map(|visit| visit.seen.content()) {
-                    self.insert(url, Restated { digest: content.digest, ..*restated }.into());
+                    self.add(url, Restated { digest: content.digest, ..*restated }.into());
                 }
             }
         }

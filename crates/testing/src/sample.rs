@@ -26,20 +26,24 @@ pub fn fill(store: &Store, model: &mut Model, seed: u64, n: usize) {
     });
 }
 
+/// The seeds of the sample store's operations, and the number of operations of each seed.
+pub const SEEDS: [(u64, usize); 3] = [(1, 60), (2, 6), (3, 7)];
+
 /// Two segments, with a forgotten page and a forgotten prefix in the newer one, and unsealed
 /// operations.
 pub fn sample(store: &Store) -> Model {
+    let [first, second, unsealed] = SEEDS;
     let mut model = Model::default();
-    fill(store, &mut model, 1, 60);
+    fill(store, &mut model, first.0, first.1);
     store.seal().unwrap();
     store.merge(&Progress::default()).unwrap();
-    fill(store, &mut model, 2, 6);
+    fill(store, &mut model, second.0, second.1);
     store.forget(Scope::Url(URLS[3])).unwrap();
     model.forget(|u| u == URLS[3]);
     store.forget(Scope::Prefix(PREFIXES[8].prefix())).unwrap();
     model.forget(|u| PREFIXES[8].covers(u));
     store.seal().unwrap();
-    fill(store, &mut model, 3, 7);
+    fill(store, &mut model, unsealed.0, unsealed.1);
     model
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn source() -> (SimDisk, Store) {
     let store = create(&disk, small().merge_fanout(4));
     crawl(&store, 1, 70);
     store.wait_idle().unwrap();
-    crawl(&store, 4, 30);
+    crawl(&store, 4, 32);
     let ended = store.register_epoch("ended", Role::Both).unwrap();
     store.begin_epoch(&with_weight(), Role::Both).unwrap();
     store.observe(Observation::content(URLS[0], ms(900), 5, ended)).unwrap();

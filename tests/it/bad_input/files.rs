@@ -25,14 +25,14 @@ fn file_of_another_version_is_not_reported_as_damaged() {
     let (files, _) = closed_sample();
     for name in [segments(&files)[1], FileName::Snapshot] {
         for (version, advice) in
-            [(4, "export the store with the version of simkeep"), (6, "use a newer simkeep")]
+            [(5, "export the store with the version of simkeep"), (7, "use a newer simkeep")]
         {
             let disk = of_version(name, version);
             let writer = Store::open(on(&disk), small()).map(drop);
             let verified = verify(on(&disk), VerifyOptions::default()).map(drop);
             for opened in [writer, Reader::open(on(&disk)).map(drop), verified] {
                 match opened {
-                    Err(e @ Error::Version { reads: 5, .. }) => {
+                    Err(e @ Error::Version { reads: 6, .. }) => {
                         let said = e.to_string();
                         assert!(
                             said.contains(&name.to_string()) && said.contains(advice),
