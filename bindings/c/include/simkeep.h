@@ -449,6 +449,26 @@ struct ArrowArray {
 #define SIMKEEP_HAS_EARLY_TIME 1024
 
 /**
+ * `has`: the number of bytes of the content as transferred.
+ */
+#define SIMKEEP_HAS_BYTES 2048
+
+/**
+ * `has`: the request was conditional, with `If-None-Match` or `If-Modified-Since`.
+ */
+#define SIMKEEP_HAS_CONDITIONAL 4096
+
+/**
+ * `has`: the entity tag.
+ */
+#define SIMKEEP_HAS_ETAG 8192
+
+/**
+ * `has`: the target.
+ */
+#define SIMKEEP_HAS_TARGET 16384
+
+/**
  * `has`: the component is a segment, with a number.
  */
 #define SIMKEEP_COMPONENT_SEARCH_HAS_SEGMENT 1
@@ -890,7 +910,7 @@ enum simkeep_entry_kind
      */
     SIMKEEP_ENTRY_KIND_RESTATED = 2,
     /**
-     * A weight or a class that was set.
+     * A weight or a class that was set, or the entity tag or the target of the content.
      */
     SIMKEEP_ENTRY_KIND_PROPERTY = 3,
 };
@@ -1411,6 +1431,29 @@ typedef struct simkeep_visit {
      * The class of the page from now on.
      */
     uint32_t page_class;
+    /**
+     * The number of bytes of the content as transferred.
+     */
+    uint64_t bytes;
+    /**
+     * The value of the header `ETag`, with its quotes. A value of more than 128 bytes is not kept,
+     * and a value with a line end or a NUL is rejected. Read only during a call.
+     */
+    const char *etag;
+    /**
+     * The length of `etag` in bytes.
+     */
+    size_t etag_len;
+    /**
+     * The URL to which the content points, in UTF-8: the target of a redirect, or the canonical
+     * URL that the content declares. The URL may be relative to the page. It is kept if it is the
+     * `http` or `https` URL of another page. Read only during a call.
+     */
+    const char *target;
+    /**
+     * The length of `target` in bytes.
+     */
+    size_t target_len;
 } simkeep_visit;
 
 /**
@@ -1741,6 +1784,27 @@ typedef struct simkeep_entry {
      * Always 0.
      */
     uint32_t reserved;
+    /**
+     * The number of bytes of the content as transferred.
+     */
+    uint64_t bytes;
+    /**
+     * The entity tag of the content, from the header `ETag`. Valid until the history is freed.
+     */
+    const char *etag;
+    /**
+     * The length of `etag` in bytes.
+     */
+    size_t etag_len;
+    /**
+     * The URL to which the content points, in UTF-8: the target of a redirect, or the canonical
+     * URL. Valid until the history is freed.
+     */
+    const char *target;
+    /**
+     * The length of `target` in bytes.
+     */
+    size_t target_len;
 } simkeep_entry;
 
 /**
@@ -1914,6 +1978,23 @@ typedef struct simkeep_page {
      * The number of `comparisons` that found a change.
      */
     uint32_t changes;
+    /**
+     * The URL to which the current content points, in UTF-8: the target of a redirect, or the
+     * canonical URL. Valid as long as `url`.
+     */
+    const char *target;
+    /**
+     * The length of `target` in bytes.
+     */
+    size_t target_len;
+    /**
+     * The length of `etag` in bytes.
+     */
+    size_t etag_len;
+    /**
+     * The entity tag of the current content. Use this value for `If-None-Match`.
+     */
+    uint8_t etag[128];
 } simkeep_page;
 
 /**
@@ -3446,6 +3527,7 @@ int32_t simkeep_set_class(struct simkeep_store *store,
  * - `digest`: 16 bytes. `status`, `class`: integers. `modified`: a time in the form of `time`.
  *   `weight`: a number.
  * - `epoch`: an integer. Null, or a missing column, means the epoch of `simkeep_change_epoch`.
+ * - `bytes`: an integer. `etag`: bytes. `target`: text. See `simkeep_visit`.
  * - `also_fingerprint` and `also_epoch`, for content that also has a fingerprint in another epoch.
  *
  * All columns except the first two may be missing, or null in a row. Texts and bytes may have any
@@ -3716,7 +3798,8 @@ void simkeep_pages_free(struct simkeep_pages *pages);
 
 /**
  * Copies the current state of a page to where `page` points. The pointer to the URL is the
- * argument. `SIMKEEP_NONE` for an unknown page. `size` is `sizeof(simkeep_page)`. Any thread.
+ * argument. The pointer to the target is NULL: the history of the page has the target.
+ * `SIMKEEP_NONE` for an unknown page. `size` is `sizeof(simkeep_page)`. Any thread.
  * Costs reading one record in the newest segment that has the page.
  */
 int32_t simkeep_snapshot_latest(const struct simkeep_snapshot *snapshot,
