@@ -116,6 +116,9 @@ whole = batch(
     digest=pa.array([b"a" * 16, b"b" * 16, None], pa.binary(16)),
     status=pa.array([200, None, 404], pa.uint16()),
     weight=pa.array([None, 2.5, None], pa.float64()),
+    etag=pa.array([b'"v1"', b"\xff", None], pa.binary()),
+    target=["/", None, None],
+    bytes=pa.array([14300, None, None], pa.int64()),
     seen=pa.array(["content", None, "gone"]),
 )
 answers = table("simkeep_outcomes_arrow", call_with_table("simkeep_observe_arrow", whole))
@@ -130,6 +133,8 @@ layouts = {
     "digest": [pa.binary(), pa.large_binary()],
     "status": [pa.int8(), pa.int16(), pa.uint64()],
     "weight": [pa.float32()],
+    "etag": [pa.large_binary(), pa.binary_view()],
+    "bytes": [pa.uint64(), pa.int32()],
     "seen": [pa.dictionary(pa.int32(), pa.string())],
 }
 whole = whole.set_column(4, "status", pa.array([100, None, 101], pa.int8()))

@@ -28,6 +28,10 @@ def table(**more: pa.Array) -> pa.Table:
         "digest": column([bytes(range(16)), None, None, None], pa.binary(16)),
         "status": column([200, 200, 410, None], pa.int16()),
         "modified": column([AT, None, None, None], pa.timestamp("ns", "Europe/Vienna")),
+        "etag": column([b'"v1"', None, None, b'"v2"'], pa.binary()),
+        "canonical": column(["/", None, None, None]),
+        "bytes": column([14_300, None, None, None]),
+        "conditional": column([None, False, None, True]),
         "weight": column([2.0, None, None, None]),
         "class_": column([7, None, None, None]),
     }
@@ -39,11 +43,21 @@ def rows() -> list[simkeep.Observation]:
     """Returns the same visits as objects."""
     return [
         simkeep.Observation(
-            URL, AT, text=TEXT, digest=bytes(range(16)), status=200, modified=AT, weight=2.0, class_=7
+            URL,
+            AT,
+            text=TEXT,
+            digest=bytes(range(16)),
+            status=200,
+            modified=AT,
+            etag=b'"v1"',
+            canonical="/",
+            bytes=14_300,
+            weight=2.0,
+            class_=7,
         ),
         simkeep.Observation(URL, AT + DAY, text=OTHER, status=200),
         simkeep.Observation.gone("https://example.org/", AT, status=410),
-        simkeep.Observation.not_modified(URL, AT + 2 * DAY),
+        simkeep.Observation.not_modified(URL, AT + 2 * DAY, etag=b'"v2"', conditional=True),
     ]
 
 
@@ -290,7 +304,7 @@ def test_exported_columns_can_be_loaded_again(store: simkeep.Store, tmp_path: Pa
         polars.col("seen").cast(polars.String) != "property"
     )
     with simkeep.Store.create(tmp_path / "again") as again:
-        again.load(columns.drop("weight", "class_"))
+        again.load(columns.drop("weight", "class_", "etag", "target"))
         assert [entry for _, entry in again.observations()] == [
             entry for _, entry in store.observations() if not isinstance(entry, simkeep.PropertyEntry)
         ]

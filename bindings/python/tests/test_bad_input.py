@@ -26,6 +26,13 @@ BAD: list[tuple[Call, type[Exception], str]] = [
     (lambda s: s.observe(URL, AT, text=TEXT, modified=1_700_000_000), simkeep.TimeError, "modified is 1700000000, which looks like"),
     (lambda s: s.as_of(URL, 1_700_000_000), simkeep.TimeError, "at is 1700000000, which looks like seconds"),
     (lambda s: s.observe(URL, AT, text=TEXT, modified=datetime(2024, 5, 1)), ValueError, "modified is"),
+    # Facts of responses.
+    (lambda s: s.observe(URL, AT, text=TEXT, etag='"1"'), TypeError, "etag must be bytes, not str"),
+    (lambda s: s.observe(URL, AT, text=TEXT, etag=b'"1"\r\nA: b'), ValueError, "etag has a line end or a NUL"),
+    (lambda s: s.observe(URL, AT, text=TEXT, canonical=b"/"), TypeError, "canonical must be str, not bytes"),
+    (lambda s: s.observe(URL, AT, text=TEXT, bytes=-1), ValueError, "bytes must be an int from 0"),
+    (lambda s: s.gone(URL, AT, conditional=1), TypeError, "conditional must be True or False, not int"),
+    (lambda s: s.gone(URL, AT, etag=b"1"), TypeError, "etag"),
     # URLs and texts.
     (lambda s: s.end_epoch(0, left=-1), ValueError, "left must be"),
     (lambda s: s.end_epoch(0, left=True), TypeError, "left must be"),

@@ -368,7 +368,7 @@ def test_inconsistent_histories_are_rejected() -> None:
     entry = simkeep.VisitEntry(visit, simkeep.Verdict.REVERTED, None, None, None, None, None)
     with pytest.raises(ValueError, match="history in row 0 has a verdict, but not the other fields"):
         simkeep.versions([entry])
-    with pytest.raises(ValueError, match="history in row 0 must have either a weight or a class"):
+    with pytest.raises(ValueError, match="history in row 0 must have one of a weight, a class, an etag and a target"):
         simkeep.versions([simkeep.PropertyEntry(AT, None, None, None, None)])
 
 

@@ -193,6 +193,38 @@ def test_weights_and_classes_hold_until_replaced(store: simkeep.Store) -> None:
     assert kinds == [simkeep.VisitEntry, simkeep.PropertyEntry, simkeep.PropertyEntry, simkeep.PropertyEntry, simkeep.PropertyEntry]
 
 
+def test_facts_of_responses_are_returned(store: simkeep.Store) -> None:
+    etag = b'W/"\xff"'
+    store.observe(URL, AT, text=TEXT, etag=etag, canonical="shoes#top", bytes=14_300, conditional=True)
+    page = store.latest(URL)
+    assert page is not None and (page.etag, page.target) == (etag, "https://example.com/shoes")
+    assert (page.last.bytes, page.last.conditional) == (14_300, True)
+    assert list(store.scan()) == [page]
+    _, *properties = store.history(URL)
+    assert properties == [
+        simkeep.PropertyEntry(page.first, None, None, etag, None),
+        simkeep.PropertyEntry(page.first, None, None, None, "https://example.com/shoes"),
+    ]
+    store.not_modified(URL, AT + DAY, etag=b'"2"', conditional=True)
+    page = store.latest(URL)
+    assert page is not None and (page.etag, page.target) == (b'"2"', "https://example.com/shoes")
+    store.redirect(URL, AT + 2 * DAY, "/new", conditional=False)
+    page = store.latest(URL)
+    assert page is not None and (page.etag, page.target) == (None, "https://example.com/new")
+
+
+def test_facts_that_cannot_be_kept_are_dropped(store: simkeep.Store) -> None:
+    store.observe(URL, AT, text=TEXT, etag=b"e" * 128, canonical="mailto:me@example.com")
+    page = store.latest(URL)
+    assert page is not None and (page.etag, page.target) == (b"e" * 128, None)
+    store.observe(URL, AT + DAY, text=TEXT, etag=b"e" * 129, canonical=URL)
+    page = store.latest(URL)
+    assert page is not None and (page.etag, page.target, page.last.bytes) == (None, None, None)
+    store.observe_batch([{"url": URL, "at": AT + 2 * DAY, "seen": "gone", "etag": b"e", "bytes": 7, "canonical": "/a"}])
+    page = store.latest(URL)
+    assert page is not None and (page.etag, page.target, page.last.bytes) == (None, None, None)
+
+
 def test_observe_batch_accepts_dicts_and_objects(store: simkeep.Store) -> None:
     outs = store.observe_batch(
         [

@@ -20,7 +20,8 @@ def values(store: simkeep.Store) -> list[Any]:
         store.observe("https://example.net/", AT, text=TEXT),
         store.observe(URL, AT + DAY, text=OTHER),
         store.observe(URL, AT + 2 * DAY, text=TEXT, digest=digest),
-        store.not_modified(URL, AT + 3 * DAY),
+        store.not_modified(URL, AT + 3 * DAY, etag=b'"1"', conditional=True),
+        store.redirect("https://example.com/old", AT, URL),
     ]
     epoch = store.register_epoch("mine/1", role="near", bands=(1, 2))
     store.restate(URL, AT, 5, epoch, digest=digest)

@@ -97,6 +97,56 @@ static void verdicts_and_columns(const char *path) {
     simkeep_store_free(store);
 }
 
+static void facts_of_responses_are_returned(const char *path) {
+    simkeep_error *error = NULL;
+    simkeep_store *store = create(path);
+    simkeep_visit visit = content(URL, 1000, 7);
+    char etag[129];
+    memset(etag, 'e', sizeof etag);
+    visit.has |= SIMKEEP_HAS_ETAG | SIMKEEP_HAS_TARGET | SIMKEEP_HAS_BYTES | SIMKEEP_HAS_CONDITIONAL;
+    visit.etag = etag;
+    visit.etag_len = 128;
+    visit.target = "b#top";
+    visit.target_len = strlen(visit.target);
+    visit.bytes = 14300;
+    simkeep_outcomes_free(simkeep_observe_batch(store, &visit, 1, sizeof visit, &error));
+    EXPECT(error, SIMKEEP_OK);
+
+    simkeep_page page;
+    CHECK(latest(store, URL, &page, sizeof page, &error) == SIMKEEP_OK);
+    CHECK(page.has & SIMKEEP_HAS_ETAG && page.etag_len == 128 && memcmp(page.etag, etag, 128) == 0);
+    CHECK(page.has & SIMKEEP_HAS_TARGET && !page.target && page.target_len == 0);
+    simkeep_snapshot *now = simkeep_store_snapshot(store, &error);
+    simkeep_pages *pages = simkeep_snapshot_scan(now, NULL, 0, &error);
+    CHECK(simkeep_pages_next(pages, &page, sizeof page, &error) == SIMKEEP_OK);
+    CHECK(page.target_len == URL_LEN && memcmp(page.target, "https://example.com/b", URL_LEN) == 0);
+    simkeep_pages_free(pages);
+    simkeep_entries *entries = simkeep_snapshot_history(now, URL, URL_LEN, &error);
+    simkeep_entry entry;
+    CHECK(simkeep_entries_count(entries) == 3);
+    CHECK(simkeep_entries_get(entries, 0, &entry, sizeof entry, &error) == SIMKEEP_OK);
+    CHECK(entry.has & SIMKEEP_HAS_BYTES && entry.has & SIMKEEP_HAS_CONDITIONAL && entry.bytes == 14300);
+    CHECK(simkeep_entries_get(entries, 1, &entry, sizeof entry, &error) == SIMKEEP_OK);
+    CHECK(entry.has == SIMKEEP_HAS_ETAG && entry.etag_len == 128 && memcmp(entry.etag, etag, 128) == 0);
+    CHECK(simkeep_entries_get(entries, 2, &entry, sizeof entry, &error) == SIMKEEP_OK);
+    CHECK(entry.has == SIMKEEP_HAS_TARGET && entry.target_len == URL_LEN && entry.target[URL_LEN - 1] == 'b');
+    simkeep_entries_free(entries);
+    simkeep_snapshot_free(now);
+
+    /* A longer entity tag is not kept, and a value with a line end is refused. */
+    visit.time_ms = 2000;
+    visit.etag_len = 129;
+    simkeep_outcomes_free(simkeep_observe_batch(store, &visit, 1, sizeof visit, &error));
+    EXPECT(error, SIMKEEP_OK);
+    CHECK(latest(store, URL, &page, sizeof page, &error) == SIMKEEP_OK);
+    CHECK(!(page.has & SIMKEEP_HAS_ETAG) && page.etag_len == 0 && page.etag[0] == 0);
+    visit.etag = "\"v1\"\r\nA: b";
+    visit.etag_len = strlen(visit.etag);
+    CHECK(!simkeep_observe_batch(store, &visit, 1, sizeof visit, &error));
+    EXPECT(error, SIMKEEP_INVALID_ARGUMENT);
+    simkeep_store_free(store);
+}
+
 static void errors_carry_file_offset_and_row(const char *path) {
     simkeep_error *error = NULL;
     CHECK(!simkeep_store_open("/nonexistent/store", NULL, &error));
@@ -473,7 +523,8 @@ static void html_is_observed_with_its_fingerprint(const char *path) {
 int main(int argc, char **argv) {
     const char *dir = argc > 1 ? argv[1] : ".";
     void (*const tests[])(const char *) = {
-        verdicts_and_columns, errors_carry_file_offset_and_row, structures_grow_only_at_the_end,
+        verdicts_and_columns, facts_of_responses_are_returned,
+        errors_carry_file_offset_and_row, structures_grow_only_at_the_end,
         threads_share_a_store, pairs_are_streamed_in_chunks, responses_and_redirects_are_classified,
         html_is_observed_with_its_fingerprint, forked_child_is_refused,
     };

@@ -112,6 +112,16 @@ def test_unreadable_dates_are_ignored() -> None:
         assert "modified=datetime.datetime(2024, 5, 1, 0, 0," in repr(observed)
 
 
+def test_entity_tags_and_lengths_are_observed() -> None:
+    observed = repr(visit(headers={"ETag": 'W/"1"', "Content-Length": "300"}).observation())
+    assert "etag=b'W/\"1\"'" in observed and "bytes=300" in observed and "conditional" not in observed
+    unmodified = repr(visit(304, headers={"ETag": '"2"'}).observation())
+    assert "etag=b'\"2\"'" in unmodified and "bytes" not in unmodified
+    for headers in ({}, {"ETag": "", "Content-Length": "many"}, {"ETag": '"1"\r\nA: b', "Content-Length": "-1"}):
+        observed = repr(visit(headers=headers).observation())
+        assert "etag" not in observed and "bytes=" not in observed
+
+
 def test_implausible_last_modified_dates_are_ignored() -> None:
     def modified(date: str, sent: str | None = None) -> bool:
         headers = {"Last-Modified": date} | ({} if sent is None else {"Date": sent})
