@@ -145,6 +145,29 @@ impl Time {
         Duration::from_millis(self.0.abs_diff(earlier.0))
     }
 
+    /// Formats the time as an HTTP date, rounded down to seconds, as in "Sun, 06 Nov 1994 08:49:37
+    /// GMT" (RFC 9110, section 5.6.7).
+    ///
+    /// ```
+    /// use simkeep::Time;
+    /// let time = Time::from_ms_unchecked(784_111_777_999);
+    /// assert_eq!(time.to_http_date(), "Sun, 06 Nov 1994 08:49:37 GMT");
+    /// ```
+    pub fn to_http_date(self) -> String {
+        const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+        const WEEKDAYS: &str = "ThuFriSatSunMonTueWed";
+        let (days, second) = (self.0.div_euclid(86_400_000), self.0.rem_euclid(86_400_000) / 1000);
+        let (year, month, day) = date(days);
+        let name = |names: &'static str, number: i64| {
+            let start = usize::try_from(number * 3).unwrap_or(0);
+            names.get(start..start + 3).unwrap_or_default()
+        };
+        // The first of January 1970 was a Thursday.
+        let (weekday, month) = (name(WEEKDAYS, days.rem_euclid(7)), name(MONTHS, month - 1));
+        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        format!("{weekday}, {day:02} {month} {year:04} {hour:02}:{minute:02}:{second:02} GMT")
+    }
+
     /// Whether the time lies in the years 1 to 9999, which a store can keep.
     pub(crate) fn is_storable(self) -> bool {
         (Time::MIN..=Time::MAX).contains(&self)

@@ -510,6 +510,40 @@ impl Page {
             contents: contents.into_vec(),
         }
     }
+
+    /// Returns the headers that make the next request for the page conditional: `If-None-Match`
+    /// with the [entity tag](Page::etag), and `If-Modified-Since` with the time of the [last
+    /// modification](Page::modified), each if it is known.
+    ///
+    /// The server answers such a request with 304 and without the content, if the page still has
+    /// the content that the store knows. With both headers, the server ignores the time (RFC 9110,
+    /// section 13.2.2). No value has a carriage return, a line feed or a NUL. A page that is gone
+    /// or was never seen has no such headers.
+    ///
+    /// ```
+    /// # use simkeep::{Observation, Options, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// let (url, epoch) = ("https://example.com/", store.change_epoch());
+    /// let seen = Observation::content(url, Time::from_ms(1_000)?, 7, epoch).etag(b"\"v1\"");
+    /// store.observe(seen.modified(Time::from_ms(0)?))?;
+    /// let page = store.snapshot().latest(url)?.unwrap();
+    /// let headers = [
+    ///     ("If-None-Match", b"\"v1\"".to_vec()),
+    ///     ("If-Modified-Since", b"Thu, 01 Jan 1970 00:00:00 GMT".to_vec()),
+    /// ];
+    /// assert_eq!(page.conditional_headers(), headers);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn conditional_headers(&self) -> Vec<(&'static str, Vec<u8>)> {
+        let is_known = self.content.is_some();
+        let etag = self.etag.as_ref().map(|etag| ("If-None-Match", etag.as_bytes().to_vec()));
+        let since = |time: Time| ("If-Modified-Since", time.to_http_date().into_bytes());
+        let headers = [etag, self.modified.map(since)];
+        headers.into_iter().flatten().filter(|_| is_known).collect()
+    }
 }
 
 /// The number of pages and visits hidden by [`Store::forget`](crate::Store::forget).

@@ -285,6 +285,8 @@ pub enum InputQueryKind {
     History,
     /// The current state of the page.
     Latest,
+    /// The headers that make the next request for the page conditional.
+    Validators,
 }
 
 impl InputQueryKind {
@@ -294,14 +296,14 @@ impl InputQueryKind {
             InputQueryKind::Near => "near",
             InputQueryKind::History => "history",
             InputQueryKind::Latest => "latest",
+            InputQueryKind::Validators => "validators",
         }
     }
 
     /// Parses the name of a query.
     pub(super) fn parse(text: &str) -> Option<InputQueryKind> {
-        [InputQueryKind::Near, InputQueryKind::History, InputQueryKind::Latest]
-            .into_iter()
-            .find(|ask| ask.key() == text)
+        use InputQueryKind::{History, Latest, Near, Validators};
+        [Near, History, Latest, Validators].into_iter().find(|ask| ask.key() == text)
     }
 }
 

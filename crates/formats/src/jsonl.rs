@@ -414,6 +414,7 @@ mod tests {
             ("near", InputQueryKind::Near),
             ("history", InputQueryKind::History),
             ("latest", InputQueryKind::Latest),
+            ("validators", InputQueryKind::Validators),
         ] {
             let line = format!(r#"{{"ask":"{key}","url":"x:","k":3}}"#);
             let asked = item(line.as_bytes(), || "here".into()).unwrap();

@@ -81,7 +81,7 @@ fn best_pages_are_listed_first() {
                 \"low\":0.0006918790478325258,\"high\":6.727754938529632},\"weight\":1,\
                 \"comparisons\":0,\"changes\":0,\"returns\":0,\
                 \"reason\":\"by the value of a visit\",\"hinted\":null,\"leader\":null,\
-                \"rule\":null}\n";
+                \"rule\":null,\"headers\":{}}\n";
     assert_eq!(due(&place, &["--limit", "1", "--json"]), json);
     let hosts = "1  7.71  7.71  example.net\n3  1.64  4.72  shop.example\n";
     assert_eq!(due(&place, &["--limit", "4", "--by-host"]), hosts);
@@ -505,4 +505,48 @@ pages compared                      24
     assert!(
         empty.done(&["stats", "--changes"]).contains("pages compared                       0\n")
     );
+}
+
+/// Two pages with validators, and a page without.
+fn with_validators() -> TestFolder {
+    let mut with_tag = content(print(1));
+    with_tag["etag"] = json!("W/\"a\\b\u{e9}\"");
+    with_tag["modified"] = json!("2024-01-01T00:00:00Z");
+    let lines = [
+        line("https://example.org/tag", 1, &with_tag),
+        line("https://example.org/none", 1, &content(print(2))),
+        line("file:///etc/passwd", 1, &with_tag),
+    ];
+    TestFolder::with(&lines.concat())
+}
+
+#[test]
+fn requests_for_curl_have_the_validators_and_only_pages_of_the_web() {
+    let place = with_validators();
+    let ran = place.run_for_bytes(&["due", "--now", NOW, "--curl"]);
+    let parts: Vec<&[u8]> = ran.split(|byte| *byte == b'\n').collect();
+    let begin = [&b"proto = \"=http,https\""[..], b"globoff", b"include"];
+    let starts = parts.windows(3).filter(|lines| *lines == begin).count();
+    assert_eq!(starts, 2);
+    assert_eq!(parts.iter().filter(|line| **line == b"next").count(), 1);
+    let tag = b"header = \"If-None-Match: W/\\\"a\\\\b\xe9\\\"\"";
+    assert!(parts.contains(&&tag[..]), "{}", String::from_utf8_lossy(&ran));
+    let since = b"header = \"If-Modified-Since: Mon, 01 Jan 2024 00:00:00 GMT\"";
+    assert!(parts.contains(&&since[..]));
+    assert!(!ran.windows(6).any(|bytes| bytes == b"passwd"));
+}
+
+#[test]
+fn lists_have_the_headers_of_the_next_request() {
+    let place = with_validators();
+    let out = due(&place, &["--json"]);
+    let headers = json!({
+        "If-None-Match": "W/\"a\\b\u{e9}\"",
+        "If-Modified-Since": "Mon, 01 Jan 2024 00:00:00 GMT",
+    });
+    for line in out.lines() {
+        let page: Value = serde_json::from_str(line).unwrap();
+        let has_tag = page["url"] != "https://example.org/none";
+        assert_eq!(page["headers"], if has_tag { headers.clone() } else { json!({}) });
+    }
 }

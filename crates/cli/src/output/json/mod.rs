@@ -25,6 +25,7 @@ pub(crate) use flaw::FileFlaw;
 pub(crate) use message::{AnswerNote, ErrorMessage, StderrMessage, WriterNotice};
 pub(crate) use store_state::StoreState;
 pub(crate) use values::{
-    Band, Digest, EpochName, Fingerprint, Hash, JsonNumber, JsonRatio, Role, Seen, Time, Verdict,
+    Band, Digest, EpochName, Fingerprint, Hash, JsonNumber, JsonRatio, RequestHeaders, Role, Seen,
+    Time, Verdict, latin1,
 };
 pub(crate) use verdict_counts::VerdictTotals;

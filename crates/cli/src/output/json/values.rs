@@ -1,6 +1,7 @@
 //! Values that have the same meaning in all verbs.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
@@ -31,6 +32,38 @@ macro_rules! text {
             }
         }
     };
+}
+
+/// Headers of a request, by name. Each byte of a value is a character (ISO 8859-1).
+#[derive(Default, Serialize)]
+#[serde(transparent)]
+pub(crate) struct RequestHeaders(BTreeMap<&'static str, String>);
+
+impl RequestHeaders {
+    /// The headers that make the next request for a page conditional.
+    pub(crate) fn conditional(page: &simkeep::Page) -> RequestHeaders {
+        let headers = page.conditional_headers().into_iter();
+        RequestHeaders(headers.map(|(name, value)| (name, latin1(&value))).collect())
+    }
+}
+
+impl JsonSchema for RequestHeaders {
+    fn schema_name() -> Cow<'static, str> {
+        "RequestHeaders".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let what = "Headers that make a request conditional. Each byte of a value is a character.";
+        described(
+            what,
+            json_schema!({ "type": "object", "additionalProperties": { "type": "string" } }),
+        )
+    }
+}
+
+/// Converts each byte to a character (ISO 8859-1).
+pub(crate) fn latin1(bytes: &[u8]) -> String {
+    bytes.iter().copied().map(char::from).collect()
 }
 
 /// Adds a description to a schema.

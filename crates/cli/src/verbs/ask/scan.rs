@@ -8,7 +8,7 @@ use simkeep::{EpochInfo, Page, Prefix};
 use crate::CommonArgs;
 use crate::exit::{Exit, VerbError, print_message};
 use crate::output::Output;
-use crate::output::json::{Digest, EpochName, Fingerprint, JsonNumber, Seen, Time};
+use crate::output::json::{Digest, EpochName, Fingerprint, JsonNumber, Seen, Time, latin1};
 use crate::output::table::{TextTable, left, right};
 use crate::output::{visit, words};
 use crate::time::TimeFormat;
@@ -105,6 +105,11 @@ pub(crate) struct ScanLine<'a> {
     content_seen: Option<Time>,
     /// The `Last-Modified` time of that content, as the server reported it; null if unknown.
     modified: Option<Time>,
+    /// The entity tag of that content; each byte is a character. Null if unknown.
+    etag: Option<String>,
+    /// The URL to which that content points: the target of a redirect, or the canonical URL. Null
+    /// if it names no other page.
+    target: Option<&'a str>,
 }
 
 impl ScanLine<'_> {
@@ -128,6 +133,8 @@ impl ScanLine<'_> {
             epoch: epoch.map(EpochName),
             content_seen: content.and(page.content_seen).map(Time),
             modified: content.and(page.modified).map(Time),
+            etag: page.etag.as_ref().map(|etag| latin1(etag.as_bytes())),
+            target: page.target.as_deref(),
         })
     }
 }

@@ -6,6 +6,7 @@ use simkeep::Snapshot;
 use simkeep_formats::{InputQuery, InputQueryKind};
 
 use crate::exit::VerbError;
+use crate::output::json::RequestHeaders;
 use crate::verbs::ask::{history, near, scan};
 
 /// The answer to a question.
@@ -15,6 +16,7 @@ pub(crate) enum QueryAnswer<'a> {
     Near(NearAnswer<'a>),
     History(HistoryAnswer<'a>),
     Latest(LatestAnswer<'a>),
+    Validators(ValidatorsAnswer<'a>),
 }
 
 /// The pages near a page.
@@ -47,6 +49,17 @@ pub(crate) struct LatestAnswer<'a> {
     page: Option<scan::ScanLine<'a>>,
 }
 
+/// The headers of the next request for a page.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ValidatorsAnswer<'a> {
+    url: &'a str,
+    /// Always "validators".
+    ask: &'static str,
+    /// The headers that make the next request for the page conditional; empty if no validators are
+    /// known.
+    headers: RequestHeaders,
+}
+
 /// Answers a question about a store.
 pub(super) fn answer(
     store: &Snapshot,
@@ -69,6 +82,11 @@ pub(super) fn answer(
             let page = store.latest(url)?;
             let page = page.as_ref().map(|page| scan::ScanLine::new(page, store.epochs()));
             tell(QueryAnswer::Latest(LatestAnswer { url, ask, page: page.transpose()? }))
+        }
+        InputQueryKind::Validators => {
+            let page = store.latest(url)?;
+            let headers = page.as_ref().map(RequestHeaders::conditional).unwrap_or_default();
+            tell(QueryAnswer::Validators(ValidatorsAnswer { url, ask, headers }))
         }
     }
 }

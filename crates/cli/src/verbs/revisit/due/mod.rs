@@ -1,5 +1,6 @@
 //! `due`: lists the pages to visit next, the best first.
 
+mod curl;
 mod help;
 mod hosts;
 mod page_line;
@@ -18,6 +19,7 @@ use crate::exit::{Exit, VerbError};
 use crate::input::limit::Limit;
 use crate::output::Output;
 use crate::verbs::revisit::policy::{PolicyArgs, ended};
+use curl::CurlRequests;
 use help::HELP;
 use hosts::DueHosts;
 use page_line::{row, table};
@@ -50,6 +52,9 @@ pub(crate) struct DueArgs {
     /// Print bare URLs, one per line
     #[arg(long)]
     urls: bool,
+    /// Print the requests, with the known validators, for `curl --config -`
+    #[arg(long, conflicts_with_all = ["urls", "by_host"])]
+    curl: bool,
     #[command(flatten)]
     asked: PolicyArgs,
 }
@@ -90,12 +95,7 @@ impl DueStatus {
 
 impl DueArgs {
     pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
-        // Not a rule of clap: without --json, clap could not render the manual.
-        if self.urls && common.json {
-            return Err(VerbError::Usage(
-                "--urls prints bare URLs instead of JSON: leave out --urls or --json".to_owned(),
-            ));
-        }
+        self.check_form(common.json, output)?;
         let snapshot = common.read()?.snapshot();
         let question = self.asked.question(&snapshot)?;
         let mut due = question.due;
@@ -103,7 +103,7 @@ impl DueArgs {
             due = due.under(prefix.clone());
         }
         // Bare URLs and hosts are printed without dates.
-        let has_dates = self.only_due || !(self.urls || self.by_host);
+        let has_dates = self.only_due || !(self.urls || self.curl || self.by_host);
         let plan = if has_dates { self.asked.plan(&snapshot, &due)? } else { None };
         let listed = if self.only_due { usize::MAX } else { LISTED };
         due = due.budget(self.limit.map_or(listed, Limit::count));
@@ -116,6 +116,7 @@ impl DueArgs {
         let by = plan.as_ref().filter(|_| self.only_due);
         let clock = common.clock();
         let (mut hosts, mut table) = (DueHosts::default(), table(&clock));
+        let mut requests = CurlRequests::default();
         let mut any = false;
         for page in snapshot.due(&due) {
             let page = page?;
@@ -127,6 +128,8 @@ impl DueArgs {
             any = true;
             if self.by_host {
                 hosts.add(&page);
+            } else if self.curl {
+                requests.write(&page.page, output.writer())?;
             } else if self.urls {
                 // Written unchanged, unless a terminal shows it.
                 let url = &page.page.url;
@@ -140,11 +143,29 @@ impl DueArgs {
         }
         if self.by_host {
             hosts.print(common.json, output)?;
-        } else if !self.urls {
+        } else if !self.urls && !self.curl {
             table.end(output)?;
         }
         let exit = if any { Exit::Done } else { self.nothing(&snapshot, output)? };
         ended(exit, &question.unread)
+    }
+
+    /// Refuses a form of output that cannot be printed.
+    fn check_form(&self, json: bool, output: &Output) -> Result<(), VerbError> {
+        // Not a rule of clap: without --json, clap could not render the manual.
+        let other_form = [("--urls", self.urls, "bare URLs"), ("--curl", self.curl, "requests")];
+        if let Some((option, _, form)) = other_form.iter().find(|(_, is_on, _)| *is_on && json) {
+            return Err(VerbError::Usage(format!(
+                "{option} prints {form} instead of JSON: leave out {option} or --json"
+            )));
+        }
+        if self.curl && output.is_terminal() {
+            return Err(VerbError::Usage(
+                "--curl writes bytes of servers for curl, not for a terminal: add `| curl --config -` \
+                 or write to a file".to_owned(),
+            ));
+        }
+        Ok(())
     }
 
     /// Says why no page is listed.

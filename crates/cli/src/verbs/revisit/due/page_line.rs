@@ -7,7 +7,7 @@ use serde::Serialize;
 use simkeep::due::{Decision, Reason};
 use simkeep::recrawl::{Interval, Rate};
 
-use crate::output::json::{JsonNumber, Time};
+use crate::output::json::{JsonNumber, RequestHeaders, Time};
 use crate::output::table::{TextTable, left, right};
 use crate::output::words;
 use crate::time::{self, TimeFormat};
@@ -59,6 +59,8 @@ pub(crate) struct DuePageLine<'a> {
     pub(crate) leader: Option<&'a str>,
     /// The prefix of the rule for the page; null if it has no such rule.
     pub(crate) rule: Option<String>,
+    /// The headers that make the next request conditional; empty if no validators are known.
+    pub(crate) headers: RequestHeaders,
 }
 
 /// The estimated number of changes per day of a page.
@@ -99,6 +101,7 @@ impl<'a> From<&'a Decision> for DuePageLine<'a> {
             },
             leader: near.as_deref(),
             rule: rule.as_ref().map(ToString::to_string),
+            headers: RequestHeaders::conditional(of),
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::CommonArgs;
 use crate::exit::{Exit, VerbError};
 use crate::input::spelling;
 use crate::output::Output;
-use crate::output::json::{Band, JsonNumber, StoreState, Time};
+use crate::output::json::{Band, JsonNumber, RequestHeaders, StoreState, Time};
 use crate::output::words;
 use crate::verbs::revisit::due::{ChangeRateEstimate, DuePageLine};
 use crate::verbs::revisit::policy::{PolicyArgs, ScheduleQuery, ended};
@@ -129,6 +129,7 @@ impl RecrawlArgs {
                     hinted: None,
                     leader: None,
                     rule: None,
+                    headers: RequestHeaders::default(),
                 },
                 plan: PlanSummary::of(plan),
                 last_change: None,
