@@ -161,7 +161,7 @@ fn question(
     };
     url::check(&page).map_err(|why| format!("{}: {why}", escape(&page)))?;
     let asked = if let FieldValue::Text(text) = ask { InputQueryKind::parse(text) } else { None };
-    let ask = asked.ok_or("\"ask\" must be \"near\", \"history\" or \"latest\"")?;
+    let ask = asked.ok_or("\"ask\" must be \"near\", \"history\", \"latest\" or \"validators\"")?;
     Ok((page.into_owned(), ask))
 }
 

@@ -114,6 +114,14 @@ fn each_record_is_answered_before_the_next_is_sent() {
             "fingerprint": "00000000000000fe",
         }])
     );
+    beside.ask(r#"{"url":"http://d/","t":9,"fingerprint":"00000000000000aa","etag":"\"v1\""}"#);
+    let headers = |url: &str, beside: &mut ToolProcess| -> Value {
+        ToolProcess::ask(beside, &format!(r#"{{"url":"{url}","ask":"validators"}}"#))["headers"]
+            .clone()
+    };
+    assert_eq!(headers("http://d/", &mut beside), json!({"If-None-Match": "\"v1\""}));
+    assert_eq!(headers("http://a/", &mut beside), json!({}));
+    assert_eq!(headers("http://unknown/", &mut beside), json!({}));
     let nothing = beside.ask(r#"{"url":"http://a/","ask":"near"}"#);
     assert_eq!((&nothing["fingerprint"], &nothing["near"]), (&json!(null), &json!([])));
     let refused = beside.ask(r#"{"url":"http://a/","ask":"why"}"#);
@@ -121,7 +129,7 @@ fn each_record_is_answered_before_the_next_is_sent() {
     // Records are not delayed to form a group.
     assert!(begun.elapsed() < Duration::from_secs(8), "{:?} for 18 answers", begun.elapsed());
     assert_eq!(beside.end(), (Vec::new(), 0));
-    assert_eq!(place.done(&["scan"]).lines().count(), 3);
+    assert_eq!(place.done(&["scan"]).lines().count(), 4);
 }
 
 /// A record of one of a few pages, as a line and as an observation.
