@@ -104,6 +104,12 @@ settings! {
         /// [original](field@crate::Outcome::original). Default: the page that was first seen with
         /// its content ranks first.
         pub rule: Ranking = Ranking::default(),
+        /// Whether to keep entity tags. Default: yes. An entity tag is chosen by the server, and can
+        /// identify a person or a browser. If not, [`Page::etag`](crate::Page::etag) is `None` for
+        /// pages seen from now on; entity tags that are stored already stay until new content
+        /// replaces them. Times of [modification](crate::Observation::modified) are kept anyway,
+        /// because revisits are planned with them.
+        pub validators: bool = true,
         /// The maximum number of pages that [`Store::lease_due`](crate::Store::lease_due) may lease
         /// at a time. Each leased page takes about 100 bytes and its URL. Default: 1,000,000.
         pub leases_max: usize = 1_000_000,

@@ -658,6 +658,21 @@ impl<'a> Operation<'a> {
         }
     }
 
+    /// The operation without its entity tag; `None` if nothing remains.
+    pub(crate) fn without_etag(&self) -> Option<Self> {
+        match self {
+            Operation::Observe(observation) => {
+                Some(Operation::Observe(Observation { etag: None, ..*observation }))
+            }
+            Operation::SetProperty(update)
+                if matches!(update.entry.property, Property::ETag(_)) =>
+            {
+                None
+            }
+            Operation::Restate(_) | Operation::SetProperty(_) => Some(self.clone()),
+        }
+    }
+
     /// The content that the visit saw; `None` if the visit saw no content, or for a restatement.
     pub(crate) fn seen(&self) -> Option<&Content> {
         match self {

@@ -203,7 +203,8 @@ pub enum RestateOutcome {
 pub enum PropertyOutcome {
     /// The property was stored.
     Stored,
-    /// The property was stored already; nothing changed.
+    /// The property was stored already, or is an entity tag and the store [keeps
+    /// none](crate::Options::validators); nothing changed.
     Known,
     /// The page is unknown; nothing was stored.
     Missing,

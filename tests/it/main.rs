@@ -22,6 +22,7 @@ mod doors;
 mod due;
 mod dump;
 mod epochs;
+mod etags;
 mod examples;
 mod format;
 mod imatch;

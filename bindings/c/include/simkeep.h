@@ -1332,9 +1332,9 @@ typedef struct simkeep_options {
      */
     int32_t epoch_moderate;
     /**
-     * Must be 0.
+     * Whether to keep entity tags, which can identify people, 1 or 0. Default: 1.
      */
-    uint32_t reserved;
+    uint32_t validators;
     /**
      * The name of the first epoch of a new store; NULL for the default recipe of this version.
      * Default: NULL. Read only during a call.

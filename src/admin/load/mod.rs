@@ -268,7 +268,7 @@ impl BulkLoad<'_> {
         observations: impl Iterator<Item = Result<O>>,
         watch: &mut LoadProgress<'_>,
     ) -> Result<Option<SortedRuns>> {
-        let Core { disk, live, .. } = &*self.db.core;
+        let Core { disk, live, options, .. } = &*self.db.core;
         let (name, clock) = (self.scratch_name(0), FutureVisitCheck::of(&self.db.core));
         let (mut gatherer, writer) = gather::pair(self.memory_bytes);
         let written = thread::scope(|scope| {
@@ -290,7 +290,11 @@ impl BulkLoad<'_> {
                                 find_epoch(&epochs, epoch).ok_or(unknown)?;
                             }
                         }
-                        Ok(gatherer.push(&operation))
+                        if options.validators {
+                            return Ok(gatherer.push(&operation));
+                        }
+                        let kept = operation.without_etag();
+                        Ok(kept.map_or(Ok(()), |operation| gatherer.push(&operation)))
                     });
                     match observed {
                         Ok(Ok(())) => watch.advance(1)?,

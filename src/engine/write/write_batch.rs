@@ -1,6 +1,8 @@
 //! The stages of a write under the write lock: a request that was looked up is decided, its
 //! operations are journalled and applied to the memtable, and its result is made.
 
+use std::borrow::Cow;
+
 use super::admission::WriterState;
 use super::decide::{DecidedRequest, OperationVerdict, RequestContext};
 use super::lookup_batch::{BatchPage, LookupBatch};
@@ -10,7 +12,7 @@ use crate::engine::journal::JournalPage;
 use crate::engine::options::Options;
 use crate::engine::results::{OperationResult, Outcome};
 use crate::error::Result;
-use crate::page::{Operation, VisitVerdict};
+use crate::page::{Operation, PropertyOutcome, VisitVerdict};
 
 /// Decides request number `at` and applies it, under the write lock. Also returns whether the
 /// memtable is full after the request.
@@ -22,6 +24,14 @@ pub(crate) fn apply(
     request: &Operation<'_>,
 ) -> Result<(OperationResult, bool)> {
     let (view, lookup, mut page) = looked_up.page(at)?;
+    let kept = if options.validators {
+        Some(Cow::Borrowed(request))
+    } else {
+        request.without_etag().map(Cow::Owned)
+    };
+    let Some(request) = kept.as_deref() else {
+        return Ok((OperationResult::PropertySet(PropertyOutcome::Known), false));
+    };
     let context = RequestContext { view, lookup, request };
     let decided = DecidedRequest::new(context, &mut page)?;
     // The result is made before the operations are in the memtable, where a search would find the

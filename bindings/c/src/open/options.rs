@@ -76,8 +76,8 @@ pub struct Options {
     /// The largest distance of a moderate change in the first epoch of a new store; -1 if
     /// `epoch_minor` is -1. Default: -1.
     pub epoch_moderate: i32,
-    /// Must be 0.
-    pub reserved: u32,
+    /// Whether to keep entity tags, which can identify people, 1 or 0. Default: 1.
+    pub validators: u32,
     /// The name of the first epoch of a new store; NULL for the default recipe of this version.
     /// Default: NULL. Read only during a call.
     pub epoch: *const c_char,
@@ -122,6 +122,7 @@ impl Default for Options {
             background_memory_bytes: of.background_memory_bytes as u64,
             reader_grace_ms: ms(of.reader_grace),
             background: u32::from(of.background),
+            validators: u32::from(of.validators),
             file_mode: of.file_mode,
             fingerprint_bytes: of.fingerprint_bytes,
             near_fingerprints: of.near_fingerprints,
@@ -191,9 +192,7 @@ impl Options {
         of.file_mode = self.file_mode;
         of.fingerprint_bytes = self.fingerprint_bytes;
         of.near_fingerprints = self.near_fingerprints;
-        if self.reserved != 0 {
-            return Err(Failure::argument("options.reserved", "it must be 0"));
-        }
+        of.validators = flag(self.validators, "options.validators")?;
         of.clock_tolerance = match self.clock_tolerance_ms {
             -1 => None,
             ms => {
