@@ -142,7 +142,7 @@ mod tests {
         store.restate(Restatement::new(url, ms(1_500), 8, other).digest(digest)).unwrap();
         let snapshot = store.snapshot();
         let entries = snapshot.history(url).unwrap();
-        assert_eq!(entries.len(), 10);
+        assert_eq!(entries.len(), 11);
         for entry in entries.iter().map(|entry| entry.entry()) {
             let written = JsonEntry::of(url, &entry, snapshot.epochs()).unwrap();
             let written = serde_json::to_string(&written).unwrap();
