@@ -75,6 +75,22 @@ def test_requests_are_observed_under_their_keys(tmp_path: Path) -> None:
     assert report.errbacks[f"{site.url}/private"] == "IgnoreRequest" and f"{page}2" not in report.verdicts
 
 
+def test_conditional_requests_have_the_known_validators(tmp_path: Path) -> None:
+    with served(Site(100)) as site:
+        tag = f"{site.url}/etag/95"
+        allowed = {"url": tag, "meta": {"handle_httpstatus_list": [304]}}
+        own = {"url": tag, "headers": {"If-None-Match": '"other"'}, "meta": {"handle_httpstatus_list": [304]}}
+        settings = STORE | {"SIMKEEP_CONDITIONAL": True}
+        for request in (allowed, allowed, own):
+            crawl(tmp_path, settings=settings, requests=[request])
+    with simkeep.Reader(tmp_path / "crawl.simkeep") as reader:
+        visits = [entry.visit for entry in reader.history(tag) if isinstance(entry, simkeep.VisitEntry)]
+        page = reader.latest(tag)
+    assert [visit.status for visit in visits] == [200, 304, 200]
+    assert [visit.conditional for visit in visits] == [False, True, True]
+    assert page is not None and page.etag is not None and page.etag.startswith(b'"')
+
+
 def test_not_modified_responses_count_as_same(tmp_path: Path) -> None:
     with served(Site(100)) as site:
         tag = f"{site.url}/etag/95"
@@ -84,8 +100,8 @@ def test_not_modified_responses_count_as_same(tmp_path: Path) -> None:
         second = crawl(tmp_path, settings=STORE, requests=[asked])
     assert (first.stat("new"), second.stat("same")) == (1, 1)
     with simkeep.Reader(tmp_path / "crawl.simkeep") as reader:
-        _, same = reader.history(tag)
-        assert isinstance(same, simkeep.VisitEntry) and same.by == "not-modified" and same.visit.status == 304
+        _, same = (entry for entry in reader.history(tag) if isinstance(entry, simkeep.VisitEntry))
+        assert same.by == "not-modified" and same.visit.status == 304
 
 
 def test_cached_responses_are_visits_at_their_date_header(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from ._errors import NotRequested, shown
 from ._observer import FATAL, Answer, Observer
 from ._settings import Settings
 from ._threads import Reactor, Side
-from ._visit import Visit, now, page_of
+from ._visit import Visit, make_conditional, now, page_of
 
 __all__ = ["META", "Session"]
 
@@ -99,7 +99,7 @@ class Session:
             response.request.meta[META] = outcome
 
     def check(self, request: Request) -> None:
-        """Raises `NotRequested` for a page with a recent visit that did not fail.
+        """Raises `NotRequested` for a page with a recent visit that did not fail; makes other requests conditional.
 
         The lookup runs in this thread. A lookup takes some 5 microseconds for any size of the store, and 30
         microseconds in one of a hundred cases. Another thread would take a hundred times as long while the reactor is
@@ -107,7 +107,8 @@ class Session:
         """
         if self._failed:
             raise IgnoreRequest("the store cannot be used")
-        if not self.settings.revisit_after or self._store is None or request.dont_filter:
+        may_skip = bool(self.settings.revisit_after) and not request.dont_filter
+        if self._store is None or not (may_skip or self.settings.conditional):
             return
         page = self._page(request) if request.callback is not NO_CALLBACK else None
         if page is None:
@@ -117,12 +118,15 @@ class Session:
         except Exception as e:
             self._wrong(page, e)
             return
-        if known is None or known.last.seen == simkeep.Seen.FAILED:
+        if known is None:
             return
-        ago = now() / 1000 - known.last.time.timestamp()
-        if 0 <= ago < self.settings.revisit_after:
-            self.count("not_requested")
-            raise NotRequested(f"the page was visited {ago:.0f} seconds ago")
+        if may_skip and known.last.seen != simkeep.Seen.FAILED:
+            ago = now() / 1000 - known.last.time.timestamp()
+            if 0 <= ago < self.settings.revisit_after:
+                self.count("not_requested")
+                raise NotRequested(f"the page was visited {ago:.0f} seconds ago")
+        if self.settings.conditional:
+            make_conditional(request, known)
 
     def _page(self, request: Request) -> str | None:
         try:

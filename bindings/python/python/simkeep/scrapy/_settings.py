@@ -51,6 +51,8 @@ class Settings:
     """The seconds in which a page is not requested again."""
     clock_tolerance: float
     """The maximum number of seconds by which a visit may be later than the clock."""
+    conditional: bool
+    """Whether requests have the validators that the store knows, so that the server can answer 304."""
     due: int
     """The number of start requests for due pages."""
 
@@ -70,16 +72,21 @@ class Settings:
             near_distance=_whole("SIMKEEP_NEAR_DISTANCE", settings.get("SIMKEEP_NEAR_DISTANCE"), 64),
             revisit_after=(revisit or 0.0) if argument is None else argument,
             clock_tolerance=DAY if tolerance is None else tolerance,
+            conditional=_switch("SIMKEEP_CONDITIONAL", settings, False),
             due=_whole("SIMKEEP_DUE", settings.get("SIMKEEP_DUE"), 10**9) or 0,
         )
 
 
 def is_enabled(settings: BaseSettings) -> bool:
     """Whether `SIMKEEP_ENABLED` is on, as it is by default."""
+    return _switch("SIMKEEP_ENABLED", settings, True)
+
+
+def _switch(name: str, settings: BaseSettings, default: bool) -> bool:
     try:
-        return settings.getbool("SIMKEEP_ENABLED", True)
+        return settings.getbool(name, default)
     except ValueError:
-        raise _wrong("SIMKEEP_ENABLED", "True or False", settings.get("SIMKEEP_ENABLED")) from None
+        raise _wrong(name, "True or False", settings.get(name)) from None
 
 
 def _wrong(name: str, expected: str, given: object) -> SettingError:

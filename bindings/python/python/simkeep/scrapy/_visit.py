@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+from email.utils import format_datetime, parsedate_to_datetime
 from hashlib import sha1
 from urllib.parse import urlsplit
 
@@ -13,7 +13,7 @@ from scrapy.http.request import NO_CALLBACK
 
 import simkeep
 
-__all__ = ["Visit", "now", "page_of"]
+__all__ = ["Visit", "make_conditional", "now", "page_of"]
 
 BODY_MAX = 32 << 20
 """The largest body, in bytes, whose text is extracted. A larger body would delay all queued visits."""
@@ -63,6 +63,17 @@ class _Arrivals:
 
 
 _arrivals = _Arrivals()
+
+
+def make_conditional(request: Request, page: simkeep.Page) -> None:
+    """Adds the validators of a page to a GET request, unless the request has any itself."""
+    names = ("If-None-Match", "If-Modified-Since", "Range")
+    if request.method != "GET" or page.content is None or any(name in request.headers for name in names):
+        return
+    if page.etag is not None:
+        request.headers["If-None-Match"] = page.etag
+    if page.modified is not None:
+        request.headers["If-Modified-Since"] = format_datetime(page.modified, usegmt=True)
 
 
 def page_of(request: Request) -> str | None:
