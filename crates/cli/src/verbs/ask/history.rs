@@ -3,7 +3,7 @@
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::{EpochInfo, HistoryEntry, Verdict};
+use simkeep::{EpochInfo, HistoryEntry, Property, Seen, Verdict};
 
 use crate::exit::{Exit, VerbError, print_message};
 use crate::input::spelling;
@@ -64,7 +64,13 @@ impl<'a> EntryTable<'a> {
         EntryTable { table: TextTable::new(columns), clock, epochs, is_wide, last: None }
     }
 
-    fn add(&mut self, entry: &HistoryEntry, output: &mut Output) -> Result<(), VerbError> {
+    /// Adds an entry. `facts` follow its verdict.
+    fn add(
+        &mut self,
+        entry: &HistoryEntry,
+        facts: &str,
+        output: &mut Output,
+    ) -> Result<(), VerbError> {
         let of = entry.entry();
         let is_restated = matches!(entry, HistoryEntry::Restated(_));
         // A restatement directly below its visit does not repeat the time.
@@ -93,10 +99,56 @@ impl<'a> EntryTable<'a> {
         });
         let modified = entry.visit().and_then(|(visit, _)| visit.modified);
         let modified = modified.map(|ms| format!("; modified {}", self.clock.show(ms)));
-        let meaning = meaning_of(entry, &self.clock) + &modified.unwrap_or_default();
+        let meaning = meaning_of(entry, &self.clock) + facts + &modified.unwrap_or_default();
         cells.extend([digest.unwrap_or_else(none), meaning]);
         Ok(self.table.cells(cells, output)?)
     }
+}
+
+/// Whether an entry is a fact about the response to a visit, which the line of the visit shows.
+fn is_fact_of_visit(entry: &HistoryEntry, history: &[HistoryEntry]) -> bool {
+    let HistoryEntry::Property(given) = entry else { return false };
+    let is_of_response = matches!(given.property, Property::ETag(_) | Property::Target(_));
+    let of_time = entries_of(given.time, history);
+    let mut visits = of_time.iter().filter_map(HistoryEntry::visit);
+    is_of_response && visits.any(|(visit, _)| is_response(&visit.seen))
+}
+
+/// The entries of a time. A history is in order of time.
+fn entries_of(time: simkeep::Time, history: &[HistoryEntry]) -> &[HistoryEntry] {
+    let start = history.partition_point(|entry| entry.entry().time() < time);
+    let later = history.get(start..).unwrap_or_default();
+    let end = later.partition_point(|entry| entry.entry().time() == time);
+    later.get(..end).unwrap_or_default()
+}
+
+/// Whether a visit has a response that describes content.
+fn is_response(seen: &Seen) -> bool {
+    matches!(seen, Seen::Content(_) | Seen::NotModified { .. })
+}
+
+/// The facts about the response to a visit: the target and the entity tag.
+fn facts_of(url: &str, entry: &HistoryEntry, history: &[HistoryEntry]) -> String {
+    let Some((visit, _)) = entry.visit().filter(|(visit, _)| is_response(&visit.seen)) else {
+        return String::new();
+    };
+    let is_redirect = visit::is_redirect(&entry.entry());
+    let (mut target, mut etag) = (String::new(), String::new());
+    for given in entries_of(visit.time, history).iter().filter_map(|entry| match entry {
+        HistoryEntry::Property(given) => Some(given),
+        _ => None,
+    }) {
+        match &given.property {
+            Property::Target(to) => {
+                let to = to.resolve(url).unwrap_or_default();
+                let how = if is_redirect { " to" } else { "; canonical" };
+                target = format!("{how} {}", escape::escape_untruncated(&to));
+            }
+            Property::ETag(tag) => etag = format!("; etag {tag}"),
+            Property::Weight(_) | Property::Class(_) => {}
+        }
+    }
+    target + &etag
 }
 
 /// The meaning of an entry.
@@ -160,8 +212,9 @@ impl HistoryArgs {
         for entry in &history {
             if common.json {
                 output.object(&HistoryLine::new(&self.url, entry, epochs)?)?;
-            } else {
-                entries.add(entry, output)?;
+            } else if !is_fact_of_visit(entry, &history) {
+                let facts = facts_of(&self.url, entry, &history);
+                entries.add(entry, &facts, output)?;
             }
         }
         entries.table.end(output)?;
