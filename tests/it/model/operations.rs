@@ -37,25 +37,25 @@ pub(crate) struct NewObservation {
     pub(crate) class: Option<u32>,
     /// Whether it has only a property.
     pub(crate) alone: bool,
-    pub(crate) facts: ResponseFacts,
+    pub(crate) facts: ModelFacts,
 }
 
 /// Facts of a response besides its content.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ResponseFacts {
+pub(crate) struct ModelFacts {
     pub(crate) etag: Option<&'static [u8]>,
     pub(crate) target: Option<&'static str>,
     pub(crate) bytes: Option<u64>,
     pub(crate) conditional: bool,
 }
 
-fn facts() -> impl Strategy<Value = ResponseFacts> {
+fn facts() -> impl Strategy<Value = ModelFacts> {
     let etag = prop::sample::select(vec![&b"\"v1\""[..], b"\"v2\"", b"W/\"\xff\"", &[b'a'; 129]]);
     let target = prop::sample::select(vec!["/", "http://a/x?y=z", "https://", "//b/"]);
     let bytes = prop_oneof![Just(0), 1..5_000_u64, Just(u64::MAX)];
     let (etag, target) = (prop::option::weighted(0.3, etag), prop::option::weighted(0.2, target));
     (etag, target, prop::option::weighted(0.3, bytes), prop::bool::weighted(0.2)).prop_map(
-        |(etag, target, bytes, conditional)| ResponseFacts { etag, target, bytes, conditional },
+        |(etag, target, bytes, conditional)| ModelFacts { etag, target, bytes, conditional },
     )
 }
 

@@ -12,7 +12,7 @@ use simkeep_testing::{TIME_MAX, TIME_MIN, ms};
 use tempfile::TempDir;
 
 use super::operations::{
-    ModelStep, NewObservation, RandomObservation, ResponseFacts, StoreEnding, VisitTiming,
+    ModelFacts, ModelStep, NewObservation, RandomObservation, StoreEnding, VisitTiming,
 };
 use simkeep_testing::compare::{
     check_answer, check_counts, check_page, check_reader, check_scan, check_search, check_store,
@@ -173,7 +173,7 @@ impl ModelRun {
             weight,
             class,
             alone,
-            facts: ResponseFacts { etag, target, bytes, conditional },
+            facts: ModelFacts { etag, target, bytes, conditional },
         } = *new;
         let time = match when {
             VisitTiming::Now => self.clock,

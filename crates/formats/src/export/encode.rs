@@ -190,7 +190,7 @@ impl ExportEncoder {
 /// use simkeep::{Entry, Seen, Time, Visit};
 /// # use simkeep_formats::export;
 /// let time = Time::from_ms(1_500)?;
-/// let visit = Visit { time, seen: Seen::Gone, status: Some(410), modified: None, bytes: None, conditional: false };
+/// let visit = Visit { status: Some(410), ..Visit::new(time, Seen::Gone) };
 /// let line = export::entry("https://example.com/", &Entry::Visit(visit), "");
 /// let expected =
 ///     r#"{"url":"https://example.com/","t":"1970-01-01T00:00:01.500Z","status":410,"seen":"gone"}"#;
