@@ -143,7 +143,7 @@ impl Entry {
     /// ```
     /// use simkeep::{Entry, Property, PropertyEntry, Time};
     /// let set = PropertyEntry { time: Time::from_ms(1_000)?, property: Property::Class(7) };
-    /// let entry = Entry::from(set);
+    /// let entry = Entry::from(set.clone());
     /// assert_eq!((entry.property(), entry.class(), entry.weight()), (Some(&set), Some(7), None));
     /// # Ok::<(), simkeep::TimeError>(())
     /// ```

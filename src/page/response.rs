@@ -120,7 +120,7 @@ impl Response<'_> {
     /// ```
     /// use simkeep::{Observation, Response, ResponseMeaning, Time};
     /// /// The observation of a page without content.
-    /// fn observe<'u>(url: &'u str, response: &Response<'_>) -> Option<Observation<'u>> {
+    /// fn observe<'u>(url: &'u str, response: &Response<'u>) -> Option<Observation<'u>> {
     ///     let time = Time::now();
     ///     match response.meaning() {
     ///         ResponseMeaning::NotModified => Some(Observation::not_modified(url, time)),
