@@ -38,9 +38,13 @@ fn etag_is_kept_for_the_current_content_only() {
     store.observe(Observation::not_modified(URL, ms(6)).etag(b"W/\"c\"")).unwrap();
     store.seal().unwrap();
     assert_eq!(etag(&store), kept("W/\"c\""));
-    store.observe(Observation::gone(URL, ms(7))).unwrap();
+    let headers = || store.snapshot().latest(URL).unwrap().unwrap().conditional_headers();
+    store.observe(Observation::not_modified(URL, ms(7)).modified(ms(0))).unwrap();
+    assert_eq!(headers().len(), 2);
+    store.observe(Observation::gone(URL, ms(8))).unwrap();
     assert_eq!(etag(&store).0, None);
-    assert_eq!(store.snapshot().latest(URL).unwrap().unwrap().conditional_headers(), []);
+    // A page that is gone has no content that could be unmodified.
+    assert_eq!(headers(), []);
 }
 
 #[test]
