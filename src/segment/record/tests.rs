@@ -144,7 +144,7 @@ proptest! {
             prop_assert!(read.entries_at(entry.time()).unwrap().contains(entry));
             let until = read.entries_until(entry.time(), |_| false).unwrap();
             let expected: Vec<Entry> =
-                own.iter().cloned().filter(|e| e.time() <= entry.time()).collect();
+                own.iter().filter(|e| e.time() <= entry.time()).cloned().collect();
             prop_assert_eq!(until, expected);
         }
         for entry in &older {

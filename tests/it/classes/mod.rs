@@ -43,7 +43,7 @@ fn latest_class_is_in_force_in_any_arrival_order() {
         let mut requests = requests.clone();
         requests.rotate_left(turned);
         for request in &requests {
-            store.write_batch(&[request.clone()]).unwrap();
+            store.write_batch(std::slice::from_ref(request)).unwrap();
             store.seal().unwrap();
         }
         let is = |store: &Store| {

@@ -23,7 +23,7 @@ pub(crate) fn beginnings() -> [(SimDisk, Model); 2] {
     for seals in 0..3 {
         for time in 0..4 {
             let request = request(&mut random, 6, seals * 10 + time);
-            store.write_batch(&[request.clone()]).unwrap();
+            store.write_batch(std::slice::from_ref(&request)).unwrap();
             model.request(&request, 3);
         }
         match seals {

@@ -300,6 +300,21 @@ fn of_long_history(i: i64, epoch: u32) -> DecodedEntry {
     }
 }
 
+/// Weights and classes of pages that have visits.
+fn weights_and_classes(maker: &mut GoldenMaker, home: &str, far: &str) {
+    // Before its first visit, at a visit, and between two; the greatest value.
+    maker.observe(&[
+        (home, with_weight(START - DAY, 0.5)),
+        (home, with_weight(START + 7 * DAY, 2.0)),
+        (LONG, with_weight(START + 40 * DAY, 0.1)),
+        (far, with_weight(simkeep_testing::TIME_MAX, f32::MAX)),
+        (home, DecodedEntry::with_class(START - DAY, 1)),
+        (home, DecodedEntry::with_class(START + 7 * DAY, 300)),
+        (LONG, DecodedEntry::with_class(START + 40 * DAY, 0)),
+        (far, DecodedEntry::with_class(simkeep_testing::TIME_MAX, u32::MAX)),
+    ]);
+}
+
 /// Two seals merged into one segment: rotations, chunks, lists, and every kind of visit.
 fn oldest_segment(maker: &mut GoldenMaker) {
     many_versions(maker, 0);
@@ -356,17 +371,7 @@ fn oldest_segment(maker: &mut GoldenMaker) {
         maker.observe(&[(&url, content(START, random(30), 0)), (&url, content(START + DAY, 9, 0))]);
     }
     maker.observe(&long_history(0, 90, 0));
-    // Before its first visit, at a visit, and between two; the greatest value.
-    maker.observe(&[
-        (home, with_weight(START - DAY, 0.5)),
-        (home, with_weight(START + 7 * DAY, 2.0)),
-        (LONG, with_weight(START + 40 * DAY, 0.1)),
-        (far, with_weight(simkeep_testing::TIME_MAX, f32::MAX)),
-        (home, DecodedEntry::with_class(START - DAY, 1)),
-        (home, DecodedEntry::with_class(START + 7 * DAY, 300)),
-        (LONG, DecodedEntry::with_class(START + 40 * DAY, 0)),
-        (far, DecodedEntry::with_class(simkeep_testing::TIME_MAX, u32::MAX)),
-    ]);
+    weights_and_classes(maker, home, far);
     properties_of_content(maker);
     maker.store.seal().unwrap();
     let epoch = maker.store.register_epoch("golden-2", Role::Both).unwrap().number();

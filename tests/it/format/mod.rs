@@ -109,6 +109,20 @@ const PREFIXES: &[(&str, &[u8])] = &[
     ("urn:isbn", b"\xffurn\x01isbn"),
 ];
 
+/// Asserts that a page has the properties of its decoded head.
+fn check_properties(page: &simkeep::Page, head: &DecodedHead) {
+    let url = page.url.as_str();
+    let weight = head.weighed.map_or(1_f32.to_bits(), |(_, bits)| bits);
+    assert_eq!(page.weight.get().to_bits(), weight, "{url}");
+    assert_eq!(page.class, head.classed.map(|(_, class)| class), "{url}");
+    let tagged = head.tagged.as_ref().filter(|_| head.is_in_force());
+    let etag = page.etag.as_ref().map(|etag| etag.as_bytes());
+    assert_eq!(etag, tagged.map(|(_, etag)| etag.as_slice()), "{url}");
+    let pointing = head.pointing.as_ref().filter(|_| head.is_in_force());
+    let target = page.target.as_ref().map(|target| parts_of(url, target));
+    assert_eq!(target.as_ref(), pointing.map(|(_, target)| target), "{url}");
+}
+
 #[test]
 fn golden_store_answers_as_when_it_was_made() {
     let expected = expected();
@@ -143,15 +157,7 @@ fn golden_store_answers_as_when_it_was_made() {
         let contents = contents.map(|c| (c.digest.map(|d| d.0), c.fingerprint, c.epoch.number()));
         assert_eq!(contents.collect::<Vec<_>>(), head.in_force(), "{url}");
         assert_eq!(page.modified.map(Time::as_ms), head.content_modified(), "{url}");
-        let weight = head.weighed.map_or(1_f32.to_bits(), |(_, bits)| bits);
-        assert_eq!(page.weight.get().to_bits(), weight, "{url}");
-        assert_eq!(page.class, head.classed.map(|(_, class)| class), "{url}");
-        let tagged = head.tagged.as_ref().filter(|_| head.is_in_force());
-        let etag = page.etag.as_ref().map(|etag| etag.as_bytes());
-        assert_eq!(etag, tagged.map(|(_, etag)| etag.as_slice()), "{url}");
-        let pointing = head.pointing.as_ref().filter(|_| head.is_in_force());
-        let target = page.target.as_ref().map(|target| parts_of(url, target));
-        assert_eq!(target.as_ref(), pointing.map(|(_, target)| target), "{url}");
+        check_properties(&page, &head);
         let entries: Vec<_> = store.snapshot().history(url).unwrap();
         let entries: Vec<_> = entries.iter().map(|entry| entry.entry()).collect();
         let changes = simkeep::Changes::of(&entries, store.snapshot().epochs());

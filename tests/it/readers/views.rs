@@ -52,7 +52,7 @@ fn reader_sees_all_kinds_of_operations() {
     let (mut model, mut random) = (Model::default(), choice(5));
     for time in 0..60 {
         let request = request(&mut random, 12, time);
-        store.write_batch(&[request.clone()]).unwrap();
+        store.write_batch(std::slice::from_ref(&request)).unwrap();
         model.request(&request, 3);
         if time % 25 == 24 {
             let url = simkeep_testing::pages::URLS[usize::try_from(time).unwrap() % 7];

@@ -328,43 +328,10 @@ fn prepare(item: SourceItem, fingerprinters: &mut [Fingerprinter<'_>]) -> InputI
         facts,
         ..
     } = record;
-    let is_file = matches!(payload, RecordPayload::File(_));
-    let found = match payload {
-        RecordPayload::Text(document) | RecordPayload::File(document) => {
-            match fingerprinters.iter_mut().map(|f| f.of_page(&document)).collect() {
-                Ok(fingerprints) => EntryPayload::Text(FingerprintedText { fingerprints, is_file }),
-                Err(error) => {
-                    let at = escape::escape_untruncated(&url);
-                    return InputItem::Broken(BrokenRecord { at, why: error.to_string() });
-                }
-            }
-        }
-        RecordPayload::Ready { fingerprint } => {
-            EntryPayload::Ready(fingerprint, epoch.map(String::from))
-        }
-        RecordPayload::Restated { fingerprint } => {
-            EntryPayload::Restated(fingerprint, epoch.map(String::from).unwrap_or_default())
-        }
-        RecordPayload::Properties => EntryPayload::Properties,
-        RecordPayload::NotModified => EntryPayload::NotModified,
-        RecordPayload::Gone => EntryPayload::Gone,
-        RecordPayload::Failed(failure) => EntryPayload::Failed(failure),
-        RecordPayload::Binary => EntryPayload::Binary,
-        RecordPayload::BinaryFile => EntryPayload::BinaryFile,
-        RecordPayload::Redirect => match digest {
-            Some(digest) => EntryPayload::Redirect(digest),
-            None => {
-                let why = "a redirect has no digest; this is a bug".to_owned();
-                return InputItem::Broken(BrokenRecord {
-                    at: escape::escape_untruncated(&url),
-                    why,
-                });
-            }
-        },
-        RecordPayload::Revisit { refers_to, refers_time } => {
-            EntryPayload::Revisit(refers_to, refers_time)
-        }
-        _ => return InputItem::Passed("unknown"),
+    let found = match payload_of(payload, (&url, digest, epoch), fingerprinters) {
+        Ok(Some(found)) => found,
+        Ok(None) => return InputItem::Passed("unknown"),
+        Err(broken) => return InputItem::Broken(broken),
     };
     let ResponseFacts { bytes, conditional, etag, target } = facts;
     let given = PageProperties { weight, class, etag, target };
@@ -381,6 +348,47 @@ fn prepare(item: SourceItem, fingerprinters: &mut [Fingerprinter<'_>]) -> InputI
         found,
         at,
     })
+}
+
+/// Makes the fingerprints of a record's text. Returns `None` for an unknown kind of record.
+fn payload_of(
+    payload: RecordPayload,
+    (url, digest, epoch): (&str, Option<Digest>, Option<Box<str>>),
+    fingerprinters: &mut [Fingerprinter<'_>],
+) -> Result<Option<EntryPayload>, BrokenRecord> {
+    let broken = |why: String| {
+        let at = escape::escape_untruncated(url);
+        BrokenRecord { at, why }
+    };
+    let is_file = matches!(payload, RecordPayload::File(_));
+    Ok(Some(match payload {
+        RecordPayload::Text(document) | RecordPayload::File(document) => {
+            let made = fingerprinters.iter_mut().map(|f| f.of_page(&document));
+            let fingerprints =
+                made.collect::<Result<_, _>>().map_err(|error| broken(error.to_string()))?;
+            EntryPayload::Text(FingerprintedText { fingerprints, is_file })
+        }
+        RecordPayload::Ready { fingerprint } => {
+            EntryPayload::Ready(fingerprint, epoch.map(String::from))
+        }
+        RecordPayload::Restated { fingerprint } => {
+            EntryPayload::Restated(fingerprint, epoch.map(String::from).unwrap_or_default())
+        }
+        RecordPayload::Properties => EntryPayload::Properties,
+        RecordPayload::NotModified => EntryPayload::NotModified,
+        RecordPayload::Gone => EntryPayload::Gone,
+        RecordPayload::Failed(failure) => EntryPayload::Failed(failure),
+        RecordPayload::Binary => EntryPayload::Binary,
+        RecordPayload::BinaryFile => EntryPayload::BinaryFile,
+        RecordPayload::Redirect => {
+            let why = "a redirect has no digest; this is a bug";
+            EntryPayload::Redirect(digest.ok_or_else(|| broken(why.to_owned()))?)
+        }
+        RecordPayload::Revisit { refers_to, refers_time } => {
+            EntryPayload::Revisit(refers_to, refers_time)
+        }
+        _ => return Ok(None),
+    }))
 }
 
 #[cfg(test)]
