@@ -7,8 +7,8 @@ use clap::Args;
 use simkeep::fingerprint::{Bands, Recipe};
 use simkeep::load::LoadEpochs;
 use simkeep::{
-    Digest, Epoch, EpochInfo, EpochOptions, Error, HistoryEntry, NotStore, Options, Origin, Seen,
-    Snapshot, Store, Time, Visit,
+    Digest, Epoch, EpochInfo, EpochOptions, Error, NotStore, Options, Origin, Seen, Snapshot,
+    Store, Time, Visit,
 };
 
 use crate::common::write;
@@ -411,16 +411,18 @@ impl KnownContent {
             true => store.history(url)?,
             false => Vec::new(),
         };
-        let of = |entry: &simkeep::Entry| {
-            (entry.time(), entry.digest()) == (Time::from_ms_unchecked(time), digest)
-        };
-        let there: Vec<_> = history.iter().map(HistoryEntry::entry).filter(of).collect();
-        let contents = there.iter().filter_map(simkeep::Entry::content);
-        let seen = |visit: &&Visit| matches!(visit.seen, Seen::Content(_));
-        Ok(KnownContent {
-            epochs: contents.map(|content| content.epoch).collect(),
-            visits: there.iter().filter_map(|e| e.visit()).filter(seen).copied().collect(),
-        })
+        let mut known = KnownContent { visits: Vec::new(), epochs: Vec::new() };
+        history.iter().for_each(|entry| known.add(&entry.entry(), time, digest));
+        Ok(known)
+    }
+
+    /// Adds an entry of the page, if it is about the content with this digest at this time.
+    pub(crate) fn add(&mut self, entry: &simkeep::Entry, time: i64, digest: Option<Digest>) {
+        if (entry.time(), entry.digest()) != (Time::from_ms_unchecked(time), digest) {
+            return;
+        }
+        self.epochs.extend(entry.content().map(|content| content.epoch));
+        self.visits.extend(entry.visit().filter(|visit| matches!(visit.seen, Seen::Content(_))));
     }
 
     /// The visit with this status, if the content has a digest. Then the visit is known, whatever

@@ -305,7 +305,14 @@ impl<'a> BatchObserver<'a> {
         let (fingerprint, epoch) = made;
         let content = Content { fingerprint, digest: *digest, epoch };
         self.originals.insert(url, claim.as_deref(), CachedContent { content, also });
-        let known = KnownContent::read(&self.store.snapshot(), url, *time, *digest)?;
+        let mut known = KnownContent::read(&self.store.snapshot(), url, *time, *digest)?;
+        // A repeated visit may differ in facts of the response. The result must not depend on
+        // whether a batch ended between the two.
+        let at = Time::from_ms_unchecked(*time);
+        let waiting = self.pending.iter().filter(|p| p.entry.time() == at && p.url == *url);
+        for entry in waiting.flat_map(PendingRequest::entries) {
+            known.add(&entry, *time, *digest);
+        }
         if self.restate || known.visit(*status).is_some() {
             // The visit is known, perhaps from before one of the epochs began.
             self.restate(url, (*time, *digest), &known, [Some(made), also].into_iter().flatten());
