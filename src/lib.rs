@@ -228,8 +228,8 @@ pub use crate::engine::options::{Durability, Options};
 pub use crate::engine::origin::Origin;
 pub use crate::engine::reader::Reader;
 pub use crate::engine::results::{
-    ExactCopy, Forgotten, History, HistoryEntry, Merged, NearDuplicate, OperationResult, Original,
-    OriginalBy, Outcome, Page,
+    Capture, ExactCopy, Forgotten, History, HistoryEntry, Merged, NearDuplicate, OperationResult,
+    Original, OriginalBy, Outcome, Page,
 };
 pub use crate::engine::search::query::{Matches, NearMatch, Query, Versions};
 pub use crate::engine::snapshot::Snapshot;

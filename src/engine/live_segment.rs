@@ -26,7 +26,8 @@ const LONG: usize = 256;
 pub(crate) struct LiveSegment {
     pub(crate) segment: Arc<Segment>,
     pub(crate) tombstones: Tombstones,
-    /// The tables of each epoch with fingerprints in the segment, by the epoch's number.
+    /// The tables of each epoch with fingerprints in the segment, and the tables of digests, by
+    /// number.
     pub(crate) tables: Vec<EpochTables>,
     /// Cached heads of deep pages.
     deep: Memo<Option<PageHead>>,
@@ -54,7 +55,7 @@ impl LiveSegment {
     pub(crate) fn verified(segment: Segment) -> Result<LiveSegment> {
         let tombstones = Tombstones::read(&segment)?;
         let segment = Arc::new(segment);
-        let tables = segment.epochs().map(|epoch| EpochTables::open(&segment, epoch));
+        let tables = segment.frame().tables().map(|table| EpochTables::open(&segment, table));
         let mut tables = tables.collect::<Result<Vec<_>>>()?;
         sort_few_by_key(&mut tables, |tables| tables.epoch);
         let (deep, first_seen, since) = (Memo::default(), Memo::default(), Memo::default());
@@ -83,7 +84,7 @@ impl LiveSegment {
         numbers.pages.min(MOST) + numbers.fingerprints.min(MOST)
     }
 
-    /// The tables of an epoch. Costs a binary search.
+    /// The tables of an epoch, or of digests. Costs a binary search.
     pub(crate) fn tables(&self, epoch: u32) -> Option<&EpochTables> {
         let at = self.tables.binary_search_by_key(&epoch, |tables| tables.epoch);
         at.ok().and_then(|at| self.tables.get(at))

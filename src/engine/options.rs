@@ -110,6 +110,10 @@ settings! {
         /// replaces them. Times of [modification](crate::Observation::modified) are kept anyway,
         /// because revisits are planned with them.
         pub validators: bool = true,
+        /// Whether outcomes name the [first capture](crate::Outcome::refers_to) of their content,
+        /// which archives refer to instead of storing the content again. Default: false, because
+        /// the answer costs reading the histories of the page and of pages that had the content.
+        pub refers_to: bool = false,
         /// The maximum number of pages that [`Store::lease_due`](crate::Store::lease_due) may lease
         /// at a time. Each leased page takes about 100 bytes and its URL. Default: 1,000,000.
         pub leases_max: usize = 1_000_000,

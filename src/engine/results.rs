@@ -38,6 +38,33 @@ pub struct ExactCopy {
     pub first: Time,
 }
 
+/// A visit that saw a content; see [`Outcome::refers_to`].
+///
+/// Captures are ordered by time, and captures at one time by URL.
+///
+/// ```
+/// # use simkeep::{Digest, Observation, Options, Store, Time};
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default().refers_to(true))?;
+/// let (url, epoch) = ("https://example.com/", store.change_epoch());
+/// let seen = |ms| Ok::<_, simkeep::TimeError>(
+///     Observation::content(url, Time::from_ms(ms)?, 7, epoch).digest(Digest([0xda; 16])));
+/// store.observe(seen(1_000)?)?;
+/// let capture = store.observe(seen(2_000)?)?.refers_to.unwrap();
+/// assert_eq!((capture.time.as_ms(), capture.url.as_str()), (1_000, url));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct Capture {
+    /// The time of the visit.
+    pub time: Time,
+    /// The URL of the page.
+    pub url: String,
+}
+
 /// A near-duplicate of the content that a visit saw.
 ///
 /// ```
@@ -232,6 +259,35 @@ pub struct Outcome {
     /// # }
     /// ```
     pub original: Option<Original>,
+    /// The first capture of exactly this content, on any page, before this visit. An archive stores
+    /// a reference to this capture instead of the content: the WARC headers
+    /// `WARC-Refers-To-Target-URI` and `WARC-Refers-To-Date` of a revisit record.
+    ///
+    /// `None` unless [`Options::refers_to`](crate::Options::refers_to) is set, and for redirects and
+    /// content without a digest. Of captures at one time, the least URL counts. A fingerprint that
+    /// finds no [near-duplicates](crate::Role) finds no captures on other pages either. If the
+    /// content was on hundreds of pages that have changed since, not all of them are read, and the
+    /// capture may be a later one.
+    ///
+    /// ```
+    /// # fn main() -> simkeep::Result<()> {
+    /// # use simkeep::{Digest, Observation, Options, Store, Time};
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// let options = Options::default().refers_to(true);
+    /// let store = Store::create(dir.path().join("store"), options)?;
+    /// // A PDF, which has no fingerprint.
+    /// let seen = |url, ms| {
+    ///     let epoch = store.change_epoch();
+    ///     let visit = Observation::content(url, Time::from_ms(ms)?, None, epoch);
+    ///     store.observe(visit.digest(Digest([0xda; 16])))
+    /// };
+    /// assert_eq!(seen("https://example.com/a.pdf", 1_000)?.refers_to, None);
+    /// let capture = seen("https://example.org/b.pdf", 2_000)?.refers_to.unwrap();
+    /// assert_eq!((capture.url.as_str(), capture.time.as_ms()), ("https://example.com/a.pdf", 1_000));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub refers_to: Option<Capture>,
     /// Whether `copies` and `near` are complete, so that no other page can be the original. If not,
     /// the lists were cut short for one of the reasons in
     /// [`Matches::complete`](crate::Matches::complete).

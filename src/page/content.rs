@@ -81,6 +81,22 @@ impl Digest {
     pub fn is_redirect(&self) -> bool {
         self.0.starts_with(&Self::REDIRECT)
     }
+
+    /// The key of the digest in the tables of digests: its first 8 bytes. Digests are hashes, so
+    /// two of them have one key by accident once in 2^64 times. A digest that is found by its key
+    /// is compared as a whole.
+    pub(crate) fn key(&self) -> u64 {
+        let [first @ .., _, _, _, _, _, _, _, _] = self.0;
+        u64::from_be_bytes(first)
+    }
+
+    /// The tag of the digest in a posting list: its four words, joined by exclusive or. In a list
+    /// of the tables of digests the first two words are equal, and a short hash that a caller
+    /// padded with zeros has its information in one or two words.
+    pub(crate) fn tag(&self) -> u32 {
+        let (words, _) = self.0.as_chunks::<4>();
+        words.iter().fold(0, |tag, word| tag ^ u32::from_le_bytes(*word))
+    }
 }
 
 impl fmt::Display for Digest {
@@ -94,6 +110,18 @@ impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Digest({self})")
     }
+}
+
+/// The number of the tables of digests, in place of an epoch. A store has far fewer epochs.
+pub(crate) const DIGESTS: u32 = (1 << Epoch::COUNT_BITS) - 1;
+
+/// The key under which the tables of a component list a content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct TableKey {
+    /// The number of the epoch, or [`DIGESTS`].
+    pub(crate) table: u32,
+    /// The compared bits of the fingerprint, or the key of the digest.
+    pub(crate) value: u64,
 }
 
 /// The content of a page, as seen by one visit.
@@ -182,5 +210,18 @@ impl Content {
     /// ```
     pub fn compared(&self) -> Option<u64> {
         self.fingerprint.map(|fingerprint| fingerprint & self.epoch.mask())
+    }
+
+    /// The key under which the tables list the content: its fingerprint, or the
+    /// [key](Digest::key) of its digest if it has no fingerprint. `None` for a redirect, and for
+    /// content with neither.
+    pub(crate) fn table_key(&self) -> Option<TableKey> {
+        match (self.compared(), self.digest) {
+            (Some(value), _) => Some(TableKey { table: self.epoch.0, value }),
+            (None, Some(digest)) if !digest.is_redirect() => {
+                Some(TableKey { table: DIGESTS, value: digest.key() })
+            }
+            (None, _) => None,
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::content::DIGESTS;
 use crate::fingerprint::Bands;
 
 /// The number of an epoch. All fingerprints of an epoch come from one extractor, one recipe and one
@@ -31,16 +32,16 @@ pub struct Epoch(pub(crate) u32);
 
 impl Epoch {
     /// The number of low bits that count the epochs.
-    const COUNT_BITS: u32 = 24;
+    pub(super) const COUNT_BITS: u32 = 24;
 
     /// The epoch number stored with redirects, which belong to no epoch. The number is 0, which is
     /// also the number of an epoch.
     pub(crate) const NONE: Epoch = Epoch(0);
 
     /// Creates an epoch from its count and its number of reserved bits; `None` if either is too
-    /// large.
+    /// large. The largest count is the number of the tables of [digests](DIGESTS).
     pub(crate) fn new(count: usize, reserved: u32) -> Option<Epoch> {
-        let count = u32::try_from(count).ok().filter(|count| *count < 1 << Self::COUNT_BITS)?;
+        let count = u32::try_from(count).ok().filter(|count| *count < DIGESTS)?;
         (reserved <= 64).then_some(Epoch(count | reserved << Self::COUNT_BITS))
     }
 

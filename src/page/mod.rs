@@ -30,6 +30,7 @@ pub(crate) use changes::LENGTHS;
 pub use changes::{Changes, LastChange};
 pub use classes::{Classes, ClassesError};
 pub use content::{Content, Digest};
+pub(crate) use content::{DIGESTS, TableKey};
 pub(crate) use entry::restated_digest;
 pub use entry::{Entry, Restated};
 pub use epoch::EpochOptions;

@@ -128,6 +128,7 @@ fn search(
         // With a digest, pages with the same content would be listed separately. Here they count as
         // near pages.
         digest: None,
+        first_capture: false,
         bounds: Some(bounds_of_search(limit, FINGERPRINTS)),
     };
     Ok(pages_near(snapshot, wanted)?.near)

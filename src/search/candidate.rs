@@ -13,7 +13,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    pub(super) fn new(ordinal: u32, fingerprint: u64, query: u64) -> Self {
+    pub(crate) fn new(ordinal: u32, fingerprint: u64, query: u64) -> Self {
         #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
         let distance = (fingerprint ^ query).count_ones() as u8;
         Self { ordinal, fingerprint, distance }

@@ -80,6 +80,7 @@ mod candidate;
 mod cells;
 mod column;
 mod cost;
+mod exact;
 mod hamming;
 mod index;
 mod join;

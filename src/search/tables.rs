@@ -53,7 +53,7 @@ impl<C> Index<C> {
 pub struct Tables<C> {
     /// Distinct fingerprints in canonical order: little-endian `u64`.
     pub(super) fingerprints: C,
-    shards: Shards,
+    pub(super) shards: Shards,
     pub(super) index: Index<C>,
     planner: Planner,
 }

@@ -11,6 +11,7 @@ use crate::layout::{
     correct_trailer, parse_head, parse_table, parse_trailer, to_usize,
 };
 use crate::order::sort_few_by_key;
+use crate::page::DIGESTS;
 
 /// The number of section kinds that occur once per segment. These kinds are the kinds below this
 /// number.
@@ -218,12 +219,17 @@ impl SegmentFrame {
         self.blocks
     }
 
-    /// Returns the epochs with tables in this segment.
-    pub(crate) fn epochs(&self) -> impl Iterator<Item = u32> + '_ {
+    /// Returns the numbers of all tables in this segment: their epochs, and [`DIGESTS`].
+    pub(crate) fn tables(&self) -> impl Iterator<Item = u32> + '_ {
         self.sections
             .iter()
             .filter(|s| s.tag.kind == SectionKind::Fingerprints)
             .map(|s| s.tag.epoch)
+    }
+
+    /// Returns the epochs with tables in this segment.
+    pub(crate) fn epochs(&self) -> impl Iterator<Item = u32> + '_ {
+        self.tables().filter(|table| *table != DIGESTS)
     }
 
     /// Returns the offset of the section table.

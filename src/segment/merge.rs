@@ -17,7 +17,7 @@ use super::file::Segment;
 use super::page_merge::{PageMerge, PagePart, page_across};
 use super::page_writer::PagesWriter;
 use super::pages::{PageCursor, UNREADABLE, UnreadRecord};
-use super::postings::{Posting, tag_of};
+use super::postings::Posting;
 use super::record::{CHUNK_ENTRIES, RecordRef, SegmentRecord};
 use super::schedule;
 use super::seal::HashSectionsWriter;
@@ -28,7 +28,7 @@ use crate::bug::{self, OrBug};
 use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::layout::{Delta, PackedRow, SectionKind, SectionTag, SegmentSummary, Stamp, le_u32};
-use crate::page::drop_superseded;
+use crate::page::{Digest, drop_superseded};
 use crate::search::canonical_key;
 
 /// The input of a merge.
@@ -113,7 +113,7 @@ pub(crate) fn merge(
     );
     builder.whole(SectionTag::of(SectionKind::Tombstones), &tombstones::encode(&kept))?;
 
-    let mut epochs: Vec<u32> = inputs.iter().flat_map(|s| s.epochs()).collect();
+    let mut epochs: Vec<u32> = inputs.iter().flat_map(|s| s.frame().tables()).collect();
     epochs.sort_unstable();
     epochs.dedup();
     epochs.retain(|epoch| !mergeable.ended.contains(epoch));
@@ -500,7 +500,7 @@ impl TableStream<'_> {
         let damaged = || self.segment.damaged(SectionTag::of(SectionKind::Pages), 0, UNREADABLE);
         let head = head.ok_or_else(damaged)?;
         let digest = head.and_then(|head| head.in_force().first()?.digest);
-        Ok(digest.as_ref().map(tag_of))
+        Ok(digest.as_ref().map(Digest::tag))
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) use page_merge::{PageMerge, PageStream};
 pub(crate) use page_merge::{PagePart, page_across};
 pub(crate) use pages::{PageCursor, PageRef, RecordLocation};
 pub(crate) use plain::PlainSegment;
-pub(crate) use postings::{Posting, tag_of};
+pub(crate) use postings::Posting;
 pub(crate) use record::{RecordRef, SegmentRecord};
 pub(crate) use rows::{InMemoryRows, PageRow, ScheduleRows};
 pub(crate) use salvage::PageSalvage;

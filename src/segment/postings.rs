@@ -6,7 +6,6 @@
 //! the digests in force follow the postings. The tags are sorted, so that copies are found without
 //! scanning the list.
 
-use byteorder::{ByteOrder, LittleEndian};
 use std::ops::Range;
 
 use super::build::{SegmentBuilder, Spill};
@@ -43,12 +42,6 @@ impl Posting {
     pub(super) fn parse(word: u32) -> Posting {
         Posting { page: word & (IN_FORCE - 1), in_force: word & IN_FORCE != 0 }
     }
-}
-
-/// Returns the tag of a digest in a list: its first four bytes.
-pub(crate) fn tag_of(digest: &Digest) -> u32 {
-    let [first, second, third, fourth, ..] = digest.0;
-    LittleEndian::read_u32(&[first, second, third, fourth])
 }
 
 /// The postings of an epoch, by the ordinals of fingerprints.
@@ -164,7 +157,7 @@ impl<'a> PostingsRef<'a> {
     /// Returns the words of a list's tags that equal the tag of a digest, shifted so that every
     /// other word, beginning with the first, is a page.
     fn tagged(&self, tags: Range<u64>, digest: Digest) -> Result<Range<u64>> {
-        let tag = tag_of(&digest);
+        let tag = digest.tag();
         let start = self.search(tags.clone(), 2, |word| word < tag)?;
         let end = self.search(start..tags.end, 2, |word| word <= tag)?;
         // Shifted by one word, from the tags to their pages.

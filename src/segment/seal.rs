@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::build::{SectionWriter, SegmentBuilder};
 use super::hashes::HashIndexWriter;
 use super::page_writer::PagesWriter;
-use super::postings::{Posting, tag_of};
+use super::postings::Posting;
 use super::record::SegmentRecord;
 use super::table_writer::TablesWriter;
 use super::tables::TableLayout;
@@ -18,7 +18,7 @@ use crate::layout::{
     Cursor, Delta, PAGES_MAX, PackedRow, PutInteger, SectionKind, SectionTag, SegmentSummary,
     Stamp, bytes_for, le_u64,
 };
-use crate::page::{Content, Entry, InForceContents};
+use crate::page::{Content, Digest, Entry, InForceContents, TableKey};
 use crate::search::canonical_key;
 use crate::sort::{FixedSizeItem, SortedItems, Sorter};
 use crate::threads::run_both;
@@ -95,11 +95,10 @@ impl SegmentWriter {
         }
         self.numbers.resets += u64::from(record.reset);
         // The fingerprints of the record's entries, and the fingerprints in force.
-        let mark = |content: &Content| (content.compared(), content.epoch);
         for content in record.entries.iter().filter_map(Entry::content) {
             // An entry may have the fingerprint in force with an older digest. The table stores the
             // digest in force.
-            let same = in_force.iter().position(|other| mark(other) == mark(&content));
+            let same = in_force.iter().position(|other| other.table_key() == content.table_key());
             let same = same.map(|at| in_force.swap_remove(at));
             self.push_fingerprint(same.unwrap_or(content), ordinal, same.is_some())?;
         }
@@ -295,9 +294,10 @@ impl FixedSizeItem for PageFingerprint {
 
 impl PageFingerprint {
     fn new(content: &Content, page: u32, in_force: bool) -> Option<PageFingerprint> {
-        let (popcount, fingerprint) = canonical_key(content.compared()?);
-        let epoch = u64::from(content.epoch.0);
-        let tag = content.digest.as_ref().filter(|_| in_force).map(tag_of);
+        let TableKey { table, value } = content.table_key()?;
+        let (popcount, fingerprint) = canonical_key(value);
+        let epoch = u64::from(table);
+        let tag = content.digest.as_ref().filter(|_| in_force).map(Digest::tag);
         Some(PageFingerprint {
             // Together, `high` and `low` are a number of 128 bits that sorts by epoch and then in
             // canonical order.

@@ -6,6 +6,7 @@ use super::tables::TableLayout;
 use crate::bug::{self, OrBug};
 use crate::error::{Error, Result};
 use crate::layout::{SectionKind, SectionTag, SegmentSummary, le_u32, le_u64};
+use crate::page::DIGESTS;
 use crate::search::{
     BucketLayout, PopcountHistogram, Shape, TableColumn, TableSink, build_index, canonical_key,
 };
@@ -73,7 +74,11 @@ impl TablesWriter {
         builder
             .whole(SectionTag::table(SectionKind::Shards, 0, epoch), &census.shards().to_bytes())?;
         // The shape is chosen here, since the best shape depends on the number of fingerprints.
-        let shape = Shape::choose(count, layout.distance(epoch), layout.bytes_each);
+        let shape = match epoch {
+            // Digests are only found by equality, which needs no index.
+            DIGESTS => Shape::Column,
+            _ => Shape::choose(count, layout.distance(epoch), layout.bytes_each),
+        };
         builder.whole(SectionTag::table(SectionKind::Shape, 0, epoch), &shape_bytes(shape))?;
         let longest = postings.finish(builder, count)?;
         // Several threads may build the tables, but there is only one file, so the threads take

@@ -176,6 +176,19 @@ impl EpochTables {
         found.map_err(|Contradiction| self.contradiction(queries, k))
     }
 
+    /// Returns the ordinal of a value, if the tables have it; see [`Tables::ordinal_of`]. Prefetches
+    /// the posting.
+    pub(crate) fn ordinal_of(&self, value: u64) -> Result<Option<u32>> {
+        let found = match self.whole() {
+            Some(whole) => whole.ordinal_of(value).map_err(|Contradiction| {
+                self.fingerprints.section().flaw(0, "the keys of digests contradict their shards")
+            }),
+            None => self.tables.ordinal_of(value),
+        }?;
+        found.into_iter().for_each(|ordinal| self.prefetch_posting(ordinal));
+        Ok(found)
+    }
+
     /// Finds the nearest fingerprints within `k` by a bounded scan; see [`Tables::nearest`].
     pub(crate) fn nearest(
         &self,

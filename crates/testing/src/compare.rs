@@ -107,8 +107,22 @@ pub fn check_outcome(found: &Outcome, expected: &expected::ExpectedOutcome, limi
     let all_copies = check_cut(&found.copies, &expected.copies, limit);
     let all_near = check_cut(&found.near, &expected.near, limit);
     check_original(found, expected);
+    check_capture(found, expected);
     if expected.copies.len() + expected.near.len() < limit || !all_copies || !all_near {
         assert_eq!(found.complete, all_copies && all_near, "{found:#?} of {expected:#?}");
+    }
+}
+
+/// Checks the first capture: it is a capture, and no later than the capture that must be found.
+/// Pages with a digest under several fingerprints may have earlier captures, which depend on the
+/// components that have these pages.
+fn check_capture(found: &Outcome, expected: &expected::ExpectedOutcome) {
+    let capture = found.refers_to.as_ref().map(|of| (of.time.as_ms(), of.url.clone()));
+    if let Some(capture) = &capture {
+        assert!(expected.captures.contains(capture), "{found:#?} of {expected:#?}");
+    }
+    if let Some(required) = &expected.refers_to {
+        assert!(capture.is_some_and(|found| found <= *required), "{found:#?} of {expected:#?}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! The answers that the model expects from a store.
 
+use std::collections::BTreeSet;
+
 use simkeep::{Content, PropertyOutcome, RestateOutcome, Time, Verdict, Visit, Weight};
 
 /// Another page near a fingerprint.
@@ -59,6 +61,10 @@ pub struct ExpectedOutcome {
     pub also: bool,
     pub copies: Vec<ExpectedCopy>,
     pub near: Vec<ExpectedDuplicate>,
+    /// All earlier captures of the digest, and the first capture that a search must find. Their
+    /// order is by time and URL.
+    pub captures: BTreeSet<(i64, String)>,
+    pub refers_to: Option<(i64, String)>,
     /// The time when the page was first seen with the content of the visit, in milliseconds since
     /// 1970.
     pub since: i64,

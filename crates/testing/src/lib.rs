@@ -56,6 +56,7 @@ pub fn small() -> Options {
         .background(false)
         .epoch(EPOCHS[0].to_owned())
         .near_limit(1000)
+        .refers_to(true)
         // Removes files as soon as no reader in this process uses them.
         .reader_grace(Duration::ZERO)
 }

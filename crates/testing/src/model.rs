@@ -123,12 +123,20 @@ impl Model {
         };
         let priority = f64::from(weight_of(&self.entries_of(url)).get()) * share;
         let (mut copies, mut near) = (Vec::new(), Vec::new());
-        // Without a fingerprint to compare, no copies are found either.
         let finds = |c: &&Content| c.fingerprint.is_some() && self.roles.of(c.epoch).finds_near();
         let seen = visit.seen.content().into_iter().chain(&also).filter(finds);
         let mut seen: Vec<&Content> = seen.collect();
         seen.sort_by_key(|content| std::cmp::Reverse(content.epoch));
         let newest = seen.first().map(|content| content.epoch);
+        let is_bare = |content: &Content| content.fingerprint.is_none() && !content.is_redirect();
+        let bare = visit.seen.content().filter(|content| is_bare(content));
+        let bare = bare.filter(|_| also.is_none_or(|also| is_bare(&also)));
+        if let Some(content) = bare {
+            // Content without any fingerprint is found by its digest.
+            self.copies_by_digest(url, content, &mut copies);
+            seen.push(content);
+        }
+        let keys: Vec<Content> = seen.iter().copied().copied().collect();
         for content in seen {
             let unless = newest.filter(|newest| *newest != content.epoch);
             self.others((url, content), unless, near_distance, &mut copies, &mut near);
@@ -142,6 +150,7 @@ impl Model {
         };
         let near = near.into_iter().map(first).collect();
         let own: Vec<Content> = visit.seen.content().copied().into_iter().chain(also).collect();
+        let (captures, refers_to) = self.captures((url, &before), &visit, &keys, &copies);
         let first = before.iter().filter_map(Entry::visit).map(|visit| visit.time).min();
         let since = since(&before, &own).map_or(visit.time, |before| {
             let before = ms(before).min(visit.time);
@@ -150,7 +159,72 @@ impl Model {
         let also = restated.is_some_and(|restated| self.state(url, restated));
         let copy = |(first, place): (i64, SurtPosition)| ExpectedCopy { url: place.url, first };
         let copies = copies.into_iter().map(copy).collect();
-        ExpectedOutcome { verdict, novel, priority, also, copies, near, since: since.as_ms() }
+        ExpectedOutcome {
+            verdict,
+            novel,
+            priority,
+            also,
+            copies,
+            near,
+            captures,
+            refers_to,
+            since: since.as_ms(),
+        }
+    }
+
+    /// All captures of a digest until the time of a visit, and the first capture that the searches
+    /// for these contents must find. `before` are the entries of the visited page before the visit.
+    fn captures(
+        &self,
+        (url, before): (&str, &[Entry]),
+        visit: &Visit,
+        keys: &[Content],
+        copies: &[(i64, SurtPosition)],
+    ) -> (BTreeSet<(i64, String)>, Option<(i64, String)>) {
+        let (mut captures, mut found) = (BTreeSet::new(), BTreeSet::new());
+        let seen = visit.seen.content().filter(|content| !content.is_redirect());
+        let (time, digest) = (visit.time, seen.and_then(|content| content.digest));
+        let mut add = |url: &str, entry: &Entry| {
+            let Some(content) = entry.content().filter(|c| digest.is_some() && c.digest == digest)
+            else {
+                return;
+            };
+            let capture = (entry.time().as_ms(), url.to_owned());
+            let same = |key: &Content| match key.fingerprint {
+                Some(_) => (key.epoch, key.fingerprint) == (content.epoch, content.fingerprint),
+                None => content.fingerprint.is_none(),
+            };
+            if keys.iter().any(same) {
+                found.insert(capture.clone());
+            }
+            captures.insert(capture);
+        };
+        for (place, entries) in self.pages.iter().filter(|(place, _)| place.url != url) {
+            entries.iter().filter(|entry| entry.time() <= time).for_each(|e| add(&place.url, e));
+        }
+        before.iter().filter(|entry| entry.time() < time).for_each(|entry| add(url, entry));
+        let own = captures.iter().filter(|(_, other)| other == url).cloned();
+        found.extend(own.collect::<Vec<_>>());
+        let copies = copies.iter().map(|(first, place)| (*first, place.url.clone()));
+        found.extend(copies.filter(|(first, _)| *first <= time.as_ms()));
+        (captures, found.into_iter().next())
+    }
+
+    /// Finds the other pages whose content in force has no fingerprint, and the digest of a
+    /// content.
+    fn copies_by_digest(
+        &self,
+        url: &str,
+        content: &Content,
+        copies: &mut Vec<(i64, SurtPosition)>,
+    ) {
+        for (place, entries) in self.pages.iter().filter(|(place, _)| place.url != url) {
+            let entries: Vec<Entry> = entries.iter().cloned().collect();
+            let is_copy = |own: &Content| own.fingerprint.is_none() && same_digest(own, content);
+            if in_force(&entries).0.iter().any(is_copy) {
+                copies.push((first_seen_with(&entries, content.digest), place.clone()));
+            }
+        }
     }
 
     /// Adds the properties that come with a visit.

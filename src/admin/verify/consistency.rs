@@ -7,9 +7,9 @@ use crate::engine::results::Page;
 use crate::engine::totals::StoreTotals;
 use crate::error::{Error, Result};
 use crate::layout::{SectionKind, SectionTag};
-use crate::page::{Changes, Content, Entry, EpochInfo, find_epoch, in_force_on};
+use crate::page::{Changes, Content, Entry, EpochInfo, TableKey, find_epoch, in_force_on};
 use crate::search::canonical_key;
-use crate::segment::{PageCursor, ScheduleRow, count_visits, host_slot, tag_of};
+use crate::segment::{PageCursor, ScheduleRow, count_visits, host_slot};
 
 /// The number of pages or fingerprints between two reports of progress.
 const PROGRESS_STEP: u64 = 1 << 10;
@@ -39,9 +39,14 @@ pub(super) fn pages(
         let shown = in_force_on(head.as_ref());
         let must_be_posted = |content: &&Content| {
             let ended = find_epoch(epochs, content.epoch).is_some_and(|info| info.ended);
-            content.fingerprint.is_some() && (!ended || live.tables(content.epoch.0).is_some())
+            content.fingerprint.is_none() || !ended || live.tables(content.epoch.0).is_some()
         };
-        in_force += shown.iter().filter(must_be_posted).count() as u64;
+        let mut keys: Vec<TableKey> =
+            shown.iter().filter(must_be_posted).filter_map(Content::table_key).collect();
+        // Contents of two epochs without a fingerprint have one digest.
+        keys.sort_unstable();
+        keys.dedup();
+        in_force += keys.len() as u64;
         if count_visits(&own) != record.visit_count() {
             return Err(flaw("a page has another number of visits than its record states"));
         }
@@ -134,8 +139,9 @@ pub(super) fn tables(
             if u64::from(ordinal).is_multiple_of(PROGRESS_STEP) {
                 pass()?;
             }
-            let fingerprint = tables.fingerprint(ordinal)?;
-            let place = Some(canonical_key(fingerprint));
+            let value = tables.fingerprint(ordinal)?;
+            let key = TableKey { table: tables.epoch, value };
+            let place = Some(canonical_key(value));
             if before >= place {
                 return Err(flaw("fingerprints are not in order"));
             }
@@ -155,16 +161,14 @@ pub(super) fn tables(
                     let record = live.segment.page(posting.page, &mut url)?.read()?;
                     let head = record.head().ok_or_else(|| live.unreadable())?;
                     let in_force = in_force_on(head.as_ref());
-                    let same = in_force
-                        .iter()
-                        .find(|c| c.compared() == Some(fingerprint) && c.epoch.0 == tables.epoch);
+                    let same = in_force.iter().find(|content| content.table_key() == Some(key));
                     let Some(content) = same else {
                         return Err(flaw(
                             "a posting list names a page on which its fingerprint is not in force",
                         ));
                     };
                     let digest = content.digest;
-                    tags.extend(digest.map(|digest| (tag_of(&digest), posting.page)));
+                    tags.extend(digest.map(|digest| (digest.tag(), posting.page)));
                 }
             }
             if !tables.has_tags(ordinal, &mut tags)? {

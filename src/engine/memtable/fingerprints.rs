@@ -1,8 +1,9 @@
 //! The fingerprints of a memtable, and the pages that have or had each of them.
 
+use crate::page::DIGESTS;
 use crate::search::{Bounds, Candidate, Chains, Completeness, SearchPlan};
 
-/// The fingerprints of all epochs.
+/// The fingerprints of all epochs, and the keys of digests.
 #[derive(Debug, Default)]
 pub(super) struct FingerprintIndex {
     epochs: Vec<EpochFingerprints>,
@@ -10,7 +11,7 @@ pub(super) struct FingerprintIndex {
     list_bytes: usize,
 }
 
-/// The distinct fingerprints of one epoch.
+/// The distinct fingerprints of one epoch, or the distinct keys of [`DIGESTS`].
 #[derive(Debug)]
 struct EpochFingerprints {
     epoch: u32,
@@ -84,7 +85,8 @@ impl FingerprintIndex {
 
     /// Whether there are fingerprints of an epoch other than `epoch`.
     pub(super) fn has_others(&self, epoch: u32) -> bool {
-        self.epochs.iter().any(|e| e.epoch != epoch && !e.chains.is_empty())
+        let is_other = |e: &EpochFingerprints| e.epoch != epoch && e.epoch != DIGESTS;
+        self.epochs.iter().any(|e| is_other(e) && !e.chains.is_empty())
     }
 
     /// All distinct fingerprints of an epoch, in order of arrival.

@@ -22,7 +22,7 @@ use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::Journal;
 use crate::error::{Error, Result};
 use crate::layout::Delta;
-use crate::page::{Content, Entry, EpochInfo, Prefix, surt};
+use crate::page::{Content, Entry, EpochInfo, Prefix, TableKey, surt};
 use crate::process::ProcessId;
 use crate::search::{Bounds, Candidate, Completeness, SearchPlan};
 use crate::sync::atomic::{AtomicBool, Ordering};
@@ -275,13 +275,13 @@ impl MemtableContents {
         Ok(number)
     }
 
-    /// Indexes a page by the fingerprint of a content, if the content has a fingerprint.
+    /// Indexes a page by the fingerprint of a content, or by its digest if it has no fingerprint.
     fn index(&mut self, content: Content, number: u32) {
-        let Some(fingerprint) = content.compared() else { return };
+        let Some(TableKey { table, value }) = content.table_key() else { return };
         let MemtableContents { pages, fingerprints, .. } = self;
         // Keys are not stored. They are computed in `add`, and only for a fingerprint of several
         // pages.
-        fingerprints.add(content.epoch.0, fingerprint, number, |number| {
+        fingerprints.add(table, value, number, |number| {
             let url = pages.page(number).url();
             (surt::key_of(url), url)
         });

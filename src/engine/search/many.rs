@@ -13,7 +13,7 @@ use crate::engine::pipeline::ChunkPipeline;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::view::View;
 use crate::error::Result;
-use crate::page::Epoch;
+use crate::page::{DIGESTS, Epoch};
 use crate::search::Completeness;
 use crate::sync::thread;
 use crate::threads::up_to;
@@ -40,6 +40,14 @@ pub(crate) fn segment_hits_of_many(
     epochs.dedup();
     for (epoch, k) in epochs {
         let of_epoch = |(_, w): &(usize, &SearchRequest<'_>)| (w.epoch, w.k) == (epoch, k);
+        if epoch == DIGESTS {
+            for (found, wanted) in all.iter_mut().zip(wanted).filter(|(_, w)| w.is_by_digest()) {
+                for (number, live) in (0..).zip(segments) {
+                    found.add_equal(ComponentId::Segment(number), live, wanted)?;
+                }
+            }
+            continue;
+        }
         // All searches of one call have the same bounds, so the bounds of the first search apply to
         // all.
         let bounds = wanted.iter().find_map(|wanted| wanted.bounds.as_ref());

@@ -19,10 +19,11 @@ use self::query::Versions;
 use super::component::{ComponentId, PageAddress};
 use super::live_segment::LiveSegment;
 use super::memtable::Memtable;
+use super::results::Capture;
 use super::view::View;
 use crate::bug::{Bug, OrBug};
 use crate::error::Result;
-use crate::page::{Classes, Content, Digest, Epoch, Prefix};
+use crate::page::{Classes, Content, DIGESTS, Digest, Epoch, Prefix, TableKey};
 use crate::search::{Bounds, Candidate, Completeness};
 use crate::segment::{EpochTables, TableSteps};
 
@@ -48,11 +49,18 @@ pub(crate) struct SearchRequest<'a> {
     pub(crate) excluded_epoch: Option<Epoch>,
     /// The digest of copies: pages with this digest are listed separately.
     pub(crate) digest: Option<Digest>,
+    /// Whether to find the first capture of the digest on pages that have changed since.
+    pub(crate) first_capture: bool,
     /// The bounds of the search; `None` to find everything, whatever the cost.
     pub(crate) bounds: Option<Bounds>,
 }
 
 impl SearchRequest<'_> {
+    /// Whether the search finds contents without a fingerprint, by the key of their digest.
+    pub(crate) fn is_by_digest(&self) -> bool {
+        self.epoch == DIGESTS
+    }
+
     /// Whether the search covers all versions in force now.
     fn is_of_all_in_force(&self) -> bool {
         let is_of_all = self.under.is_none() && !self.leaves_out();
@@ -67,7 +75,8 @@ impl SearchRequest<'_> {
     /// Whether `content` has the fingerprint that was found.
     fn matches(&self, content: &Content, found: &Candidate) -> bool {
         // An equal number in another epoch is a different fingerprint.
-        content.epoch.0 == self.epoch && content.compared() == Some(found.fingerprint)
+        let key = TableKey { table: self.epoch, value: found.fingerprint };
+        content.table_key() == Some(key) && (!self.is_by_digest() || content.digest == self.digest)
     }
 
     /// Whether a page with the contents `in_force` is excluded, because it has a fingerprint of the
@@ -113,6 +122,20 @@ impl HitSet {
     /// Creates an empty set for a search in which no component was searched yet.
     pub(crate) fn new(k: u32) -> HitSet {
         HitSet { hits: Vec::new(), extent: Completeness::whole(k) }
+    }
+
+    /// Adds the hit of a segment with exactly the searched value.
+    pub(crate) fn add_equal(
+        &mut self,
+        component: ComponentId,
+        live: &LiveSegment,
+        wanted: &SearchRequest<'_>,
+    ) -> Result<()> {
+        let Some(tables) = live.tables(wanted.epoch) else { return Ok(()) };
+        let ordinal = tables.ordinal_of(wanted.fingerprint)?;
+        let candidate = |ordinal| Candidate::new(ordinal, wanted.fingerprint, wanted.fingerprint);
+        self.hits.extend(ordinal.map(|of| Hit { candidate: candidate(of), component }));
+        Ok(())
     }
 
     /// Adds the hits of a segment, by a scan within bounds.
@@ -166,12 +189,21 @@ pub(crate) struct SearchOutput<F> {
     /// Whether more fingerprints are near than were looked up, while fewer pages were found than
     /// requested.
     pub(crate) wants_more: bool,
+    /// The first capture of the digest on pages that have changed since, if it was requested.
+    pub(crate) first_capture: Option<Capture>,
 }
 
 impl<F> SearchOutput<F> {
     fn none() -> SearchOutput<F> {
         let (copies, near) = (Vec::new(), Vec::new());
-        SearchOutput { copies, near, complete: true, cut_at: None, wants_more: false }
+        SearchOutput {
+            copies,
+            near,
+            complete: true,
+            cut_at: None,
+            wants_more: false,
+            first_capture: None,
+        }
     }
 }
 
@@ -184,6 +216,12 @@ pub(crate) fn segment_hits(
     /// The number of segments searched together, so that their memory accesses overlap.
     const TOGETHER: usize = 8;
     let mut found = HitSet::new(wanted.k);
+    if wanted.is_by_digest() {
+        for (number, live) in (0..).zip(segments) {
+            found.add_equal(ComponentId::Segment(number), live, wanted)?;
+        }
+        return Ok(found);
+    }
     // With one segment there are no step buffers, and the query takes the shortest path through the
     // tables.
     if let [live] = segments {
@@ -295,7 +333,7 @@ impl View {
         let (live, tables) = self.searched(number, wanted.epoch)?;
         let Some(posting) = tables.single(candidate.ordinal)? else { return Ok(true) };
         if !posting.in_force && wanted.versions == Versions::InForce {
-            return Ok(false);
+            return Ok(wanted.first_capture && candidate.distance == 0);
         }
         match (wanted.exclude, own) {
             (None, _) => Ok(true),

@@ -110,6 +110,7 @@ pub(crate) fn build_request<'q>(
         classes: query.classes.as_ref(),
         excluded_epoch: None,
         digest: None,
+        first_capture: false,
         // Without a limit and a budget all pages are requested, so nothing is bounded.
         bounds: is_bounded.then(|| bounds_of_search(query.limit, fingerprints)),
     })

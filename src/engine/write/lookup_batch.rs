@@ -14,7 +14,7 @@ use crate::engine::options::Options;
 use crate::engine::search::{HitSet, SearchRequest, segment_hits_of_many};
 use crate::engine::view::View;
 use crate::error::{Error, Result};
-use crate::page::Operation;
+use crate::page::{Operation, TableKey};
 use crate::segment::put_history;
 
 /// The results of looking up some requests in the segments: the first stage of a write.
@@ -156,8 +156,8 @@ impl<'a> LookupBatch<'a> {
             // For the last few operations there is nothing left to prefetch.
             let contents = operations.get(soon.clone()).unwrap_or(&[]).iter();
             for content in contents.filter_map(Operation::seen) {
-                if let Some(fingerprint) = content.compared() {
-                    inner.prefetch(content.epoch.0, fingerprint);
+                if let Some(TableKey { table, value }) = content.table_key() {
+                    inner.prefetch(table, value);
                 }
             }
         }

@@ -10,7 +10,7 @@ use crate::engine::component::{Component, PageAddress};
 use crate::engine::first_seen::InForceSince;
 use crate::engine::lookup::Lookup;
 use crate::engine::options::Options;
-use crate::engine::results::{ExactCopy, NearDuplicate, Original, OriginalBy};
+use crate::engine::results::{Capture, ExactCopy, NearDuplicate, Original, OriginalBy};
 use crate::engine::search::query::NearMatch;
 use crate::engine::search::{FromHit, HitSet, SearchRequest, merge_results};
 use crate::engine::view::View;
@@ -25,6 +25,8 @@ pub(crate) struct NearbyPages {
     near: Vec<(Time, RankedHit)>,
     /// Whether the copies and the near pages are complete.
     pub(crate) complete: bool,
+    /// The first capture of the content on pages that have changed since.
+    past_capture: Option<Capture>,
 }
 
 impl NearbyPages {
@@ -36,6 +38,7 @@ impl NearbyPages {
         found: &mut [HitSet],
     ) -> Result<NearbyPages> {
         let (mut copies, mut near, mut complete) = (Vec::new(), Vec::new(), true);
+        let mut past_capture = None;
         for (search, found) in searches.iter().zip(found) {
             view.add_memory(search, found);
             let output = view.near::<RankedHit>(search, u64::MAX, found)?;
@@ -44,6 +47,7 @@ impl NearbyPages {
             complete &= output.complete && near.len() <= search.limit;
             near.truncate(search.limit);
             copies.extend(output.copies);
+            past_capture = past_capture.into_iter().chain(output.first_capture).min();
         }
         // One search yields copies in SURT order. The copies of two searches must be sorted.
         if searches.len() > 1 {
@@ -53,7 +57,7 @@ impl NearbyPages {
         let copies = RankedHit::first_of(copies, options.near_limit, view)?;
         let dated = |near: RankedHit| Ok((near.since(view)?, near));
         let near = near.into_iter().map(dated).collect::<Result<_>>()?;
-        Ok(NearbyPages { copies, near, complete })
+        Ok(NearbyPages { copies, near, complete, past_capture })
     }
 
     /// Returns the page that ranks first, unless that page is the page of the request itself.
@@ -84,6 +88,31 @@ impl NearbyPages {
         };
         let is_first = is_before(&least, ranking, context, weight, before())?;
         Ok((!is_first).then(|| Original { url: least.url.to_owned(), distance, by }))
+    }
+
+    /// Returns the first capture of exactly the content of a request, before the request: on other
+    /// pages, or on the request's own page if it is known. Costs reading the history of the own
+    /// page up to its first visit with this content.
+    pub(crate) fn first_capture(
+        self: &NearbyPages,
+        RequestContext { view, lookup, request }: RequestContext<'_>,
+        is_known: bool,
+    ) -> Result<Option<Capture>> {
+        let content = request.seen().filter(|content| content.digest.is_some());
+        let Some(content) = content else { return Ok(None) };
+        if content.is_redirect() {
+            return Ok(None);
+        }
+        let time = request.entry().time();
+        let copies = self.copies.iter().map(|(first, copy)| (*first, copy.near.url.as_str()));
+        let past = self.past_capture.as_ref().map(|capture| (capture.time, capture.url.as_str()));
+        let own = match is_known {
+            true => view.first_seen(lookup, u64::MAX, &[*content])?.filter(|first| *first < time),
+            false => None,
+        };
+        let own = own.map(|first| (first, lookup.url));
+        let all = copies.chain(past).chain(own).filter(|(first, _)| *first <= time);
+        Ok(all.min().map(|(time, url)| Capture { time, url: url.to_owned() }))
     }
 
     /// The copies and the near pages, as in an outcome.

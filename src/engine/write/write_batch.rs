@@ -59,6 +59,10 @@ fn outcome(
     let weight = decided.decision.weight();
     let nearby = NearbyPages::find(view, options, page.searches, page.found)?;
     let original = nearby.original(&options.rule, context, weight, || decided.prior_page())?;
+    let refers_to = match options.refers_to {
+        true => nearby.first_capture(context, decided.earlier || decided.number.is_some())?,
+        false => None,
+    };
     let complete = nearby.complete;
     let (copies, near) = nearby.into_pages();
     let VisitVerdict { verdict, novel } = visit;
@@ -72,6 +76,7 @@ fn outcome(
         copies,
         near,
         original,
+        refers_to,
         complete,
     })
 }

@@ -6,6 +6,7 @@ mod chains;
 mod codewords;
 mod crowds;
 mod damage;
+mod exact;
 mod join;
 mod kernels;
 mod lookups;

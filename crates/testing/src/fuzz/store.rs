@@ -59,6 +59,7 @@ pub fn options() -> Options {
         .memtable_observations(16)
         .merge_fanout(2)
         .background(false)
+        .refers_to(true)
         .background_memory_bytes(1 << 20)
 }
 

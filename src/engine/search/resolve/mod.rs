@@ -11,17 +11,18 @@ use std::ops::Range;
 
 use super::order::HitLocations;
 use super::query::{NearMatch, Versions};
-use super::{FromHit, Hit, HitSet, HitStep, SearchOutput, SearchRequest};
+use super::{Capture, FromHit, Hit, HitSet, HitStep, SearchOutput, SearchRequest};
 use crate::bug::{Bug, OrBug};
 use crate::engine::component::{Component, ComponentId, PageAddress};
 use crate::engine::live_segment::LiveSegment;
 use crate::engine::lookup::Lookup;
-use crate::engine::memtable::Memtable;
+use crate::engine::memtable::{Memtable, MemtablePage};
 use crate::engine::view::View;
 use crate::error::Result;
-use crate::page::{Content, PageHead, in_force_on};
+use crate::page::{Content, Entry, Epoch, PageHead, in_force_on};
 use crate::search::Candidate;
 use crate::segment::{PageRef, Posting};
+use crate::time::Time;
 
 /// The number of pages that a search with a limit of 0 may examine.
 const PAGES: usize = 256;
@@ -73,6 +74,8 @@ pub(crate) struct HitResolver<'v, 'w, F = NearMatch> {
     pub(crate) wanted: &'w SearchRequest<'w>,
     sequence: u64,
     budget: LookupBudget,
+    /// The remaining pages whose past captures may be read.
+    captures: LookupBudget,
     /// The pages under the prefix, in each segment looked up so far.
     under: Vec<Option<Range<u32>>>,
     pub(crate) output: SearchOutput<F>,
@@ -212,6 +215,7 @@ impl<'v, 'w, F> HitResolver<'v, 'w, F> {
             wanted,
             sequence,
             budget: effort,
+            captures: LookupBudget::of(wanted.limit),
             under,
             output: findings,
             order,
@@ -290,7 +294,10 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
             return match in_force || !in_force_only {
                 _ if !under.contains(&page) => Ok(true),
                 true => self.page(number, live, page, candidate),
-                false => Ok(self.budget.posting()),
+                false => {
+                    self.past_capture((number, live), page, candidate)?;
+                    Ok(self.budget.posting())
+                }
             };
         }
         // Equal content has an equal fingerprint, so copies are only at distance 0.
@@ -314,6 +321,14 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
                 break;
             }
             if !posting.in_force && in_force_only {
+                self.past_capture((number, live), posting.page, candidate)?;
+                if !self.budget.posting() {
+                    return Ok(false);
+                }
+                continue;
+            }
+            // All other digests with this key are digests of other content.
+            if self.wanted.is_by_digest() {
                 if !self.budget.posting() {
                     return Ok(false);
                 }
@@ -384,6 +399,9 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
                 Versions::InForce => view.superseded(&lookup, sequence, component)?,
                 _ => view.forgotten(&lookup, sequence, component)?,
             };
+            if hidden {
+                self.past_capture((number, live), ordinal, candidate)?;
+            }
             if hidden || !self.was_seen(&lookup, candidate)? {
                 return Ok(true);
             }
@@ -405,6 +423,9 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
                 return Ok(true);
             }
             copy = may_be_copy && in_force.first().is_some_and(|c| c.digest == wanted.digest);
+            if wanted.is_by_digest() && !copy {
+                return Ok(true);
+            }
         }
         let location = PageAddress { component, page: ordinal };
         self.take(url, candidate, (head.as_ref(), copy), location)?;
@@ -475,6 +496,7 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
         let (mut copy, mut head) = (false, None);
         let visible = if wanted.versions == Versions::InForce {
             head = page.head_at(sequence);
+            let first = self.first_with_digest(&page, candidate);
             // The lock is released before `superseded` reads newer components, which have locks of
             // their own.
             drop(inner);
@@ -482,9 +504,13 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
             let own = in_force.iter().find(|content| is_wanted(content));
             copy = candidate.distance == 0
                 && own.is_some_and(|c| c.digest.is_some() && c.digest == wanted.digest);
-            own.is_some()
+            let visible = own.is_some()
                 && !wanted.is_left_out(&in_force)
-                && !view.superseded(&lookup, sequence, component)?
+                && !view.superseded(&lookup, sequence, component)?;
+            if !(visible && copy) {
+                self.add_capture(&lookup, component, first)?;
+            }
+            visible
         } else {
             // A page's head may include content from an older component. Only entries of this
             // memtable count, so that one version is not reported twice.
@@ -499,6 +525,69 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
             let location = PageAddress { component, page: number };
             self.take(url, candidate, (head.as_ref(), copy), location)?;
         }
+        Ok(())
+    }
+
+    /// Reads the first capture of the searched digest on a page of a segment that no longer has it,
+    /// if the search is for the first capture. The number of pages read is bounded.
+    fn past_capture(
+        &mut self,
+        (number, live): (u32, &LiveSegment),
+        page: u32,
+        candidate: &Candidate,
+    ) -> Result<()> {
+        let Some(version) = self.captured(candidate) else { return Ok(()) };
+        if !self.captures.page() {
+            return Ok(());
+        }
+        let mut url = Vec::new();
+        let record = live.segment.page(page, &mut url)?.read()?;
+        let first = live.first_seen(&PageRef { ordinal: page, record }, &[version])?;
+        let url = live.segment.owned_text(url)?;
+        let lookup = Lookup::new(&url, self.view.seed);
+        self.add_capture(&lookup, ComponentId::Segment(number), first)
+    }
+
+    /// The time of the first entry in a memtable in which a page has the searched digest, if the
+    /// search is for the first capture.
+    fn first_with_digest(
+        &mut self,
+        page: &MemtablePage<'_>,
+        candidate: &Candidate,
+    ) -> Option<Time> {
+        self.captured(candidate)?;
+        if !self.captures.page() {
+            return None;
+        }
+        let is_it = |content: Content| content.digest == self.wanted.digest;
+        let with_it = |entry: &Entry| entry.content().is_some_and(is_it);
+        page.entries_at(self.sequence).filter(with_it).map(|entry| entry.time()).min()
+    }
+
+    /// The content whose first capture is searched, if the candidate may have it.
+    fn captured(&self, candidate: &Candidate) -> Option<Content> {
+        let is_wanted = self.wanted.first_capture && candidate.distance == 0;
+        let digest = self.wanted.digest.filter(|_| is_wanted)?;
+        // Versions with a digest are compared by it alone.
+        Some(Content { fingerprint: None, digest: Some(digest), epoch: Epoch(self.wanted.epoch) })
+    }
+
+    /// Adds a capture on a page that was not forgotten since, and is not the excluded page.
+    fn add_capture(
+        &mut self,
+        lookup: &Lookup<'_>,
+        component: ComponentId,
+        first: Option<Time>,
+    ) -> Result<()> {
+        let Some(time) = first.filter(|_| self.wanted.exclude != Some(lookup.url)) else {
+            return Ok(());
+        };
+        if self.view.forgotten(lookup, self.sequence, component)? {
+            return Ok(());
+        }
+        let capture = Capture { time, url: lookup.url.to_owned() };
+        let known = self.output.first_capture.take();
+        self.output.first_capture = known.into_iter().chain([capture]).min();
         Ok(())
     }
 

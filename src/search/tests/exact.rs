@@ -1,0 +1,63 @@
+//! Lookups of single values, against the oracle.
+
+use super::*;
+
+/// Tables without an index.
+fn tables(values: &[u64]) -> Tables<VecColumn> {
+    let mut histogram = PopcountHistogram::default();
+    values.iter().for_each(|value| histogram.add(*value));
+    let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    Tables::new(VecColumn(bytes), histogram.shards(), Index::None).unwrap()
+}
+
+fn check(values: Vec<u64>, others: &[u64]) {
+    let values = canonical(values);
+    let tables = tables(&values);
+    for value in values.iter().chain(others) {
+        let expected = values.iter().position(|other| other == value).map(|place| place as u32);
+        assert_eq!(tables.ordinal_of(*value), Ok(expected), "{value:x}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn exactly_the_values_of_the_column_are_found(
+        values in prop::collection::vec(any::<u64>(), 0..200),
+        close in prop::collection::vec(0u64..4096, 0..200),
+        others in prop::collection::vec(any::<u64>(), 0..20),
+    ) {
+        check(values, &others);
+        check(close, &[0, 1, 4096, u64::MAX]);
+    }
+}
+
+#[test]
+fn values_of_all_distributions_are_found() {
+    for kind in KINDS {
+        let values = fingerprints(kind, 5000, 7);
+        check(values, &fingerprints(kind, 500, 8));
+    }
+}
+
+#[test]
+fn extreme_values_are_found() {
+    check(vec![0, u64::MAX, 1, 1 << 63], &[2, u64::MAX - 1]);
+    check(vec![], &[0, 7, u64::MAX]);
+    // All entries but a few are at one end, so a guess is at the wrong end.
+    let two_bits = (0..64).flat_map(|a| (0..a).map(move |b| 1_u64 << a | 1 << b));
+    let ends = two_bits.filter(|value| *value < 1 << 20 || *value > 1 << 63).collect();
+    check(ends, &[1 << 40 | 1, 1 << 21 | 1]);
+}
+
+#[test]
+fn lookup_in_a_damaged_column_ends() {
+    // The values are in reverse order, and the shards do not fit them.
+    let values: Vec<u64> = (0..1000).rev().map(|value| value << 20 | 1).collect();
+    let mut histogram = PopcountHistogram::default();
+    (0..1000).for_each(|_| histogram.add(7));
+    let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let tables = Tables::new(VecColumn(bytes), histogram.shards(), Index::None).unwrap();
+    for value in [7, 11, 1 << 40 | 3, 7 << 60] {
+        let _ = tables.ordinal_of(value).unwrap();
+    }
+}
