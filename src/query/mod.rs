@@ -5,6 +5,7 @@
 //!
 //! Iterators read lazily, and end after an error.
 
+mod copies;
 pub(crate) mod diff;
 pub(crate) mod distinct;
 pub(crate) mod explain;
@@ -19,6 +20,7 @@ pub(crate) mod scan;
 pub(crate) mod snapshot;
 pub(crate) mod stale;
 
+pub use copies::Copies;
 pub use diff::{Diff, Difference, ExactDiff, ExactDifference};
 pub use distinct::DistinctFingerprints;
 pub use explain::{ComponentSearch, Explanation};

@@ -7,6 +7,7 @@ pub(crate) mod many;
 pub(crate) mod order;
 pub(crate) mod pages_of_fingerprint;
 pub(crate) mod query;
+pub(crate) mod ranked_hit;
 pub(crate) mod resolve;
 pub(crate) mod visible_fingerprints;
 pub(crate) mod widen;

@@ -1,21 +1,18 @@
 //! The copies and near pages of observed content, and the original among them.
 
 use std::cell::OnceCell;
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::cmp::Ordering;
 
 use super::decide::{PriorPage, RequestContext};
 use crate::bug::OrBug;
-use crate::engine::component::{Component, PageAddress};
-use crate::engine::first_seen::InForceSince;
-use crate::engine::lookup::Lookup;
 use crate::engine::options::Options;
 use crate::engine::results::{Capture, ExactCopy, NearDuplicate, Original, OriginalBy};
 use crate::engine::search::query::NearMatch;
-use crate::engine::search::{FromHit, HitSet, SearchRequest, merge_results};
+use crate::engine::search::ranked_hit::RankedHit;
+use crate::engine::search::{HitSet, SearchRequest, merge_results};
 use crate::engine::view::View;
-use crate::error::{Error, Result};
-use crate::page::{Content, PageHead, RankInput, RankKey, Ranking, Weight, surt};
+use crate::error::Result;
+use crate::page::{Content, RankInput, RankKey, Ranking, Weight, surt};
 use crate::time::Time;
 
 /// The copies of observed content, and the near pages, each with the time when its content in force
@@ -54,8 +51,8 @@ impl NearbyPages {
             copies.sort_by_cached_key(|copy: &RankedHit| surt::key_of(&copy.near.url));
         }
         complete &= copies.len() <= options.near_limit;
-        let copies = RankedHit::first_of(copies, options.near_limit, view)?;
-        let dated = |near: RankedHit| Ok((near.since(view)?, near));
+        let copies = RankedHit::first_of(copies, options.near_limit, (view, u64::MAX))?;
+        let dated = |near: RankedHit| Ok((near.since(view, u64::MAX)?, near));
         let near = near.into_iter().map(dated).collect::<Result<_>>()?;
         Ok(NearbyPages { copies, near, complete, past_capture })
     }
@@ -124,99 +121,6 @@ impl NearbyPages {
         };
         let copies = self.copies.into_iter().map(copy).collect();
         (copies, self.near.into_iter().map(near).collect())
-    }
-}
-
-/// A page that a search found for an observation, with the data for ranking.
-struct RankedHit {
-    near: NearMatch,
-    weight: Weight,
-    since: InForceSince,
-    /// The location of the page's newest record.
-    location: PageAddress,
-}
-
-impl FromHit for RankedHit {
-    const WANTS_HEAD: bool = true;
-
-    fn of(near: NearMatch, head: Option<&PageHead>, location: PageAddress) -> Result<RankedHit> {
-        let head = head.ok_or_else(|| {
-            let what = format!("a fingerprint refers to {}, but the page has no record", near.url);
-            Error::corrupt("segments", 0, what)
-        })?;
-        let (weight, since) = (head.properties.weight(), InForceSince::of(head));
-        Ok(RankedHit { near, weight, since, location })
-    }
-
-    fn near(&self) -> &NearMatch {
-        &self.near
-    }
-}
-
-impl RankedHit {
-    /// The time when the page was first seen with its content in force. Reads the page's entries up
-    /// to that time, unless its head has the time, or the time is cached.
-    fn since(&self, view: &View) -> Result<Time> {
-        let PageAddress { component, page } = self.location;
-        let read = || {
-            self.since.resolve(|in_force| {
-                view.first_seen(&Lookup::new(&self.near.url, view.seed), u64::MAX, in_force)
-            })
-        };
-        if self.since.is_known() {
-            return read();
-        }
-        match view.component(component)? {
-            Component::Segment(_, live) => live.since.get_or(page, read),
-            Component::Memtable(_, memtable) => {
-                // The content in force, and the time when it was first seen, change only with
-                // another entry.
-                let last = memtable.read().page(page).last_arrival();
-                match memtable.since.get(page) {
-                    Some((of, since)) if of == last => Ok(since),
-                    _ => {
-                        let since = read()?;
-                        memtable.since.keep(page, (last, since));
-                        Ok(since)
-                    }
-                }
-            }
-        }
-    }
-
-    /// A lower bound of the time when the page was first seen with its content in force. Reads
-    /// nothing.
-    fn earliest(&self) -> Time {
-        self.since.earliest()
-    }
-
-    /// Selects the first `limit` pages by the time when each was first seen with its content in
-    /// force; pages with equal times come in SURT order. `all` must be in SURT order. Returns each
-    /// page with its time. Reads entries only of pages that may be among the first.
-    fn first_of(all: Vec<RankedHit>, limit: usize, view: &View) -> Result<Vec<(Time, RankedHit)>> {
-        let earliest = |(place, one): (usize, &RankedHit)| Reverse((one.earliest(), place));
-        // The heap is ordered by a lower bound, which is free. A page's history is read when the
-        // page comes to the top. Reading all histories took 19 ms for a page with 300 mirrors of
-        // 3,000 visits each.
-        let mut next: BinaryHeap<_> = all.iter().enumerate().map(earliest).collect();
-        let mut all: Vec<Option<RankedHit>> = all.into_iter().map(Some).collect();
-        let mut first = Vec::with_capacity(limit.min(all.len()));
-        while first.len() < limit
-            && let Some(Reverse((time, place))) = next.pop()
-        {
-            let slot = all.get_mut(place).or_bug("each index is the index of a hit")?;
-            let one = slot.as_mut().or_bug("each page is taken once")?;
-            let since = one.since(view)?;
-            if since > time {
-                one.since = InForceSince::Known(since);
-                // The page's time is later than its bound, so other pages may come before it. With
-                // the exact time the page is not read again.
-                next.push(Reverse((since, place)));
-            } else {
-                first.extend(slot.take().map(|one| (since, one)));
-            }
-        }
-        Ok(first)
     }
 }
 
