@@ -25,10 +25,13 @@ pub(crate) fn response(url: &str, day: u32, digest: &str, text: &str) -> String 
     of("response", url, day, &[("WARC-Payload-Digest", digest)], &block)
 }
 
+/// The profile of a revisit record that repeats a content.
+pub(crate) const IDENTICAL_PAYLOAD: &str =
+    "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+
 /// A record that repeats another record, which its headers name.
 pub(crate) fn revisit(url: &str, day: u32, more: &[(&str, &str)]) -> String {
-    let profile = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
-    let more = [&[("WARC-Profile", profile)], more].concat();
+    let more = [&[("WARC-Profile", IDENTICAL_PAYLOAD)], more].concat();
     of("revisit", url, day, &more, "HTTP/1.1 200 OK\r\n\r\n")
 }
 

@@ -75,7 +75,7 @@ fn each_record_is_answered_before_the_next_is_sent() {
         "url": "http://a/", "t": "1970-01-01T00:00:01Z", "stored": true, "verdict": "new", "by": null,
         "to": null, "distance": null, "band": null, "words_changed": null,
         "fingerprint": "00000000000000ff", "novel": true, "priority": 1.0, "copies": [], "near": [],
-        "original": null, "complete": true,
+        "original": null, "refers_to": null, "complete": true,
     });
     assert_eq!(outcome, expected);
     let known = beside.ask(first);
@@ -85,6 +85,7 @@ fn each_record_is_answered_before_the_next_is_sent() {
     assert_eq!(copy["copies"], json!([{"url": "http://a/", "first": "1970-01-01T00:00:01Z"}]));
     let original = json!({"url": "http://a/", "distance": 0, "by": "digest"});
     assert_eq!(copy["original"], original);
+    assert_eq!(copy["refers_to"], json!({"url": "http://a/", "t": "1970-01-01T00:00:01Z"}));
     let near = beside.ask(r#"{"url":"http://c/","t":3,"fingerprint":"00000000000000fe"}"#);
     assert_eq!(near["near"].as_array().unwrap().len(), 2);
     assert_eq!(near["original"]["by"], "near");

@@ -1,5 +1,7 @@
 //! Revisit records of archives.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::*;
 
 use super::archive::{self, response, revisit, sha1};
@@ -285,4 +287,93 @@ fn visit_means_the_same_in_ingest_history_and_revisit() {
         assert_eq!(ingest, history);
         assert_eq!(ingest[1][1..], ingest[2][1..], "there and back is as far");
     }
+}
+
+/// The captures of a crawl: URL, time, and the HTTP response. Some contents are texts, others are
+/// too short for a fingerprint or are not texts, and most occur on several pages.
+fn captures(count: usize) -> Vec<(String, String, String)> {
+    let mut below = numbers(7);
+    let mut captures: Vec<(String, String, String)> = Vec::new();
+    for number in 0..count {
+        let url = format!("http://host-{}.example/{}", below(9), below(count as u64 / 15 + 1));
+        // Several captures in each second, but only one of each page.
+        let second = number / 3;
+        let time = format!(
+            "2024-01-{:02}T{:02}:{:02}:{:02}Z",
+            1 + second / 86400,
+            second / 3600 % 24,
+            second / 60 % 60,
+            second % 60
+        );
+        if captures.iter().rev().take(3).any(|(other, at, _)| (other, at) == (&url, &time)) {
+            continue;
+        }
+        let content = below(count as u64 / 10 + 1);
+        let (kind, body) = match content % 3 {
+            0 => ("text/plain", format!("{}", content * 7919)),
+            1 => ("application/pdf", format!("%PDF-1.7 {}", content * 104_729)),
+            _ => {
+                let words = (0..20).map(|n| format!("word{}", content * 31 + n * n * content % 97));
+                ("text/plain", words.collect::<Vec<_>>().join(" "))
+            }
+        };
+        let block = format!("HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n\r\n{body}");
+        captures.push((url, time, block));
+    }
+    captures
+}
+
+#[test]
+fn first_capture_agrees_with_a_naive_pass() {
+    let captures = captures(simkeep_testing::depth::up_to(10_000_usize).max(300));
+    let body = |block: &str| block.split_once("\r\n\r\n").unwrap().1.to_owned();
+    let response = |(url, time, block): &(String, String, String)| {
+        archive::at("response", url, time, &[("WARC-Payload-Digest", &sha1(body(block)))], block)
+    };
+    let place = TestFolder::new();
+    let path = place.write("crawl.warc", &captures.iter().map(response).collect::<String>());
+    let lines = place.run(&["ingest", &path, "--outcomes"]).objects();
+    assert_eq!(lines.len(), captures.len());
+    // By digest: all captures so far.
+    let mut seen: BTreeMap<String, BTreeSet<(String, String)>> = BTreeMap::new();
+    let mut deduplicated = String::new();
+    for (capture, line) in captures.iter().zip(&lines) {
+        let (url, time, block) = capture;
+        assert_eq!((line["url"].as_str(), line["t"].as_str()), (Some(&**url), Some(&**time)));
+        let digest = sha1(body(block));
+        let before = seen.entry(digest.clone()).or_default();
+        let expected = before.first().map(|(t, url)| json!({"url": url, "t": t}));
+        assert_eq!(line["refers_to"], expected.unwrap_or_default(), "{line}");
+        before.insert((time.clone(), url.clone()));
+        deduplicated += &match line["refers_to"]["url"].as_str() {
+            None => response(capture),
+            Some(original) => {
+                let at = line["refers_to"]["t"].as_str().unwrap();
+                let headers = [
+                    ("WARC-Profile", archive::IDENTICAL_PAYLOAD),
+                    ("WARC-Payload-Digest", digest.as_str()),
+                    ("WARC-Refers-To-Target-URI", original),
+                    ("WARC-Refers-To-Date", at),
+                ];
+                let (head, _) = block.split_once("\r\n\r\n").unwrap();
+                archive::at("revisit", url, time, &headers, &format!("{head}\r\n\r\n"))
+            }
+        };
+    }
+    let referring = lines.iter().filter(|line| !line["refers_to"].is_null()).count();
+    assert!(referring * 2 > lines.len(), "{referring} of {}", lines.len());
+    // An archive without the repeated contents makes the same histories.
+    let other = TestFolder::new();
+    let path = other.write("deduplicated.warc", &deduplicated);
+    other.run(&["ingest", &path]);
+    let histories = |place: &TestFolder| {
+        let (url, _, _) = &captures[captures.len() / 2];
+        place
+            .run(&["history", url, "--json"])
+            .objects()
+            .iter()
+            .map(|e| e["verdict"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(histories(&other), histories(&place));
 }

@@ -205,7 +205,7 @@ impl IngestArgs {
 
     /// The options of the store.
     fn options(&self) -> Options {
-        Options::default().durability(self.durability.into())
+        Options::default().durability(self.durability.into()).refers_to(self.outcomes)
     }
 
     /// Creates the store. With `--strict`, a broken record before the first sound one is an error,

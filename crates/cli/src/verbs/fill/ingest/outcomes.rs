@@ -79,6 +79,9 @@ pub(crate) struct RecordOutcome<'a> {
     /// The page that ranks first among copies and near pages; null if this page ranks first, or
     /// there are none.
     original: Option<OriginalPage<'a>>,
+    /// The first capture of exactly this content, on any page, before this visit; null if there is
+    /// none. A revisit record of an archive refers to it.
+    refers_to: Option<CapturedPage<'a>>,
     /// Whether the lists of copies and near pages are complete.
     complete: bool,
 }
@@ -90,6 +93,14 @@ struct ExactCopyPage<'a> {
     url: &'a str,
     /// The time when the page was first seen with this content.
     first: Time,
+}
+
+/// A visit that saw the content.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Capture")]
+struct CapturedPage<'a> {
+    url: &'a str,
+    t: Time,
 }
 
 /// A page near the content.
@@ -255,6 +266,7 @@ impl<'a> RecordOutcome<'a> {
             copies: Vec::new(),
             near: Vec::new(),
             original: None,
+            refers_to: None,
             complete: true,
         }
     }
@@ -304,6 +316,8 @@ impl<'a> RecordOutcome<'a> {
                 _ => OriginalMatch::Near,
             },
         });
+        let captured = |of: &'a simkeep::Capture| CapturedPage { url: &of.url, t: Time(of.time) };
+        self.refers_to = outcome.refers_to.as_ref().map(captured);
         self.complete = outcome.complete;
     }
 }
