@@ -67,7 +67,8 @@ def of_segments(store: Store) -> dict[str, bool]:
             any(list.num_tags for epoch in of.epochs for list in of.body("lists", 0, epoch).lists)
             for of in (middle, newest)
         ),
-        "tables of several epochs": len(middle.epochs) == 3,
+        "tables of several epochs": len([*middle.epochs]) >= 3,
+        "tables of digests": tables.DIGESTS in middle.epochs,
         "a page that never changed": any(of.unchanged[0] > 0 and of.last is None for of in compared),
         "changes that were halved": any(of.count() > 64 for of in compared),
         "several frames": len(store.files.journals[0]) > 1,

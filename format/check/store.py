@@ -275,19 +275,19 @@ class Store:
             for entry in page.entries
             if entry.content and entry.content.fingerprint is not None
         }
+        made |= {
+            tables.DIGESTS
+            for page in segment.pages
+            for entry in page.entries
+            if tables.key_in(entry.content, tables.DIGESTS) is not None
+        }
         require(made - ended <= set(segment.epochs), "an epoch has no fingerprints")
         longest = 0
         for epoch in segment.epochs:
-            same(epoch, self.epochs[epoch & 0xFFFFFF].number, "number of an epoch")
-            mask = self.epochs[epoch & 0xFFFFFF].mask()
+            if epoch != tables.DIGESTS:
+                same(epoch, self.epochs[epoch & 0xFFFFFF].number, "number of an epoch")
             was = [
-                {
-                    entry.content.fingerprint & mask
-                    for entry in self.entries.get(page.url, [])
-                    if entry.content
-                    and entry.content.epoch == epoch
-                    and entry.content.fingerprint is not None
-                }
+                {tables.key_in(entry.content, epoch) for entry in self.entries.get(page.url, [])}
                 for page in segment.pages
             ]
             longest = max(longest, tables.check(segment, epoch, heads, was))
@@ -346,7 +346,8 @@ class Store:
             {
                 "kind": section.kind.name.replace("_", " "),
                 "part": section.part,
-                "epoch": names[epoch] if kind not in ("checksums",) and section.kind.value > 8 else None,
+                "epoch": names.get(epoch) if kind != "checksums" and section.kind.value > 8 else None,
+                "of_digests": epoch == tables.DIGESTS and section.kind.value > 8,
                 "offset": section.ofs_body,
                 "size_bytes": section.len_body,
                 "blocks": -(-section.len_body // 4096),
@@ -357,7 +358,7 @@ class Store:
         same(sections, printed_sections, "sections of", segment.number)
         shapes = [
             {
-                "epoch": names[epoch],
+                "epoch": names.get(epoch),
                 "fingerprints": len(segment.body("fingerprints", 0, epoch).fingerprints),
                 "shape": segment.body("shape", 0, epoch).kind.name,
             }

@@ -3,31 +3,62 @@
 from collections import defaultdict
 from typing import Any
 
+from entries import Content
 from heads import Head
 from pages import require, same
 
 from segment import Segment
 
 
+# In place of the number of an epoch, for the contents without a fingerprint.
+DIGESTS = 0xFFFFFF
+
+
+def key_in(content: Content | None, epoch: int) -> int | None:
+    """The fingerprint or the key of a content in the tables of an epoch, or of digests."""
+    if content is None:
+        return None
+    if content.fingerprint is not None:
+        mask = (1 << 64 - (epoch >> 24)) - 1
+        return content.fingerprint & mask if content.epoch == epoch else None
+    if epoch != DIGESTS or content.digest is None or content.digest.startswith(b"redirect"):
+        return None
+    return int.from_bytes(content.digest[:8])
+
+
+def in_force_in(head: Head | None, epoch: int) -> list[Content]:
+    """The contents in force that the tables may list."""
+    if head is None:
+        return []
+    in_force = head.in_force()
+    return list(in_force.values()) if epoch == DIGESTS else [*filter(None, [in_force.get(epoch)])]
+
+
+def tag_of(digest: bytes) -> int:
+    tag = 0
+    for start in range(0, 16, 4):
+        tag = tag * 16_777_619 % 2**32 ^ int.from_bytes(digest[start : start + 4], "little")
+    return tag
+
+
 def check(segment: Segment, epoch: int, heads: list[Head | None], was: list[set[int]]) -> int:
     """Checks all of an epoch, and says how many pages have the commonest fingerprint. `heads` are those
     of the segment's pages, `was` is which fingerprints of the epoch each page has in any older entry.
     """
-    mask = (1 << 64 - (epoch >> 24)) - 1
     # On which pages, and whether it is in force there.
     there: dict[int, dict[int, bool]] = defaultdict(dict)
     tags: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for number, (page, head) in enumerate(zip(segment.pages, heads)):
         for entry in page.entries:
-            content = entry.content
-            if content and content.epoch == epoch and content.fingerprint is not None:
-                there[content.fingerprint & mask][number] = False
-        content = head.in_force().get(epoch) if head else None
-        if content and content.fingerprint is not None:
-            there[content.fingerprint & mask][number] = True
-            if content.digest is not None:
-                tag = int.from_bytes(content.digest[:4], "little")
-                tags[content.fingerprint & mask].append((tag, number))
+            key = key_in(entry.content, epoch)
+            if key is not None:
+                there[key][number] = False
+        for content in in_force_in(head, epoch):
+            key = key_in(content, epoch)
+            if key is not None and not there[key].get(number):
+                there[key][number] = True
+                if content.digest is not None:
+                    tags[key].append((tag_of(content.digest), number))
 
     column = segment.body("fingerprints", 0, epoch).fingerprints
     same(column, sorted(set(column), key=lambda f: (f.bit_count(), f)), "fingerprints in order")
@@ -64,6 +95,8 @@ def check(segment: Segment, epoch: int, heads: list[Head | None], was: list[set[
         same(found, expected, "pages of", hex(fingerprint))
     same(there, {}, "fingerprints that are left out")
     same(listed, list(lists), "lists")
+    if epoch == DIGESTS:
+        same(segment.body("shape", 0, epoch).kind.name, "column", "shape of digests")
     check_shape(segment, epoch, column)
     return longest
 

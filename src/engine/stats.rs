@@ -6,7 +6,7 @@ use crate::engine::memtable::MemtablePage;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::totals::StoreTotals;
 use crate::error::Result;
-use crate::page::{Entry, EpochInfo, Role, in_use};
+use crate::page::{DIGESTS, Entry, EpochInfo, Role, in_use};
 
 /// A counter of [`Stats`]: a number by name, for programs that report all counters.
 ///
@@ -141,6 +141,8 @@ pub struct SegmentStats {
     pub visits: u64,
     /// The number of distinct fingerprints, counted once for each epoch.
     pub fingerprints: u64,
+    /// The number of distinct digests of content without a fingerprint.
+    pub digests: u64,
     /// The size of the file in bytes.
     pub bytes: u64,
 }
@@ -155,12 +157,14 @@ impl Stats {
         };
         for live in snapshot.view.segments.iter() {
             let numbers = live.segment.numbers();
+            let digests = live.tables(DIGESTS).map_or(0, |tables| u64::from(tables.tables.len()));
             stats.segment_bytes += live.segment.file_bytes();
             stats.segments.push(SegmentStats {
                 id: live.segment.id(),
                 pages: numbers.pages,
                 visits: numbers.visits,
-                fingerprints: numbers.fingerprints,
+                fingerprints: numbers.fingerprints.saturating_sub(digests),
+                digests,
                 bytes: live.segment.file_bytes(),
             });
         }

@@ -276,7 +276,8 @@ impl SegmentOverview {
     /// Describes a segment by the numbers in its file. `superseded` depends on newer segments and
     /// is not set yet.
     fn of(segment: &SegmentView) -> SegmentOverview {
-        let most = segment.tables.iter().max_by_key(|tables| tables.fingerprints);
+        let most = segment.tables.iter().filter(|tables| tables.epoch.is_some());
+        let most = most.max_by_key(|tables| tables.fingerprints);
         SegmentOverview {
             id: segment.id,
             level: segment.level,

@@ -7,7 +7,7 @@ use crate::engine::live_segment::LiveSegment;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::layout::{HEAD_BYTES, block_count};
-use crate::page::Epoch;
+use crate::page::{DIGESTS, Epoch};
 use crate::search::Shape;
 use crate::time::Time;
 
@@ -129,8 +129,11 @@ pub struct SectionView {
     /// The number of the section among sections of one kind and epoch, for example the number of
     /// its rotation.
     pub part: u16,
-    /// The epoch, for a section of fingerprint tables.
+    /// The epoch, for a section of fingerprint tables; `None` for a section of the tables of digests.
     pub epoch: Option<Epoch>,
+    /// Whether the section belongs to the tables of digests, which find content without a
+    /// fingerprint.
+    pub of_digests: bool,
     /// The purpose of the section's bytes.
     pub space: Space,
     /// The byte offset of the section in the file.
@@ -141,7 +144,7 @@ pub struct SectionView {
     pub blocks: u64,
 }
 
-/// The fingerprint tables of an epoch in a segment.
+/// The fingerprint tables of an epoch in a segment, or the tables of digests.
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Store, Time};
@@ -155,21 +158,27 @@ pub struct SectionView {
 /// let id = store.stats()?.segments[0].id;
 /// let segment = SegmentView::of(&store.snapshot(), id)?.unwrap();
 /// let table = &segment.tables[0];
-/// assert_eq!((table.epoch, table.fingerprints), (epoch, 1));
+/// assert_eq!((table.epoch, table.fingerprints), (Some(epoch), 1));
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TableView {
-    /// The number of the epoch.
-    pub epoch: Epoch,
-    /// The number of distinct fingerprints.
+    /// The number of the epoch; `None` for the tables of digests, which find content without a
+    /// fingerprint.
+    pub epoch: Option<Epoch>,
+    /// The number of distinct fingerprints, or of distinct beginnings of digests.
     pub fingerprints: u32,
     /// The search structure: column, rotations or cells.
     pub shape: Shape,
     /// Bytes of the fingerprints and of the tables that search them.
     pub bytes: u64,
+}
+
+/// The epoch of some tables; `None` for the tables of digests.
+fn epoch_of(table: u32) -> Option<Epoch> {
+    (table != DIGESTS).then(|| Epoch::from_number(table))
 }
 
 fn view(live: &LiveSegment) -> SegmentView {
@@ -180,7 +189,8 @@ fn view(live: &LiveSegment) -> SegmentView {
         SectionView {
             kind: tag.kind.name(),
             part: tag.part,
-            epoch: tag.kind.is_of_epoch().then(|| Epoch::from_number(tag.epoch)),
+            epoch: tag.kind.is_of_epoch().then(|| epoch_of(tag.epoch)).flatten(),
+            of_digests: tag.kind.is_of_epoch() && tag.epoch == DIGESTS,
             space: Space::of(tag.kind),
             offset: section.offset(),
             bytes: section.bytes(),
@@ -193,7 +203,7 @@ fn view(live: &LiveSegment) -> SegmentView {
         *bytes.entry(section.tag().epoch).or_default() += section.bytes();
     }
     let tables = live.tables.iter().map(|tables| TableView {
-        epoch: Epoch::from_number(tables.epoch),
+        epoch: epoch_of(tables.epoch),
         fingerprints: tables.tables.len(),
         shape: tables.tables.shape(),
         bytes: bytes.get(&tables.epoch).copied().unwrap_or(0),

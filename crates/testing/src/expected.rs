@@ -52,6 +52,9 @@ impl From<&simkeep::ExactCopy> for ExpectedCopy {
     }
 }
 
+/// The time and the page of a visit that saw a content.
+pub type ExpectedCapture = (i64, String);
+
 /// The outcome of an observation, with all copies and near pages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExpectedOutcome {
@@ -63,8 +66,8 @@ pub struct ExpectedOutcome {
     pub near: Vec<ExpectedDuplicate>,
     /// All earlier captures of the digest, and the first capture that a search must find. Their
     /// order is by time and URL.
-    pub captures: BTreeSet<(i64, String)>,
-    pub refers_to: Option<(i64, String)>,
+    pub captures: BTreeSet<ExpectedCapture>,
+    pub refers_to: Option<ExpectedCapture>,
     /// The time when the page was first seen with the content of the visit, in milliseconds since
     /// 1970.
     pub since: i64,

@@ -11,7 +11,8 @@ use simkeep::{
 
 use super::changes::{NaiveComparison, comparisons, is_novel};
 use super::expected::{
-    ExpectedCopy, ExpectedDuplicate, ExpectedNear, ExpectedOutcome, ExpectedPage, ExpectedResult,
+    ExpectedCapture, ExpectedCopy, ExpectedDuplicate, ExpectedNear, ExpectedOutcome, ExpectedPage,
+    ExpectedResult,
 };
 use super::fold::{
     EpochRoles, VerdictHistory, class as class_of, content_modified, contents, drop_old_etags,
@@ -180,7 +181,7 @@ impl Model {
         visit: &Visit,
         keys: &[Content],
         copies: &[(i64, SurtPosition)],
-    ) -> (BTreeSet<(i64, String)>, Option<(i64, String)>) {
+    ) -> (BTreeSet<ExpectedCapture>, Option<ExpectedCapture>) {
         let (mut captures, mut found) = (BTreeSet::new(), BTreeSet::new());
         let seen = visit.seen.content().filter(|content| !content.is_redirect());
         let (time, digest) = (visit.time, seen.and_then(|content| content.digest));

@@ -3,7 +3,7 @@
 use std::fmt::{Display, Write as _};
 
 use crate::layout::SectionTag;
-use crate::page::Epoch;
+use crate::page::{DIGESTS, Epoch};
 use crate::time::Time;
 
 /// Formats a number with thousands separators.
@@ -45,6 +45,9 @@ pub(super) fn flags(bits: u8, names: &[(u8, &'static str)]) -> Option<String> {
 
 /// Formats an epoch.
 pub(super) fn epoch(number: u32) -> String {
+    if number == DIGESTS {
+        return "digests".to_owned();
+    }
     let epoch = Epoch(number);
     // The mask clears the leading bits, which are reserved.
     let reserved = epoch.mask().leading_zeros();
@@ -61,7 +64,10 @@ pub(super) fn section(tag: SectionTag) -> String {
         push(&mut name, &format_args!(", part {}", tag.part));
     }
     if tag.kind.is_of_epoch() {
-        push(&mut name, &format_args!(", epoch {}", Epoch(tag.epoch).count()));
+        match tag.epoch {
+            DIGESTS => push(&mut name, &", digests"),
+            epoch => push(&mut name, &format_args!(", epoch {}", Epoch(epoch).count())),
+        }
     }
     name
 }

@@ -1,4 +1,4 @@
-//! Copies of a store that are both written to: a backup never replaces operations that the store lacks.
+//! CopiedStores of a store that are both written to: a backup never replaces operations that the store lacks.
 
 use super::*;
 use simkeep_testing::depth::up_to;
@@ -76,14 +76,14 @@ impl Copy {
 }
 
 /// Some stores, copies of one store, and their backups.
-struct Copies {
+struct CopiedStores {
     stores: Vec<Copy>,
     backups: Vec<(SimDisk, Vec<u64>)>,
     /// The last number of the histories, and of the seeds.
     last: u64,
 }
 
-impl Copies {
+impl CopiedStores {
     fn next(&mut self) -> u64 {
         self.last += 1;
         self.last
@@ -157,7 +157,7 @@ fn backup_is_refused_exactly_if_it_would_lose_operations() {
     let rounds = up_to(120_u64);
     for round in 0..rounds {
         let mut choice = choice(round);
-        let mut copies = Copies {
+        let mut copies = CopiedStores {
             stores: vec![Copy::new(1)],
             backups: (0..2).map(|_| (SimDisk::new(), Vec::new())).collect(),
             last: 10,

@@ -48,6 +48,7 @@ value! {
         kind: String,
         part: u16,
         epoch: Option<u32>,
+        of_digests: bool,
         space: Space,
         offset: u64,
         bytes: u64,
@@ -57,7 +58,7 @@ value! {
 
 value! {
     TableView from table: simkeep::inspect::TableView {
-        epoch: u32,
+        epoch: Option<u32>,
         fingerprints: u32,
         shape: String,
         bytes: u64,

@@ -12,6 +12,7 @@ value! {
         pages: u64,
         visits: u64,
         fingerprints: u64,
+        digests: u64,
         bytes: u64,
     }
 }

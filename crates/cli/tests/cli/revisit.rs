@@ -331,7 +331,7 @@ fn first_capture_agrees_with_a_naive_pass() {
         archive::at("response", url, time, &[("WARC-Payload-Digest", &sha1(body(block)))], block)
     };
     let place = TestFolder::new();
-    let path = place.write("crawl.warc", &captures.iter().map(response).collect::<String>());
+    let path = place.write("crawl.warc", captures.iter().map(response).collect::<String>());
     let lines = place.run(&["ingest", &path, "--outcomes"]).objects();
     assert_eq!(lines.len(), captures.len());
     // By digest: all captures so far.

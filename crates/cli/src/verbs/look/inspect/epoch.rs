@@ -58,7 +58,7 @@ impl InspectEpochArgs {
         for segment in &overview.segments {
             let view = SegmentView::of(&snapshot, segment.id)?;
             let tables = view.into_iter().flat_map(|view| view.tables);
-            places.extend(tables.filter(|of| of.epoch == epoch).map(|of| (segment.id, of)));
+            places.extend(tables.filter(|of| of.epoch == Some(epoch)).map(|of| (segment.id, of)));
         }
         let own = overview.epochs.iter().filter(|own| own.info.epoch == epoch);
         // An ended epoch has no origin.

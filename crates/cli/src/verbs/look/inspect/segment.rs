@@ -118,6 +118,10 @@ fn print(
     print_tables(segment, snapshot, output)
 }
 
+/// The word for the tables of digests, in place of the name of an epoch. The name of an epoch has
+/// no parentheses at its ends.
+const OF_DIGESTS: &str = "(digests)";
+
 /// Prints the sections of the file.
 fn print_sections(
     segment: &SegmentView,
@@ -131,6 +135,7 @@ fn print_sections(
     for section in &segment.sections {
         let epoch =
             section.epoch.map(|epoch| visit::epoch(snapshot.epochs(), epoch)).transpose()?;
+        let epoch = epoch.or(section.of_digests.then_some(OF_DIGESTS));
         table.row(
             [
                 section.kind.to_owned(),
@@ -161,14 +166,14 @@ fn print_tables(
     let mut table = TextTable::new(columns.into_iter().chain([left("epoch")]));
     for of in &segment.tables {
         let each = of.bytes as f64 / f64::from(of.fingerprints.max(1));
-        let epoch = visit::epoch(snapshot.epochs(), of.epoch)?;
+        let epoch = of.epoch.map(|epoch| visit::epoch(snapshot.epochs(), epoch)).transpose()?;
         table.row(
             [
                 count(of.fingerprints.into()),
                 shape(of.shape).to_owned(),
                 bytes(of.bytes),
                 format!("{each:.1}"),
-                escape::escape_untruncated(epoch),
+                escape::escape_untruncated(epoch.unwrap_or(OF_DIGESTS)),
             ],
             output,
         )?;
@@ -222,7 +227,7 @@ pub(crate) struct SegmentDetails<'a> {
     forgotten_prefixes: u64,
     /// The sections of the file, in their order in the file.
     sections: Vec<SegmentSection<'a>>,
-    /// The fingerprint tables, one for each epoch.
+    /// The fingerprint tables, one for each epoch, and the table of digests.
     tables: Vec<SegmentTable<'a>>,
     saw: StoreState,
 }
@@ -236,6 +241,8 @@ struct SegmentSection<'a> {
     part: u16,
     /// The epoch of the fingerprints, for a section of fingerprint tables; otherwise null.
     epoch: Option<EpochName<'a>>,
+    /// Whether it belongs to the tables of digests, which find content without a fingerprint.
+    of_digests: bool,
     /// The purpose of the bytes.
     space: &'static str,
     /// The byte offset of the section in the file.
@@ -244,10 +251,12 @@ struct SegmentSection<'a> {
     blocks: u64,
 }
 
-/// The fingerprint table of an epoch.
+/// The fingerprint table of an epoch, or the table of digests.
 #[derive(Serialize, JsonSchema)]
 struct SegmentTable<'a> {
-    epoch: EpochName<'a>,
+    /// The epoch of the fingerprints; null for the table of digests, which finds content without a
+    /// fingerprint.
+    epoch: Option<EpochName<'a>>,
     fingerprints: u32,
     /// The search structure of the fingerprints.
     shape: &'static str,
@@ -266,6 +275,7 @@ impl SegmentDetails<'_> {
                 kind: section.kind,
                 part: section.part,
                 epoch: section.epoch.map(name).transpose()?,
+                of_digests: section.of_digests,
                 space: section.space.name(),
                 offset: section.offset,
                 size_bytes: section.bytes,
@@ -274,7 +284,7 @@ impl SegmentDetails<'_> {
         };
         let table = |of: &simkeep::inspect::TableView| {
             Ok(SegmentTable {
-                epoch: name(of.epoch)?,
+                epoch: of.epoch.map(name).transpose()?,
                 fingerprints: of.fingerprints,
                 shape: shape(of.shape),
                 size_bytes: of.bytes,

@@ -188,6 +188,8 @@ struct SegmentSizes {
     visits: u64,
     /// The number of distinct fingerprints, counted once for each epoch.
     fingerprints: u64,
+    /// The number of distinct digests of content without a fingerprint.
+    digests: u64,
     size_bytes: u64,
 }
 
@@ -215,6 +217,7 @@ impl StatsResult<'_> {
             pages: of.pages,
             visits: of.visits,
             fingerprints: of.fingerprints,
+            digests: of.digests,
             size_bytes: of.bytes,
         });
         StatsResult {
