@@ -12,6 +12,7 @@
     reason = "a benchmark that meets an error has nothing better to do than stop"
 )]
 
+mod digests;
 mod load;
 mod measure;
 mod redb_layout;
@@ -33,10 +34,12 @@ cargo bench --bench observe -- [OPTIONS]
   --urls N         pages of the comparison (default 1,000,000)
   --batch N,N      observes to a call (default 10000,1000)
   --rounds N       how often engines are compared, in turns (default 3)
-  --only PART,...  of redb, store, two, recorded, threads, grow, open (default: all but two and recorded)
+  --only PART,...  of redb, store, two, recorded, threads, digests, grow, open
+                   (default: all but two, recorded and digests)
                    two: the store with a second epoch for near pages
                    recorded: the store with a metrics recorder; needs --features metrics
                    Both run in turns with the store.
+  --digests N      contents without a fingerprint, next to as many with one (default 10,000,000)
   --grow N         pages that the store is grown to (default 10,000,000; 0 for not at all)
   --dir PATH       where to work (default: under target/)
 ";
@@ -46,13 +49,14 @@ struct ObserveBenchArguments {
     json: bool,
     urls: usize,
     grow: usize,
+    digests: usize,
     batches: Vec<usize>,
     rounds: usize,
     only: NameFilter,
     dir: PathBuf,
 }
 
-const PARTS: [&str; 7] = ["redb", "store", "two", "recorded", "threads", "grow", "open"];
+const PARTS: [&str; 8] = ["redb", "store", "two", "recorded", "threads", "digests", "grow", "open"];
 
 impl ObserveBenchArguments {
     fn read(given: &mut RemainingArguments) -> Result<ObserveBenchArguments, String> {
@@ -60,6 +64,7 @@ impl ObserveBenchArguments {
             json: false,
             urls: 1_000_000,
             grow: 10_000_000,
+            digests: 10_000_000,
             batches: vec![10_000, 1_000],
             rounds: 3,
             only: NameFilter::default(),
@@ -69,6 +74,7 @@ impl ObserveBenchArguments {
             match argument.as_str() {
                 "--json" => read.json = true,
                 "--urls" => read.urls = given.number()?,
+                "--digests" => read.digests = given.number()?,
                 "--grow" => read.grow = given.number()?,
                 "--batch" => read.batches = given.list(arguments::number)?,
                 "--rounds" => read.rounds = given.number()?,
@@ -84,7 +90,7 @@ impl ObserveBenchArguments {
     }
 
     fn wants(&self, part: &str) -> bool {
-        self.only.wants(part, !matches!(part, "two" | "recorded"))
+        self.only.wants(part, !matches!(part, "two" | "recorded" | "digests"))
     }
 }
 
@@ -141,6 +147,9 @@ fn compare(arguments: &ObserveBenchArguments, dir: &Path) {
     }
     if arguments.wants("threads") {
         store::run_threads(&report, dir, SEED);
+    }
+    if arguments.wants("digests") {
+        digests::run(&report, dir, arguments.digests as u64);
     }
 }
 

@@ -225,8 +225,9 @@ pub struct Outcome {
     pub also: bool,
     /// Other pages whose current version has the digest of this content (and its fingerprint, in
     /// the same epoch), in the order in which they were first seen with this digest. The first page
-    /// is the original, unless this page had the content earlier. Empty for content without a
-    /// fingerprint.
+    /// is the original, unless this page had the content earlier. Content without any fingerprint,
+    /// such as a PDF, an image or a short text, is found by its digest alone. Empty for redirects
+    /// and content without a digest.
     pub copies: Vec<ExactCopy>,
     /// Near-duplicates: other pages whose current version is near, without the copies. The
     /// fingerprints are compared in the newest epoch that finds [near-duplicates](crate::Role) and

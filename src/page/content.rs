@@ -144,8 +144,8 @@ pub(crate) struct TableKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Content {
     /// The fingerprint; `None` for content without a fingerprint, for example a text that is too
-    /// short. A page with such content has a history, and verdicts by digest, but no search finds
-    /// the page.
+    /// short. A page with such content has a history, verdicts by digest, and
+    /// [copies](crate::Snapshot::by_digest), but no near-duplicates.
     pub fingerprint: Option<u64>,
     /// The digest of the exact content, if the crawler provides one. The command-line tool hashes
     /// the bytes of the content, not its visible text.

@@ -90,7 +90,7 @@ const VERBS: &[(&str, SchemaFunction)] = &[
     ("report", of::<report::ReportResult<'static>>),
     ("scan", of::<scan::ScanLine<'static>>),
     ("simulate", of::<simulate::SimulateLine<'static>>),
-    ("stats", of::<stats::StatsResult<'static>>),
+    ("stats", of::<stats::StatsLine<'static>>),
     ("tail", of::<tail::TailLine<'static>>),
     ("verify", of::<verify::VerifyResult<'static>>),
 ];

@@ -1,6 +1,7 @@
 //! `stats`: prints the size of a store.
 
 mod prometheus;
+mod requests;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -22,11 +23,13 @@ use crate::output::words::{bytes, count};
 
 /// Print the number of pages and visits, and sizes
 ///
-/// Takes the same time for a store of any size, except with --changes.
+/// Takes the same time for a store of any size, except with --changes, --saved and --validators.
 #[derive(Args)]
 #[command(after_long_help = r#"Examples:
   simkeep stats crawl.simkeep
   simkeep stats crawl.simkeep --changes
+  simkeep stats crawl.simkeep --saved --by-host
+  simkeep stats crawl.simkeep --validators
   simkeep stats crawl.simkeep --prometheus -o simkeep.prom
 
 --changes reads 28 bytes per page, of at most a million pages; with more, its figures
@@ -34,11 +37,27 @@ are estimates. A page counts as compared if two of its visits could be compared,
 changed if one of them found more than a minor change, or an earlier version. The
 deciles are computed from the estimated change rates of the compared pages.
 
+--saved and --validators read all histories. A body was not transferred if the server
+answered "not modified". A body is not worth storing if it equals the content before
+("unchanged"), or if any page had this content before ("copies"). "sent again" counts
+conditional requests that got the same content again, and "honored" the share of
+conditional requests for unchanged content that got "not modified". "newer date" counts
+unchanged contents whose Last-Modified was newer: do not trust the dates of this host.
+
 docs/metrics.md lists the gauges of --prometheus."#)]
 pub(crate) struct StatsArgs {
     /// Print how many pages changed, and deciles of change rates
     #[arg(long)]
     changes: bool,
+    /// Print which bodies were not transferred, or not worth storing
+    #[arg(long, conflicts_with_all = ["changes", "prometheus"])]
+    saved: bool,
+    /// With --saved, for each host
+    #[arg(long, requires = "saved")]
+    by_host: bool,
+    /// Print how each host answers conditional requests
+    #[arg(long, conflicts_with_all = ["changes", "prometheus", "saved"])]
+    validators: bool,
     /// Print gauges in the text format of Prometheus
     #[arg(long, conflicts_with = "changes")]
     prometheus: bool,
@@ -60,11 +79,20 @@ impl StatsArgs {
             prometheus::run(&store, &reader, self.output.as_ref(), output)?;
             return Ok(Exit::Done);
         }
+        if self.saved {
+            requests::print_saved(&reader.snapshot(), self.by_host, common.json, output)?;
+            return Ok(Exit::Done);
+        }
+        if self.validators {
+            requests::print_validators(&reader.snapshot(), common.json, output)?;
+            return Ok(Exit::Done);
+        }
         let stats = reader.stats()?;
         let survey = self.changes.then(|| Survey::of(&reader.snapshot())).transpose()?;
         if common.json {
             let saw = StoreState::of(&reader);
-            output.object(&StatsResult::new(&reader.snapshot(), &stats, survey, saw))?;
+            let result = StatsResult::new(&reader.snapshot(), &stats, survey, saw);
+            output.object(&StatsLine::Store(Box::new(result)))?;
             return Ok(Exit::Done);
         }
         let total = stats.segment_bytes + stats.catalog_bytes;
@@ -130,6 +158,14 @@ fn of_changes(survey: &Survey) -> Vec<(String, String)> {
         figures.push((format!("  {tenths}0 % change at most"), rate));
     }
     figures
+}
+
+/// The size of a store; with --saved or --validators, requests.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum StatsLine<'a> {
+    Store(Box<StatsResult<'a>>),
+    Requests(requests::RequestsLine<'a>),
 }
 
 /// The size of a store.
