@@ -3,12 +3,12 @@
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::{EpochInfo, Page, Prefix};
+use simkeep::{ETag, EpochInfo, Page, Prefix};
 
 use crate::CommonArgs;
 use crate::exit::{Exit, VerbError, print_message};
 use crate::output::Output;
-use crate::output::json::{Digest, EpochName, Fingerprint, JsonNumber, Seen, Time, latin1};
+use crate::output::json::{Digest, EpochName, Fingerprint, JsonNumber, Seen, Time};
 use crate::output::table::{TextTable, left, right};
 use crate::output::{visit, words};
 use crate::time::TimeFormat;
@@ -133,7 +133,7 @@ impl ScanLine<'_> {
             epoch: epoch.map(EpochName),
             content_seen: content.and(page.content_seen).map(Time),
             modified: content.and(page.modified).map(Time),
-            etag: page.etag.as_ref().map(|etag| latin1(etag.as_bytes())),
+            etag: page.etag.as_ref().map(ETag::to_latin1),
             target: page.target.as_deref(),
         })
     }
