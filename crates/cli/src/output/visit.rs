@@ -1,6 +1,9 @@
 //! The parts of a history entry, as text.
 
-use simkeep::{Content, Entry, Epoch, EpochInfo, Error, SameBy, Seen, Verdict};
+use simkeep::{
+    Content, ETag, Entry, Epoch, EpochInfo, Error, HistoryEntry, Property, SameBy, Seen, Target,
+    Time, Verdict,
+};
 
 /// The name of what a visit saw; `None` if it saw content other than a redirect.
 pub(crate) fn seen(seen: &Seen) -> Option<&'static str> {
@@ -52,4 +55,51 @@ pub(crate) fn known_by(entry: &Entry, verdict: Verdict) -> Option<SameBy> {
         Verdict::Changed { .. } if is_by_digest(entry) => Some(SameBy::Digest),
         _ => None,
     }
+}
+
+/// The properties of a page that the response to a visit had: they describe the content, and have
+/// the time of the visit.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct ResponseProperties<'h> {
+    pub(crate) etag: Option<&'h ETag>,
+    pub(crate) target: Option<&'h Target>,
+}
+
+impl<'h> ResponseProperties<'h> {
+    /// The properties of the response to a visit; none for another entry.
+    pub(crate) fn of(entry: &HistoryEntry, history: &'h [HistoryEntry]) -> ResponseProperties<'h> {
+        let mut all = ResponseProperties::default();
+        if has_response(entry) {
+            for entry in entries_of(entry.entry().time(), history) {
+                let HistoryEntry::Property(given) = entry else { continue };
+                match &given.property {
+                    Property::ETag(etag) => all.etag = Some(etag),
+                    Property::Target(target) => all.target = Some(target),
+                    Property::Weight(_) | Property::Class(_) => {}
+                }
+            }
+        }
+        all
+    }
+
+    /// Whether an entry is among the properties of the response to a visit.
+    pub(crate) fn contain(entry: &HistoryEntry, history: &[HistoryEntry]) -> bool {
+        let HistoryEntry::Property(given) = entry else { return false };
+        let is_of_response = matches!(given.property, Property::ETag(_) | Property::Target(_));
+        is_of_response && entries_of(given.time, history).iter().any(has_response)
+    }
+}
+
+/// Whether an entry is a visit with a response that describes content.
+fn has_response(entry: &HistoryEntry) -> bool {
+    let seen = entry.visit().map(|(visit, _)| visit.seen);
+    matches!(seen, Some(Seen::Content(_) | Seen::NotModified { .. }))
+}
+
+/// The entries of a time. A history is in order of time.
+fn entries_of(time: Time, history: &[HistoryEntry]) -> &[HistoryEntry] {
+    let start = history.partition_point(|entry| entry.entry().time() < time);
+    let later = history.get(start..).unwrap_or_default();
+    let end = later.partition_point(|entry| entry.entry().time() == time);
+    later.get(..end).unwrap_or_default()
 }

@@ -91,6 +91,10 @@ pub(crate) struct ScanLine<'a> {
     last: Time,
     /// What the last visit saw.
     seen: Seen,
+    /// The number of bytes of the content that the last visit transferred; null if unknown.
+    bytes: Option<u64>,
+    /// Whether the request of the last visit was conditional.
+    conditional: bool,
     is_gone: bool,
     weight: JsonNumber,
     /// The class that was set last; null if none was set.
@@ -125,6 +129,8 @@ impl ScanLine<'_> {
             first: Time(page.first),
             last: Time(page.last.time),
             seen: Seen(page.last.seen),
+            bytes: page.last.bytes,
+            conditional: page.last.conditional,
             is_gone: page.gone,
             weight: JsonNumber(page.weight.to_f64()),
             class: page.class,
