@@ -3,7 +3,7 @@
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::{EpochInfo, HistoryEntry, Verdict};
+use simkeep::{EpochInfo, HistoryEntry, Verdict, Visit};
 
 use crate::exit::{Exit, VerbError, print_message};
 use crate::input::spelling;
@@ -65,10 +65,10 @@ impl<'a> EntryTable<'a> {
         EntryTable { table: TextTable::new(columns), clock, epochs, is_wide, last: None }
     }
 
-    /// Adds an entry. `facts` follow its verdict.
+    /// Adds an entry of the page `url`. `facts` follow its verdict.
     fn add(
         &mut self,
-        entry: &HistoryEntry,
+        (url, entry): (&str, &HistoryEntry),
         facts: &str,
         output: &mut Output,
     ) -> Result<(), VerbError> {
@@ -98,9 +98,10 @@ impl<'a> EntryTable<'a> {
             digits.truncate(if self.is_wide { digits.len() } else { DIGITS });
             digits
         });
-        let modified = entry.visit().and_then(|(visit, _)| visit.modified);
-        let modified = modified.map(|ms| format!("; modified {}", self.clock.show(ms)));
-        let meaning = meaning_of(entry, &self.clock) + facts + &modified.unwrap_or_default();
+        let mut meaning = meaning_of(url, entry, &self.clock) + facts;
+        if let Some((visit, _)) = entry.visit() {
+            meaning += &request_of(&visit, &self.clock);
+        }
         cells.extend([digest.unwrap_or_else(none), meaning]);
         Ok(self.table.cells(cells, output)?)
     }
@@ -108,16 +109,22 @@ impl<'a> EntryTable<'a> {
 
 /// The target and the entity tag of a response, as they follow the verdict of its visit.
 fn facts_of(url: &str, entry: &HistoryEntry, history: &[HistoryEntry]) -> String {
-    let ResponseProperties { etag, target } = ResponseProperties::of(entry, history);
-    let how = if visit::is_redirect(&entry.entry()) { " to" } else { "; canonical" };
-    let target = target.and_then(|target| target.resolve(url));
-    let target = target.map(|to| format!("{how} {}", escape::escape_untruncated(&to)));
-    let etag = etag.map(|etag| format!("; etag {etag}"));
-    target.unwrap_or_default() + &etag.unwrap_or_default()
+    let Some((visit, _)) = entry.visit() else { return String::new() };
+    let of_response = ResponseProperties::of_visit(visit, history);
+    let etag = of_response.etag.map(|etag| format!("; etag {etag}"));
+    of_response.target_text(url, &visit.seen) + &etag.unwrap_or_default()
+}
+
+/// The facts about the request of a visit and its transfer, as they follow the verdict.
+fn request_of(visit: &Visit, clock: &TimeFormat) -> String {
+    let modified = visit.modified.map(|time| format!("; modified {}", clock.show(time)));
+    let bytes = visit.bytes.map(|bytes| format!("; {}", words::many(bytes, "byte", "bytes")));
+    let conditional = if visit.conditional { "; conditional request" } else { "" };
+    modified.unwrap_or_default() + &bytes.unwrap_or_default() + conditional
 }
 
 /// The meaning of an entry.
-fn meaning_of(entry: &HistoryEntry, clock: &TimeFormat) -> String {
+fn meaning_of(url: &str, entry: &HistoryEntry, clock: &TimeFormat) -> String {
     match entry {
         HistoryEntry::Visit { verdict, meaning: Some(meaning), .. } => {
             format!("{}: {meaning}", found(*verdict, clock))
@@ -132,7 +139,7 @@ fn meaning_of(entry: &HistoryEntry, clock: &TimeFormat) -> String {
         }
         HistoryEntry::Visit { verdict, meaning: None, .. } => found(*verdict, clock),
         HistoryEntry::Restated(_) => "restated".to_owned(),
-        HistoryEntry::Property(given) => given.property.to_string(),
+        HistoryEntry::Property(given) => visit::property(url, &given.property),
     }
 }
 
@@ -180,7 +187,7 @@ impl HistoryArgs {
                 output.object(&HistoryLine::new(&self.url, entry, epochs)?)?;
             } else if !ResponseProperties::contain(entry, &history) {
                 let facts = facts_of(&self.url, entry, &history);
-                entries.add(entry, &facts, output)?;
+                entries.add((&self.url, entry), &facts, output)?;
             }
         }
         entries.table.end(output)?;
