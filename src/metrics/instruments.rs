@@ -23,6 +23,7 @@ pub(crate) struct Metrics(Option<Arc<Instruments>>);
 struct Instruments {
     observations: VerdictCounters,
     search_cut: Counter,
+    long_etags: Counter,
     segments: Gauge,
     poisoned: Gauge,
     commit: Histogram,
@@ -59,12 +60,14 @@ impl Metrics {
         list::ALL.iter().for_each(describe);
         let store = disk.location();
         let [search_cut] = counters(&list::SEARCH_CUT, &store);
+        let [long_etags] = counters(&list::LONG_ETAGS, &store);
         let gauge = |of: &Instrument| gauge!(of.name, labels(&store));
         let histogram = |of: &Instrument| histogram!(of.name, labels(&store));
         let watched = Arc::new(WatchedDisk::new(disk, Arc::new(DiskMetrics::of(&store))));
         let instruments = Instruments {
             observations: VerdictCounters::of(&store),
             search_cut,
+            long_etags,
             segments: gauge(&list::SEGMENTS),
             poisoned: gauge(&list::POISONED),
             commit: histogram(&list::COMMIT),
@@ -89,6 +92,13 @@ impl Metrics {
     pub(crate) fn searched(&self, complete: bool) {
         if let Some(instruments) = self.0.as_ref().filter(|_| !complete) {
             instruments.search_cut.increment(1);
+        }
+    }
+
+    /// Records observed visits whose entity tag was too long to be kept.
+    pub(crate) fn long_etags(&self, etags: impl Iterator) {
+        if let Some(instruments) = &self.0 {
+            etags.for_each(|_| instruments.long_etags.increment(1));
         }
     }
 

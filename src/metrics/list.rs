@@ -121,6 +121,13 @@ pub(super) const SEARCH_CUT: Instrument = Instrument {
            or a dense bucket of fingerprints was cut short.",
 };
 
+pub(super) const LONG_ETAGS: Instrument = Instrument {
+    name: "simkeep_long_etags_total",
+    kind: InstrumentKind::Counter,
+    label: None,
+    help: "Observed visits whose entity tag has more than 128 bytes and is not kept.",
+};
+
 pub(super) const SEGMENTS: Instrument = Instrument {
     name: "simkeep_segments",
     kind: InstrumentKind::Gauge,
@@ -137,5 +144,16 @@ pub(super) const POISONED: Instrument = Instrument {
 };
 
 /// All metrics of an open store.
-pub const ALL: [Instrument; 10] =
-    [OBSERVATIONS, COMMIT, STALL, SEAL, MERGE, SEARCH_CUT, SYNCS, WRITTEN, SEGMENTS, POISONED];
+pub const ALL: [Instrument; 11] = [
+    OBSERVATIONS,
+    COMMIT,
+    STALL,
+    SEAL,
+    MERGE,
+    SEARCH_CUT,
+    LONG_ETAGS,
+    SYNCS,
+    WRITTEN,
+    SEGMENTS,
+    POISONED,
+];

@@ -27,6 +27,8 @@ impl Metrics {
 
     pub(crate) fn searched(&self, _complete: bool) {}
 
+    pub(crate) fn long_etags(&self, _etags: impl Iterator) {}
+
     pub(crate) fn begin(&self, _work: Work) -> Timing {
         Timing
     }

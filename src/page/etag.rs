@@ -43,6 +43,17 @@ impl ETag {
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
+
+    /// Converts each byte of the value to a character (ISO 8859-1), so that any entity tag is text
+    /// from which the bytes can be restored. JSON has entity tags in this form.
+    ///
+    /// ```
+    /// use simkeep::ETag;
+    /// assert_eq!(ETag::new(b"\"caf\xe9\"").unwrap().to_latin1(), "\"caf\u{e9}\"");
+    /// ```
+    pub fn to_latin1(&self) -> String {
+        self.0.iter().copied().map(char::from).collect()
+    }
 }
 
 /// Formats printable ASCII characters unchanged, and other bytes as `\xNN`. So the text is safe to

@@ -356,7 +356,8 @@ impl<'a> Observation<'a> {
     ///
     /// Only the last entity tag of a page is kept, and only until a visit sees content without one.
     /// The entity tag of a "not modified" response replaces the entity tag before (RFC 9111,
-    /// section 4.3.4). An entity tag of more than [`ETag::BYTES_MAX`] bytes is not kept.
+    /// section 4.3.4). An entity tag of more than [`ETag::BYTES_MAX`] bytes is not kept, and the
+    /// metric `simkeep_long_etags_total` counts it.
     ///
     /// Does nothing if the page is gone or the visit failed.
     ///

@@ -18,6 +18,9 @@ impl Store {
     /// Leases the most valuable due pages: [`Snapshot::due`] minus pages already leased and pages
     /// with no value.
     ///
+    /// A leased page has the same [validators](crate::Page::conditional_headers) as the page in a
+    /// snapshot, so a fetcher can make a conditional request without another lookup.
+    ///
     /// A lease ends when the page is [observed](Store::observe) in any way or
     /// [released](Store::release), or when the `now` of a later call is after the end of the lease.
     /// Several threads may lease pages at the same time: the calls run one after another, and lease

@@ -8,7 +8,7 @@ use std::time::Duration;
 use metrics::with_local_recorder;
 use simkeep::disk::{Disk, Meter, OpKind, SimDisk};
 use simkeep::metrics::{ALL, Instrument};
-use simkeep::{Digest, Epoch, Error, Observation, Options, Progress, Query, Store};
+use simkeep::{Digest, ETag, Epoch, Error, Observation, Options, Progress, Query, Store};
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::recorder::MetricsRecording;
 use simkeep_testing::{in_repository, ms, on, small};
@@ -113,6 +113,24 @@ fn incomplete_searches_are_counted() {
     assert_eq!(recording.count(&cut), 2);
     query.run_batch(&store.snapshot(), &[F, !F, F]).unwrap();
     assert_eq!(recording.count(&cut), 4);
+}
+
+#[test]
+fn long_etags_are_counted() {
+    let (store, recording) = recorded(on(&SimDisk::new()), small());
+    let (url, long) = ("http://a.example/", [b'x'; ETag::BYTES_MAX + 1]);
+    let count = || recording.count(&name("simkeep_long_etags_total", ""));
+    store.observe(content(url, 1, F, 1).etag(&long[1..])).unwrap();
+    assert_eq!(count(), 0);
+    let visits = [content(url, 2, F, 1).etag(&long), content(url, 3, F, 1)];
+    store.observe_batch(&visits).unwrap();
+    assert_eq!(count(), 1);
+    store.observe(Observation::not_modified(url, ms(4)).etag(&long)).unwrap();
+    assert_eq!(count(), 2);
+    // A store that keeps no entity tags has none that are too long.
+    let (store, recording) = recorded(on(&SimDisk::new()), small().validators(false));
+    store.observe(content(url, 1, F, 1).etag(&long)).unwrap();
+    assert_eq!(recording.count(&name("simkeep_long_etags_total", "")), 0);
 }
 
 #[test]

@@ -1980,7 +1980,7 @@ typedef struct simkeep_page {
     uint32_t changes;
     /**
      * The URL to which the current content points, in UTF-8: the target of a redirect, or the
-     * canonical URL. Valid as long as `url`.
+     * canonical URL. Valid as long as `url`. Set with `SIMKEEP_HAS_TARGET`.
      */
     const char *target;
     /**
@@ -3527,7 +3527,8 @@ int32_t simkeep_set_class(struct simkeep_store *store,
  * - `digest`: 16 bytes. `status`, `class`: integers. `modified`: a time in the form of `time`.
  *   `weight`: a number.
  * - `epoch`: an integer. Null, or a missing column, means the epoch of `simkeep_change_epoch`.
- * - `bytes`: an integer. `etag`: bytes. `target`: text. See `simkeep_visit`.
+ * - `bytes`: an integer. `etag`: bytes. `target`: text. See `simkeep_visit`. `conditional`: a
+ *   boolean, whether the request was conditional.
  * - `also_fingerprint` and `also_epoch`, for content that also has a fingerprint in another epoch.
  *
  * All columns except the first two may be missing, or null in a row. Texts and bytes may have any
@@ -3798,9 +3799,10 @@ void simkeep_pages_free(struct simkeep_pages *pages);
 
 /**
  * Copies the current state of a page to where `page` points. The pointer to the URL is the
- * argument. The pointer to the target is NULL: the history of the page has the target.
- * `SIMKEEP_NONE` for an unknown page. `size` is `sizeof(simkeep_page)`. Any thread.
- * Costs reading one record in the newest segment that has the page.
+ * argument. The page is without `SIMKEEP_HAS_TARGET`, since nothing would own the text of a
+ * target: `simkeep_snapshot_history` and `simkeep_snapshot_scan` return targets. `SIMKEEP_NONE` for
+ * an unknown page. `size` is `sizeof(simkeep_page)`. Any thread. Costs reading one record in the
+ * newest segment that has the page.
  */
 int32_t simkeep_snapshot_latest(const struct simkeep_snapshot *snapshot,
                                 const char *url,

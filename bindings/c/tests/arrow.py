@@ -119,6 +119,7 @@ whole = batch(
     etag=pa.array([b'"v1"', b"\xff", None], pa.binary()),
     target=["/", None, None],
     bytes=pa.array([14300, None, None], pa.int64()),
+    conditional=pa.array([False, None, True], pa.bool_()),
     seen=pa.array(["content", None, "gone"]),
 )
 answers = table("simkeep_outcomes_arrow", call_with_table("simkeep_observe_arrow", whole))
@@ -170,6 +171,7 @@ for bad, said in (
     (batch(url=url, time=time, fingerprint=[1.5]), "integers"),
     (batch(url=url, time=time, digest=[b"short"]), "16 bytes"),
     (batch(url=url, time=time, seen=["maybe"]), "not-modified"),
+    (batch(url=url, time=time, conditional=[1]), "booleans"),
     (batch(url=url, time=time, status=[70000]), "status"),
     (batch(url=url, time=time, epoch=[-1]), "column \"epoch\""),
     (batch(url=url, time=time, fingerprint=pa.array([[1]])), "Arrow format"),

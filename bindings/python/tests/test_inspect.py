@@ -254,7 +254,8 @@ def test_damage_appears_as_a_line_in_the_dump(path: Path) -> None:
 
 def test_journal_matches_the_tool(lived: simkeep.Store, path: Path) -> None:
     of, [said] = lived.journal(), inspected(path, "journal")
-    for name in ("first_operation", "last_operation", "operations", "pages", "restated", "weights", "classes"):
+    sums = ("operations", "pages", "restated", "weights", "classes", "etags", "targets")
+    for name in ("first_operation", "last_operation", *sums):
         assert getattr(of, name) == said[name]
     assert of.forgotten == said["forgotten"] == 2 and of.weights == 1
     assert of.times == (time(said["first"]), time(said["last"])) == (AT + 20 * DAY, AT + 21 * DAY)

@@ -213,6 +213,37 @@ def test_facts_of_responses_are_returned(store: simkeep.Store) -> None:
     assert page is not None and (page.etag, page.target) == (None, "https://example.com/new")
 
 
+def test_page_has_the_headers_of_a_conditional_request(store: simkeep.Store) -> None:
+    def headers() -> dict[str, bytes]:
+        page = store.latest(URL)
+        assert page is not None
+        [due] = store.due(AT + 400 * DAY, 1)
+        assert due.page.conditional_headers() == page.conditional_headers()
+        return page.conditional_headers()
+
+    modified = datetime(1994, 11, 6, 8, 49, 37, tzinfo=UTC)
+    store.observe(URL, AT, text=TEXT, etag=b'W/"\xff"', modified=modified)
+    expected = {"If-None-Match": b'W/"\xff"', "If-Modified-Since": b"Sun, 06 Nov 1994 08:49:37 GMT"}
+    assert headers() == expected
+    store.observe(URL, AT + DAY, text=TEXT, modified=modified)
+    assert headers() == {"If-Modified-Since": expected["If-Modified-Since"]}
+    store.observe(URL, AT + 2 * DAY, text=TEXT, etag=b"x")
+    assert headers() == {"If-None-Match": b"x"}
+    store.gone(URL, AT + 3 * DAY)
+    assert headers() == {}
+
+
+def test_store_without_validators_keeps_no_entity_tags(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="validators must be True or False"):
+        simkeep.Store.create(tmp_path / "s", validators=1)  # type: ignore[arg-type]
+    with simkeep.Store.create(tmp_path / "s", validators=False) as store:
+        store.observe(URL, AT, text=TEXT, etag=b"x", modified=AT - DAY)
+        page = store.latest(URL)
+        assert page is not None and (page.etag, page.modified) == (None, AT - DAY)
+        assert list(page.conditional_headers()) == ["If-Modified-Since"]
+        assert len(store.history(URL)) == 1
+
+
 def test_facts_that_cannot_be_kept_are_dropped(store: simkeep.Store) -> None:
     store.observe(URL, AT, text=TEXT, etag=b"e" * 128, canonical="mailto:me@example.com")
     page = store.latest(URL)

@@ -40,6 +40,11 @@ fn written(rows: &[TestRow]) -> Vec<u8> {
             distance: *distance,
             weight: None,
             class: class_of(*time),
+            modified: distance.map(|bits| i64::from(bits) * -1_000),
+            bytes: *fingerprint,
+            conditional: status.map(|status| status.is_multiple_of(4)),
+            etag: epoch.as_deref(),
+            target: distance.and(Some(url)),
         };
         writer.row(&row).unwrap();
     }
@@ -96,7 +101,7 @@ fn written_rows_are_read_across_row_groups() {
 }
 
 #[test]
-fn digests_are_sixteen_bytes_and_epochs_have_a_dictionary() {
+fn columns_have_their_types_and_epochs_a_dictionary() {
     use parquet::file::reader::FileReader as _;
     use parquet::record::Field;
     let expected = test_rows(6000);
@@ -112,6 +117,14 @@ fn digests_are_sixteen_bytes_and_epochs_have_a_dictionary() {
         assert_eq!(field("time"), Field::TimestampMillis(source.1));
         let class = class_of(source.1);
         assert_eq!(field("class"), class.map_or(Field::Null, Field::UInt));
+        let modified = source.6.map(|bits| Field::TimestampMillis(i64::from(bits) * -1_000));
+        assert_eq!(field("modified"), modified.unwrap_or(Field::Null));
+        assert_eq!(field("bytes"), field("fingerprint"));
+        let conditional = source.5.map(|status| Field::Bool(status.is_multiple_of(4)));
+        assert_eq!(field("conditional"), conditional.unwrap_or(Field::Null));
+        assert_eq!(field("etag"), field("epoch"));
+        let target = source.6.map(|_| field("url"));
+        assert_eq!(field("target"), target.unwrap_or(Field::Null));
     }
     let chunk = |column: usize| file.metadata().row_group(0).column(column).clone();
     assert!(chunk(2).dictionary_page_offset().is_some());

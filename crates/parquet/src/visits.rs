@@ -5,8 +5,8 @@ use std::io::Write;
 
 use parquet::basic::Encoding;
 use parquet::data_type::{
-    ByteArray, ByteArrayType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, Int32Type,
-    Int64Type,
+    BoolType, ByteArray, ByteArrayType, DoubleType, FixedLenByteArray, FixedLenByteArrayType,
+    Int32Type, Int64Type,
 };
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterPropertiesBuilder;
@@ -27,6 +27,11 @@ message simkeep {
     OPTIONAL INT32 distance (INTEGER(8, false));
     OPTIONAL DOUBLE weight;
     OPTIONAL INT32 class (INTEGER(32, false));
+    OPTIONAL INT64 modified (TIMESTAMP(MILLIS, true));
+    OPTIONAL INT64 bytes (INTEGER(64, false));
+    OPTIONAL BOOLEAN conditional;
+    OPTIONAL BYTE_ARRAY etag (STRING);
+    OPTIONAL BYTE_ARRAY target (STRING);
 }";
 
 /// An entry of a page's history.
@@ -77,6 +82,17 @@ pub struct VisitRow<'a> {
     pub weight: Option<f64>,
     /// The class of the page from the time of the entry on.
     pub class: Option<u32>,
+    /// The time when the page was last modified, in milliseconds since 1970, as the server reported
+    /// it.
+    pub modified: Option<i64>,
+    /// The number of bytes of the content as transferred.
+    pub bytes: Option<u64>,
+    /// Whether the request of the visit was conditional.
+    pub conditional: Option<bool>,
+    /// The entity tag of the content from the time of the entry on. Each byte is a character.
+    pub etag: Option<&'a str>,
+    /// The URL to which the content points from the time of the entry on.
+    pub target: Option<&'a str>,
 }
 
 /// A table of visits that is being written.
@@ -110,6 +126,11 @@ pub struct VisitColumns {
     distances: ColumnValues<i32>,
     weights: ColumnValues<f64>,
     classes: ColumnValues<i32>,
+    modified: ColumnValues<i64>,
+    bytes: ColumnValues<i64>,
+    conditional: ColumnValues<bool>,
+    etags: ColumnValues<ByteArray>,
+    targets: ColumnValues<ByteArray>,
 }
 
 impl RowGroup for VisitColumns {
@@ -122,11 +143,13 @@ impl RowGroup for VisitColumns {
             .set_column_dictionary_enabled(column("time"), false)
             .set_column_encoding(column("time"), Encoding::DELTA_BINARY_PACKED)
             .set_column_dictionary_enabled(column("digest"), false)
+            .set_column_dictionary_enabled(column("etag"), false)
     }
 
     fn push(&mut self, row: &VisitRow<'_>) -> usize {
         let VisitRow { url, time, epoch, fingerprint, digest, .. } = *row;
         let VisitRow { status, verdict, distance, weight, class, .. } = *row;
+        let VisitRow { modified, bytes, conditional, etag, target, .. } = *row;
         let (url, url_bytes) = match self.urls.values.last() {
             Some(last) if self.url == url => (last.clone(), 0),
             _ => {
@@ -149,7 +172,12 @@ impl RowGroup for VisitColumns {
         self.distances.push(distance.map(u32::cast_signed));
         self.weights.push(weight);
         self.classes.push(class.map(u32::cast_signed));
-        url_bytes
+        self.modified.push(modified);
+        self.bytes.push(bytes.map(u64::cast_signed));
+        self.conditional.push(conditional);
+        self.etags.push(etag.map(ByteArray::from));
+        self.targets.push(target.map(ByteArray::from));
+        url_bytes + target.map_or(0, str::len)
     }
 
     fn write<W: Write + Send>(
@@ -165,6 +193,11 @@ impl RowGroup for VisitColumns {
         self.verdicts.write::<ByteArrayType, W>(to)?;
         self.distances.write::<Int32Type, W>(to)?;
         self.weights.write::<DoubleType, W>(to)?;
-        self.classes.write::<Int32Type, W>(to)
+        self.classes.write::<Int32Type, W>(to)?;
+        self.modified.write::<Int64Type, W>(to)?;
+        self.bytes.write::<Int64Type, W>(to)?;
+        self.conditional.write::<BoolType, W>(to)?;
+        self.etags.write::<ByteArrayType, W>(to)?;
+        self.targets.write::<ByteArrayType, W>(to)
     }
 }

@@ -31,7 +31,8 @@ use crate::engine::results::Outcome;
 use crate::engine::store::Store;
 use crate::error::{Error, Result};
 use crate::page::{
-    Observation, Operation, PropertyOutcome, PropertyUpdate, RestateOutcome, Restatement, Verdict,
+    ETag, Observation, Operation, PropertyOutcome, PropertyUpdate, RestateOutcome, Restatement,
+    Verdict,
 };
 use crate::sync::thread;
 
@@ -311,7 +312,7 @@ pub(crate) fn observe(db: &Db, operations: &[Operation<'_>]) -> Result<Vec<Opera
         // All applied operations are acknowledged; after a bug no operation is acknowledged.
         if !matches!(e, Error::Bug(_)) {
             committer.commit(last, None)?;
-            core.metrics.observed(answers.iter().filter_map(observed_verdict));
+            report_applied(core, operations, &answers);
         }
         return Err(e);
     }
@@ -319,8 +320,25 @@ pub(crate) fn observe(db: &Db, operations: &[Operation<'_>]) -> Result<Vec<Opera
     for url in operations.iter().filter_map(visited) {
         leases.end(url);
     }
-    core.metrics.observed(answers.iter().filter_map(observed_verdict));
+    report_applied(core, operations, &answers);
     Ok(answers)
+}
+
+/// Reports operations that have an answer to the metrics.
+fn report_applied(core: &Core, operations: &[Operation<'_>], answers: &[OperationResult]) {
+    core.metrics.observed(answers.iter().filter_map(observed_verdict));
+    if core.options.validators {
+        let etags = operations.iter().take(answers.len()).filter_map(observed_etag);
+        core.metrics.long_etags(etags.filter(|etag| etag.len() > ETag::BYTES_MAX));
+    }
+}
+
+/// The entity tag that a visit reports.
+fn observed_etag<'a>(operation: &Operation<'a>) -> Option<&'a [u8]> {
+    match operation {
+        Operation::Observe(observation) => observation.etag,
+        Operation::Restate(_) | Operation::SetProperty(_) => None,
+    }
 }
 
 /// The URL of the page that was visited.

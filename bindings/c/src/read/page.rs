@@ -66,7 +66,7 @@ structure! {
         /// The number of `comparisons` that found a change.
         changes: u32 = of.changes.changes(),
         /// The URL to which the current content points, in UTF-8: the target of a redirect, or the
-        /// canonical URL. Valid as long as `url`.
+        /// canonical URL. Valid as long as `url`. Set with `SIMKEEP_HAS_TARGET`.
         target: *const c_char = place(of.target.as_ref()).0,
         /// The length of `target` in bytes.
         target_len: usize = place(of.target.as_ref()).1,

@@ -11,7 +11,6 @@ use crate::failure::Failure;
 use crate::fork::{ForkGuard, ForkSafeMutex};
 use crate::open::snapshot::{self, SnapshotHandle};
 use crate::read::page::Page;
-use crate::texts::place;
 
 /// An iterator over pages, in SURT order. Use the iterator from one thread at a time. The iterator
 /// keeps its snapshot. Free the iterator and the snapshot separately.
@@ -77,9 +76,10 @@ pub extern "C" fn simkeep_pages_free(pages: Option<Box<Pages>>) {
 }
 
 /// Copies the current state of a page to where `page` points. The pointer to the URL is the
-/// argument. The pointer to the target is NULL: the history of the page has the target.
-/// `SIMKEEP_NONE` for an unknown page. `size` is `sizeof(simkeep_page)`. Any thread.
-/// Costs reading one record in the newest segment that has the page.
+/// argument. The page is without `SIMKEEP_HAS_TARGET`, since nothing would own the text of a
+/// target: `simkeep_snapshot_history` and `simkeep_snapshot_scan` return targets. `SIMKEEP_NONE` for
+/// an unknown page. `size` is `sizeof(simkeep_page)`. Any thread. Costs reading one record in the
+/// newest segment that has the page.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_latest(
     snapshot: *const SnapshotHandle,
@@ -93,10 +93,10 @@ pub extern "C" fn simkeep_snapshot_latest(
         let snapshot = snapshot::open(snapshot)?.0;
         abi::check_put_structure(page, size, "page")?;
         let latest = snapshot.latest(abi::text(url, url_len, "url")?)?;
-        let put = |latest| {
-            let (target, target_len) = place(None);
-            let value = Page { target, target_len, ..Page::new(&latest, (url, url_len)) };
-            abi::put_structure(page, size, &value, "page")
+        let put = |mut latest: simkeep::Page| {
+            // The page is dropped when the call returns, so its target must not be returned.
+            latest.target = None;
+            abi::put_structure(page, size, &Page::new(&latest, (url, url_len)), "page")
         };
         latest.map(put).transpose()
     })

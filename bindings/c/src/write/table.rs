@@ -10,13 +10,14 @@ use crate::write::observe::batch;
 use crate::write::outcomes::Outcomes;
 use crate::write::visit::{
     SIMKEEP_HAS_ALSO, SIMKEEP_HAS_ALSO_FINGERPRINT, SIMKEEP_HAS_BYTES, SIMKEEP_HAS_CLASS,
-    SIMKEEP_HAS_DIGEST, SIMKEEP_HAS_ETAG, SIMKEEP_HAS_FINGERPRINT, SIMKEEP_HAS_MODIFIED,
-    SIMKEEP_HAS_STATUS, SIMKEEP_HAS_TARGET, SIMKEEP_HAS_WEIGHT, SeenCode, Visit, all,
+    SIMKEEP_HAS_CONDITIONAL, SIMKEEP_HAS_DIGEST, SIMKEEP_HAS_ETAG, SIMKEEP_HAS_FINGERPRINT,
+    SIMKEEP_HAS_MODIFIED, SIMKEEP_HAS_STATUS, SIMKEEP_HAS_TARGET, SIMKEEP_HAS_WEIGHT, SeenCode,
+    Visit, all,
 };
 
 /// The supported columns.
 const COLUMNS: &str = "url, time, seen, fingerprint, digest, epoch, status, modified, weight, class, \
-                       also_fingerprint, also_epoch, bytes, etag, target";
+                       also_fingerprint, also_epoch, bytes, etag, target, conditional";
 
 /// Observes the visits of an Arrow table in order, and returns the outcomes like
 /// `simkeep_observe_batch`. The columns of the table, by name:
@@ -29,7 +30,8 @@ const COLUMNS: &str = "url, time, seen, fingerprint, digest, epoch, status, modi
 /// - `digest`: 16 bytes. `status`, `class`: integers. `modified`: a time in the form of `time`.
 ///   `weight`: a number.
 /// - `epoch`: an integer. Null, or a missing column, means the epoch of `simkeep_change_epoch`.
-/// - `bytes`: an integer. `etag`: bytes. `target`: text. See `simkeep_visit`.
+/// - `bytes`: an integer. `etag`: bytes. `target`: text. See `simkeep_visit`. `conditional`: a
+///   boolean, whether the request was conditional.
 /// - `also_fingerprint` and `also_epoch`, for content that also has a fingerprint in another epoch.
 ///
 /// All columns except the first two may be missing, or null in a row. Texts and bytes may have any
@@ -189,6 +191,12 @@ const SETTERS: &[(&str, FieldSetter)] = &[
         let target = column.bytes(row)?;
         visit.has |= SIMKEEP_HAS_TARGET;
         (visit.target, visit.target_len) = (target.as_ptr().cast(), target.len());
+        Ok(())
+    }),
+    ("conditional", |visit, column, row| {
+        if column.flag(row)? {
+            visit.has |= SIMKEEP_HAS_CONDITIONAL;
+        }
         Ok(())
     }),
 ];

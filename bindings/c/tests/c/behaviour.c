@@ -115,11 +115,11 @@ static void facts_of_responses_are_returned(const char *path) {
     simkeep_page page;
     CHECK(latest(store, URL, &page, sizeof page, &error) == SIMKEEP_OK);
     CHECK(page.has & SIMKEEP_HAS_ETAG && page.etag_len == 128 && memcmp(page.etag, etag, 128) == 0);
-    CHECK(page.has & SIMKEEP_HAS_TARGET && !page.target && page.target_len == 0);
+    CHECK(!(page.has & SIMKEEP_HAS_TARGET) && !page.target && page.target_len == 0);
     simkeep_snapshot *now = simkeep_store_snapshot(store, &error);
     simkeep_pages *pages = simkeep_snapshot_scan(now, NULL, 0, &error);
     CHECK(simkeep_pages_next(pages, &page, sizeof page, &error) == SIMKEEP_OK);
-    CHECK(page.target_len == URL_LEN && memcmp(page.target, "https://example.com/b", URL_LEN) == 0);
+    CHECK(page.has & SIMKEEP_HAS_TARGET && page.target_len == URL_LEN && memcmp(page.target, "https://example.com/b", URL_LEN) == 0);
     simkeep_pages_free(pages);
     simkeep_entries *entries = simkeep_snapshot_history(now, URL, URL_LEN, &error);
     simkeep_entry entry;
@@ -145,6 +145,28 @@ static void facts_of_responses_are_returned(const char *path) {
     CHECK(!simkeep_observe_batch(store, &visit, 1, sizeof visit, &error));
     EXPECT(error, SIMKEEP_INVALID_ARGUMENT);
     simkeep_store_free(store);
+}
+
+static void store_without_validators_keeps_no_entity_tags(const char *path) {
+    simkeep_error *error = NULL;
+    simkeep_options options;
+    CHECK(simkeep_options_init(&options, sizeof options, &error) == SIMKEEP_OK && options.validators == 1);
+    options.validators = 2;
+    CHECK(!simkeep_store_create(path, &options, &error));
+    EXPECT(error, SIMKEEP_MALFORMED_ARGUMENT);
+    options.validators = 0;
+    simkeep_store *store = simkeep_store_create(path, &options, &error);
+    simkeep_visit visit = content(URL, 1000, 7);
+    visit.has |= SIMKEEP_HAS_ETAG | SIMKEEP_HAS_MODIFIED;
+    visit.etag = "\"v1\"";
+    visit.etag_len = strlen(visit.etag);
+    visit.modified_ms = 500;
+    simkeep_outcomes_free(simkeep_observe_batch(store, &visit, 1, sizeof visit, &error));
+    simkeep_page page;
+    CHECK(latest(store, URL, &page, sizeof page, &error) == SIMKEEP_OK);
+    CHECK(!(page.has & SIMKEEP_HAS_ETAG) && page.etag_len == 0 && page.modified_ms == 500);
+    simkeep_store_free(store);
+    EXPECT(error, SIMKEEP_OK);
 }
 
 static void errors_carry_file_offset_and_row(const char *path) {
@@ -523,7 +545,7 @@ static void html_is_observed_with_its_fingerprint(const char *path) {
 int main(int argc, char **argv) {
     const char *dir = argc > 1 ? argv[1] : ".";
     void (*const tests[])(const char *) = {
-        verdicts_and_columns, facts_of_responses_are_returned,
+        verdicts_and_columns, facts_of_responses_are_returned, store_without_validators_keeps_no_entity_tags,
         errors_carry_file_offset_and_row, structures_grow_only_at_the_end,
         threads_share_a_store, pairs_are_streamed_in_chunks, responses_and_redirects_are_classified,
         html_is_observed_with_its_fingerprint, forked_child_is_refused,

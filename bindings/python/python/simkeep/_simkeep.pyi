@@ -4126,6 +4126,16 @@ class Page:
     def changes(self) -> Changes:
         """The change statistics of the page's visits."""
 
+    def conditional_headers(self) -> dict[str, bytes]:
+        """The headers that make the next request for the page conditional: `If-None-Match` with
+        `etag`, and `If-Modified-Since` with `modified`, each if it is known.
+
+        The server answers such a request with 304 and without the content, if the page still
+        has the content that the store knows. No value has a line end or a NUL. A page that is
+        gone or was never seen has no such headers. The values are `bytes`, because an entity
+        tag need not be text.
+        """
+
 @final
 class PageCandidacy:
     """Whether the text of a page is worth comparing."""
@@ -5698,6 +5708,7 @@ class Store(View):
         - `near_limit`: the most near-duplicates, and the most copies, that an outcome lists (16).
         - `rule`: which of several pages with nearly the same content is the original: a rule such as
           `"https,shortest-url"` (`"first-seen"`).
+        - `validators`: whether to keep entity tags, which can identify people (True).
         - `leases_max`: the most pages that may be leased at a time (1,000,000).
         - `near_fingerprints`: the most fingerprints compared in a dense region (4,096).
         - `background_memory_bytes`: the memory for sealing and merging together (256 MiB).

@@ -60,6 +60,7 @@ class Options(TypedDict, total=False):
     fingerprint_bytes: int
     near_limit: int
     rule: str
+    validators: bool
     leases_max: int
     near_fingerprints: int
     background_memory_bytes: int

@@ -1,5 +1,7 @@
 //! The current state of a page.
 
+use std::collections::BTreeMap;
+
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -65,6 +67,22 @@ value! {
         etag: Option<Py<PyBytes>> = page.etag.as_ref().map(|etag| etag.as_bytes().to_vec()),
         target: Option<String>,
         changes: Py<Changes>,
+    }
+    also {
+        /// The headers that make the next request for the page conditional: `If-None-Match` with
+        /// `etag`, and `If-Modified-Since` with `modified`, each if it is known.
+        ///
+        /// The server answers such a request with 304 and without the content, if the page still
+        /// has the content that the store knows. No value has a line end or a NUL. A page that is
+        /// gone or was never seen has no such headers. The values are `bytes`, because an entity
+        /// tag need not be text.
+        fn conditional_headers(&self, py: Python<'_>) -> BTreeMap<&'static str, Py<PyBytes>> {
+            let etag = self.etag.as_ref().map(|etag| ("If-None-Match", etag.clone_ref(py)));
+            let since = |time: PyTime| PyBytes::new(py, time.0.to_http_date().as_bytes()).unbind();
+            let since = self.modified.map(|time| ("If-Modified-Since", since(time)));
+            let headers = [etag, since].into_iter().flatten();
+            headers.filter(|_| self.content.is_some()).collect()
+        }
     }
 }
 

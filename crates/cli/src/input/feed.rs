@@ -48,6 +48,11 @@ impl PageProperties {
         all.into_iter().flatten()
     }
 
+    /// Whether there is an entity tag that is too long for a store.
+    pub(crate) fn has_long_etag(&self) -> bool {
+        self.etag.as_ref().is_some_and(|etag| etag.len() > ETag::BYTES_MAX)
+    }
+
     /// The bytes of the owned values.
     fn bytes(&self) -> usize {
         let etag = self.etag.as_ref().map_or(0, |etag| etag.len());

@@ -36,6 +36,12 @@ fn hostile(place: &TestFolder) {
             line["seen"] = seen;
             lines += &format!("{line}\n");
         }
+        // Only the last entity tag of a page is kept.
+        let facts = json!({
+            "url": url, "t": 8, "text": "one", "modified": 3, "bytes": 14_300, "conditional": true,
+            "etag": "=\"\u{e9}\",\u{1b}", "canonical": "https://e.example/?a=\u{202e}",
+        });
+        lines += &format!("{facts}\n");
     }
     place.ingest(&lines);
 }
@@ -76,6 +82,8 @@ fn verdicts(place: &TestFolder, entries: &[Value]) -> Vec<(String, Option<u64>)>
                 }
                 None if entry.entry().weight().is_some() => ("weight".to_owned(), None),
                 None if entry.entry().class().is_some() => ("class".to_owned(), None),
+                None if entry.entry().etag().is_some() => ("etag".to_owned(), None),
+                None if entry.entry().target().is_some() => ("target".to_owned(), None),
                 None => ("restated".to_owned(), None),
             });
         }
@@ -100,8 +108,11 @@ fn row(entry: &Value, (verdict, distance): &(String, Option<u64>)) -> Vec<String
         ["url", "t", "epoch", "fingerprint", "digest", "status"].map(text).to_vec();
     row.push(verdict.clone());
     row.push(distance.map(|bits| bits.to_string()).unwrap_or_default());
-    row.push(text("weight"));
-    row.push(text("class"));
+    row.extend(["weight", "class", "modified", "bytes"].map(text));
+    let is_visit = !["restated", "weight", "class", "etag", "target"].contains(&verdict.as_str());
+    let conditional = entry["conditional"].as_bool().unwrap_or_default();
+    row.push(if is_visit { conditional.to_string() } else { String::new() });
+    row.extend(["etag", "target"].map(text));
     row
 }
 
@@ -113,10 +124,11 @@ fn csv_has_the_exported_entries_and_verdicts() {
     let verdicts = verdicts(&place, &all);
     let rows: Vec<_> =
         all.iter().zip(&verdicts).map(|(entry, verdict)| row(entry, verdict)).collect();
-    assert_eq!((all.len(), verdicts.len()), (13 * 9, 13 * 9));
+    assert_eq!((all.len(), verdicts.len()), (13 * 12, 13 * 12));
     let csv = place.with_header(&["export", "--format", "csv"]);
     let mut found = cells(&csv);
-    let header = "url,time,epoch,fingerprint,digest,status,verdict,distance,weight,class";
+    let header = "url,time,epoch,fingerprint,digest,status,verdict,distance,weight,class,modified,\
+                  bytes,conditional,etag,target";
     assert_eq!(found.remove(0).join(","), header);
     for cell in found.iter().flatten() {
         assert!(!cell.trim_start().starts_with(['=', '+', '-', '@']), "{cell}");
@@ -146,7 +158,7 @@ fn cdxj_has_a_line_for_each_visit() {
     let cdxj = place.done(&["export", "--format", "cdxj"]);
     let mut lines = cdxj.lines();
     for (entry, (verdict, distance)) in all.iter().zip(&verdicts) {
-        if ["weight", "class", "restated"].contains(&verdict.as_str()) {
+        if ["weight", "class", "restated", "etag", "target"].contains(&verdict.as_str()) {
             continue;
         }
         let line = lines.next().unwrap();
@@ -156,12 +168,22 @@ fn cdxj_has_a_line_for_each_visit() {
         assert_eq!(words[1], time);
         let mut expected = json!({"url": entry["url"]});
         let status = entry["status"].as_u64().map(|status| status.to_string());
+        let of_response = |key: &str| {
+            let is_of = |of: &&Value| of["url"] == entry["url"] && of["t"] == entry["t"];
+            let found = all.iter().filter(is_of).find_map(|of| of.get(key));
+            found.cloned().unwrap_or_default()
+        };
         for (key, value) in [
             ("digest", entry["digest"].clone()),
             ("status", status.into()),
             ("fingerprint", entry["fingerprint"].clone()),
             ("verdict", verdict.as_str().into()),
             ("distance", (*distance).into()),
+            ("modified", entry["modified"].clone()),
+            ("bytes", entry["bytes"].clone()),
+            ("conditional", entry["conditional"].clone()),
+            ("etag", of_response("etag")),
+            ("target", of_response("target")),
         ] {
             if !value.is_null() {
                 expected[key] = value;
@@ -330,7 +352,9 @@ fn parquet_has_the_rows_of_the_csv_table() {
         for names in header.chunks(3) {
             let file = std::fs::File::open(place.path("t.parquet")).unwrap();
             let names: [&str; 3] = std::array::from_fn(|n| names.get(n).map_or("", |name| name));
-            let names = names.map(|name| if name == "digest" { "" } else { name });
+            // Columns of these types are not read.
+            let is_read = |name: &&str| !["digest", "conditional"].contains(name);
+            let names = names.map(|name| Some(name).filter(is_read).unwrap_or_default());
             let read = DocumentRows::open(file, names).unwrap();
             let read: Vec<_> = read.collect::<Result<Vec<_>, _>>().unwrap().concat();
             assert_eq!(read.len(), rows.len());

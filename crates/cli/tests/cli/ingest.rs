@@ -288,3 +288,24 @@ fn input_before_an_error_is_sealed_too() {
     let stats = place.run(&["stats", "--json"]).objects().remove(0);
     assert_eq!((&stats["pages"], &stats["unsealed_visits"]), (&json!(1201), &json!(0)), "{stats}");
 }
+
+#[test]
+fn long_entity_tags_are_counted_and_not_kept() {
+    let line = |n: usize, bytes: usize| {
+        json!({"url": format!("http://{n}/"), "t": 1, "text": "one", "etag": "x".repeat(bytes)})
+            .to_string()
+    };
+    let lines = [line(1, 128), line(2, 129), line(3, 9_000)].join("\n");
+    for verb in ["ingest", "load"] {
+        let summary =
+            TestFolder::new().run_with_input(&[verb, "-", "--json"], &lines).objects().remove(0);
+        assert_eq!(summary["long_etags"], 2, "{verb}");
+        let place = TestFolder::new();
+        let ran = place.run_with_input(&[verb, "-"], &lines);
+        let expected = "long entity tags                     2  over 128 bytes, not kept\n";
+        assert!(ran.out.contains(expected), "{}", ran.out);
+        let etags =
+            place.run(&["scan", "--json"]).objects().into_iter().map(|page| page["etag"].clone());
+        assert_eq!(etags.collect::<Vec<_>>(), [json!("x".repeat(128)), Value::Null, Value::Null]);
+    }
+}

@@ -84,6 +84,48 @@ https://example.com/terms
     assert!(ran.err.contains("https://example.com/terms is"), "{}", ran.err);
 }
 
+/// Visits with all facts about their responses: a redirect, then content.
+const FACTS: &str = r#"{"url":"http://a/old","t":1,"seen":"redirect","to":"/\u202e new"}
+{"url":"http://a/old","t":2,"text":"one","etag":"\"v\u001b\"","modified":1,"bytes":14300,"conditional":true,"canonical":"http://a/page?a"}
+"#;
+
+#[test]
+fn page_is_shown_with_the_facts_of_its_responses() {
+    let place = TestFolder::with(FACTS);
+    let lines = place.done(&["inspect", "page", "http://a/old"]);
+    let etag = "\n  etag \"v\\x1b\"; modified 1970-01-01 00:00 (UTC)\n";
+    assert!(lines.contains(etag), "{lines}");
+    for end in
+        ["new; it redirects to http://a/%E2%80%AE%20new\n", "changed; canonical http://a/page?a\n"]
+    {
+        assert!(lines.contains(end), "{lines}");
+    }
+    let history = place.done(&["history", "http://a/old"]);
+    let facts = "; canonical http://a/page?a; etag \"v\\x1b\"; modified 1970-01-01 00:00; 14,300 bytes; conditional request\n";
+    assert!(history.ends_with(facts), "{history}");
+    let object = place.run(&["inspect", "page", "http://a/old", "--json"]).objects().remove(0);
+    assert_eq!(
+        (&object["etag"], &object["modified"]),
+        (&json!("\"v\u{1b}\""), &json!("1970-01-01T00:00:01Z"))
+    );
+    let [redirect, content] = [&object["versions"][0], &object["versions"][1]];
+    assert_eq!(
+        (&redirect["target"], &redirect["bytes"]),
+        (&json!("http://a/%E2%80%AE%20new"), &json!(null))
+    );
+    assert_eq!(
+        (&content["target"], &content["bytes"]),
+        (&json!("http://a/page?a"), &json!(14_300))
+    );
+    let journal = place.done(&["inspect", "journal"]);
+    assert!(journal.contains("\nentity tags                          1\n"), "{journal}");
+    assert!(
+        journal.contains(
+            "\ntargets                              2  of redirects, and canonical URLs\n"
+        )
+    );
+}
+
 #[test]
 fn newest_of_many_versions_are_shown() {
     let place = TestFolder::new();

@@ -29,6 +29,19 @@ fn last_operations_are_printed_in_order() {
     assert_eq!(place.done(&["tail", "-n", "0"]), "");
 }
 
+#[test]
+fn whole_target_of_a_page_is_printed() {
+    let line = r#"{"url":"http://a/old","t":1,"seen":"redirect","to":"/new?a"}"#;
+    let place = TestFolder::with(line);
+    let lines = squeezed(&place.done(&["tail"]));
+    assert!(lines.ends_with("target http://a/old to http://a/new?a\n"), "{lines}");
+    // A target without a visit.
+    let line = r#"{"url":"http://a/old","t":2,"target":"/\u202e"}"#;
+    place.ingest(line);
+    let lines = place.done(&["history", "http://a/old"]);
+    assert!(lines.ends_with("  target http://a/%E2%80%AE\n"), "{lines}");
+}
+
 /// Lines with single blanks between words.
 fn squeezed(lines: &str) -> String {
     let squeeze =

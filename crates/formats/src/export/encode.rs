@@ -256,8 +256,7 @@ fn put_entry(out: &mut Vec<u8>, page: &str, url: &[u8], entry: &Entry, epoch: &[
     }
     if let Some(etag) = entry.etag() {
         out.extend_from_slice(b",\"etag\":");
-        // Each byte is a character, so that any entity tag is text.
-        put_text(out, &etag.as_bytes().iter().copied().map(char::from).collect::<String>());
+        put_text(out, &etag.to_latin1());
     }
     if let Some(target) = entry.target().and_then(|target| target.resolve(page)) {
         out.extend_from_slice(b",\"target\":");

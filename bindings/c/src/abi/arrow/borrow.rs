@@ -35,6 +35,8 @@ enum BorrowedLayout<'a> {
     },
     Float32,
     Float64,
+    /// Booleans of one bit.
+    Bits,
     /// Times, as a fraction of milliseconds.
     Time {
         times: i64,
@@ -311,6 +313,19 @@ impl<'a> BorrowedColumn<'a> {
         }
     }
 
+    /// Returns the boolean of a row.
+    pub(crate) fn flag(&self, row: usize) -> Result<bool> {
+        match &self.kind {
+            BorrowedLayout::Bits => {
+                let at = self.start + row;
+                let byte = self.part(1, at / 8, 1)?;
+                Ok(byte.iter().any(|byte| byte >> (at % 8) & 1 == 1))
+            }
+            BorrowedLayout::Dictionary { of, .. } => of.flag(self.index(row)?),
+            _ => Err(self.wrong("booleans")),
+        }
+    }
+
     fn wrong(&self, wanted: &str) -> Failure {
         Failure::argument("schema", format!("the column must contain {wanted}"))
     }
@@ -328,6 +343,7 @@ impl BorrowedLayout<'_> {
             "I" => integer(4, false),
             "l" => integer(8, true),
             "L" => integer(8, false),
+            "b" => Ok(BorrowedLayout::Bits),
             "f" => Ok(BorrowedLayout::Float32),
             "g" => Ok(BorrowedLayout::Float64),
             "u" | "z" => Ok(BorrowedLayout::Offsets { bytes: 4 }),

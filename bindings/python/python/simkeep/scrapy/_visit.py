@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime, parsedate_to_datetime
+from email.utils import parsedate_to_datetime
 from hashlib import sha1
 from urllib.parse import urlsplit
 
@@ -68,12 +68,8 @@ _arrivals = _Arrivals()
 def make_conditional(request: Request, page: simkeep.Page) -> None:
     """Adds the validators of a page to a GET request, unless the request has any itself."""
     names = ("If-None-Match", "If-Modified-Since", "Range")
-    if request.method != "GET" or page.content is None or any(name in request.headers for name in names):
-        return
-    if page.etag is not None:
-        request.headers["If-None-Match"] = page.etag
-    if page.modified is not None:
-        request.headers["If-Modified-Since"] = format_datetime(page.modified, usegmt=True)
+    if request.method == "GET" and not any(name in request.headers for name in names):
+        request.headers.update(page.conditional_headers())
 
 
 def page_of(request: Request) -> str | None:

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::{Entry as Of, EpochInfo};
 
-use super::{Digest, EpochName, Fingerprint, JsonNumber, Time, latin1};
+use super::{Digest, EpochName, Fingerprint, JsonNumber, Time};
 use crate::output::visit;
 
 /// An entry of a page's history, in the format of `simkeep export`. Keys without a value are left
@@ -94,7 +94,7 @@ impl<'a> JsonEntry<'a> {
             conditional: visit.map(|visit| visit.conditional).filter(|conditional| *conditional),
             weight: of.weight().map(|weight| JsonNumber(weight.to_f64())),
             class: of.class(),
-            etag: of.etag().map(|etag| latin1(etag.as_bytes())),
+            etag: of.etag().map(simkeep::ETag::to_latin1),
             target: of.target().and_then(|target| target.resolve(url)),
             seen: match seen {
                 Some(simkeep::Seen::NotModified { .. }) => Some(ContentlessEntry::NotModified),

@@ -26,6 +26,6 @@ pub(crate) use message::{AnswerNote, ErrorMessage, StderrMessage, WriterNotice};
 pub(crate) use store_state::StoreState;
 pub(crate) use values::{
     Band, Digest, EpochName, Fingerprint, Hash, JsonNumber, JsonRatio, RequestHeaders, Role, Seen,
-    Time, Verdict, latin1,
+    Time, Verdict,
 };
 pub(crate) use verdict_counts::VerdictTotals;

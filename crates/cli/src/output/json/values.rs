@@ -42,8 +42,9 @@ pub(crate) struct RequestHeaders(BTreeMap<&'static str, String>);
 impl RequestHeaders {
     /// The headers that make the next request for a page conditional.
     pub(crate) fn conditional(page: &simkeep::Page) -> RequestHeaders {
+        let text = |value: Vec<u8>| value.into_iter().map(char::from).collect();
         let headers = page.conditional_headers().into_iter();
-        RequestHeaders(headers.map(|(name, value)| (name, latin1(&value))).collect())
+        RequestHeaders(headers.map(|(name, value)| (name, text(value))).collect())
     }
 }
 
@@ -59,11 +60,6 @@ impl JsonSchema for RequestHeaders {
             json_schema!({ "type": "object", "additionalProperties": { "type": "string" } }),
         )
     }
-}
-
-/// Converts each byte to a character (ISO 8859-1).
-pub(crate) fn latin1(bytes: &[u8]) -> String {
-    bytes.iter().copied().map(char::from).collect()
 }
 
 /// Adds a description to a schema.

@@ -3,14 +3,15 @@
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::{EpochInfo, HistoryEntry, Property, Seen, Verdict};
+use simkeep::{EpochInfo, HistoryEntry, Verdict, Visit};
 
 use crate::exit::{Exit, VerbError, print_message};
 use crate::input::spelling;
 use crate::output::Output;
 use crate::output::json::{self, Band, JsonEntry, JsonRatio, Time};
 use crate::output::table::{TextTable, left, right};
-use crate::output::{visit, words};
+use crate::output::visit::{self, ResponseProperties};
+use crate::output::words;
 use crate::time::TimeFormat;
 use crate::{CommonArgs, time};
 use simkeep_formats::escape;
@@ -64,10 +65,10 @@ impl<'a> EntryTable<'a> {
         EntryTable { table: TextTable::new(columns), clock, epochs, is_wide, last: None }
     }
 
-    /// Adds an entry. `facts` follow its verdict.
+    /// Adds an entry of the page `url`. `facts` follow its verdict.
     fn add(
         &mut self,
-        entry: &HistoryEntry,
+        (url, entry): (&str, &HistoryEntry),
         facts: &str,
         output: &mut Output,
     ) -> Result<(), VerbError> {
@@ -97,62 +98,33 @@ impl<'a> EntryTable<'a> {
             digits.truncate(if self.is_wide { digits.len() } else { DIGITS });
             digits
         });
-        let modified = entry.visit().and_then(|(visit, _)| visit.modified);
-        let modified = modified.map(|ms| format!("; modified {}", self.clock.show(ms)));
-        let meaning = meaning_of(entry, &self.clock) + facts + &modified.unwrap_or_default();
+        let mut meaning = meaning_of(url, entry, &self.clock) + facts;
+        if let Some((visit, _)) = entry.visit() {
+            meaning += &request_of(&visit, &self.clock);
+        }
         cells.extend([digest.unwrap_or_else(none), meaning]);
         Ok(self.table.cells(cells, output)?)
     }
 }
 
-/// Whether an entry is a fact about the response to a visit, which the line of the visit shows.
-fn is_fact_of_visit(entry: &HistoryEntry, history: &[HistoryEntry]) -> bool {
-    let HistoryEntry::Property(given) = entry else { return false };
-    let is_of_response = matches!(given.property, Property::ETag(_) | Property::Target(_));
-    let of_time = entries_of(given.time, history);
-    let mut visits = of_time.iter().filter_map(HistoryEntry::visit);
-    is_of_response && visits.any(|(visit, _)| is_response(&visit.seen))
-}
-
-/// The entries of a time. A history is in order of time.
-fn entries_of(time: simkeep::Time, history: &[HistoryEntry]) -> &[HistoryEntry] {
-    let start = history.partition_point(|entry| entry.entry().time() < time);
-    let later = history.get(start..).unwrap_or_default();
-    let end = later.partition_point(|entry| entry.entry().time() == time);
-    later.get(..end).unwrap_or_default()
-}
-
-/// Whether a visit has a response that describes content.
-fn is_response(seen: &Seen) -> bool {
-    matches!(seen, Seen::Content(_) | Seen::NotModified { .. })
-}
-
-/// The facts about the response to a visit: the target and the entity tag.
+/// The target and the entity tag of a response, as they follow the verdict of its visit.
 fn facts_of(url: &str, entry: &HistoryEntry, history: &[HistoryEntry]) -> String {
-    let Some((visit, _)) = entry.visit().filter(|(visit, _)| is_response(&visit.seen)) else {
-        return String::new();
-    };
-    let is_redirect = visit::is_redirect(&entry.entry());
-    let (mut target, mut etag) = (String::new(), String::new());
-    for given in entries_of(visit.time, history).iter().filter_map(|entry| match entry {
-        HistoryEntry::Property(given) => Some(given),
-        _ => None,
-    }) {
-        match &given.property {
-            Property::Target(to) => {
-                let to = to.resolve(url).unwrap_or_default();
-                let how = if is_redirect { " to" } else { "; canonical" };
-                target = format!("{how} {}", escape::escape_untruncated(&to));
-            }
-            Property::ETag(tag) => etag = format!("; etag {tag}"),
-            Property::Weight(_) | Property::Class(_) => {}
-        }
-    }
-    target + &etag
+    let Some((visit, _)) = entry.visit() else { return String::new() };
+    let of_response = ResponseProperties::of_visit(visit, history);
+    let etag = of_response.etag.map(|etag| format!("; etag {etag}"));
+    of_response.target_text(url, &visit.seen) + &etag.unwrap_or_default()
+}
+
+/// The facts about the request of a visit and its transfer, as they follow the verdict.
+fn request_of(visit: &Visit, clock: &TimeFormat) -> String {
+    let modified = visit.modified.map(|time| format!("; modified {}", clock.show(time)));
+    let bytes = visit.bytes.map(|bytes| format!("; {}", words::many(bytes, "byte", "bytes")));
+    let conditional = if visit.conditional { "; conditional request" } else { "" };
+    modified.unwrap_or_default() + &bytes.unwrap_or_default() + conditional
 }
 
 /// The meaning of an entry.
-fn meaning_of(entry: &HistoryEntry, clock: &TimeFormat) -> String {
+fn meaning_of(url: &str, entry: &HistoryEntry, clock: &TimeFormat) -> String {
     match entry {
         HistoryEntry::Visit { verdict, meaning: Some(meaning), .. } => {
             format!("{}: {meaning}", found(*verdict, clock))
@@ -167,7 +139,7 @@ fn meaning_of(entry: &HistoryEntry, clock: &TimeFormat) -> String {
         }
         HistoryEntry::Visit { verdict, meaning: None, .. } => found(*verdict, clock),
         HistoryEntry::Restated(_) => "restated".to_owned(),
-        HistoryEntry::Property(given) => given.property.to_string(),
+        HistoryEntry::Property(given) => visit::property(url, &given.property),
     }
 }
 
@@ -184,7 +156,8 @@ fn found(verdict: Verdict, clock: &TimeFormat) -> String {
 impl HistoryArgs {
     pub(crate) fn run(self, common: &CommonArgs, output: &mut Output) -> Result<Exit, VerbError> {
         let store = common.read()?.snapshot();
-        let mut history = store.history(&self.url)?;
+        let history = store.history(&self.url)?;
+        let mut shown = history.as_slice();
         if history.is_empty() {
             print_message(&spelling::unknown(&store, &self.url, |_| true)?);
             return Ok(Exit::Nothing);
@@ -205,16 +178,16 @@ impl HistoryArgs {
                 let what = "a bug in simkeep: the current version is not in the page's history";
                 return Err(VerbError::Other(what.to_owned()));
             };
-            history = vec![history.swap_remove(at)];
+            shown = history.get(at..=at).unwrap_or_default();
         }
         let epochs = store.epochs();
         let mut entries = EntryTable::new(epochs, common.clock(), self.wide);
-        for entry in &history {
+        for entry in shown {
             if common.json {
                 output.object(&HistoryLine::new(&self.url, entry, epochs)?)?;
-            } else if !is_fact_of_visit(entry, &history) {
+            } else if !ResponseProperties::contain(entry, &history) {
                 let facts = facts_of(&self.url, entry, &history);
-                entries.add(entry, &facts, output)?;
+                entries.add((&self.url, entry), &facts, output)?;
             }
         }
         entries.table.end(output)?;

@@ -3,12 +3,12 @@
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::{EpochInfo, Page, Prefix};
+use simkeep::{ETag, EpochInfo, Page, Prefix};
 
 use crate::CommonArgs;
 use crate::exit::{Exit, VerbError, print_message};
 use crate::output::Output;
-use crate::output::json::{Digest, EpochName, Fingerprint, JsonNumber, Seen, Time, latin1};
+use crate::output::json::{Digest, EpochName, Fingerprint, JsonNumber, Seen, Time};
 use crate::output::table::{TextTable, left, right};
 use crate::output::{visit, words};
 use crate::time::TimeFormat;
@@ -91,6 +91,10 @@ pub(crate) struct ScanLine<'a> {
     last: Time,
     /// What the last visit saw.
     seen: Seen,
+    /// The number of bytes of the content that the last visit transferred; null if unknown.
+    bytes: Option<u64>,
+    /// Whether the request of the last visit was conditional.
+    conditional: bool,
     is_gone: bool,
     weight: JsonNumber,
     /// The class that was set last; null if none was set.
@@ -125,6 +129,8 @@ impl ScanLine<'_> {
             first: Time(page.first),
             last: Time(page.last.time),
             seen: Seen(page.last.seen),
+            bytes: page.last.bytes,
+            conditional: page.last.conditional,
             is_gone: page.gone,
             weight: JsonNumber(page.weight.to_f64()),
             class: page.class,
@@ -133,7 +139,7 @@ impl ScanLine<'_> {
             epoch: epoch.map(EpochName),
             content_seen: content.and(page.content_seen).map(Time),
             modified: content.and(page.modified).map(Time),
-            etag: page.etag.as_ref().map(|etag| latin1(etag.as_bytes())),
+            etag: page.etag.as_ref().map(ETag::to_latin1),
             target: page.target.as_deref(),
         })
     }

@@ -16,6 +16,7 @@ use crate::exit::{Exit, VerbError, print_message};
 use crate::output::Output;
 use crate::output::json::Fingerprint;
 use crate::output::table::{TextTable, left, right};
+use crate::output::visit::target_url;
 use crate::output::words;
 use crate::time::TimeFormat;
 
@@ -28,8 +29,8 @@ const NEAR_LIMIT: usize = 5;
 /// Print the newest operations; with -f, follow them
 ///
 /// One line per operation: its number, the time of the visit, the verdict, and the URL. Operations
-/// come in the order of acknowledgement, not of visits. A fingerprint of another epoch, a weight or
-/// a class given with a visit is an operation of its own.
+/// come in the order of acknowledgement, not of visits. A fingerprint of another epoch, a weight, a
+/// class, an entity tag or a target given with a visit is an operation of its own.
 #[derive(Args)]
 #[command(after_long_help = r#"Examples:
   simkeep tail crawl.simkeep
@@ -207,12 +208,17 @@ impl TailPrinter<'_> {
 fn row(operation: &LoggedOperation, clock: &TimeFormat) -> [String; 4] {
     let number = words::count(operation.sequence);
     match &operation.kind {
-        OperationKind::Entry { url, entry } => [
-            number,
-            clock.show(entry.entry().time()),
-            meaning_text(entry),
-            escape::escape_untruncated(url),
-        ],
+        OperationKind::Entry { url, entry } => {
+            let (text, shown) = (meaning_text(entry), escape::escape_untruncated(url));
+            let entry = entry.entry();
+            let (text, shown) = match entry.target() {
+                Some(target) => {
+                    ("target".into(), format!("{shown} to {}", target_url(url, target)))
+                }
+                None => (text, shown),
+            };
+            [number, clock.show(entry.time()), text, shown]
+        }
         OperationKind::Forget { url, visits } => {
             let visits = words::many(*visits, "visit", "visits");
             [number, String::new(), format!("forgot {visits}"), escape::escape_untruncated(url)]
@@ -246,7 +252,7 @@ fn meaning_text(entry: &HistoryEntry) -> String {
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(crate) enum TailLine<'a> {
-    /// A page got an entry: a visit, a restatement, a weight, or a class.
+    /// A page got an entry: a visit, a restatement, or a property such as a weight.
     Entry {
         /// The number of the operation.
         operation: u64,

@@ -219,6 +219,7 @@ impl<'a> BatchObserver<'a> {
     fn request(&mut self, from: feed::InputEntry) -> Result<RecordKind, VerbError> {
         self.summary.records += 1;
         self.summary.wrong_digests += u64::from(from.wrong().is_some());
+        self.summary.long_etags += u64::from(from.given.has_long_etag());
         let (entry, also) = match self.step(&from)? {
             RecordStep::Add(entry, also) => (entry, also),
             RecordStep::End(taken) => return Ok(taken),

@@ -70,6 +70,8 @@ pub(super) struct IngestSummary {
     pub(super) future_visits: u64,
     /// Records whose content does not have the digest that an archive declares.
     pub(super) wrong_digests: u64,
+    /// Records whose entity tag is too long to be kept.
+    pub(super) long_etags: u64,
     /// The epochs that began.
     pub(super) begun: Vec<EpochInfo>,
     /// The epochs that began and are in use now.
@@ -203,6 +205,7 @@ impl IngestSummary {
             broken: self.broken,
             future_visits: self.future_visits,
             wrong_digests: self.wrong_digests,
+            long_etags: self.long_etags,
             epochs_begun: names(&self.begun),
             epochs_in_use: names(&self.in_use),
             read_bytes: self.bytes,
@@ -255,6 +258,7 @@ impl IngestSummary {
         line("broken", self.broken, if strict { "the run stopped there" } else { "skipped" });
         line("  in the future", self.future_visits, "later than the clock allows");
         line("wrong digests", self.wrong_digests, "the computed digests are used");
+        line("long entity tags", self.long_etags, "over 128 bytes, not kept");
         lines.push(format!("{:<25}{:>13}", "read", bytes(self.bytes)));
         lines.push(time_taken(self.elapsed, self.records));
         lines
@@ -334,6 +338,8 @@ pub(crate) struct IngestResult<'a> {
     future_visits: u64,
     /// Records whose content does not have the digest that an archive declares.
     wrong_digests: u64,
+    /// Records whose entity tag has more than 128 bytes, so that it is not kept.
+    long_etags: u64,
     epochs_begun: Vec<EpochName<'a>>,
     /// The epochs that began and are in use now.
     epochs_in_use: Vec<EpochName<'a>>,

@@ -170,6 +170,7 @@ impl LoadArgs {
             restated: 0,
             given: 0,
             too_short: 0,
+            long_etags: 0,
             broken: ComplaintLog::broken(),
             wrong: ComplaintLog::wrong(),
             passed: BTreeMap::new(),
@@ -319,6 +320,8 @@ struct LoadInput<'s> {
     given: u64,
     /// Texts without a fingerprint, because they are too short.
     too_short: u64,
+    /// Records whose entity tag is too long to be kept.
+    long_etags: u64,
     broken: ComplaintLog,
     wrong: ComplaintLog,
     passed: BTreeMap<&'static str, u64>,
@@ -340,6 +343,7 @@ impl LoadInput<'_> {
             broken: self.broken.count(),
             future_visits: self.admission.clock.refused(),
             wrong_digests: self.wrong.count(),
+            long_etags: self.long_etags,
             passed: self.passed,
             elapsed,
         }
@@ -383,6 +387,7 @@ impl LoadInput<'_> {
                 }
                 let wrong = entry.wrong().and_then(|wrong| self.wrong.add(wrong));
                 wrong.into_iter().for_each(|message| print_message(&message));
+                self.long_etags += u64::from(entry.given.has_long_etag());
                 let url = entry.url.clone();
                 match self.record(entry) {
                     Ok(Some(record)) => Some(Ok(record)),

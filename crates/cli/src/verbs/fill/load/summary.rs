@@ -29,6 +29,8 @@ pub(super) struct LoadSummary {
     /// Broken records that are visits later than the clock allows.
     pub(super) future_visits: u64,
     pub(super) wrong_digests: u64,
+    /// Records whose entity tag is too long to be kept.
+    pub(super) long_etags: u64,
     pub(super) passed: BTreeMap<&'static str, u64>,
     pub(super) elapsed: Duration,
 }
@@ -64,6 +66,7 @@ impl LoadSummary {
             broken: self.broken,
             future_visits: self.future_visits,
             wrong_digests: self.wrong_digests,
+            long_etags: self.long_etags,
             elapsed_seconds: rounded(self.elapsed),
             records_per_second: per_second(self.elapsed, self.loaded.observations).round(),
         }
@@ -114,6 +117,9 @@ impl LoadSummary {
         if self.wrong_digests > 0 {
             line("wrong digests", self.wrong_digests, "the computed digests are used");
         }
+        if self.long_etags > 0 {
+            line("long entity tags", self.long_etags, "over 128 bytes, not kept");
+        }
         lines.push(format!("{:<25}{:>13}", "written", bytes(self.loaded.bytes)));
         lines.push(time_taken(self.elapsed, self.loaded.observations));
         lines
@@ -153,6 +159,8 @@ pub(crate) struct LoadResult<'a> {
     future_visits: u64,
     /// Records whose content does not have the digest that an archive declares.
     wrong_digests: u64,
+    /// Records whose entity tag has more than 128 bytes, so that it is not kept.
+    long_etags: u64,
     elapsed_seconds: f64,
     records_per_second: f64,
 }

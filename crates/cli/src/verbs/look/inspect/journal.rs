@@ -49,6 +49,8 @@ impl InspectJournalArgs {
             ("restated", view.restated, String::new()),
             ("weights", view.weights, String::new()),
             ("classes", view.classes, String::new()),
+            ("entity tags", view.etags, String::new()),
+            ("targets", view.targets, "of redirects, and canonical URLs".to_owned()),
             ("forgotten", view.forgotten, "pages and prefixes".to_owned()),
         ];
         for (name, number, remark) in visits.into_iter().filter(|(_, number, _)| *number > 0) {
@@ -76,6 +78,10 @@ pub(crate) struct JournalDetails {
     restated: u64,
     weights: u64,
     classes: u64,
+    /// The number of entity tags of contents.
+    etags: u64,
+    /// The number of targets of redirects, and of canonical URLs.
+    targets: u64,
     /// The number of forgotten pages and prefixes.
     forgotten: u64,
     saw: StoreState,
@@ -95,6 +101,8 @@ impl JournalDetails {
             restated: view.restated,
             weights: view.weights,
             classes: view.classes,
+            etags: view.etags,
+            targets: view.targets,
             forgotten: view.forgotten,
             saw,
         }

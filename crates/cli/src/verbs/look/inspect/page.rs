@@ -4,7 +4,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::inspect::{PageRecord, Trace, Version, VersionKind, versions};
-use simkeep::{Content, EpochInfo};
+use simkeep::{Content, ETag, EpochInfo, Page};
 use simkeep_formats::escape;
 
 use crate::common::CommonArgs;
@@ -14,7 +14,7 @@ use crate::input::spelling;
 use crate::output::Output;
 use crate::output::json::{Digest, EpochName, Fingerprint, Hash, Seen, StoreState, Time, Verdict};
 use crate::output::table::{TextTable, left, right};
-use crate::output::visit;
+use crate::output::visit::{self, ResponseProperties};
 use crate::output::words::{count, many};
 use crate::time::TimeFormat;
 
@@ -61,7 +61,10 @@ impl InspectPageArgs {
             records.join(", ")
         ))?;
         output.line(&format!("  {}", in_force(&trace, &versions, &clock)))?;
-        print(shown, snapshot.epochs(), &clock, output)?;
+        if let Some(validators) = validators(&trace.page, &clock) {
+            output.line(&format!("  {validators}"))?;
+        }
+        print((&trace, shown), snapshot.epochs(), &clock, output)?;
         if left_out > 0 {
             let more = many(left_out as u64, "older version", "older versions");
             output.note(&format!("there are {more}; --limit all prints them"))?;
@@ -103,8 +106,18 @@ fn in_force(trace: &Trace, versions: &[Version], clock: &TimeFormat) -> String {
     ))
 }
 
+/// The entity tag of the current content, and when the content was last modified; `None` if both
+/// are unknown.
+fn validators(page: &Page, clock: &TimeFormat) -> Option<String> {
+    let etag = page.etag.as_ref().map(|etag| format!("etag {etag}"));
+    let modified = page.content.and(page.modified);
+    let modified = modified.map(|time| clock.heading(&format!("modified {}", clock.show(time))));
+    let all: Vec<String> = [etag, modified].into_iter().flatten().collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
 fn print(
-    versions: &[Version],
+    (trace, versions): (&Trace, &[Version]),
     epochs: &[EpochInfo],
     clock: &TimeFormat,
     output: &mut Output,
@@ -145,7 +158,7 @@ fn print(
                 epoch.transpose()?.flatten().map(escape::escape_untruncated).unwrap_or_default(),
             );
         }
-        cells.push(meaning_of(version));
+        cells.push(meaning_of(version) + &points_to(trace, version));
         table.cells(cells, output)?;
     }
     Ok(table.end(output)?)
@@ -163,6 +176,12 @@ fn digits(fingerprint: u64, differing: Option<u64>) -> String {
 /// The numbers of the bits that are 1, the lowest first.
 pub(super) fn bits(differing: u64) -> Vec<u32> {
     (0..64).filter(|bit| differing >> bit & 1 == 1).collect()
+}
+
+/// The URL to which the content of a version points, as it follows the meaning of the version.
+fn points_to(trace: &Trace, version: &Version) -> String {
+    let of_response = ResponseProperties::of_visit(version.visit, &trace.history);
+    of_response.target_text(&trace.page.url, &version.visit.seen)
 }
 
 fn meaning_of(version: &Version) -> String {
@@ -198,6 +217,10 @@ pub(crate) struct PageDetails<'a> {
     records: Vec<StoredRecord>,
     is_gone: bool,
     visits: u64,
+    /// The `Last-Modified` time of the current content, as the server reported it; null if unknown.
+    modified: Option<Time>,
+    /// The entity tag of the current content; each byte is a character. Null if unknown.
+    etag: Option<String>,
     /// The number of older versions that are left out.
     older_versions: usize,
     /// The versions: successive visits that saw the same content, the oldest first.
@@ -237,6 +260,11 @@ struct PageVersion<'a> {
     epoch: Option<EpochName<'a>>,
     /// The HTTP status code of the first visit; null if unknown.
     status: Option<u16>,
+    /// The number of bytes of the content that the first visit transferred; null if unknown.
+    bytes: Option<u64>,
+    /// The URL to which the content points: the target of a redirect, or the canonical URL. Null if
+    /// it names no other page.
+    target: Option<String>,
     /// The number of the earlier version that the page returned to; null if it did not return.
     back_to: Option<u32>,
     /// The numbers of the bits that differ from the previous version; the lowest bit is 0.
@@ -258,7 +286,7 @@ impl PageDetails<'_> {
             entries: record.entries,
             is_first: record.is_first,
         });
-        let versions = versions.iter().map(|version| PageVersion::new(version, epochs));
+        let versions = versions.iter().map(|version| PageVersion::new((trace, version), epochs));
         Ok(PageDetails {
             url: &trace.page.url,
             surt: &trace.surt,
@@ -266,6 +294,8 @@ impl PageDetails<'_> {
             records: records.collect(),
             is_gone: trace.page.gone,
             visits: trace.page.visits,
+            modified: trace.page.content.and(trace.page.modified).map(Time),
+            etag: trace.page.etag.as_ref().map(ETag::to_latin1),
             older_versions: left_out,
             versions: versions.collect::<simkeep::Result<_>>()?,
             saw,
@@ -274,7 +304,11 @@ impl PageDetails<'_> {
 }
 
 impl PageVersion<'_> {
-    fn new<'a>(version: &Version, epochs: &'a [EpochInfo]) -> simkeep::Result<PageVersion<'a>> {
+    fn new<'a>(
+        (trace, version): (&Trace, &Version),
+        epochs: &'a [EpochInfo],
+    ) -> simkeep::Result<PageVersion<'a>> {
+        let of_response = ResponseProperties::of_visit(version.visit, &trace.history);
         let content = version.visit.seen.content();
         let epoch = content.map(|content| visit::epoch_of(epochs, content)).transpose()?.flatten();
         Ok(PageVersion {
@@ -291,6 +325,8 @@ impl PageVersion<'_> {
             digest: content.and_then(|content| content.digest).map(Digest),
             epoch: epoch.map(EpochName),
             status: version.visit.status,
+            bytes: version.visit.bytes,
+            target: of_response.target.and_then(|target| target.resolve(&trace.page.url)),
             back_to: version.back_to,
             differing_bits: version.differing.map(bits),
         })

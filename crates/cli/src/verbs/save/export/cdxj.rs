@@ -28,9 +28,7 @@ impl<'w> CdxjWriter<'w> {
 
 impl RowWriter for CdxjWriter<'_> {
     fn row(&mut self, row: &ExportRow<'_>) -> Result<bool, VerbError> {
-        if !row.is_visit {
-            return Ok(false);
-        }
+        let Some(conditional) = row.conditional else { return Ok(false) };
         if self.url != row.url {
             row.url.clone_into(&mut self.url);
             self.key = key(&self.url);
@@ -51,6 +49,21 @@ impl RowWriter for CdxjWriter<'_> {
         put("verdict", row.verdict.into());
         if let Some(distance) = row.distance {
             put("distance", distance.into());
+        }
+        if let Some(modified) = row.modified {
+            put("modified", modified.to_string().into());
+        }
+        if let Some(bytes) = row.bytes {
+            put("bytes", bytes.into());
+        }
+        if conditional {
+            put("conditional", true.into());
+        }
+        if let Some(etag) = row.response.etag {
+            put("etag", etag.to_latin1().into());
+        }
+        if let Some(target) = row.response.target.and_then(|target| target.resolve(row.url)) {
+            put("target", target.into());
         }
         let json = Value::from(object).to_string();
         let line = format!("{} {} {}\n", self.key, time::digits(row.time), escape::json(&json));

@@ -11,7 +11,8 @@ use crate::exit::VerbError;
 use crate::output::visit;
 
 /// The header line.
-const HEADER: &str = "url,time,epoch,fingerprint,digest,status,verdict,distance,weight,class\n";
+const HEADER: &str = "url,time,epoch,fingerprint,digest,status,verdict,distance,weight,class,\
+                      modified,bytes,conditional,etag,target\n";
 
 /// A table that is being written.
 pub(super) struct CsvWriter<'w> {
@@ -52,9 +53,16 @@ impl RowWriter for CsvWriter<'_> {
             row.distance.map(|distance| distance.to_string()),
             row.weight.map(|weight| weight.to_string()),
             row.class.map(|class| class.to_string()),
+            row.modified.map(|modified| modified.to_string()),
+            row.bytes.map(|bytes| bytes.to_string()),
+            row.conditional.map(|conditional| conditional.to_string()),
         ] {
             out.push(b',');
             out.extend_from_slice(plain.unwrap_or_default().as_bytes());
+        }
+        for text in [&row.etag, &row.target] {
+            out.push(b',');
+            cell(out, &shown(text.as_deref().unwrap_or_default()));
         }
         out.push(b'\n');
         self.gathered.flush_if_full()?;

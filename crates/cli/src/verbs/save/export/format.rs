@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::ValueEnum;
-use simkeep::{Digest, EpochInfo, HistoryEntry, Property, Time, Weight};
+use simkeep::{Digest, ETag, EpochInfo, HistoryEntry, Property, Time, Weight};
 use simkeep_formats::escape::escape_untruncated;
 
 use super::cdxj::CdxjWriter;
@@ -14,7 +14,8 @@ use super::parquet::ParquetExport;
 use crate::exit::VerbError;
 use crate::output::file_format::{extension, packed_parquet, refuse_others};
 use crate::output::row_file::not_built;
-use crate::output::{visit, words};
+use crate::output::visit::{self, ResponseProperties};
+use crate::output::words;
 
 /// The format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
@@ -102,16 +103,25 @@ pub(super) struct ExportRow<'a> {
     pub(super) distance: Option<u32>,
     pub(super) weight: Option<Weight>,
     pub(super) class: Option<u32>,
-    pub(super) is_visit: bool,
+    pub(super) modified: Option<Time>,
+    pub(super) bytes: Option<u64>,
+    /// Whether the request was conditional; `None` for an entry that is not a visit.
+    pub(super) conditional: Option<bool>,
+    /// The entity tag and the target of an entry that sets one.
+    pub(super) etag: Option<String>,
+    pub(super) target: Option<String>,
+    /// The properties of the response to a visit, which also have rows of their own.
+    pub(super) response: ResponseProperties<'a>,
 }
 
 impl<'a> ExportRow<'a> {
     pub(super) fn new(
         url: &'a str,
         of: &HistoryEntry,
-        epochs: &'a [EpochInfo],
+        (history, epochs): (&'a [HistoryEntry], &'a [EpochInfo]),
     ) -> simkeep::Result<ExportRow<'a>> {
         let entry = of.entry();
+        let seen = entry.visit();
         let content = entry.content();
         let verdict = of.visit().map(|(_, verdict)| verdict);
         let epoch = entry.epoch().map(|epoch| visit::epoch(epochs, epoch)).transpose()?;
@@ -121,7 +131,7 @@ impl<'a> ExportRow<'a> {
             epoch,
             fingerprint: content.and_then(|content| content.fingerprint),
             digest: entry.digest(),
-            status: entry.visit().and_then(|visit| visit.status),
+            status: seen.and_then(|visit| visit.status),
             verdict: match (verdict, of) {
                 (Some(verdict), _) => words::verdict_key(verdict),
                 (None, HistoryEntry::Property(given)) => match given.property {
@@ -135,7 +145,12 @@ impl<'a> ExportRow<'a> {
             distance: verdict.and_then(|verdict| verdict.distance()).map(|distance| distance.bits),
             weight: entry.weight(),
             class: entry.class(),
-            is_visit: verdict.is_some(),
+            modified: seen.and_then(|visit| visit.modified),
+            bytes: seen.and_then(|visit| visit.bytes),
+            conditional: seen.map(|visit| visit.conditional),
+            etag: entry.etag().map(ETag::to_latin1),
+            target: entry.target().and_then(|target| target.resolve(url)),
+            response: ResponseProperties::of(of, history),
         })
     }
 }

@@ -47,7 +47,7 @@ pub(crate) use lines::ExportOutput;
 
 The first and last lines of an export say that it is complete; `load` refuses one without
 them. --since leaves out earlier weights and classes, too. --in-force keeps the visits that
-saw the current content last, and the last weight and class.
+saw the current content last, and the last weight, class, entity tag and target.
 
 All keys and columns: docs/export.md"#)]
 pub(crate) struct ExportArgs {
@@ -170,7 +170,7 @@ impl ExportArgs {
             let mut entries = 0;
             for entry in &history {
                 if self.includes(entry.entry().time()) {
-                    let row = ExportRow::new(&url, entry, snapshot.epochs())?;
+                    let row = ExportRow::new(&url, entry, (&history, snapshot.epochs()))?;
                     entries += u64::from(rows.row(&row)?);
                 }
             }

@@ -31,6 +31,11 @@ impl RowWriter for ParquetExport<'_> {
             distance: row.distance,
             weight: row.weight.map(simkeep::Weight::to_f64),
             class: row.class,
+            modified: row.modified.map(simkeep::Time::as_ms),
+            bytes: row.bytes,
+            conditional: row.conditional,
+            etag: row.etag.as_deref(),
+            target: row.target.as_deref(),
         })?;
         Ok(true)
     }
