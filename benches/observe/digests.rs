@@ -36,7 +36,7 @@ pub(crate) fn run(report: &BenchReport, dir: &Path, count: u64) {
             let content = Content { digest: hidden.or(content.digest), ..content };
             Ok((url, Visit::new(time, Seen::Content(content))))
         };
-        let load = LoadOptions::default().segment_pages(2 * count as usize);
+        let load = LoadOptions::default().segment_pages(2 * count);
         store.load((0..2 * count).map(page), load).unwrap();
         let stats = store.stats().unwrap();
         if with_digests {
