@@ -45,6 +45,10 @@ impl CaptureHeader {
                     // Only a conditional request gets this response.
                     conditional: matches!(payload, RecordPayload::NotModified),
                     etag: head.etag.clone(),
+                    // A canonical URL describes content, which a revisit repeats.
+                    target: canonical(&url, head, &payload)
+                        .filter(|_| matches!(payload, RecordPayload::Revisit { .. }))
+                        .map(Box::from),
                     ..ResponseFacts::default()
                 }
             }
