@@ -28,15 +28,15 @@ const EXPLAINED_BYTES_MAX: usize = 2 << 10;
 pub(super) struct Declaration<'p> {
     page: &'p Page,
     target: &'p str,
-    evidence: Evidence,
+    evidence: DeclarationEvidence,
 }
 
-/// What the declaration of a page is worth.
+/// The evidence for or against a declaration.
 #[derive(Clone, Copy, PartialEq)]
-enum Evidence {
+enum DeclarationEvidence {
     /// The page redirects to the target.
     Redirect,
-    /// Both pages are known, and their fingerprints differ in so many bits.
+    /// Both pages are known; the number of differing bits of their fingerprints.
     Distance(u32),
     /// One of the pages has no fingerprint, or the target is unknown.
     Unknown,
@@ -73,7 +73,7 @@ impl<'p> Declaration<'p> {
     ) -> Result<Option<Declaration<'p>>> {
         let Some(target) = page.target.as_deref() else { return Ok(None) };
         let evidence = if page.contents.iter().any(Content::is_redirect) {
-            Evidence::Redirect
+            DeclarationEvidence::Redirect
         } else {
             let is_asked = under.is_none_or(|under| under.contains(&surt::key_of(target)));
             let of_target = match fingerprint {
@@ -81,8 +81,8 @@ impl<'p> Declaration<'p> {
                 _ => None,
             };
             match fingerprint.zip(of_target) {
-                Some((one, other)) => Evidence::Distance((one ^ other).count_ones()),
-                None => Evidence::Unknown,
+                Some((one, other)) => DeclarationEvidence::Distance((one ^ other).count_ones()),
+                None => DeclarationEvidence::Unknown,
             }
         };
         Ok(Some(Declaration { page, target, evidence }))
@@ -125,16 +125,16 @@ impl DeclarationCounter {
     pub(super) fn add(&mut self, names: &mut ParameterNames, of: &Declaration<'_>, k: u32) {
         let Declaration { page, target, evidence } = of;
         let site = &mut self.site;
-        site.redirects += u64::from(*evidence == Evidence::Redirect);
-        site.canonicals += u64::from(*evidence != Evidence::Redirect);
+        site.redirects += u64::from(*evidence == DeclarationEvidence::Redirect);
+        site.canonicals += u64::from(*evidence != DeclarationEvidence::Redirect);
         let mut counts = RuleDeclarations::default();
         match *evidence {
-            Evidence::Redirect => (counts.redirects, counts.visits) = (1, page.visits),
-            Evidence::Distance(distance) if distance <= k => {
+            DeclarationEvidence::Redirect => (counts.redirects, counts.visits) = (1, page.visits),
+            DeclarationEvidence::Distance(distance) if distance <= k => {
                 site.near += 1;
                 counts.canonicals = 1;
             }
-            Evidence::Distance(distance) => {
+            DeclarationEvidence::Distance(distance) => {
                 site.different += 1;
                 counts.contradicted = 1;
                 if site.wrong.len() < WRONG_MAX {
@@ -142,7 +142,7 @@ impl DeclarationCounter {
                     site.wrong.push(AliasPair { first, other, distance });
                 }
             }
-            Evidence::Unknown => return,
+            DeclarationEvidence::Unknown => return,
         }
         for number in explanation(names, &page.url, target).unwrap_or_default() {
             let of_rule = self.rules.entry(number).or_default();

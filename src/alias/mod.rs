@@ -77,10 +77,9 @@ impl AliasQuery {
     ///
     /// The run costs a [scan](Snapshot::scan) of all pages and up to some microseconds for each
     /// page, and a lookup for each page that declares another page as canonical. Sites with rules are
-    /// read once more, for examples. The run takes
-    /// [`memory_bytes`](AliasQuery::memory_bytes) of memory for one site at a time, about 100 to
-    /// 250 bytes a page, and at most 32 MiB for names of parameters, examples and wrong canonical URLs. The progress
-    /// counts pages.
+    /// read once more, for examples. The run takes [`memory_bytes`](AliasQuery::memory_bytes) of
+    /// memory for one site at a time, about 100 to 250 bytes a page, and at most 32 MiB for names of
+    /// parameters, examples and wrong canonical URLs. The progress counts pages.
     ///
     /// ```
     /// use std::ops::ControlFlow;

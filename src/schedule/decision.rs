@@ -59,8 +59,8 @@ pub struct Decision {
     /// [canonical](crate::Observation::canonical), that page leads, unless it points to another page
     /// itself. Otherwise, among near pages, the leader is the page that was first visited with its
     /// current content; of pages visited at the same time, the first in SURT order leads. Pages that
-    /// are led by their canonical page lead no page. `None` if this page is the leader, or if the policy does not use the value of a
-    /// visit.
+    /// are led by their canonical page lead no page. `None` if this page is the leader, or if the
+    /// policy does not use the value of a visit.
     ///
     /// Pages are near if the distance of their contents is at most the near distance of the store
     /// ([`Options::near_distance`]), identical content included. The nearest 16 pages are compared.

@@ -206,7 +206,7 @@ impl ResponseHead {
             HeaderField::Link => {
                 let room = CANONICALS_MAX.saturating_sub(self.canonicals.len());
                 let value = text(raw);
-                let found = Links { rest: &value }.filter_map(Link::canonical);
+                let found = HeaderLinks { rest: &value }.filter_map(HeaderLink::canonical);
                 self.canonicals.extend(found.take(room).map(str::to_owned));
             }
             HeaderField::Date => self.date = self.date.or_else(|| time::http(value)),
@@ -244,29 +244,29 @@ fn length(value: &str) -> Option<u64> {
 }
 
 /// The links of a field `Link` (RFC 8288, section 3).
-struct Links<'v> {
+struct HeaderLinks<'v> {
     rest: &'v str,
 }
 
 /// A link, with its parameters as written.
-struct Link<'v> {
+struct HeaderLink<'v> {
     target: &'v str,
     parameters: &'v str,
 }
 
-impl<'v> Iterator for Links<'v> {
-    type Item = Link<'v>;
+impl<'v> Iterator for HeaderLinks<'v> {
+    type Item = HeaderLink<'v>;
 
-    fn next(&mut self) -> Option<Link<'v>> {
+    fn next(&mut self) -> Option<HeaderLink<'v>> {
         let (_, link) = self.rest.split_once('<')?;
         let (target, rest) = link.split_once('>')?;
         let (parameters, rest) = split_unquoted(rest, ',');
         self.rest = rest;
-        Some(Link { target: target.trim_ascii(), parameters })
+        Some(HeaderLink { target: target.trim_ascii(), parameters })
     }
 }
 
-impl<'v> Link<'v> {
+impl<'v> HeaderLink<'v> {
     /// The target, if its first relation list has `canonical` and the link is about the response
     /// itself. Relations are compared in any case.
     fn canonical(self) -> Option<&'v str> {
