@@ -131,7 +131,10 @@ const RANK_BYTES: usize = size_of::<u64>() + size_of::<u128>();
 const TIME_BITS: u32 = (Time::MAX.0 - Time::MIN.0).ilog2() + 1;
 const LENGTH_BITS: u32 = URL_BYTES_MAX.ilog2() + 1;
 
-const _: () = assert!(TIME_BITS + LENGTH_BITS + 1 + u32::BITS + 1 <= u128::BITS);
+/// The number of bits of a rule that divides pages into two kinds.
+const KIND_BITS: u32 = 1;
+
+const _: () = assert!(TIME_BITS + LENGTH_BITS + u32::BITS + 2 * KIND_BITS <= u128::BITS);
 
 impl RankingRule {
     /// The name of the rule in text.
@@ -169,10 +172,10 @@ impl RankingRule {
             RankingRule::Https => {
                 let scheme = of.url.as_bytes().get(..6);
                 let is_https = scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"https:"));
-                (u64::from(!is_https), 1)
+                (u64::from(!is_https), KIND_BITS)
             }
             RankingRule::Weight => (u64::from(!of.weight.to_bits()), u32::BITS),
-            RankingRule::Canonical => (u64::from(!of.is_canonical), 1),
+            RankingRule::Canonical => (u64::from(!of.is_canonical), KIND_BITS),
         }
     }
 }

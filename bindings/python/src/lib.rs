@@ -223,7 +223,7 @@ mod _simkeep {
     #[pymodule_export]
     use super::observe::observation::Observation;
     #[pymodule_export]
-    use super::observe::response::response_meaning;
+    use super::observe::response::{canonical_in_link, response_meaning};
     #[pymodule_export]
     use super::observe::route::route;
     #[pymodule_export]

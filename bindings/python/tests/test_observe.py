@@ -227,6 +227,12 @@ def test_canonical_url_of_html_is_kept(store: simkeep.Store) -> None:
             store.forget(URL)
 
 
+def test_canonical_url_of_a_header_is_resolved() -> None:
+    link = '</a>; rel=next, <mailto:a@b>; rel=canonical, <c#top>; rel="nofollow Canonical"'
+    assert simkeep.canonical_in_link(URL, link) == f"{URL}c"
+    assert simkeep.canonical_in_link(URL, "</a>; rel=next") is None
+
+
 def test_facts_that_cannot_be_kept_are_dropped(store: simkeep.Store) -> None:
     store.observe(URL, AT, text=TEXT, etag=b"e" * 128, canonical="mailto:me@example.com")
     page = store.latest(URL)

@@ -206,8 +206,7 @@ impl ResponseHead {
             HeaderField::Link => {
                 let room = CANONICALS_MAX.saturating_sub(self.canonicals.len());
                 let value = text(raw);
-                let found = HeaderLinks { rest: &value }.filter_map(HeaderLink::canonical);
-                self.canonicals.extend(found.take(room).map(str::to_owned));
+                self.canonicals.extend(canonicals(&value).take(room).map(str::to_owned));
             }
             HeaderField::Date => self.date = self.date.or_else(|| time::http(value)),
             HeaderField::LastModified => {
@@ -241,6 +240,11 @@ fn length(value: &str) -> Option<u64> {
     let first = all.next()?;
     let is_number = first.bytes().all(|b| b.is_ascii_digit()) && all.all(|other| other == first);
     is_number.then(|| first.parse().ok()).flatten()
+}
+
+/// Returns the targets with the relation `canonical` in a field `Link`, as written.
+pub(super) fn canonicals(value: &str) -> impl Iterator<Item = &str> {
+    HeaderLinks { rest: value }.filter_map(HeaderLink::canonical)
 }
 
 /// The links of a field `Link` (RFC 8288, section 3).

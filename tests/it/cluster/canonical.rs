@@ -1,8 +1,10 @@
 //! Leaders by the URLs that pages declare as canonical.
 
-use simkeep::cluster::{Clustering, PageCluster, Ranking};
+use simkeep::cluster::{Candidacy, Candidates, Clustering, PageCluster, Ranking};
 use simkeep::disk::SimDisk;
-use simkeep::{Error, Observation, Options, Store};
+use simkeep::fingerprint::BitSketcher;
+use simkeep::load::LoadOptions;
+use simkeep::{Epoch, Error, Observation, Options, Progress, Store};
 use simkeep_testing::clusters::MemberPage;
 use simkeep_testing::{create, ms, on, small};
 
@@ -116,21 +118,55 @@ fn cyclic_declarations_leave_the_decision_to_the_next_rule() {
     assert_eq!(found, [pair("a", "a"), pair("b", "a"), pair("c", "a")]);
 }
 
-/// More pages than are read at a time, in several segments and in memory.
+/// More pages than are read at a time, in a segment and in memory.
 #[test]
 fn many_declared_pages_are_found_in_all_components() {
     let store = create(&SimDisk::new(), small());
     let epoch = store.snapshot().near_epoch();
-    for page in 0..3000_u64 {
+    let urls = (0..1300_u64).flat_map(|page| {
         let content = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let (early, late) = (format!("http://a.b/{page:04}/a"), format!("http://a.b/{page:04}/b"));
-        let seen = Observation::content(&early, ms(0), content, epoch).canonical("b");
-        store.observe(seen).unwrap();
-        store.observe(Observation::content(&late, ms(1), content, epoch)).unwrap();
+        [("a", 0), ("b", 1)]
+            .map(|(end, time)| (format!("http://a.b/{page:04}/{end}"), time, content))
+    });
+    let urls: Vec<(String, i64, u64)> = urls.collect();
+    fn seen((url, time, content): &(String, i64, u64), epoch: Epoch) -> Observation<'_> {
+        let canonical = if *time == 0 { "b" } else { "" };
+        Observation::content(url, ms(*time), *content, epoch).canonical(canonical)
+    }
+    let (loaded, observed) = urls.split_at(2500);
+    store
+        .load(loaded.iter().map(|page| Ok::<_, Error>(seen(page, epoch))), LoadOptions::default())
+        .unwrap();
+    for page in observed {
+        store.observe(seen(page, epoch)).unwrap();
     }
     let pages = by_page(&store.snapshot(), &asked(0, "canonical"));
-    assert_eq!(pages.len(), 6000);
+    assert_eq!(pages.len(), 2600);
     assert!(pages.iter().all(|page| page.leader.ends_with("/b")));
+}
+
+/// The rule also ranks pages whose texts are compared.
+#[test]
+fn declared_pages_lead_where_texts_decide() {
+    let store = create(&SimDisk::new(), small());
+    let epoch = store.snapshot().near_epoch();
+    let urls = ["http://a.b/a", "http://a.b/b", "http://a.b/c"];
+    for (url, time) in urls.into_iter().zip(0..) {
+        let seen = Observation::content(url, ms(time), 7, epoch);
+        store.observe(if time == 1 { seen.canonical("/c") } else { seen }).unwrap();
+    }
+    let progress = Progress::default();
+    let asked = asked(3, "canonical,first-seen");
+    let candidates = Candidates::of(&store.snapshot(), &asked, &progress).unwrap();
+    for url in urls {
+        let Candidacy::Candidate { location, .. } = candidates.candidacy(url).unwrap() else {
+            panic!("{url} is near other pages")
+        };
+        candidates.add(location, BitSketcher::new().of_text("some words of a text")).unwrap();
+    }
+    let clusters = candidates.clusters(0.8, &progress).unwrap();
+    let pages = clusters.by_page(1).unwrap().map(Result::unwrap);
+    assert!(pages.map(|page| page.leader.to_string()).eq(["http://a.b/c"; 3]));
 }
 
 #[test]
