@@ -213,6 +213,7 @@ __all__ = [
     "_tool",
     "_words",
     "backup",
+    "canonical_in_link",
     "check_generation",
     "compare",
     "crawl",
@@ -297,6 +298,12 @@ def backup(
 
     Updates an earlier backup incrementally. `copy=True` copies files instead of linking them.
     Ctrl-C ends the call.
+    """
+
+def canonical_in_link(page: str, link: str) -> str | None:
+    """The canonical URL that the header `Link` of a response declares: the first valid `http` or `https`
+    URL with the relation `canonical`, resolved by the URL of the page. `None` if there is none.
+    Several headers are joined by commas.
     """
 
 def check_generation(
