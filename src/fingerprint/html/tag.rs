@@ -57,6 +57,11 @@ impl StartTag {
         self.name.clear();
         self.name.extend_from_slice(name);
         self.hidden = false;
+        // Most elements have no relevant attributes, so nothing remains of them.
+        if self.kind != TagKind::Other {
+            (self.field, self.content) = (None, None);
+            (self.is_canonical, self.href) = (false, None);
+        }
         self.kind = match name {
             b"meta" => TagKind::Meta,
             b"base" => TagKind::Base,
@@ -65,12 +70,14 @@ impl StartTag {
         };
         self.attribute = TagAttribute::Other;
         self.seen = [false; 3];
-        (self.field, self.content) = (None, None);
-        (self.is_canonical, self.href) = (false, None);
     }
 
     /// Takes the name of an attribute.
     pub(super) fn attribute(&mut self, name: &[u8]) {
+        if self.kind == TagKind::Other && name != b"hidden" {
+            self.attribute = TagAttribute::Other;
+            return;
+        }
         let (attribute, place) = match (self.kind, name) {
             (_, b"hidden") => (TagAttribute::Hidden, 0),
             (TagKind::Meta, b"name") => (TagAttribute::Name, 1),
