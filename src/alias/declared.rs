@@ -5,6 +5,7 @@
 //! server sends the target's content for both URLs.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use super::address::{UrlParts, parameter};
 use super::names::{AliasRuleNumber, PARAMETERS_MAX, ParameterNames};
@@ -165,54 +166,99 @@ fn explanation(
     }
     let mut pair = [page.to_owned(), target.to_owned()];
     let mut used = Vec::new();
-    let (all, first_of_query) = ParameterNames::fixed();
-    for (number, rule) in all.iter().take(first_of_query) {
-        use_if_closer(&mut pair, *number, rule, &mut used)?;
+    let (all, first_of_query) = &*RULES;
+    let (early, late) = all.split_at_checked(*first_of_query)?;
+    let mut differing = differing_parts(&pair)?;
+    for rule in early {
+        use_if_closer(&mut pair, &mut differing, rule, &mut used)?;
     }
     // A parameter makes a difference if the two URLs do not have the same values of it.
-    for name in different_parameters(&pair)? {
-        let number = names.number(&name)?;
-        let rule = AliasRule::Parameter(name);
-        pair = pair.map(|url| rule.apply(&url).unwrap_or(url));
-        used.push(number);
+    if differing.query {
+        for name in different_parameters(&pair)? {
+            let number = names.number(&name)?;
+            let rule = AliasRule::Parameter(name);
+            pair = pair.map(|url| rule.apply(&url).unwrap_or(url));
+            used.push(number);
+        }
+        differing = differing_parts(&pair)?;
     }
-    for (number, rule) in all.iter().skip(first_of_query) {
-        use_if_closer(&mut pair, *number, rule, &mut used)?;
+    for rule in late {
+        use_if_closer(&mut pair, &mut differing, rule, &mut used)?;
     }
-    (pair[0] == pair[1]).then_some(used)
+    (differing.count() == 0).then_some(used)
+}
+
+/// All rules except parameters, and the number of these rules that come before parameters.
+static RULES: LazyLock<(Vec<(AliasRuleNumber, AliasRule)>, usize)> =
+    LazyLock::new(ParameterNames::fixed);
+
+/// The parts in which two URLs differ.
+#[derive(Clone, Copy)]
+struct DifferingParts {
+    scheme: bool,
+    host: bool,
+    port: bool,
+    path: bool,
+    query: bool,
+    fragment: bool,
+}
+
+impl DifferingParts {
+    fn count(self) -> usize {
+        let DifferingParts { scheme, host, port, path, query, fragment } = self;
+        [scheme, host, port, path, query, fragment].into_iter().filter(|differs| *differs).count()
+    }
+
+    /// Whether a rule may make the URLs more alike. Most rules need not be applied.
+    fn may_be_explained_by(self, rule: &AliasRule) -> bool {
+        match rule {
+            // For browsers, a `\` ends the host.
+            AliasRule::Host => self.scheme || self.host || self.port || self.path,
+            AliasRule::Scheme { .. } => self.scheme || self.port,
+            AliasRule::Www { .. } => self.host,
+            AliasRule::Port => self.port,
+            AliasRule::Escapes => self.path || self.query,
+            AliasRule::Fragment => self.fragment,
+            AliasRule::EmptyQuery | AliasRule::Parameter(_) | AliasRule::Order => self.query,
+            AliasRule::Session
+            | AliasRule::Slashes
+            | AliasRule::Index(_)
+            | AliasRule::Slash { .. }
+            | AliasRule::Case => self.path,
+        }
+    }
 }
 
 /// Applies a rule to both URLs if they then differ in fewer parts.
 fn use_if_closer(
     pair: &mut [String; 2],
-    number: AliasRuleNumber,
-    rule: &AliasRule,
+    differing: &mut DifferingParts,
+    (number, rule): &(AliasRuleNumber, AliasRule),
     used: &mut Vec<AliasRuleNumber>,
 ) -> Option<()> {
-    let before = differences(pair)?;
-    if before == 0 {
+    if !differing.may_be_explained_by(rule) {
         return Some(());
     }
     let made = [&pair[0], &pair[1]].map(|url| rule.apply(url).unwrap_or_else(|| url.clone()));
-    if differences(&made)? < before {
-        *pair = made;
-        used.push(number);
+    let then = differing_parts(&made)?;
+    if then.count() < differing.count() {
+        (*pair, *differing) = (made, then);
+        used.push(*number);
     }
     Some(())
 }
 
-/// The number of parts in which two URLs differ; `None` for a URL without a host.
-fn differences([one, other]: &[String; 2]) -> Option<usize> {
+/// The parts in which two URLs differ; `None` for a URL without a host.
+fn differing_parts([one, other]: &[String; 2]) -> Option<DifferingParts> {
     let [one, other] = [UrlParts::of(one)?, UrlParts::of(other)?];
-    let parts = [
-        one.scheme != other.scheme,
-        one.user != other.user || one.host != other.host,
-        one.port != other.port,
-        one.path != other.path,
-        one.query != other.query,
-        one.fragment != other.fragment,
-    ];
-    Some(parts.into_iter().filter(|differs| *differs).count())
+    Some(DifferingParts {
+        scheme: one.scheme != other.scheme,
+        host: one.user != other.user || one.host != other.host,
+        port: one.port != other.port,
+        path: one.path != other.path,
+        query: one.query != other.query,
+        fragment: one.fragment != other.fragment,
+    })
 }
 
 /// The names of the parameters of which two URLs have different values; `None` if there are too many.
