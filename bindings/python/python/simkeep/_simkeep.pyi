@@ -3953,7 +3953,8 @@ class Outcome:
     def copies(self) -> tuple[ExactCopy, ...]:
         """Other pages whose current version has the digest of this content (and its fingerprint, in the same
         epoch), in the order in which they were first seen with this digest. The first page is the original,
-        unless this page had the content earlier. Empty for content without a fingerprint.
+        unless this page had the content earlier. Content without any fingerprint, such as a PDF, an image
+        or a short text, is found by its digest alone. Empty for redirects and content without a digest.
         """
 
     @property
@@ -5063,13 +5064,22 @@ class SectionView:
         Literal["kind"],
         Literal["part"],
         Literal["epoch"],
+        Literal["of_digests"],
         Literal["space"],
         Literal["offset"],
         Literal["bytes"],
         Literal["blocks"],
     ]
     def __new__(
-        cls, kind: str, part: int, epoch: int | None, space: Space, offset: int, bytes: int, blocks: int
+        cls,
+        kind: str,
+        part: int,
+        epoch: int | None,
+        of_digests: bool,
+        space: Space,
+        offset: int,
+        bytes: int,
+        blocks: int,
     ) -> Self: ...
     @property
     def kind(self) -> str:
@@ -5083,7 +5093,11 @@ class SectionView:
 
     @property
     def epoch(self) -> int | None:
-        """The epoch, for a section of fingerprint tables."""
+        """The epoch, for a section of fingerprint tables; `None` for a section of the tables of digests."""
+
+    @property
+    def of_digests(self) -> bool:
+        """Whether the section belongs to the tables of digests, which find content without a fingerprint."""
 
     @property
     def space(self) -> Space:
@@ -5190,9 +5204,12 @@ class SegmentStats:
         Literal["pages"],
         Literal["visits"],
         Literal["fingerprints"],
+        Literal["digests"],
         Literal["bytes"],
     ]
-    def __new__(cls, id: int, pages: int, visits: int, fingerprints: int, bytes: int) -> Self: ...
+    def __new__(
+        cls, id: int, pages: int, visits: int, fingerprints: int, digests: int, bytes: int
+    ) -> Self: ...
     @property
     def id(self) -> int:
         """The number of the segment."""
@@ -5208,6 +5225,10 @@ class SegmentStats:
     @property
     def fingerprints(self) -> int:
         """The number of distinct fingerprints, counted once for each epoch."""
+
+    @property
+    def digests(self) -> int:
+        """The number of distinct digests of content without a fingerprint."""
 
     @property
     def bytes(self) -> int:
@@ -6042,17 +6063,18 @@ class TableComparison:
 
 @final
 class TableView:
-    """The fingerprint tables of an epoch in a segment."""
+    """The fingerprint tables of an epoch in a segment, or the tables of digests."""
 
     __match_args__: tuple[Literal["epoch"], Literal["fingerprints"], Literal["shape"], Literal["bytes"]]
-    def __new__(cls, epoch: int, fingerprints: int, shape: str, bytes: int) -> Self: ...
+    def __new__(cls, epoch: int | None, fingerprints: int, shape: str, bytes: int) -> Self: ...
     @property
-    def epoch(self) -> int:
-        """The number of the epoch."""
+    def epoch(self) -> int | None:
+        """The number of the epoch; `None` for the tables of digests, which find content without a fingerprint.
+        """
 
     @property
     def fingerprints(self) -> int:
-        """The number of distinct fingerprints."""
+        """The number of distinct fingerprints, or of distinct beginnings of digests."""
 
     @property
     def shape(self) -> str:
