@@ -283,6 +283,9 @@ fn check_options(options: &Options) -> Result<()> {
     if options.near_distance.is_some_and(|bits| bits > 64) {
         return wrong("near_distance", "at most 64");
     }
+    if options.refers_to && options.near_limit == 0 {
+        return wrong("near_limit", "at least 1 with refers_to");
+    }
     if options.rule.rules().contains(&RankingRule::Canonical) {
         return wrong("rule", "a ranking without the rule canonical, which only clusters use");
     }

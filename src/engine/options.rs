@@ -114,6 +114,7 @@ settings! {
         /// Whether outcomes name the [first capture](crate::Outcome::refers_to) of their content,
         /// which archives refer to instead of storing the content again. Default: false, because
         /// the answer costs reading the histories of the page and of pages that had the content.
+        /// Needs a [`near_limit`](Options::near_limit) of at least 1.
         pub refers_to: bool = false,
         /// The maximum number of pages that [`Store::lease_due`](crate::Store::lease_due) may lease
         /// at a time. Each leased page takes about 100 bytes and its URL. Default: 1,000,000.

@@ -1,5 +1,6 @@
 //! The results of a store's calls.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use super::component::PageWithChanges;
@@ -8,7 +9,7 @@ use crate::bug::{Bug, OrBug};
 use crate::fingerprint::Meaning;
 use crate::page::{
     Changes, Content, ETag, Entry, PropertyEntry, PropertyOutcome, RestateOutcome, Restated,
-    Verdict, Visit, Weight,
+    Verdict, Visit, Weight, surt,
 };
 use crate::time::Time;
 
@@ -40,7 +41,7 @@ pub struct ExactCopy {
 
 /// A visit that saw a content; see [`Outcome::refers_to`].
 ///
-/// Captures are ordered by time, and captures at one time by URL.
+/// Captures are ordered by time, and captures at one time in SURT order of their pages.
 ///
 /// ```
 /// # use simkeep::{Digest, Observation, Options, Store, Time};
@@ -56,13 +57,26 @@ pub struct ExactCopy {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Capture {
     /// The time of the visit.
     pub time: Time,
     /// The URL of the page.
     pub url: String,
+}
+
+impl Ord for Capture {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let key = |capture: &Capture| (surt::key_of(&capture.url), capture.url.clone());
+        self.time.cmp(&other.time).then_with(|| key(self).cmp(&key(other)))
+    }
+}
+
+impl PartialOrd for Capture {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// A near-duplicate of the content that a visit saw.
@@ -265,9 +279,9 @@ pub struct Outcome {
     /// `WARC-Refers-To-Target-URI` and `WARC-Refers-To-Date` of a revisit record.
     ///
     /// `None` unless [`Options::refers_to`](crate::Options::refers_to) is set, and for redirects and
-    /// content without a digest. Of captures at one time, the least URL counts. A fingerprint that
-    /// finds no [near-duplicates](crate::Role) finds no captures on other pages either. If the
-    /// content was on hundreds of pages that have changed since, not all of them are read, and the
+    /// content without a digest. Of captures at one time, the first page in SURT order counts. A
+    /// fingerprint that finds no [near-duplicates](crate::Role) finds no captures on other pages
+    /// either. If hundreds of pages have or had the content, not all of them are read, and the
     /// capture may be a later one.
     ///
     /// ```

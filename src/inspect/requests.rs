@@ -63,7 +63,7 @@ impl AddAssign for Bodies {
 /// let (url, epoch) = ("https://example.com/", store.change_epoch());
 /// let seen = Observation::content(url, Time::from_ms(1_000)?, 7, epoch).digest(Digest([1; 16]));
 /// store.observe(seen.bytes(5_000))?;
-/// store.observe(Observation::not_modified(url, Time::from_ms(2_000)?).conditional(true))?;
+/// store.observe(Observation::not_modified(url, Time::from_ms(2_000)?).conditional())?;
 /// let counts = RequestSurvey::default().totals(&store.snapshot(), &Progress::default())?;
 /// assert_eq!((counts.requests, counts.conditional, counts.not_modified.bytes), (2, 1, 5_000));
 /// # Ok(())
@@ -74,7 +74,8 @@ impl AddAssign for Bodies {
 pub struct RequestCounts {
     /// The number of visits.
     pub requests: u64,
-    /// The number of conditional requests. A request that got "not modified" was conditional.
+    /// The number of conditional requests. A request that got "not modified" was conditional, unless
+    /// it has the status 200: then it is an archive's record that repeats an unknown original.
     pub conditional: u64,
     /// The bodies that were transferred, without redirects.
     pub transferred: Bodies,
@@ -108,10 +109,10 @@ impl RequestCounts {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let (url, epoch) = ("https://example.com/", store.change_epoch());
-    /// for ms in [1_000, 2_000] {
-    ///     let seen = Observation::content(url, Time::from_ms(ms)?, 7, epoch);
-    ///     store.observe(seen.digest(Digest([1; 16])).conditional(ms > 1_000))?;
-    /// }
+    /// let seen = |ms| Ok::<_, simkeep::TimeError>(
+    ///     Observation::content(url, Time::from_ms(ms)?, 7, epoch).digest(Digest([1; 16])));
+    /// store.observe(seen(1_000)?)?;
+    /// store.observe(seen(2_000)?.conditional())?;
     /// // The server sent the same content again.
     /// let counts = RequestSurvey::default().totals(&store.snapshot(), &Progress::default())?;
     /// assert_eq!(counts.honored(), Some(0.0));
@@ -126,9 +127,16 @@ impl RequestCounts {
     /// Adds a visit. Returns whether it saw a new version with a digest, which may be a copy.
     fn add(&mut self, visit: &Visit, current: &mut Option<CurrentBody>) -> bool {
         self.requests += 1;
-        let is_not_modified = matches!(visit.seen, Seen::NotModified { .. });
+        // An archive's record that repeats an unknown original has the status of a whole response.
+        let is_repeat = visit.status == Some(200) && !visit.conditional;
+        let is_not_modified = matches!(visit.seen, Seen::NotModified { .. }) && !is_repeat;
         self.conditional += u64::from(visit.conditional || is_not_modified);
         match visit.seen {
+            Seen::NotModified { .. } if is_repeat => {
+                self.transferred.add(visit.bytes);
+                self.unchanged.add(visit.bytes);
+                false
+            }
             Seen::NotModified { .. } => {
                 self.not_modified.add(current.and_then(|current| current.bytes));
                 if let Some(current) = current {

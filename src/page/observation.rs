@@ -198,8 +198,13 @@ impl<'a> Observation<'a> {
     fn extra_entries(&self) -> ExtraEntries {
         let (time, mut entries) = (self.visit.time, ExtraEntries::new());
         entries.extend(self.restated().map(Entry::Restated));
-        let etag = self.etag.and_then(ETag::new).map(Property::ETag);
-        let target = self.target.and_then(|reference| Target::new(self.url, reference));
+        // Error pages have validators of their own, which must not replace those of the content. The
+        // fields are public, so the methods that set them cannot be the only check.
+        let is_of_content = self.visit.seen.content().is_some();
+        let has_etag = is_of_content || matches!(self.visit.seen, Seen::NotModified { .. });
+        let etag = self.etag.filter(|_| has_etag).and_then(ETag::new).map(Property::ETag);
+        let target = self.target.filter(|_| is_of_content);
+        let target = target.and_then(|reference| Target::new(self.url, reference));
         let properties = [
             self.weight.map(Property::Weight),
             self.class.map(Property::Class),

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{
-    Distance, Durability, Entry, Epoch, Observation, Options, Prefix, Progress, Query, Scope,
-    Store, Verdict, Versions, Visit,
+    Content, Digest, Distance, Durability, Entry, Epoch, Observation, Options, Prefix, Progress,
+    Query, Scope, Seen, Store, Verdict, Versions, Visit,
 };
 use simkeep_testing::allocator::{lock_measurement, peak_allocated_bytes};
 use simkeep_testing::depth::up_to;
@@ -259,6 +259,66 @@ fn equal_fingerprints_do_not_slow_observations() {
     eprintln!("{each} pages: {others:?}; with one fingerprint: {first:?}, later {last:?}");
     assert!(last < 4 * first + Duration::from_millis(50), "{first:?} became {last:?}");
     search_among_copies(&store, u64::MAX, (rounds - 4) * each);
+}
+
+/// A digest whose key is the same for all numbers.
+fn same_key(n: i64) -> Digest {
+    let mut bytes = [0xda; 16];
+    bytes[8..].copy_from_slice(&n.to_le_bytes());
+    Digest(bytes)
+}
+
+/// Content without a fingerprint: very many pages with one digest, very many digests with one key, and
+/// very many pages that had a digest in the past.
+#[test]
+fn equal_digests_and_chosen_keys_do_not_slow_lookups() {
+    let _alone = lock_measurement();
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options::default().refers_to(true);
+    let store = Store::create(dir.path().join("store"), options).unwrap();
+    let (epoch, pages) = (store.change_epoch(), many(300_000));
+    let (common, past) = (digest(1), digest(2));
+    let load = |from: i64, of: fn(i64) -> Digest| {
+        let seen = |n: i64| {
+            let (url, content) =
+                (copy(n), Content { fingerprint: None, digest: Some(of(n)), epoch });
+            Ok((url, Visit::new(ms(n), Seen::Content(content))))
+        };
+        let options = LoadOptions::default().memory_bytes(64 * MIB);
+        let load = || store.load((from..from + pages).map(seen), options).unwrap();
+        let (_, cost) = measured("a load", load);
+        assert!(cost.bytes < 256 * MIB, "{}", cost.bytes);
+    };
+    load(0, |_| digest(1));
+    load(pages, same_key);
+    // These pages have a digest of their own now.
+    load(2 * pages, |_| digest(2));
+    let changed = (2 * pages..3 * pages).map(|n| {
+        let content = Content { fingerprint: None, digest: Some(same_key(-n)), epoch };
+        Ok((copy(n), Visit::new(ms(4 * pages + n), Seen::Content(content))))
+    });
+    store.load(changed, LoadOptions::default()).unwrap();
+    let limit = time_limit(Duration::from_millis(100));
+    let mut look_up = |digest: Digest, copies: usize, is_complete: bool| {
+        let content = Content { fingerprint: None, digest: Some(digest), epoch };
+        let what = format!("lookup of {digest}");
+        let (found, cost) = measured(&what, || store.snapshot().by_digest(&content, 16).unwrap());
+        assert_eq!((found.pages.len(), found.complete), (copies, is_complete), "{what}");
+        assert!(cost.time < limit && cost.bytes < 64 * MIB, "{what}: {:?}", cost.time);
+        let (url, time) = ("https://new.example/", ms(10 * pages));
+        let new = Observation::content(url, time, None, epoch).digest(digest);
+        let (outcome, cost) = measured(&what, || store.observe(new).unwrap());
+        assert_eq!(outcome.copies.len(), copies);
+        assert!(cost.time < limit && cost.bytes < 64 * MIB, "{what}: {:?}", cost.time);
+        store.purge(Scope::Url(url), &Progress::default()).unwrap();
+        outcome.refers_to
+    };
+    assert_eq!(look_up(common, 16, false).unwrap().time, ms(0));
+    // The digest is one of very many with its key, and the search gives up before it finds it.
+    assert!(look_up(same_key(pages), 0, false).is_none());
+    assert!(look_up(past, 0, false).is_some());
+    assert!(look_up(digest(9), 0, true).is_none());
+    sound(&store).unwrap();
 }
 
 /// The clock of each thread runs backwards, and no two agree.

@@ -47,6 +47,24 @@ fn etag_is_kept_for_the_current_content_only() {
     assert_eq!(headers(), []);
 }
 
+/// The fields of an observation are public, so the methods that set them cannot be the only check.
+#[test]
+fn etag_and_target_of_an_error_replace_nothing() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    store.observe(content(1).etag(b"\"a\"").canonical("/c")).unwrap();
+    for error in [Observation::failed(URL, ms(2)), Observation::gone(URL, ms(1))] {
+        let with = Observation { etag: Some(b"\"e\""), target: Some("/e"), ..error };
+        store.observe(with).unwrap();
+    }
+    store
+        .observe(Observation { target: Some("/n"), ..Observation::not_modified(URL, ms(3)) })
+        .unwrap();
+    assert_eq!(etag(&store), (Some("\"a\"".to_owned()), 1));
+    let page = store.snapshot().latest(URL).unwrap().unwrap();
+    assert_eq!(page.target.as_deref(), Some("https://example.com/c"));
+}
+
 #[test]
 fn long_etags_are_left_out_and_unsendable_ones_are_refused() {
     let disk = SimDisk::new();

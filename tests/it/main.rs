@@ -7,6 +7,7 @@ mod aliases;
 mod backup;
 mod bad_input;
 mod bulk;
+mod captures;
 mod changes;
 mod classes;
 mod cluster;

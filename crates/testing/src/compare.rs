@@ -117,7 +117,7 @@ pub fn check_outcome(found: &Outcome, expected: &expected::ExpectedOutcome, limi
 /// Pages with a digest under several fingerprints may have earlier captures, which depend on the
 /// components that have these pages.
 fn check_capture(found: &Outcome, expected: &expected::ExpectedOutcome) {
-    let capture = found.refers_to.as_ref().map(|of| (of.time.as_ms(), of.url.clone()));
+    let capture = found.refers_to.as_ref().map(|of| (of.time.as_ms(), SurtPosition::of(&of.url)));
     if let Some(capture) = &capture {
         assert!(expected.captures.contains(capture), "{found:#?} of {expected:#?}");
     }

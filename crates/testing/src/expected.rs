@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::pages::SurtPosition;
 use simkeep::{Content, PropertyOutcome, RestateOutcome, Time, Verdict, Visit, Weight};
 
 /// Another page near a fingerprint.
@@ -53,7 +54,7 @@ impl From<&simkeep::ExactCopy> for ExpectedCopy {
 }
 
 /// The time and the page of a visit that saw a content.
-pub type ExpectedCapture = (i64, String);
+pub type ExpectedCapture = (i64, SurtPosition);
 
 /// The outcome of an observation, with all copies and near pages.
 #[derive(Clone, Debug, PartialEq)]

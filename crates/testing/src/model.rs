@@ -190,7 +190,7 @@ impl Model {
             else {
                 return;
             };
-            let capture = (entry.time().as_ms(), url.to_owned());
+            let capture = (entry.time().as_ms(), SurtPosition::of(url));
             let same = |key: &Content| match key.fingerprint {
                 Some(_) => (key.epoch, key.fingerprint) == (content.epoch, content.fingerprint),
                 None => content.fingerprint.is_none(),
@@ -204,9 +204,9 @@ impl Model {
             entries.iter().filter(|entry| entry.time() <= time).for_each(|e| add(&place.url, e));
         }
         before.iter().filter(|entry| entry.time() < time).for_each(|entry| add(url, entry));
-        let own = captures.iter().filter(|(_, other)| other == url).cloned();
+        let own = captures.iter().filter(|(_, other)| other.url == url).cloned();
         found.extend(own.collect::<Vec<_>>());
-        let copies = copies.iter().map(|(first, place)| (*first, place.url.clone()));
+        let copies = copies.iter().cloned();
         found.extend(copies.filter(|(first, _)| *first <= time.as_ms()));
         (captures, found.into_iter().next())
     }
@@ -494,10 +494,12 @@ impl Model {
 /// The properties that come with a visit.
 fn properties(observation: &Observation<'_>) -> Vec<PropertyEntry> {
     let Observation { url, visit, weight, class, etag, target, .. } = *observation;
+    let is_error = matches!(visit.seen, Seen::Gone | Seen::Failed);
+    let target = target.filter(|_| visit.seen.content().is_some());
     let properties = [
         weight.map(Property::Weight),
         class.map(Property::Class),
-        etag.and_then(ETag::new).map(Property::ETag),
+        etag.filter(|_| !is_error).and_then(ETag::new).map(Property::ETag),
         target.and_then(|target| Target::new(url, target)).map(Property::Target),
     ];
     let entry = |property| PropertyEntry { time: visit.time, property };

@@ -109,7 +109,7 @@ impl NearbyPages {
         };
         let own = own.map(|first| (first, lookup.url));
         let all = copies.chain(past).chain(own).filter(|(first, _)| *first <= time);
-        Ok(all.min().map(|(time, url)| Capture { time, url: url.to_owned() }))
+        Ok(all.map(|(time, url)| Capture { time, url: url.to_owned() }).min())
     }
 
     /// The copies and the near pages, as in an outcome.

@@ -132,6 +132,8 @@ impl InputEntry {
         let &InputEntry { time, status, modified, bytes, conditional, .. } = self;
         let modified = modified.map(Time::from_ms_unchecked);
         let time = Time::from_ms_unchecked(time);
+        // The length of an error page or of an empty answer is not the length of the content.
+        let bytes = bytes.filter(|_| seen.content().is_some());
         simkeep::Entry::Visit(Visit { time, seen, status, modified, bytes, conditional })
     }
 

@@ -309,3 +309,30 @@ fn long_entity_tags_are_counted_and_not_kept() {
         assert_eq!(etags.collect::<Vec<_>>(), [json!("x".repeat(128)), Value::Null, Value::Null]);
     }
 }
+
+/// An error page has an entity tag, a length and perhaps a canonical URL of its own.
+#[test]
+fn facts_of_errors_do_not_replace_those_of_the_content() {
+    let good = json!({
+        "url": "http://a/", "t": 1, "status": 200, "text": "one", "etag": "\"a\"", "canonical": "/c",
+        "bytes": 500,
+    });
+    let error = |t: i64, status: u16| {
+        json!({
+            "url": "http://a/", "t": t, "status": status, "etag": "\"e\"", "canonical": "/e", "bytes": 7,
+        })
+    };
+    for verb in ["ingest", "load"] {
+        let place = TestFolder::new();
+        let lines = [good.clone(), error(2, 503), error(3, 500)].map(|line| line.to_string());
+        place.run_with_input(&[verb, "-"], &lines.join("\n"));
+        let page = &place.run(&["scan", "--json"]).objects()[0];
+        assert_eq!(
+            (&page["etag"], &page["target"]),
+            (&json!("\"a\""), &json!("http://a/c")),
+            "{verb}"
+        );
+        let history = place.run(&["history", "http://a/", "--json"]).objects();
+        assert_eq!(history[1]["bytes"], Value::Null, "{verb}");
+    }
+}

@@ -309,7 +309,7 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
         {
             self.copies((number, live), copies, candidate)?;
         }
-        let before = self.output.near.len();
+        let (before, mut has_enough) = (self.output.near.len(), false);
         // One page more than the limit shows whether more pages exist. Prefetching further pages
         // would be in vain.
         let most = self.wanted.limit.saturating_add(1);
@@ -329,6 +329,12 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
                 }
                 continue;
             }
+            if has_enough {
+                if !self.budget.posting() {
+                    return Ok(false);
+                }
+                continue;
+            }
             if self.wanted.is_by_digest() && self.has_enough_copies() {
                 return Ok(false);
             }
@@ -336,8 +342,12 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
                 return Ok(false);
             }
             if self.output.near.len() - before > self.wanted.limit {
-                // Lists are in SURT order, so the first pages are the wanted pages.
-                break;
+                // Lists are in SURT order, so the first pages are the wanted pages. A page that had
+                // the content in the past may come later.
+                if self.captured(candidate).is_none() {
+                    break;
+                }
+                has_enough = true;
             }
         }
         Ok(true)
