@@ -63,7 +63,7 @@ impl AddAssign for Bodies {
 /// let (url, epoch) = ("https://example.com/", store.change_epoch());
 /// let seen = Observation::content(url, Time::from_ms(1_000)?, 7, epoch).digest(Digest([1; 16]));
 /// store.observe(seen.bytes(5_000))?;
-/// store.observe(Observation::not_modified(url, Time::from_ms(2_000)?).conditional(true))?;
+/// store.observe(Observation::not_modified(url, Time::from_ms(2_000)?).conditional())?;
 /// let counts = RequestSurvey::default().totals(&store.snapshot(), &Progress::default())?;
 /// assert_eq!((counts.requests, counts.conditional, counts.not_modified.bytes), (2, 1, 5_000));
 /// # Ok(())
@@ -108,11 +108,13 @@ impl RequestCounts {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let (url, epoch) = ("https://example.com/", store.change_epoch());
-    /// for ms in [1_000, 2_000] {
+    /// let seen = |ms| -> simkeep::Result<_> {
     ///     let seen = Observation::content(url, Time::from_ms(ms)?, 7, epoch);
-    ///     store.observe(seen.digest(Digest([1; 16])).conditional(ms > 1_000))?;
-    /// }
-    /// // The server sent the same content again.
+    ///     Ok(seen.digest(Digest([1; 16])))
+    /// };
+    /// store.observe(seen(1_000)?)?;
+    /// // The server sends the same content again.
+    /// store.observe(seen(2_000)?.conditional())?;
     /// let counts = RequestSurvey::default().totals(&store.snapshot(), &Progress::default())?;
     /// assert_eq!(counts.honored(), Some(0.0));
     /// # Ok(())
