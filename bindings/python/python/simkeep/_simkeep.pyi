@@ -77,7 +77,9 @@ __all__ = [
     "Batches",
     "Belief",
     "BitSketch",
+    "Bodies",
     "Candidates",
+    "Capture",
     "Census",
     "Changes",
     "Cluster",
@@ -92,6 +94,7 @@ __all__ = [
     "ConnectedComponent",
     "ConnectedComponents",
     "Content",
+    "Copies",
     "Corruption",
     "Cost",
     "DISTANCE_MAX",
@@ -122,6 +125,7 @@ __all__ = [
     "Hints",
     "HostCensus",
     "HostPriors",
+    "HostRequests",
     "HostShare",
     "IncompleteGeneration",
     "JoinPlan",
@@ -178,6 +182,7 @@ __all__ = [
     "RecentComparisons",
     "Repaired",
     "Replay",
+    "RequestCounts",
     "Restated",
     "SampledPage",
     "Schedule",
@@ -1157,6 +1162,24 @@ class BitSketch:
         """
 
 @final
+class Bodies:
+    """Some bodies of responses, and their lengths as transferred."""
+
+    __match_args__: tuple[Literal["count"], Literal["bytes"], Literal["unknown"]]
+    def __new__(cls, count: int, bytes: int, unknown: int) -> Self: ...
+    @property
+    def count(self) -> int:
+        """The number of bodies."""
+
+    @property
+    def bytes(self) -> int:
+        """The sum of the known lengths, in bytes."""
+
+    @property
+    def unknown(self) -> int:
+        """The number of bodies whose length is unknown."""
+
+@final
 class Candidates:
     """Pages with other pages within k bits. The texts of these pages are worth comparing.
 
@@ -1192,6 +1215,20 @@ class Candidates:
 
         Raises `InvalidArgumentError` on a second call, or while another thread adds texts.
         """
+
+@final
+class Capture:
+    """A visit that saw a content; see `Outcome.refers_to`."""
+
+    __match_args__: tuple[Literal["url"], Literal["time"]]
+    def __new__(cls, url: str, time: datetime) -> Self: ...
+    @property
+    def url(self) -> str:
+        """The URL of the page."""
+
+    @property
+    def time(self) -> datetime:
+        """The time of the visit."""
 
 @final
 class Census:
@@ -1858,6 +1895,22 @@ class Content:
     @property
     def epoch(self) -> int:
         """The epoch of the fingerprint."""
+
+@final
+class Copies:
+    """The pages whose current version is exactly a content."""
+
+    __match_args__: tuple[Literal["pages"], Literal["complete"]]
+    def __new__(cls, pages: tuple[ExactCopy, ...], complete: bool) -> Self: ...
+    @property
+    def pages(self) -> tuple[ExactCopy, ...]:
+        """The pages, in the order in which they were first seen with the content."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether there are no other pages. If not, there are more than the limit, or the search
+        was bounded.
+        """
 
 @final
 class Corruption:
@@ -2792,6 +2845,20 @@ class HostPriors:
 
         An empty `Fit` represents a new host. Takes some microseconds.
         """
+
+@final
+class HostRequests:
+    """The requests to one host."""
+
+    __match_args__: tuple[Literal["host"], Literal["counts"]]
+    def __new__(cls, host: str, counts: RequestCounts) -> Self: ...
+    @property
+    def host(self) -> str:
+        """The name of the host; for URLs without a host, the scheme and a colon."""
+
+    @property
+    def counts(self) -> RequestCounts:
+        """The counts of its requests."""
 
 @final
 class HostShare:
@@ -3758,6 +3825,7 @@ class Outcome:
         Literal["copies"],
         Literal["near"],
         Literal["original"],
+        Literal["refers_to"],
         Literal["complete"],
         Literal["text"],
     ]
@@ -3775,6 +3843,7 @@ class Outcome:
         copies: tuple[ExactCopy, ...],
         near: tuple[NearDuplicate, ...],
         original: Original | None,
+        refers_to: Capture | None,
         complete: bool,
         text: str,
     ) -> Self: ...
@@ -3844,7 +3913,8 @@ class Outcome:
     def copies(self) -> tuple[ExactCopy, ...]:
         """Other pages whose current version has the digest of this content (and its fingerprint, in the same
         epoch), in the order in which they were first seen with this digest. The first page is the original,
-        unless this page had the content earlier. Empty for content without a fingerprint.
+        unless this page had the content earlier. Content without any fingerprint, such as a PDF, an image
+        or a short text, is found by its digest alone. Empty for redirects and content without a digest.
         """
 
     @property
@@ -3863,6 +3933,13 @@ class Outcome:
         An indexer keeps the original in place of this page. Together with `priority`, it shows which pages
         need no further processing. The original of a page may itself have an original that is not near this
         page. In clusters such a chain cannot happen, because pages yield only to leaders.
+        """
+
+    @property
+    def refers_to(self) -> Capture | None:
+        """The first visit of any page with exactly this content, as revisit records of archives
+        name it; `None` for the first such visit, without a digest, and unless the store was
+        opened with `refers_to=True`.
         """
 
     @property
@@ -3893,7 +3970,9 @@ class Outcomes:
     def __iter__(self) -> Iterator[Outcome]: ...
     def __len__(self) -> int: ...
     def batches(self) -> Batches:
-        """A row for each observation: `verdict`, `distance`, `to`, `novel`, `priority` and `complete`."""
+        """A row for each observation: `verdict`, `distance`, `to`, `novel`, `priority`, `complete`, and
+        `refers_to_url` and `refers_to_time` of the first capture.
+        """
 
     def copies(self) -> Batches:
         """A row for each copy: `observation`, counted from 0, `url` and `first`."""
@@ -4897,6 +4976,85 @@ class Replay:
     def __len__(self) -> int: ...
 
 @final
+class RequestCounts:
+    """Counts of requests."""
+
+    __match_args__: tuple[
+        Literal["requests"],
+        Literal["conditional"],
+        Literal["transferred"],
+        Literal["not_modified"],
+        Literal["unchanged"],
+        Literal["ignored"],
+        Literal["dated"],
+        Literal["redated"],
+        Literal["copies"],
+        Literal["honored"],
+    ]
+    def __new__(
+        cls,
+        requests: int,
+        conditional: int,
+        transferred: Bodies,
+        not_modified: Bodies,
+        unchanged: Bodies,
+        ignored: int,
+        dated: int,
+        redated: int,
+        copies: Bodies,
+        honored: float | None,
+    ) -> Self: ...
+    @property
+    def requests(self) -> int:
+        """The number of visits."""
+
+    @property
+    def conditional(self) -> int:
+        """The number of conditional requests. A request that got "not modified" was conditional."""
+
+    @property
+    def transferred(self) -> Bodies:
+        """The bodies that were transferred, without redirects."""
+
+    @property
+    def not_modified(self) -> Bodies:
+        """The bodies that were not transferred, because the server answered "not modified". The length of such
+        a body is the length of the page's content.
+        """
+
+    @property
+    def unchanged(self) -> Bodies:
+        """The transferred bodies with the digest of the content before: not worth storing."""
+
+    @property
+    def ignored(self) -> int:
+        """The conditional requests among `unchanged`: the server has a validator that changes, or ignores the
+        condition.
+        """
+
+    @property
+    def dated(self) -> int:
+        """The number of `unchanged` bodies that came with a `Last-Modified`, as did the content
+        before.
+        """
+
+    @property
+    def redated(self) -> int:
+        """The number of `dated` bodies with a newer `Last-Modified`, although the content is the same."""
+
+    @property
+    def copies(self) -> Bodies:
+        """The transferred bodies of new versions that were captured before, on any page: not
+        worth storing either. Counted only with `copies=True`.
+        """
+
+    @property
+    def honored(self) -> float | None:
+        """The share of conditional requests for unchanged content that were answered "not
+        modified", from 0 to 1; `None` without such requests.
+        """
+
+@final
 class Restated:
     """A fingerprint in another epoch for content that an earlier visit saw."""
 
@@ -4954,13 +5112,22 @@ class SectionView:
         Literal["kind"],
         Literal["part"],
         Literal["epoch"],
+        Literal["of_digests"],
         Literal["space"],
         Literal["offset"],
         Literal["bytes"],
         Literal["blocks"],
     ]
     def __new__(
-        cls, kind: str, part: int, epoch: int | None, space: Space, offset: int, bytes: int, blocks: int
+        cls,
+        kind: str,
+        part: int,
+        epoch: int | None,
+        of_digests: bool,
+        space: Space,
+        offset: int,
+        bytes: int,
+        blocks: int,
     ) -> Self: ...
     @property
     def kind(self) -> str:
@@ -4974,7 +5141,11 @@ class SectionView:
 
     @property
     def epoch(self) -> int | None:
-        """The epoch, for a section of fingerprint tables."""
+        """The epoch, for a section of fingerprint tables; `None` for a section of the tables of digests."""
+
+    @property
+    def of_digests(self) -> bool:
+        """Whether the section belongs to the tables of digests, which find content without a fingerprint."""
 
     @property
     def space(self) -> Space:
@@ -5081,9 +5252,12 @@ class SegmentStats:
         Literal["pages"],
         Literal["visits"],
         Literal["fingerprints"],
+        Literal["digests"],
         Literal["bytes"],
     ]
-    def __new__(cls, id: int, pages: int, visits: int, fingerprints: int, bytes: int) -> Self: ...
+    def __new__(
+        cls, id: int, pages: int, visits: int, fingerprints: int, digests: int, bytes: int
+    ) -> Self: ...
     @property
     def id(self) -> int:
         """The number of the segment."""
@@ -5099,6 +5273,10 @@ class SegmentStats:
     @property
     def fingerprints(self) -> int:
         """The number of distinct fingerprints, counted once for each epoch."""
+
+    @property
+    def digests(self) -> int:
+        """The number of distinct digests of content without a fingerprint."""
 
     @property
     def bytes(self) -> int:
@@ -5708,6 +5886,8 @@ class Store(View):
         - `near_limit`: the most near-duplicates, and the most copies, that an outcome lists (16).
         - `rule`: which of several pages with nearly the same content is the original: a rule such as
           `"https,shortest-url"` (`"first-seen"`).
+        - `refers_to`: whether outcomes name the first visit with exactly the same content, for revisit
+          records of archives (False).
         - `validators`: whether to keep entity tags, which can identify people (True).
         - `leases_max`: the most pages that may be leased at a time (1,000,000).
         - `near_fingerprints`: the most fingerprints compared in a dense region (4,096).
@@ -5932,17 +6112,18 @@ class TableComparison:
 
 @final
 class TableView:
-    """The fingerprint tables of an epoch in a segment."""
+    """The fingerprint tables of an epoch in a segment, or the tables of digests."""
 
     __match_args__: tuple[Literal["epoch"], Literal["fingerprints"], Literal["shape"], Literal["bytes"]]
-    def __new__(cls, epoch: int, fingerprints: int, shape: str, bytes: int) -> Self: ...
+    def __new__(cls, epoch: int | None, fingerprints: int, shape: str, bytes: int) -> Self: ...
     @property
-    def epoch(self) -> int:
-        """The number of the epoch."""
+    def epoch(self) -> int | None:
+        """The number of the epoch; `None` for the tables of digests, which find content without a fingerprint.
+        """
 
     @property
     def fingerprints(self) -> int:
-        """The number of distinct fingerprints."""
+        """The number of distinct fingerprints, or of distinct beginnings of digests."""
 
     @property
     def shape(self) -> str:
@@ -6289,6 +6470,25 @@ class View:
         fingerprint, and the labels. Ctrl-C ends the call. Raises the errors of `clusters`.
 
         Takes the keywords of `clusters`.
+        """
+
+    def by_digest(
+        self,
+        digest: bytes,
+        fingerprint: SupportsIndex | None = None,
+        *,
+        epoch: int | None = None,
+        limit: int | None = ...,
+    ) -> Copies:
+        """Finds the pages whose current version is exactly a content, the first seen first.
+
+        Content without a fingerprint is found by its digest alone: a PDF, an image, a text that is
+        too short. Other content is found through its fingerprint, so pass the `fingerprint`, too.
+        `epoch` is the epoch of the fingerprint, by default the epoch that detects changes. Redirects
+        are not found. `limit` is the maximum number of pages (16; `None` for all).
+
+        Costs about a microsecond, and less than a microsecond more for each page. Raises
+        `EpochError` for a fingerprint of an ended or unknown epoch.
         """
 
     def candidates(
@@ -6831,6 +7031,33 @@ class View:
         A return to an earlier version counts as `return_share` of a change (0.5). Takes the time of
         a scan with all visits, and some 100 bytes for each visit of a selected page. Ctrl-C
         abandons the call.
+        """
+
+    def requests(
+        self, *, progress: Progress | None = None, **like: Unpack[_types.RequestSurvey]
+    ) -> RequestCounts:
+        """Counts what the requests of the crawl transferred, and what they saved: bodies that servers
+        did not send again (304), unchanged bodies, and copies.
+
+        Reads all histories, twice with `copies=True`. Takes the memory of one history, and scratch
+        files of 50 bytes for each version if copies are counted. Other threads run meanwhile. The
+        progress counts pages. Ctrl-C ends the call.
+
+        Raises `IoError` if there is no space for scratch files.
+
+        Keywords: `under`, a prefix; `copies=True` also counts copies; `memory_bytes` to sort
+        versions (64 MiB); `scratch`, a directory for scratch files.
+        """
+
+    def requests_by_host(
+        self, *, progress: Progress | None = None, **like: Unpack[_types.RequestSurvey]
+    ) -> Stream[HostRequests]:
+        """Counts the requests to each host, in SURT order: which hosts deserve conditional requests.
+
+        Costs as much as `requests`, in a thread that waits for the reader and ends when the stream
+        is closed. As Arrow data, the stream has a row for each host.
+
+        Takes the keywords of `requests`.
         """
 
     def scan(
