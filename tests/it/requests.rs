@@ -13,7 +13,7 @@ use simkeep_testing::{choice, create, digest, ms, small};
 const HOSTS: [&str; 3] = ["example.com", "docs.example.com", "example.org"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
+enum ServerAnswer {
     Content(Option<Digest>),
     Redirect,
     NotModified,
@@ -23,30 +23,30 @@ enum Answer {
 
 /// A visit of the test.
 #[derive(Clone, Debug)]
-struct Visited {
+struct SurveyedVisit {
     url: String,
     host: usize,
     time: i64,
-    answer: Answer,
+    answer: ServerAnswer,
     bytes: Option<u64>,
     modified: Option<i64>,
     conditional: bool,
 }
 
-impl Visited {
-    fn random(choose: &mut impl FnMut(u64) -> u64, time: i64) -> Visited {
+impl SurveyedVisit {
+    fn random(choose: &mut impl FnMut(u64) -> u64, time: i64) -> SurveyedVisit {
         let host = [0, 1, 2][choose(3) as usize];
         let answer = match choose(12) {
-            0 => Answer::Redirect,
-            1 | 2 => Answer::NotModified,
-            3 => Answer::Gone,
-            4 => Answer::Failed,
-            5 => Answer::Content(None),
-            _ => Answer::Content(Some(digest(choose(4) as u8))),
+            0 => ServerAnswer::Redirect,
+            1 | 2 => ServerAnswer::NotModified,
+            3 => ServerAnswer::Gone,
+            4 => ServerAnswer::Failed,
+            5 => ServerAnswer::Content(None),
+            _ => ServerAnswer::Content(Some(digest(choose(4) as u8))),
         };
         // Most redirects and "not modified" responses have no body.
-        let has_body = matches!(answer, Answer::Content(_));
-        Visited {
+        let has_body = matches!(answer, ServerAnswer::Content(_));
+        SurveyedVisit {
             url: format!("https://{}/{}", HOSTS[host], choose(3)),
             host,
             time,
@@ -60,16 +60,16 @@ impl Visited {
     fn observation(&self) -> Observation<'_> {
         let (url, time) = (self.url.as_str(), ms(self.time));
         let mut seen = match self.answer {
-            Answer::Content(digest) => {
+            ServerAnswer::Content(digest) => {
                 // Some contents have no fingerprint.
                 let fingerprint = digest.map(|digest| u64::from(digest.0[0])).filter(|n| n % 2 > 0);
                 let seen = Observation::content(url, time, fingerprint, Epoch::from_number(0));
                 digest.into_iter().fold(seen, Observation::digest)
             }
-            Answer::Redirect => Observation::redirect(url, time, "/to"),
-            Answer::NotModified => Observation::not_modified(url, time),
-            Answer::Gone => Observation::gone(url, time),
-            Answer::Failed => Observation::failed(url, time),
+            ServerAnswer::Redirect => Observation::redirect(url, time, "/to"),
+            ServerAnswer::NotModified => Observation::not_modified(url, time),
+            ServerAnswer::Gone => Observation::gone(url, time),
+            ServerAnswer::Failed => Observation::failed(url, time),
         };
         seen = self.bytes.into_iter().fold(seen, Observation::bytes);
         seen = self.modified.into_iter().fold(seen, |seen, at| seen.modified(ms(at)));
@@ -84,13 +84,18 @@ fn add(to: &mut Bodies, bytes: Option<u64>) {
 }
 
 /// The digest, length and date of the content that a page has before a visit; none if there is none.
-fn before(visits: &[Visited], at: usize) -> Option<(Option<Digest>, Option<u64>, Option<i64>)> {
+fn before(
+    visits: &[SurveyedVisit],
+    at: usize,
+) -> Option<(Option<Digest>, Option<u64>, Option<i64>)> {
     let earlier = visits.iter().filter(|v| v.url == visits[at].url && v.time < visits[at].time);
-    let earlier: Vec<&Visited> = earlier.filter(|v| v.answer != Answer::Failed).collect();
-    let last = earlier.iter().rposition(|v| v.answer != Answer::NotModified)?;
-    let Answer::Content(digest) = earlier[last].answer else { return None };
-    let is_same = |v: &&&Visited| {
-        v.answer == Answer::NotModified || (digest.is_some() && v.answer == Answer::Content(digest))
+    let earlier: Vec<&SurveyedVisit> =
+        earlier.filter(|v| v.answer != ServerAnswer::Failed).collect();
+    let last = earlier.iter().rposition(|v| v.answer != ServerAnswer::NotModified)?;
+    let ServerAnswer::Content(digest) = earlier[last].answer else { return None };
+    let is_same = |v: &&&SurveyedVisit| {
+        v.answer == ServerAnswer::NotModified
+            || (digest.is_some() && v.answer == ServerAnswer::Content(digest))
     };
     // The length may be known from an earlier visit with the same content.
     let same = earlier[..last].iter().rev().take_while(is_same);
@@ -100,19 +105,20 @@ fn before(visits: &[Visited], at: usize) -> Option<(Option<Digest>, Option<u64>,
 }
 
 /// The counts of each host. The visits are in order of time.
-fn naive(visits: &[Visited], copies: bool) -> BTreeMap<String, RequestCounts> {
+fn naive(visits: &[SurveyedVisit], copies: bool) -> BTreeMap<String, RequestCounts> {
     let mut hosts = BTreeMap::<String, RequestCounts>::new();
     let mut captures = BTreeSet::new();
     for (at, visit) in visits.iter().enumerate() {
         let counts = hosts.entry(HOSTS[visit.host].to_owned()).or_default();
         let before = before(visits, at);
         counts.requests += 1;
-        counts.conditional += u64::from(visit.conditional || visit.answer == Answer::NotModified);
+        counts.conditional +=
+            u64::from(visit.conditional || visit.answer == ServerAnswer::NotModified);
         match visit.answer {
-            Answer::NotModified => {
+            ServerAnswer::NotModified => {
                 add(&mut counts.not_modified, before.and_then(|(_, bytes, _)| bytes));
             }
-            Answer::Content(digest) => {
+            ServerAnswer::Content(digest) => {
                 add(&mut counts.transferred, visit.bytes);
                 let is_new = digest.is_none_or(|digest| captures.insert(digest));
                 match before.filter(|(before, ..)| digest.is_some() && *before == digest) {
@@ -127,7 +133,7 @@ fn naive(visits: &[Visited], copies: bool) -> BTreeMap<String, RequestCounts> {
                     None => {}
                 }
             }
-            Answer::Redirect | Answer::Gone | Answer::Failed => {}
+            ServerAnswer::Redirect | ServerAnswer::Gone | ServerAnswer::Failed => {}
         }
     }
     hosts
@@ -143,7 +149,7 @@ fn surveyed(snapshot: &Snapshot, survey: &RequestSurvey) -> BTreeMap<String, Req
     hosts
 }
 
-fn check(store: &Store, visits: &[Visited]) {
+fn check(store: &Store, visits: &[SurveyedVisit]) {
     let snapshot = store.snapshot();
     for copies in [false, true] {
         let survey = RequestSurvey::default().copies(copies);
@@ -164,9 +170,9 @@ fn survey_agrees_with_a_naive_fold() {
     for seed in 0..up_to(40_u64).max(4) {
         let mut choose = choice(seed);
         let store = create(&SimDisk::new(), small());
-        let mut visits: Vec<Visited> = Vec::new();
+        let mut visits: Vec<SurveyedVisit> = Vec::new();
         for number in 0..90 {
-            let visit = Visited::random(&mut choose, 1_000_000 + number * 1000);
+            let visit = SurveyedVisit::random(&mut choose, 1_000_000 + number * 1000);
             store.observe(visit.observation()).unwrap();
             visits.push(visit);
             match choose(30) {
