@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use ::url::Url;
+
 /// The maximum number of bytes of a URL.
 pub const URL_BYTES_MAX: usize = 8192;
 
@@ -141,6 +143,25 @@ pub(crate) fn check_url(url: &str) -> Result<(), UrlError> {
         return Err(UrlError::TooLong { bytes: url.len() });
     }
     control(url).map_or(Ok(()), |offset| Err(UrlError::Control { offset }))
+}
+
+/// Resolves a reference by the URL of a page or another base, as browsers do (WHATWG URL, "basic URL
+/// parser"), and drops its fragment. Without a valid base, the reference must be absolute. `None`
+/// for an empty reference, unless the result has the scheme `http` or `https`, and unless reference
+/// and result have at most [`URL_BYTES_MAX`] bytes.
+pub(crate) fn resolve_web(base: Option<&Url>, reference: &str) -> Option<Url> {
+    let reference = reference.trim_ascii();
+    if reference.is_empty() || reference.len() > URL_BYTES_MAX {
+        return None;
+    }
+    let mut url = match base {
+        Some(base) => base.join(reference),
+        None => Url::parse(reference),
+    }
+    .ok()
+    .filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    url.set_fragment(None);
+    (url.as_str().len() <= URL_BYTES_MAX).then_some(url)
 }
 
 /// The byte offset of the first control character.

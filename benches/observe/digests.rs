@@ -36,7 +36,7 @@ pub(crate) fn run(report: &BenchReport, dir: &Path, count: u64) {
             let content = Content { digest: hidden.or(content.digest), ..content };
             Ok((url, Visit::new(time, Seen::Content(content))))
         };
-        let load = LoadOptions::default().segment_pages(2 * count as usize);
+        let load = LoadOptions::default().segment_pages(2 * count);
         store.load((0..2 * count).map(page), load).unwrap();
         let stats = store.stats().unwrap();
         if with_digests {
@@ -60,7 +60,7 @@ fn content(number: u64, count: u64, epoch: Epoch) -> Content {
     Content { fingerprint, digest: Some(digest(content)), epoch }
 }
 
-fn digest(content: u64) -> Digest {
+pub(crate) fn digest(content: u64) -> Digest {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&mix(content ^ 1 << 61).to_be_bytes());
     bytes[8..].copy_from_slice(&mix(content ^ 1 << 60).to_be_bytes());
@@ -88,7 +88,7 @@ fn look_up(report: &BenchReport, store: &Store, count: u64) {
 }
 
 /// The finalizer of SplitMix64.
-fn mix(number: u64) -> u64 {
+pub(crate) fn mix(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -13,6 +13,7 @@
 )]
 
 mod digests;
+mod facts;
 mod load;
 mod measure;
 mod redb_layout;
@@ -34,8 +35,8 @@ cargo bench --bench observe -- [OPTIONS]
   --urls N         pages of the comparison (default 1,000,000)
   --batch N,N      observes to a call (default 10000,1000)
   --rounds N       how often engines are compared, in turns (default 3)
-  --only PART,...  of redb, store, two, recorded, threads, digests, grow, open
-                   (default: all but two, recorded and digests)
+  --only PART,...  of redb, store, two, recorded, threads, digests, facts, grow, open
+                   (default: all but two, recorded, digests and facts)
                    two: the store with a second epoch for near pages
                    recorded: the store with a metrics recorder; needs --features metrics
                    Both run in turns with the store.
@@ -56,7 +57,8 @@ struct ObserveBenchArguments {
     dir: PathBuf,
 }
 
-const PARTS: [&str; 8] = ["redb", "store", "two", "recorded", "threads", "digests", "grow", "open"];
+const PARTS: [&str; 9] =
+    ["redb", "store", "two", "recorded", "threads", "digests", "facts", "grow", "open"];
 
 impl ObserveBenchArguments {
     fn read(given: &mut RemainingArguments) -> Result<ObserveBenchArguments, String> {
@@ -90,7 +92,7 @@ impl ObserveBenchArguments {
     }
 
     fn wants(&self, part: &str) -> bool {
-        self.only.wants(part, !matches!(part, "two" | "recorded" | "digests"))
+        self.only.wants(part, !matches!(part, "two" | "recorded" | "digests" | "facts"))
     }
 }
 
@@ -147,6 +149,9 @@ fn compare(arguments: &ObserveBenchArguments, dir: &Path) {
     }
     if arguments.wants("threads") {
         store::run_threads(&report, dir, SEED);
+    }
+    if arguments.wants("facts") {
+        facts::run(&report, dir, arguments.urls as u64);
     }
     if arguments.wants("digests") {
         digests::run(&report, dir, arguments.digests as u64);

@@ -34,13 +34,6 @@ def in_force_in(head: Head | None, epoch: int) -> list[Content]:
     return list(in_force.values()) if epoch == DIGESTS else [*filter(None, [in_force.get(epoch)])]
 
 
-def tag_of(digest: bytes) -> int:
-    tag = 0
-    for start in range(0, 16, 4):
-        tag = tag * 16_777_619 % 2**32 ^ int.from_bytes(digest[start : start + 4], "little")
-    return tag
-
-
 def check(segment: Segment, epoch: int, heads: list[Head | None], was: list[set[int]]) -> int:
     """Checks all of an epoch, and says how many pages have the commonest fingerprint. `heads` are those
     of the segment's pages, `was` is which fingerprints of the epoch each page has in any older entry.
@@ -57,8 +50,8 @@ def check(segment: Segment, epoch: int, heads: list[Head | None], was: list[set[
             key = key_in(content, epoch)
             if key is not None and not there[key].get(number):
                 there[key][number] = True
-                if content.digest is not None:
-                    tags[key].append((tag_of(content.digest), number))
+                if content.digest is not None and epoch != DIGESTS:
+                    tags[key].append((int.from_bytes(content.digest[:4], "little"), number))
 
     column = segment.body("fingerprints", 0, epoch).fingerprints
     same(column, sorted(set(column), key=lambda f: (f.bit_count(), f)), "fingerprints in order")

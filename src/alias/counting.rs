@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::address::UrlParts;
+use super::declared::{Declaration, DeclarationCounter};
 use super::examples::Examples;
 use super::groups::{AliasGroups, BARE, GroupKey, GroupMember, RuleTotals, share};
 use super::names::{
@@ -44,6 +45,8 @@ pub(super) struct SiteCounter {
     /// Near and other pairs of the rule for hosts, alone or with another rule. The two pages of
     /// such a pair are not neighbours, so the second pass cannot find the pair again.
     hosts: [Vec<(AliasRuleNumber, AliasPair)>; 2],
+    /// The URLs to which pages point.
+    declared: DeclarationCounter,
     /// The maximum number of pairs to keep of each kind.
     examples: usize,
 }
@@ -83,6 +86,7 @@ impl SiteCounter {
             key: Vec::new(),
             made: Vec::new(),
             hosts: [Vec::new(), Vec::new()],
+            declared: DeclarationCounter::default(),
             examples: asked.examples,
         }
     }
@@ -173,6 +177,11 @@ impl SiteCounter {
         Ok(())
     }
 
+    /// Counts the URL to which a page points.
+    pub(super) fn add_declared(&mut self, of: &Declaration<'_>) {
+        self.declared.add(&mut self.names, of, self.k);
+    }
+
     /// Keeps a pair as an example of the rule for hosts, if fewer than `examples` are kept.
     fn keep_host_pair(&mut self, rule: AliasRuleNumber, pages: [(String, u64); 2]) {
         let [(first, of_first), (other, of_other)] = pages;
@@ -193,19 +202,30 @@ impl SiteCounter {
     ) -> Result<(AliasSite, Examples)> {
         let sums = self.groups.sums(asked.examples);
         let mut rules = Vec::new();
-        for (number, found) in evidence(&sums, asked) {
+        let mut found_of = evidence(&sums, asked);
+        for number in self.declared.rules.keys() {
+            found_of.entry(*number).or_default();
+        }
+        for (number, found) in found_of {
             let rule = self.names.rule(number).or_bug("each count belongs to a rule")?;
             let [pairs, near, visits] = found.count();
+            let declared = self.declared.of_rule(number, self.groups.share());
             let count = AliasCount {
                 rule: self.spellings.directed(rule),
                 holds: false,
                 pairs,
                 near,
-                visits,
+                redirects: declared.redirects,
+                canonicals: declared.canonicals,
+                contradicted: declared.contradicted,
+                visits: visits + declared.visits,
                 examples: Vec::new(),
                 exceptions: Vec::new(),
             };
-            let holds = count.pairs >= asked.pairs && count.share() >= asked.share;
+            let has_enough = count.pairs + count.redirects >= asked.pairs;
+            // A canonical URL is only a claim: without pairs or redirects, no rule holds.
+            let has_any = count.pairs + count.redirects > 0;
+            let holds = has_enough && has_any && count.share() >= asked.share;
             if holds || asked.all {
                 rules.push((number, AliasCount { holds, ..count }, found));
             }
@@ -239,7 +259,8 @@ impl SiteCounter {
         let (numbers, rules) = rules.into_iter().map(|(number, rule, _)| (number, rule)).unzip();
         examples.rules = numbers;
         let (pages, sampled) = (self.pages, self.groups.share());
-        let site = AliasSite { site, pages, sampled, skipped: self.skipped, rules };
+        let declared = std::mem::take(&mut self.declared.site);
+        let site = AliasSite { site, pages, sampled, skipped: self.skipped, rules, declared };
         Ok((site, examples))
     }
 

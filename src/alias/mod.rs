@@ -12,6 +12,7 @@
 
 mod address;
 mod counting;
+mod declared;
 mod examples;
 mod groups;
 mod names;
@@ -33,13 +34,15 @@ use crate::page::{Content, Epoch, Prefix, find_epoch, surt};
 use crate::progress::{Progress, Stage};
 use crate::url::check_url;
 use counting::SiteCounter;
+use declared::Declaration;
 use names::{AliasRuleNumber, HOST, HOST_AND_SCHEME};
 use walk::{SiteWalk, WalkedPage};
 
 impl AliasQuery {
     /// Finds alias rules, site by site. A site is a host with and without `www.`. `sink` is called
-    /// with each site that has a rule to report, in SURT order; if `sink` breaks, the run ends. The
-    /// result counts everything that was read before the end.
+    /// with each site that has a rule or a [canonical URL](DeclaredUrls::canonicals) to report, in
+    /// SURT order; if `sink` breaks, the run ends. The result counts everything that was read before
+    /// the end.
     ///
     /// For each [rule](AliasRule), take all pages that it maps to one URL, including the page of
     /// that URL itself. Each page except the first in SURT order is a pair with the first page,
@@ -57,7 +60,14 @@ impl AliasQuery {
     /// first page that another rule maps to the same URL, if no earlier page has that URL. (If more
     /// than four names of parameters and index pages map to a URL, the first four count.)
     ///
-    /// Only pages with current content and a fingerprint in the epoch count. Among pages whose
+    /// A page that redirects to another URL of the site is evidence, too: if a rule explains the
+    /// difference of the two URLs, alone or with other rules, the redirect counts as a near pair. A
+    /// canonical URL that a page declares is only a claim. It is compared with the content of the
+    /// known page with exactly this URL, and reported as agreement or disagreement:
+    /// [`AliasSite::declared`] for the site, [`canonicals`](AliasCount::canonicals) and
+    /// [`contradicted`](AliasCount::contradicted) for a rule.
+    ///
+    /// Only pages with current content and a fingerprint in the epoch are compared. Among pages whose
     /// URLs have equal SURT order, such as URLs that differ only in a default port, only the first
     /// page counts.
     ///
@@ -66,10 +76,10 @@ impl AliasQuery {
     /// seed from the store. See [`AliasSite::sampled`].
     ///
     /// The run costs a [scan](Snapshot::scan) of all pages and up to some microseconds for each
-    /// page. Sites with rules are read once more, for examples. The run takes
-    /// [`memory_bytes`](AliasQuery::memory_bytes) of memory for one site at a time, about 100 to
-    /// 250 bytes a page, and at most 16 MiB for names of parameters and examples. The progress
-    /// counts pages.
+    /// page, and a lookup for each page that declares another page as canonical. Sites with rules are
+    /// read once more, for examples. The run takes [`memory_bytes`](AliasQuery::memory_bytes) of
+    /// memory for one site at a time, about 100 to 250 bytes a page, and at most 32 MiB for names of
+    /// parameters, examples and wrong canonical URLs. The progress counts pages.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -120,7 +130,7 @@ impl AliasQuery {
 
 pub use query::AliasQuery;
 pub use rule::{AliasRule, normalised};
-pub use site::{AliasCount, AliasPair, AliasSite, AliasTotals};
+pub use site::{AliasCount, AliasPair, AliasSite, AliasTotals, DeclaredUrls};
 pub use walk::site_of;
 
 fn aliases(
@@ -144,17 +154,19 @@ fn aliases(
     let mut found = AliasTotals::default();
     loop {
         let mut counting = SiteCounter::new(asked, k, snapshot.view().seed);
-        let read = walk.site(&mut |walked| match fingerprint(&walked.page, epoch) {
-            Some(found) => {
-                counting.add(walked, found)?;
-                match find_browser_spelling(snapshot, (under, epoch), walked)? {
-                    Some(first) => counting.add_host(walked, found, first),
-                    None => Ok(()),
-                }
+        let read = walk.site(&mut |walked| {
+            let found_of = fingerprint(&walked.page, epoch);
+            if let Some(of) = Declaration::of(snapshot, (under, epoch), &walked.page, found_of)? {
+                counting.add_declared(&of);
             }
-            None => {
+            let Some(found_of) = found_of else {
                 found.without_fingerprint += u64::from(!walked.page.contents.is_empty());
-                Ok(())
+                return Ok(());
+            };
+            counting.add(walked, found_of)?;
+            match find_browser_spelling(snapshot, (under, epoch), walked)? {
+                Some(first) => counting.add_host(walked, found_of, first),
+                None => Ok(()),
             }
         })?;
         let Some(hosts) = read else { break };
@@ -163,7 +175,7 @@ fn aliases(
             continue;
         }
         found.add(&site);
-        if site.rules.is_empty() {
+        if site.rules.is_empty() && site.declared.canonicals == 0 {
             continue;
         }
         if !examples.is_empty() {
@@ -211,9 +223,8 @@ fn find_browser_spelling(
 
 /// The fingerprint by which a page is compared in an epoch.
 ///
-/// Only this function decides which pages are evidence. A page without a fingerprint is not
-/// evidence for or against a rule. A redirect is not evidence either, because its target is
-/// unknown.
+/// Only this function decides which pages are compared. A page without a fingerprint is not
+/// compared, and neither is a redirect: its [`Declaration`] is evidence.
 fn fingerprint(page: &Page, epoch: Epoch) -> Option<u64> {
     page.contents.iter().find(|content| content.epoch == epoch).and_then(Content::compared)
 }

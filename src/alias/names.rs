@@ -160,6 +160,20 @@ impl ParameterNames {
         at(1).and_then(|at| FIXED.get(at).cloned())
     }
 
+    /// All rules except parameters, and the number of these rules that are applied before parameters
+    /// are removed.
+    pub(super) fn fixed() -> (Vec<(AliasRuleNumber, AliasRule)>, usize) {
+        let is_late = |rule: &AliasRule| matches!(rule, AliasRule::Order | AliasRule::EmptyQuery);
+        let fixed = || (1..).zip(&FIXED).map(|(number, rule)| (number, rule.clone()));
+        let index = INDEX.iter().map(|name| AliasRule::Index((*name).to_owned()));
+        let mut all = vec![(HOST, AliasRule::Host), (PORT, AliasRule::Port)];
+        all.extend(fixed().filter(|(_, rule)| !is_late(rule)));
+        all.extend((FIRST_INDEX..).zip(index));
+        let early = all.len();
+        all.extend(fixed().filter(|(_, rule)| is_late(rule)));
+        (all, early)
+    }
+
     /// Passes the results of each rule for a page, and of pairs of rules, to `each`, if the rule
     /// changes the URL. Each result comes with the number of the rule and the text that the rule
     /// removes.
@@ -236,7 +250,7 @@ impl ParameterNames {
 
     /// The number of the rule for a parameter; `None` if the parameter's name is too long, or there
     /// are too many names.
-    fn number(&mut self, name: &str) -> Option<AliasRuleNumber> {
+    pub(super) fn number(&mut self, name: &str) -> Option<AliasRuleNumber> {
         if let Some(number) = self.numbers.get(name) {
             return Some(*number);
         }

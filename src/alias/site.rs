@@ -37,6 +37,58 @@ pub struct AliasSite {
     pub skipped: u64,
     /// The rules, in the order in which to [apply](super::normalised) them, without duplicates.
     pub rules: Vec<AliasCount>,
+    /// The URLs to which pages of the site point. Not sampled.
+    pub declared: DeclaredUrls,
+}
+
+/// The URLs to which pages of a site point: [canonical URLs](crate::Observation::canonical) and
+/// targets of redirects.
+///
+/// A canonical URL is a claim of the page, which `aliases` checks by the content of the known page
+/// with exactly this URL. No URL is followed further. A page that declares its own URL is not
+/// counted.
+///
+/// ```
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
+/// use std::ops::ControlFlow;
+///
+/// use simkeep::alias::AliasQuery;
+/// # fn main() -> simkeep::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let store = Store::create(dir.path().join("store"), Options::default())?;
+/// let (epoch, shoes) = (store.change_epoch(), "https://example.com/shoes");
+/// store.observe(Observation::content(shoes, Time::now(), 0x00, epoch))?;
+/// for (url, fingerprint) in [("https://example.com/shoes?red", 0x01), ("https://example.com/hats", !0)] {
+///     let seen = Observation::content(url, Time::now(), fingerprint, epoch);
+///     store.observe(seen.canonical(shoes))?;
+/// }
+/// let mut sites = Vec::new();
+/// AliasQuery::default().run(&store.snapshot(), &Progress::default(), |site| {
+///     sites.push(site);
+///     ControlFlow::Continue(())
+/// })?;
+/// let declared = &sites[0].declared;
+/// assert_eq!((declared.canonicals, declared.near, declared.different), (2, 1, 1));
+/// assert_eq!(declared.wrong[0].other, "https://example.com/hats");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeclaredUrls {
+    /// The number of pages that declare the URL of another page as canonical.
+    pub canonicals: u64,
+    /// The number of these pages whose content is near the content of the canonical page.
+    pub near: u64,
+    /// The number of these pages whose content differs from the content of the canonical page.
+    /// The content of the other pages cannot be compared: the canonical page is unknown or outside
+    /// of the prefix, or one of the two pages has no fingerprint.
+    pub different: u64,
+    /// The number of pages that redirect to another page.
+    pub redirects: u64,
+    /// The pages whose content differs from the content of their canonical page, which is `first`:
+    /// the first 1,024 in SURT order.
+    pub wrong: Vec<AliasPair>,
 }
 
 /// A rule in a site, with its evidence.
@@ -81,7 +133,16 @@ pub struct AliasCount {
     pub pairs: u64,
     /// The number of redundant pages that are near the earlier page.
     pub near: u64,
-    /// Visits to the redundant pages: visits that the rule would have saved.
+    /// The number of pages that redirect to another URL of the site, where the rule, alone or with
+    /// other rules, explains the difference between the two URLs. The rule
+    /// [holds](AliasCount::holds) if pairs and redirects together suffice.
+    pub redirects: u64,
+    /// The number of pages that declare a canonical URL of the site, where the rule explains the
+    /// difference between the two URLs, and the two contents are near.
+    pub canonicals: u64,
+    /// The number of pages of this kind whose content is not near the canonical page.
+    pub contradicted: u64,
+    /// Visits to the redundant and redirecting pages: visits that the rule would have saved.
     pub visits: u64,
     /// Near pairs from different groups, sampled by hash. Only for the 128 rules of a site with the
     /// most pairs.
@@ -91,9 +152,11 @@ pub struct AliasCount {
 }
 
 impl AliasCount {
-    /// The share of near pairs; 0 without any pairs.
+    /// The share of near pairs. A redirect counts as a near pair, since both URLs lead to one
+    /// content. 0 without any pairs.
     pub fn share(&self) -> f64 {
-        if self.pairs == 0 { 0.0 } else { self.near as f64 / self.pairs as f64 }
+        let [near, pairs] = [self.near, self.pairs].map(|count| (count + self.redirects) as f64);
+        if pairs == 0.0 { 0.0 } else { near / pairs }
     }
 }
 
@@ -181,10 +244,19 @@ pub struct AliasTotals {
     pub skipped: u64,
     /// The number of rules that hold, in all sites.
     pub rules: u64,
-    /// The number of [pairs](AliasCount::pairs) of the rules that hold.
+    /// The number of [pairs](AliasCount::pairs) of the rules that hold, without redirects.
     pub pairs: u64,
     /// The number of [visits](AliasCount::visits) that the rules that hold would have saved.
     pub visits: u64,
+    /// The number of pages with a [canonical URL](DeclaredUrls::canonicals), in all sites with a
+    /// compared page.
+    pub canonicals: u64,
+    /// The number of these pages with [near](DeclaredUrls::near) content.
+    pub canonicals_near: u64,
+    /// The number of these pages with [different](DeclaredUrls::different) content.
+    pub canonicals_different: u64,
+    /// The number of pages that [redirect](DeclaredUrls::redirects), in the same sites.
+    pub redirects: u64,
 }
 
 impl AliasTotals {
@@ -193,6 +265,10 @@ impl AliasTotals {
         self.pages += site.pages;
         self.skipped += site.skipped;
         self.sampled += u64::from(site.sampled < 1.0);
+        self.canonicals += site.declared.canonicals;
+        self.canonicals_near += site.declared.near;
+        self.canonicals_different += site.declared.different;
+        self.redirects += site.declared.redirects;
         let holding = || site.rules.iter().filter(|rule| rule.holds);
         self.sites_with_rules += u64::from(holding().next().is_some());
         for rule in holding() {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::engine::results::Page;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
-use crate::page::{Classes, Epoch, Prefix, RankInput, RankKey, Ranking};
+use crate::page::{Classes, Epoch, Prefix, RankInput, RankKey, Ranking, RankingRule};
 use crate::query::in_force::{InForceFilter, InForcePage};
 use crate::search::DISTANCE_MAX;
 use crate::sort::Workspace;
@@ -295,6 +295,7 @@ impl Clustering {
             // Only a key function needs the whole page, and reading the whole page costs its
             // history.
             whole: self.key.is_some(),
+            with_target: self.ranking.rules().contains(&RankingRule::Canonical),
             ..filter
         })
     }
@@ -308,10 +309,11 @@ impl Clustering {
         Workspace::new(self.scratch.clone(), self.memory())
     }
 
-    /// The rank of a page.
-    pub(super) fn rank(&self, taken: &InForcePage) -> RankKey {
+    /// The rank of a page. `is_canonical` is whether a near page declares the page as canonical.
+    pub(super) fn rank(&self, taken: &InForcePage, is_canonical: bool) -> RankKey {
         let InForcePage { url, since, weight, .. } = taken;
-        let rank = self.ranking.rank(&RankInput { url, since: *since, weight: *weight });
+        let (since, weight) = (*since, *weight);
+        let rank = self.ranking.rank(&RankInput { url, since, weight, is_canonical });
         // If there is a key, `filter` has asked for whole pages, so `taken.page` is set.
         match (&self.key, &taken.page) {
             (Some(key), Some(page)) => rank.after(key(page)),

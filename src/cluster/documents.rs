@@ -10,6 +10,7 @@
 
 use super::clustering::Clustering;
 use super::column::SpillColumn;
+use super::declared::DeclaredPages;
 use super::gather::each_page;
 use super::items::{
     ClusterMember, DigestedDocument, NumberedDocument, NumberedSketch, RankedDocument, UnrankedPage,
@@ -33,9 +34,11 @@ pub(super) fn documents(
     work: &Workspace,
     progress: &Progress,
 ) -> Result<SortedItems<RankedDocument>> {
+    let mut declared = DeclaredPages::of((snapshot, asked, filter), work, progress)?;
     let (mut unread, mut documents) = (work.sorter(4), work.sorter(8));
     let _without = each_page(snapshot, filter, progress, |page, taken| {
-        let (rank, place) = (asked.rank(taken), taken.location.to_bits());
+        let place = taken.location.to_bits();
+        let rank = asked.rank(taken, declared.has(place)?);
         let InForcePage { fingerprint, class, digest, .. } = *taken;
         let document = RankedDocument { rank, page, place, fingerprint, class, sketch: None };
         // Candidates are joined with their sketches by number first. All other pages go straight to

@@ -8,6 +8,7 @@
 
 use super::clustering::Clustering;
 use super::column::SpillColumn;
+use super::declared::DeclaredPages;
 use super::items::{
     ClusterMember, FingerprintedPage, LeaderOfFingerprint, RankedFingerprint, UnrankedPage,
 };
@@ -34,12 +35,14 @@ pub(super) fn captures(
     progress: &Progress,
     mut each: impl FnMut(u32, &InForcePage),
 ) -> Result<(SortedItems<FingerprintedPage>, u64)> {
+    let mut declared = DeclaredPages::of((snapshot, asked, filter), work, progress)?;
     let mut sorter = work.sorter(2);
     // The sort gets half of the memory: `nodes` reads the sorted pages while it fills a sorter and
     // a spool of a quarter each.
     let without = each_page(snapshot, filter, progress, |page, taken| {
         each(page, taken);
-        let (rank, place) = (asked.rank(taken), taken.location.to_bits());
+        let place = taken.location.to_bits();
+        let rank = asked.rank(taken, declared.has(place)?);
         let InForcePage { fingerprint, class, .. } = *taken;
         sorter.push(FingerprintedPage { fingerprint, rank, page, place, class })
     })?;

@@ -1,12 +1,12 @@
 //! The cluster of one page, found by searches around it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::clustering::Clustering;
 use super::clusters::{Cluster, ClusteredPage};
 use crate::bug::{Bug, OrBug};
-use crate::engine::search::query::{Query, Versions};
+use crate::engine::search::query::{Matches, Query, Versions};
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{RankKey, surt};
@@ -92,6 +92,7 @@ impl PageCluster {
                 k,
                 nodes: HashMap::new(),
                 near: HashMap::new(),
+                declared: HashMap::new(),
                 leads: HashMap::new(),
                 held: 0,
                 complete: true,
@@ -116,6 +117,9 @@ struct Neighbourhood<'a> {
     nodes: HashMap<u64, RankedPageList>,
     /// For each fingerprint that was searched for, the fingerprints near it.
     near: HashMap<u64, Arc<[u64]>>,
+    /// For each fingerprint, the URLs that pages near it declare as canonical, if the ranking uses
+    /// them.
+    declared: HashMap<u64, HashSet<String>>,
     leads: HashMap<u64, bool>,
     /// The number of pages in the nodes.
     held: usize,
@@ -133,16 +137,7 @@ impl Neighbourhood<'_> {
         if !self.complete {
             return Ok(Arc::from([]));
         }
-        // The query has the same bounds as the filter, so that both select the same pages.
-        let versions = self.filter.at.map_or(Versions::InForce, Versions::At);
-        let query = Query::new(fingerprint, self.k)
-            .epoch(self.filter.epoch)
-            .versions(versions)
-            .under(self.filter.under.clone())
-            .classes(self.filter.classes.clone())
-            .limit(PAGES_MAX);
-        let found = self.snapshot.search(&query)?;
-        self.complete &= found.complete;
+        let found = self.search(fingerprint)?;
         let mut near: Vec<u64> = Vec::new();
         // The pages are kept apart from `nodes` until the end. Otherwise the second page of a new
         // fingerprint would look like a page of a known fingerprint and be left out.
@@ -158,7 +153,8 @@ impl Neighbourhood<'_> {
                     continue;
                 };
                 self.held += 1;
-                new.entry(page.fingerprint).or_default().push((self.place_of(&taken), taken));
+                let place = self.place_of(&taken)?;
+                new.entry(page.fingerprint).or_default().push((place, taken));
             }
             near.push(page.fingerprint);
         }
@@ -175,15 +171,51 @@ impl Neighbourhood<'_> {
         Ok(near)
     }
 
+    /// Searches for the pages near a fingerprint.
+    fn search(&mut self, fingerprint: u64) -> Result<Matches> {
+        // The query has the same bounds as the filter, so that both select the same pages.
+        let versions = self.filter.at.map_or(Versions::InForce, Versions::At);
+        let query = Query::new(fingerprint, self.k)
+            .epoch(self.filter.epoch)
+            .versions(versions)
+            .under(self.filter.under.clone())
+            .classes(self.filter.classes.clone())
+            .limit(PAGES_MAX);
+        let found = self.snapshot.search(&query)?;
+        self.complete &= found.complete;
+        Ok(found)
+    }
+
     /// The position of a page.
-    fn place_of(&self, taken: &InForcePage) -> PageRank {
-        (self.asked.rank(taken), surt::key_of(&taken.url), taken.url.clone())
+    fn place_of(&mut self, taken: &InForcePage) -> Result<PageRank> {
+        let is_canonical = self.filter.with_target && self.is_declared(taken)?;
+        Ok((self.asked.rank(taken, is_canonical), surt::key_of(&taken.url), taken.url.clone()))
+    }
+
+    /// Whether a near page declares a page as canonical. Searches around each fingerprint once, which
+    /// doubles the number of searches.
+    fn is_declared(&mut self, taken: &InForcePage) -> Result<bool> {
+        if let Some(declared) = self.declared.get(&taken.fingerprint) {
+            return Ok(declared.contains(&taken.url));
+        }
+        self.complete &= self.declared.len() < SEARCHES_MAX && self.held < HELD_MAX;
+        if !self.complete {
+            return Ok(false);
+        }
+        let mut declared = HashSet::new();
+        for page in self.search(taken.fingerprint)?.near {
+            let found = self.filter.page(self.snapshot, &page.url)?;
+            declared.extend(found.and_then(|found| found.target));
+        }
+        let is_declared = declared.contains(&taken.url);
+        self.declared.insert(taken.fingerprint, declared);
+        Ok(is_declared)
     }
 
     /// Adds the requested page to the pages found, in case the search was cut before it found the
     /// page.
-    fn hold(&mut self, own: InForcePage) {
-        let place = self.place_of(&own);
+    fn hold(&mut self, own: InForcePage) -> Result<()> {
+        let place = self.place_of(&own)?;
         let pages = self.nodes.entry(own.fingerprint).or_default();
         if pages.iter().all(|(_, taken)| taken.url != own.url) {
             self.complete = false;
@@ -192,6 +224,7 @@ impl Neighbourhood<'_> {
             let at = pages.partition_point(|(other, _)| *other < place);
             pages.insert(at, (place, own));
         }
+        Ok(())
     }
 
     /// The position of the first page of a node.
@@ -264,7 +297,7 @@ impl Neighbourhood<'_> {
         // The search puts the pages of this node into `nodes`. `hold` adds the page if the search
         // was cut.
         self.near(fingerprint)?;
-        self.hold(own);
+        self.hold(own)?;
         let leader = self.leader(fingerprint)?;
         // Members are within k of their leader, so only its neighbours can belong to it.
         let mut members = vec![leader];

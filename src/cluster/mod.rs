@@ -14,6 +14,7 @@ mod clustering;
 mod clusters;
 mod column;
 mod components;
+mod declared;
 mod documents;
 mod dropped;
 mod gather;

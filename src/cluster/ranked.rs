@@ -3,10 +3,12 @@
 use std::fmt;
 
 use super::clustering::Clustering;
+use super::declared::DeclaredPages;
 use crate::engine::snapshot::Snapshot;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
+use crate::progress::Progress;
 use crate::query::in_force::InForceScan;
 
 /// The separator between the key of a page and its URL: less than any byte of a key.
@@ -77,13 +79,16 @@ pub struct RankedPages {
     snapshot: Snapshot,
     asked: Clustering,
     pages: InForceScan,
+    declared: DeclaredPages,
 }
 
 impl RankedPages {
     /// Iterates over the pages that [`Clustering::run`] would select, each with its rank. Use it to
     /// cluster the pages of several stores together. The distance in `asked` is ignored.
     ///
-    /// Costs as much as a [`scan`](Snapshot::scan).
+    /// Costs as much as a [`scan`](Snapshot::scan), and twice as much for the rule
+    /// [`Canonical`](super::RankingRule::Canonical), with a lookup for each page that declares
+    /// another page. Declarations of pages in other stores are unknown.
     ///
     /// ```
     /// use simkeep::cluster::RankedPages;
@@ -110,8 +115,13 @@ impl RankedPages {
     /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for an ended or unknown epoch; an item is
     /// [`Error::Corrupt`] if its data is damaged.
     pub fn of(snapshot: &Snapshot, asked: &Clustering) -> Result<RankedPages> {
-        let pages = snapshot.poison_on_bug(|| Ok(asked.filter(snapshot)?.pages(snapshot)))?;
-        Ok(RankedPages { snapshot: snapshot.clone(), asked: asked.clone(), pages })
+        let (pages, declared) = snapshot.poison_on_bug(|| {
+            let (filter, work) = (asked.filter(snapshot)?, asked.workspace());
+            let of = (snapshot, asked, &filter);
+            let declared = DeclaredPages::of(of, &work, &Progress::default());
+            Ok((filter.pages(snapshot), declared.map_err(|e| work.named(e))?))
+        })?;
+        Ok(RankedPages { snapshot: snapshot.clone(), asked: asked.clone(), pages, declared })
     }
 }
 
@@ -119,11 +129,11 @@ impl Iterator for RankedPages {
     type Item = Result<RankedPage>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let RankedPages { snapshot, asked, pages } = self;
+        let RankedPages { snapshot, asked, pages, declared } = self;
         let taken = pages.next_of(|| Ok(()))?;
         Some(snapshot.poison_on_bug(|| {
             let taken = taken?;
-            let rank = asked.rank(&taken);
+            let rank = asked.rank(&taken, declared.has(taken.location.to_bits())?);
             // The rank is big-endian and of fixed length, so bytes compare as ranks do.
             let mut bytes = rank.to_bytes().to_vec();
             bytes.extend_from_slice(pages.key());

@@ -32,7 +32,7 @@ use crate::disk::{Access, Dir, Disk, DiskFile, FileName, Location, LockMode};
 use crate::error::{Error, NotStore, Result};
 use crate::metrics::Metrics;
 use crate::order::sort_few_by_key;
-use crate::page::EpochInfo;
+use crate::page::{EpochInfo, RankingRule};
 use crate::sync::thread;
 
 /// Creates a store, completely or not at all.
@@ -282,6 +282,9 @@ fn check_options(options: &Options) -> Result<()> {
     }
     if options.near_distance.is_some_and(|bits| bits > 64) {
         return wrong("near_distance", "at most 64");
+    }
+    if options.rule.rules().contains(&RankingRule::Canonical) {
+        return wrong("rule", "a ranking without the rule canonical, which only clusters use");
     }
     epochs::check_name(&options.epoch)
 }

@@ -102,7 +102,8 @@ settings! {
         pub near_limit: usize = 16,
         /// The ranking of pages with nearly the same content. The page that ranks first is the
         /// [original](field@crate::Outcome::original). Default: the page that was first seen with
-        /// its content ranks first.
+        /// its content ranks first. The rule
+        /// [`Canonical`](crate::cluster::RankingRule::Canonical) is refused.
         pub rule: Ranking = Ranking::default(),
         /// Whether to keep entity tags. Default: yes. An entity tag is chosen by the server, and can
         /// identify a person or a browser. If not, [`Page::etag`](crate::Page::etag) is `None` for

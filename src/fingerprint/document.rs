@@ -64,7 +64,16 @@ pub struct Document {
     marked: Vec<(usize, Marks)>,
     fields: Vec<(String, String)>,
     metadata: u64,
+    /// The references of `<link rel=canonical>`, and of `<base>`.
+    canonicals: Vec<String>,
+    base: Option<String>,
 }
+
+/// The maximum number of canonical URLs of a document, and the maximum length of each in bytes.
+#[cfg(feature = "html")]
+const CANONICALS_MAX: usize = 4;
+#[cfg(feature = "html")]
+pub(super) const REFERENCE_BYTES_MAX: usize = 8192;
 
 impl Document {
     /// Creates a text without marks.
@@ -147,6 +156,49 @@ impl Document {
     /// Returns the fields in insertion order.
     pub fn fields(&self) -> &[(String, String)] {
         &self.fields
+    }
+
+    /// Returns the canonical URLs that the page declares in `<link rel="canonical">`, in order and
+    /// as written: each may be relative or invalid.
+    /// [`Target::first_url`](crate::Target::first_url) selects the first valid one. Canonical URLs
+    /// are no part of the text, and never affect a fingerprint.
+    ///
+    /// At most 4 are kept, each of at most 8,192 bytes. Empty and longer ones are skipped.
+    ///
+    /// ```
+    /// # #[cfg(feature = "html")] {
+    /// use simkeep::Target;
+    /// use simkeep::fingerprint::extract;
+    /// let page = "<base href=/docs/><link rel=canonical href=shoes><p>Shoes";
+    /// let document = extract(page);
+    /// assert_eq!(document.canonicals(), ["shoes"]);
+    /// let url = "https://example.com/docs/shoes?color=red";
+    /// let canonical = Target::first_url(url, document.base(), document.canonicals());
+    /// assert_eq!(canonical.as_deref(), Some("https://example.com/docs/shoes"));
+    /// # }
+    /// ```
+    pub fn canonicals(&self) -> &[String] {
+        &self.canonicals
+    }
+
+    /// Returns the reference of the first `<base href>`, as written. Links of the page are relative
+    /// to it.
+    pub fn base(&self) -> Option<&str> {
+        self.base.as_deref()
+    }
+
+    /// Adds a canonical URL, unless it is empty or the document has enough.
+    #[cfg(feature = "html")]
+    pub(super) fn push_canonical(&mut self, reference: String) {
+        if !reference.is_empty() && self.canonicals.len() < CANONICALS_MAX {
+            self.canonicals.push(reference);
+        }
+    }
+
+    /// Sets the base, unless the document has one.
+    #[cfg(feature = "html")]
+    pub(super) fn set_base(&mut self, reference: String) {
+        self.base.get_or_insert(reference);
     }
 
     /// Returns the metadata for the leading bits.

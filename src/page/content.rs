@@ -90,14 +90,10 @@ impl Digest {
         u64::from_be_bytes(first)
     }
 
-    /// The tag of the digest in a posting list: a hash of its four words, as in FNV-1, but by words
-    /// instead of bytes. The tag depends on all words, because the first two words are equal in a
-    /// list of the tables of digests, and because a caller may pad a short hash with zeros.
+    /// The tag of the digest in a posting list: its first four bytes.
     pub(crate) fn tag(&self) -> u32 {
-        /// The prime of FNV for 32 bits.
-        const PRIME: u32 = 0x0100_0193;
-        let (words, _) = self.0.as_chunks::<4>();
-        words.iter().fold(0, |tag: u32, word| tag.wrapping_mul(PRIME) ^ u32::from_le_bytes(*word))
+        let [first, second, third, fourth, ..] = self.0;
+        u32::from_le_bytes([first, second, third, fourth])
     }
 }
 

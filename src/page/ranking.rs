@@ -44,14 +44,21 @@ pub enum RankingRule {
     Https,
     /// The page with the greater [weight](Weight) ranks first. In text, `weight`.
     Weight,
+    /// A page that another page declares as [canonical](crate::Observation::canonical) ranks before
+    /// other pages, if both pages are selected and their fingerprints are near. In text,
+    /// `canonical`.
+    ///
+    /// Only clusters know this rule: [`Options::rule`](crate::Options::rule) refuses it.
+    Canonical,
 }
 
-const RULES: [RankingRule; 5] = [
+const RULES: [RankingRule; 6] = [
     RankingRule::FirstSeen,
     RankingRule::Newest,
     RankingRule::ShortestUrl,
     RankingRule::Https,
     RankingRule::Weight,
+    RankingRule::Canonical,
 ];
 
 /// Ranking rules in order of priority: each rule decides between pages that the rules before it
@@ -89,6 +96,8 @@ pub(crate) struct RankInput<'p> {
     /// The time when the page was first seen with its current content.
     pub(crate) since: Time,
     pub(crate) weight: Weight,
+    /// Whether a near page declares the page as canonical.
+    pub(crate) is_canonical: bool,
 }
 
 /// The rank of a page. The page with the least rank comes first.
@@ -122,7 +131,10 @@ const RANK_BYTES: usize = size_of::<u64>() + size_of::<u128>();
 const TIME_BITS: u32 = (Time::MAX.0 - Time::MIN.0).ilog2() + 1;
 const LENGTH_BITS: u32 = URL_BYTES_MAX.ilog2() + 1;
 
-const _: () = assert!(TIME_BITS + LENGTH_BITS + 1 + u32::BITS <= u128::BITS);
+/// The number of bits of a rule that divides pages into two kinds.
+const KIND_BITS: u32 = 1;
+
+const _: () = assert!(TIME_BITS + LENGTH_BITS + u32::BITS + 2 * KIND_BITS <= u128::BITS);
 
 impl RankingRule {
     /// The name of the rule in text.
@@ -139,6 +151,7 @@ impl RankingRule {
             RankingRule::ShortestUrl => "shortest-url",
             RankingRule::Https => "https",
             RankingRule::Weight => "weight",
+            RankingRule::Canonical => "canonical",
         }
     }
 
@@ -159,9 +172,10 @@ impl RankingRule {
             RankingRule::Https => {
                 let scheme = of.url.as_bytes().get(..6);
                 let is_https = scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"https:"));
-                (u64::from(!is_https), 1)
+                (u64::from(!is_https), KIND_BITS)
             }
             RankingRule::Weight => (u64::from(!of.weight.to_bits()), u32::BITS),
+            RankingRule::Canonical => (u64::from(!of.is_canonical), KIND_BITS),
         }
     }
 }
@@ -261,7 +275,7 @@ mod tests {
     use super::*;
 
     fn page(url: &str, since: Time, weight: f64) -> RankInput<'_> {
-        RankInput { url, since, weight: weight.into() }
+        RankInput { url, since, weight: weight.into(), is_canonical: false }
     }
 
     #[test]
@@ -310,6 +324,8 @@ mod tests {
             page("http://b", Time(5), 1e-30),
             page("https://a", Time(-5), 1e-31),
         );
+        let declared = RankInput { is_canonical: true, ..page("http://b/long", Time(5), 1.0) };
+        before(RankingRule::Canonical, declared, page("https://a", Time(-5), 2.0));
     }
 
     #[test]

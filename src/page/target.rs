@@ -2,7 +2,7 @@
 
 use ::url::Url;
 
-use crate::url::URL_BYTES_MAX;
+use crate::url::{URL_BYTES_MAX, resolve_web};
 
 /// The URL to which a page points, relative to the URL of the page.
 ///
@@ -40,19 +40,12 @@ impl Target {
     /// assert_eq!(Target::new(page, "HTTPS://example.com:443/a/b"), None);
     /// ```
     pub fn new(page: &str, reference: &str) -> Option<Target> {
-        let reference = reference.trim_ascii();
         // Most canonical URLs are the page's own URL. They need not be parsed.
-        if reference == page || reference.len() > URL_BYTES_MAX {
+        if reference.trim_ascii() == page {
             return None;
         }
         let base = Url::parse(page).ok();
-        let mut target = match &base {
-            Some(base) => base.join(reference),
-            None => Url::parse(reference),
-        }
-        .ok()
-        .filter(|target| matches!(target.scheme(), "http" | "https"))?;
-        target.set_fragment(None);
+        let target = resolve_web(base.as_ref(), reference)?;
         let own = base.map(|mut own| {
             own.set_fragment(None);
             own
@@ -61,6 +54,42 @@ impl Target {
             return None;
         }
         Target::between(page, target.as_str())
+    }
+
+    /// Returns the first of several references that can be the URL of a web page, resolved and
+    /// without its fragment: the canonical URL of a page that declares several ones.
+    ///
+    /// A reference is relative to `base`, the value of `<base href>`, which is relative to the page.
+    /// References that are empty, have more than [`URL_BYTES_MAX`](crate::URL_BYTES_MAX) bytes, or
+    /// have another scheme than `http` and `https` are skipped. The result may be the URL of the page
+    /// itself.
+    ///
+    /// ```
+    /// use simkeep::Target;
+    /// let page = "https://example.com/a";
+    /// let first = |base, all: &[&str]| Target::first_url(page, base, all);
+    /// assert_eq!(first(None, &["", "data:,x", "b#top", "/c"]).unwrap(), "https://example.com/b");
+    /// assert_eq!(first(Some("/docs/"), &["b"]).unwrap(), "https://example.com/docs/b");
+    /// assert_eq!(first(None, &["mailto:me@example.com"]), None);
+    /// ```
+    pub fn first_url<R: AsRef<str>>(
+        page: &str,
+        base: Option<&str>,
+        references: impl IntoIterator<Item = R>,
+    ) -> Option<String> {
+        let mut references = references.into_iter().peekable();
+        // Most pages declare nothing. Their URL need not be parsed.
+        references.peek()?;
+        let own = Url::parse(page).ok();
+        let base = base.filter(|base| base.len() <= URL_BYTES_MAX).and_then(|base| match &own {
+            Some(own) => own.join(base).ok(),
+            None => Url::parse(base).ok(),
+        });
+        // HTML, 4.2.3, "frozen base URL": these schemes are no base.
+        let base = base.filter(|base| !matches!(base.scheme(), "data" | "javascript")).or(own);
+        references
+            .find_map(|reference| resolve_web(base.as_ref(), reference.as_ref()))
+            .map(String::from)
     }
 
     /// Creates the target of a page from its whole URL; `None` if the URL is too long.

@@ -28,6 +28,8 @@ pub(crate) struct InForceFilter {
     pub(crate) classes: Option<Classes>,
     /// Whether to load all data of each page.
     pub(crate) whole: bool,
+    /// Whether to return the URL to which each page points.
+    pub(crate) with_target: bool,
 }
 
 /// A selected page.
@@ -45,6 +47,8 @@ pub(crate) struct InForcePage {
     pub(crate) class: Option<u32>,
     /// The location of the page's newest record.
     pub(crate) location: PageAddress,
+    /// The URL to which the version in force points, if requested.
+    pub(crate) target: Option<String>,
     /// All other data of the page, if requested.
     pub(crate) page: Option<Page>,
 }
@@ -84,7 +88,14 @@ impl InForceFilter {
     pub(crate) fn new(snapshot: &Snapshot, epoch: Option<Epoch>) -> Result<InForceFilter> {
         let epoch = epoch.unwrap_or_else(|| snapshot.near_epoch());
         check_live(snapshot.epochs(), epoch)?;
-        Ok(InForceFilter { epoch, at: None, under: None, classes: None, whole: false })
+        Ok(InForceFilter {
+            epoch,
+            at: None,
+            under: None,
+            classes: None,
+            whole: false,
+            with_target: false,
+        })
     }
 
     /// The digest of the version in force of a page; `None` if the page is not selected or the
@@ -168,13 +179,25 @@ impl InForceFilter {
         let since = since(&head, &entries)?;
         let weight = head.properties.weight();
         let location = location.or_bug("each page with a head has a location")?;
+        let target = head.target().filter(|_| self.with_target);
+        let target = target.and_then(|target| target.resolve(&url));
         let page = if self.whole {
             let changes = Changes::of(&entries()?, epochs);
             Some(Page::new(&url, &PageWithChanges { head, changes }, epochs))
         } else {
             None
         };
-        Ok(Some(InForcePage { url, fingerprint, digest, since, weight, class, location, page }))
+        Ok(Some(InForcePage {
+            url,
+            fingerprint,
+            digest,
+            since,
+            weight,
+            class,
+            location,
+            target,
+            page,
+        }))
     }
 
     /// The head of a page at the selected time; `None` if the page was not known yet.

@@ -55,10 +55,12 @@ pub struct Decision {
     pub every: Option<Interval>,
     /// The prefix of the page's [rule](super::Rule); `None` if the rule is for all pages.
     pub rule: Option<Prefix>,
-    /// The page that leads this page. Among near pages, the leader is the page that was first
-    /// visited with its current content; of pages visited at the same time, the first in SURT order
-    /// leads. `None` if this page is the leader, or if the policy does not use the value of a
-    /// visit.
+    /// The page that leads this page. If this page declares a near page as
+    /// [canonical](crate::Observation::canonical), that page leads, unless it points to another page
+    /// itself. Otherwise, among near pages, the leader is the page that was first visited with its
+    /// current content; of pages visited at the same time, the first in SURT order leads. Pages that
+    /// are led by their canonical page lead no page. `None` if this page is the leader, or if the
+    /// policy does not use the value of a visit.
     ///
     /// Pages are near if the distance of their contents is at most the near distance of the store
     /// ([`Options::near_distance`]), identical content included. The nearest 16 pages are compared.

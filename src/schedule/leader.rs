@@ -1,5 +1,9 @@
-//! Finds the leader of a page: of pages with nearly the same content, the page that had the content
-//! first.
+//! Finds the leader of a page: the near page that the page declares as canonical, or else, of pages
+//! with nearly the same content, the page that had the content first.
+//!
+//! Pages fall into two kinds, so leaders never form a cycle. A page that is led by its canonical page
+//! leads no other page. A canonical page points to no other page, so it is led by the first of the
+//! other kind of pages, or by no page.
 //!
 //! Near pages tend to change together, so a led page counts less. The leader is searched when a
 //! page comes up. A search returns a bounded number of pages. If more pages have one fingerprint,
@@ -18,8 +22,9 @@ use crate::engine::snapshot::Snapshot;
 use crate::engine::write::searches::{SEARCHES_MAX, searched};
 use crate::error::{Error, Result};
 use crate::order::sort_few_by;
-use crate::page::{Epoch, PageHead, find_epoch, surt};
+use crate::page::{Content, Epoch, InForceContents, PageHead, find_epoch, surt};
 use crate::time::Time;
+use crate::url::check_url;
 
 /// The number of other pages that are compared. The nearest pages are compared first, and pages
 /// with equal distances in SURT order.
@@ -40,8 +45,9 @@ pub(super) struct RepresentativeCache(HashMap<(Epoch, u64), Representatives>);
 struct Representatives {
     /// The last representative in SURT order.
     last: (Vec<u8>, String),
-    /// The representative that leads the other pages.
-    leader: String,
+    /// The representative that leads the other pages; `None` if canonical pages lead all
+    /// representatives.
+    leader: Option<String>,
 }
 
 impl DueContext {
@@ -70,10 +76,11 @@ fn leader(
     head: &PageHead,
     crowds: &mut RepresentativeCache,
 ) -> Result<Option<String>> {
+    if let Some(canonical) = canonical(snapshot, lookup.url, head)? {
+        return Ok(Some(canonical));
+    }
     let epochs = &snapshot.view.epochs;
-    let mut contents = head.in_force();
-    // Fingerprints of ended epochs are no longer compared.
-    contents.retain(|content| find_epoch(epochs, content.epoch).is_some_and(|info| !info.ended));
+    let mut contents = compared(snapshot, head);
     let mut near = Vec::new();
     for place in 0..SEARCHES_MAX {
         let Some((content, unless)) = searched(epochs, &mut contents, place) else { break };
@@ -84,7 +91,7 @@ fn leader(
         if unless.is_none()
             && let Some(crowd) = crowds.0.get(&of).filter(|crowd| crowd.is_before(lookup))
         {
-            return Ok(Some(crowd.leader.clone()));
+            return Ok(crowd.leader.clone());
         }
         let found = search(snapshot, lookup.url, of, unless)?;
         // The search found one page more than are compared, and all found pages have exactly this
@@ -94,17 +101,55 @@ fn leader(
         // If the page comes before the last representative, it is a representative itself and is
         // compared below.
         if let Some(last) = last.filter(|last| is_before(last, lookup)) {
-            let leader =
-                first_of(snapshot, found, None)?.or_bug("one of several pages ranks first")?;
+            let leader = first_of(snapshot, found, None)?;
             if unless.is_none() {
                 crowds.note(of, Representatives { last, leader: leader.clone() });
             }
-            return Ok(Some(leader));
+            return Ok(leader);
         }
         near = merge_results(near, found);
     }
     near.truncate(NEAREST);
     first_of(snapshot, near, Some((lookup, head)))
+}
+
+/// The contents in force of a page whose fingerprints are compared: not those of ended epochs.
+fn compared(snapshot: &Snapshot, head: &PageHead) -> InForceContents {
+    let epochs = &snapshot.view.epochs;
+    let mut contents = head.in_force();
+    contents.retain(|content| find_epoch(epochs, content.epoch).is_some_and(|info| !info.ended));
+    contents
+}
+
+/// Returns the canonical page that a page declares, if this page is known, near, and points to no
+/// other page itself. A canonical URL is never followed further.
+fn canonical(snapshot: &Snapshot, url: &str, head: &PageHead) -> Result<Option<String>> {
+    let target = head.target().and_then(|target| target.resolve(url));
+    let Some(target) = target.filter(|target| check_url(target).is_ok()) else { return Ok(None) };
+    let Snapshot { view, sequence, .. } = snapshot;
+    let other = view.locate_page(&Lookup::new(&target, view.seed), *sequence)?.head;
+    let Some(other) = other.filter(|other| other.target().is_none()) else { return Ok(None) };
+    Ok(is_near(snapshot, head, &other.in_force())?.then_some(target))
+}
+
+/// Whether a search around the content of a page would find another page.
+fn is_near(snapshot: &Snapshot, head: &PageHead, other: &[Content]) -> Result<bool> {
+    let epochs = &snapshot.view.epochs;
+    let mut contents = compared(snapshot, head);
+    for place in 0..SEARCHES_MAX {
+        let Some((content, unless)) = searched(epochs, &mut contents, place) else { break };
+        let own = content.compared().or_bug("each searched content has a fingerprint")?;
+        let has = |epoch: Epoch| other.iter().find(|content| content.epoch == epoch);
+        if unless.and_then(has).is_some_and(|newest| newest.fingerprint.is_some()) {
+            continue;
+        }
+        let k = epochs.near_distance(content.epoch, snapshot.view.near_distance);
+        let fingerprint = has(content.epoch).and_then(Content::compared);
+        if fingerprint.is_some_and(|other| (own ^ other).count_ones() <= k) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns the pages near a fingerprint: one more than the number of pages that are compared.
@@ -134,8 +179,8 @@ fn search(
     Ok(pages_near(snapshot, wanted)?.near)
 }
 
-/// Returns the page that ranks first among some pages; `None` if `own` is given and ranks before
-/// them.
+/// Returns the page that ranks first among some pages, without pages that are led by their canonical
+/// page. `None` if no page is left, or if `own` is given and ranks before them.
 fn first_of(
     snapshot: &Snapshot,
     near: Vec<NearMatch>,
@@ -155,7 +200,7 @@ fn first_of(
                 format!("a fingerprint refers to {url}, but the page has no record"),
             )
         })?;
-        if Some(head.first) <= latest {
+        if Some(head.first) <= latest && canonical(snapshot, &url, &head)?.is_none() {
             others.push(((head.first, surt::key_of(&url), url), head));
         }
     }

@@ -28,7 +28,7 @@ use crate::bug::{self, OrBug};
 use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::layout::{Delta, PackedRow, SectionKind, SectionTag, SegmentSummary, Stamp, le_u32};
-use crate::page::{Digest, drop_superseded};
+use crate::page::{DIGESTS, Digest, drop_superseded};
 use crate::search::canonical_key;
 
 /// The input of a merge.
@@ -415,6 +415,9 @@ fn merge_tables(
         // A fingerprint is dropped when all of its pages are dropped.
         if !merged.is_empty() {
             let tag = |page: u32| {
+                if epoch == DIGESTS {
+                    return Ok(None);
+                }
                 let at = postings.binary_search_by_key(&page, |p| p.moved.page);
                 let posting = at.ok().and_then(|at| postings.get(at));
                 let posting = posting.or_bug("tags are requested only for pages of the list")?;

@@ -18,7 +18,7 @@ use crate::layout::{
     Cursor, Delta, PAGES_MAX, PackedRow, PutInteger, SectionKind, SectionTag, SegmentSummary,
     Stamp, bytes_for, le_u64,
 };
-use crate::page::{Content, Digest, Entry, InForceContents, TableKey};
+use crate::page::{Content, DIGESTS, Digest, Entry, InForceContents, TableKey};
 use crate::search::canonical_key;
 use crate::sort::{FixedSizeItem, SortedItems, Sorter};
 use crate::threads::run_both;
@@ -297,7 +297,9 @@ impl PageFingerprint {
         let TableKey { table, value } = content.table_key()?;
         let (popcount, fingerprint) = canonical_key(value);
         let epoch = u64::from(table);
-        let tag = content.digest.as_ref().filter(|_| in_force).map(Digest::tag);
+        // The pages of a key of digests have one digest, so tags would tell nothing.
+        let has_tag = in_force && table != DIGESTS;
+        let tag = content.digest.as_ref().filter(|_| has_tag).map(Digest::tag);
         Some(PageFingerprint {
             // Together, `high` and `low` are a number of 128 bits that sorts by epoch and then in
             // canonical order.

@@ -151,3 +151,127 @@ fn sampled_site_reports_a_subset_of_the_exact_groups() {
     }
     assert_eq!(all.rules.len(), 2);
 }
+
+/// A site with fifty pages that declare a canonical URL, one of which has other content.
+fn store_with_canonicals() -> (Store, simkeep::Epoch) {
+    let store = store();
+    let epoch = store.snapshot().near_epoch();
+    for page in 0..50_u64 {
+        let content = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let (plain, print) = (format!("https://a.b/{page}"), format!("https://a.b/{page}?print=1"));
+        store.observe(Observation::content(&plain, ms(0), content, epoch)).unwrap();
+        let canonical = if page == 17 { "/18#top".to_owned() } else { format!("/{page}") };
+        let seen = Observation::content(&print, ms(1), content ^ 1, epoch).canonical(&canonical);
+        store.observe(seen).unwrap();
+    }
+    (store, epoch)
+}
+
+#[test]
+fn wrong_canonical_urls_are_named_and_right_ones_counted() {
+    let (store, _) = store_with_canonicals();
+    for (end, memory) in [("", 512 << 20), ("sampled", 0)] {
+        let (totals, sites) = found(&store, &AliasQuery::default().k(3).memory_bytes(memory));
+        let [site] = &sites[..] else { panic!("{sites:?}") };
+        let declared = &site.declared;
+        assert_eq!((declared.canonicals, declared.near, declared.different), (50, 49, 1), "{end}");
+        assert_eq!((totals.canonicals, totals.canonicals_near), (50, 49));
+        assert_eq!((totals.canonicals_different, totals.redirects), (1, 0));
+        let [wrong] = &declared.wrong[..] else { panic!("{declared:?}") };
+        assert_eq!(
+            (&wrong.first[..], &wrong.other[..]),
+            ("https://a.b/18", "https://a.b/17?print=1")
+        );
+        assert!(wrong.distance > 3);
+    }
+    let (_, sites) = found(&store, &AliasQuery::default().k(3));
+    let [print] = &sites[0].rules[..] else { panic!("{sites:?}") };
+    assert_eq!((print.rule.to_string(), print.pairs), ("parameter print".to_owned(), 50));
+    // `/18` and `/17?print=1` differ in more than a rule explains.
+    assert_eq!((print.canonicals, print.contradicted, print.redirects), (49, 0, 0));
+}
+
+#[test]
+fn canonical_urls_that_cannot_be_compared_are_neither_right_nor_wrong() {
+    let store = store();
+    let epoch = store.snapshot().near_epoch();
+    let long = format!("/{}", "a".repeat(8192));
+    let seen = |url: &'static str, fingerprint, canonical: &str| {
+        let seen = Observation::content(url, ms(0), fingerprint, epoch).canonical(canonical);
+        store.observe(seen).unwrap();
+    };
+    // Two pages that point to each other, and a page that points to itself.
+    seen("http://a.b/1", Some(7), "2");
+    seen("http://a.b/2", Some(7), "1");
+    seen("http://a.b/3", Some(7), "/3");
+    // An unknown page, another host, and a page without a fingerprint.
+    seen("http://a.b/4", Some(7), "/unknown");
+    seen("http://a.b/5", Some(7), "https://c.d/");
+    seen("http://a.b/6", None, "/1");
+    // No URL of a web page.
+    for (url, canonical) in [
+        ("http://a.b/7", ""),
+        ("http://a.b/8", "mailto:a@b"),
+        ("http://a.b/9", "http://["),
+        ("http://a.b/10", &long),
+    ] {
+        seen(url, Some(7), canonical);
+    }
+    let (totals, sites) = found(&store, &AliasQuery::default().k(3));
+    let declared = &sites[0].declared;
+    assert_eq!((declared.canonicals, declared.near, declared.different), (5, 2, 0));
+    assert_eq!((totals.canonicals, sites.len()), (5, 1));
+    // A canonical URL outside of the prefix is not looked up.
+    let under = simkeep::Prefix::parse("a.b/1").unwrap();
+    let (totals, _) = found(&store, &AliasQuery::default().k(3).under(under));
+    assert_eq!((totals.canonicals, totals.canonicals_near), (1, 0));
+}
+
+#[test]
+fn canonical_url_of_another_host_is_compared() {
+    let store = store();
+    let epoch = store.snapshot().near_epoch();
+    for (url, fingerprint) in [("http://c.d/", 7), ("http://a.b/1", 6), ("http://a.b/2", !7)] {
+        let seen = Observation::content(url, ms(0), fingerprint, epoch);
+        store.observe(seen.canonical("http://c.d/")).unwrap();
+    }
+    let (_, sites) = found(&store, &AliasQuery::default().k(3));
+    let [site] = &sites[..] else { panic!("{sites:?}") };
+    assert_eq!((&site.site[..], site.declared.near, site.declared.different), ("a.b", 1, 1));
+    assert_eq!(site.declared.wrong[0].other, "http://a.b/2");
+}
+
+#[test]
+fn redirects_are_evidence_for_rules() {
+    let store = store();
+    let epoch = store.snapshot().near_epoch();
+    for page in 0..20_u64 {
+        let content = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let target = format!("https://a.b/{page}");
+        store.observe(Observation::content(&target, ms(0), content, epoch)).unwrap();
+        let from = format!("http://www.a.b/{page}");
+        store.observe(Observation::redirect(&from, ms(0), &target)).unwrap();
+        store.observe(Observation::redirect(&from, ms(1), &target)).unwrap();
+        // Redirects that no rule explains.
+        let old = format!("https://a.b/old?id={page}");
+        store.observe(Observation::redirect(&old, ms(0), &target)).unwrap();
+    }
+    let (totals, sites) = found(&store, &AliasQuery::default().k(3));
+    let rules = sites[0].rules.iter().map(|count| {
+        assert_eq!((count.pairs, count.redirects, count.visits, count.share()), (0, 20, 40, 1.0));
+        count.rule.to_string()
+    });
+    assert_eq!(rules.collect::<Vec<_>>(), ["scheme https", "www without"]);
+    assert_eq!((sites[0].declared.redirects, totals.redirects, totals.rules), (40, 40, 2));
+    // Pairs that differ count against the redirects.
+    for page in 0..20_u64 {
+        let url = format!("http://a.b/{page}");
+        store.observe(Observation::content(&url, ms(0), !page, epoch)).unwrap();
+    }
+    let (_, sites) = found(&store, &AliasQuery::default().k(3).all(true));
+    let rule = |name: &str| {
+        let found = sites[0].rules.iter().find(|count| count.rule.to_string() == name);
+        found.map(|count| (count.holds, count.near, count.pairs, count.redirects))
+    };
+    assert_eq!(rule("scheme https"), Some((false, 0, 20, 20)));
+}

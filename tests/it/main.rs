@@ -12,6 +12,7 @@ mod classes;
 mod cluster;
 mod compact;
 mod concurrent;
+mod conditional;
 mod crash;
 mod damage;
 mod dates;

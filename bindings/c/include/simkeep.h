@@ -2089,7 +2089,8 @@ typedef struct simkeep_clustering {
     int64_t at_ms;
     /**
      * The rule that selects the leader among several pages, in the form of `rule` in
-     * `simkeep_options`; NULL for `first-seen`. Default: NULL.
+     * `simkeep_options`; NULL for `first-seen`. The rule `canonical` prefers pages that a near page
+     * declares as canonical. Default: NULL.
      */
     const char *rule;
     /**

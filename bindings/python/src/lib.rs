@@ -226,7 +226,7 @@ mod _simkeep {
     #[pymodule_export]
     use super::observe::observation::Observation;
     #[pymodule_export]
-    use super::observe::response::response_meaning;
+    use super::observe::response::{canonical_in_link, response_meaning};
     #[pymodule_export]
     use super::observe::route::route;
     #[pymodule_export]
@@ -278,7 +278,9 @@ mod _simkeep {
     #[pymodule_export]
     use super::sites::alias_rule::{AliasRule, normalised, site_of};
     #[pymodule_export]
-    use super::sites::aliases::{AliasCount, AliasPair, AliasSite, AliasSites, AliasTotals};
+    use super::sites::aliases::{
+        AliasCount, AliasPair, AliasSite, AliasSites, AliasTotals, DeclaredUrls,
+    };
     #[pymodule_export]
     use super::sites::mirrors::{Mirror, MirrorExample, MirrorSite, Mirrors};
     #[pymodule_export]

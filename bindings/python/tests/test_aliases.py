@@ -47,7 +47,25 @@ def test_irrelevant_parameters_are_found_per_site(store: simkeep.Store) -> None:
         rules=3,
         pairs=120,
         visits=120,
+        canonicals=0,
+        canonicals_near=0,
+        canonicals_different=0,
+        redirects=0,
     )
+
+
+def test_canonical_urls_are_compared(store: simkeep.Store) -> None:
+    for page in range(50):
+        store.observe(f"https://a.example/{page}", AT, fingerprint=mixed(page))
+        canonical = f"/{18 if page == 17 else page}"
+        store.observe(f"https://a.example/{page}?p", AT, fingerprint=mixed(page), canonical=canonical)
+    [site] = store.aliases()
+    declared = site.declared
+    assert (declared.canonicals, declared.near, declared.different, declared.redirects) == (50, 49, 1, 0)
+    [wrong] = declared.wrong
+    assert (wrong.first, wrong.other) == ("https://a.example/18", "https://a.example/17?p")
+    [rule] = site.rules
+    assert (rule.canonicals, rule.contradicted, rule.redirects) == (49, 0, 0)
 
 
 def test_keywords_control_which_rules_are_listed(store: simkeep.Store) -> None:

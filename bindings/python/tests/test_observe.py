@@ -261,6 +261,26 @@ def test_store_without_validators_keeps_no_entity_tags(tmp_path: Path) -> None:
         assert len(store.history(URL)) == 1
 
 
+def test_canonical_url_of_html_is_kept(store: simkeep.Store) -> None:
+    html = f"<base href=/b/><link rel=canonical href='mailto:a@b'><link rel=Canonical href=c><p>{TEXT}"
+    for canonical, target in [
+        (None, "https://example.com/b/c"),
+        ("/d", "https://example.com/d"),
+        ("mailto:me@example.com", "https://example.com/b/c"),
+    ]:
+        for given in (html, html.encode()):
+            store.observe(URL, AT, html=given, canonical=canonical)
+            page = store.latest(URL)
+            assert page is not None and page.target == target
+            store.forget(URL)
+
+
+def test_canonical_url_of_a_header_is_resolved() -> None:
+    link = '</a>; rel=next, <mailto:a@b>; rel=canonical, <c#top>; rel="nofollow Canonical"'
+    assert simkeep.canonical_in_link(URL, link) == f"{URL}c"
+    assert simkeep.canonical_in_link(URL, "</a>; rel=next") is None
+
+
 def test_facts_that_cannot_be_kept_are_dropped(store: simkeep.Store) -> None:
     store.observe(URL, AT, text=TEXT, etag=b"e" * 128, canonical="mailto:me@example.com")
     page = store.latest(URL)

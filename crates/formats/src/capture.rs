@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use simkeep::{Digest, FetchFailure, ResponseMeaning};
+use simkeep::{Digest, FetchFailure, ResponseMeaning, Target};
 
 use super::archive::block::BlockContent;
 use super::content::{self, Charset, ContentKind};
@@ -45,6 +45,10 @@ impl CaptureHeader {
                     // Only a conditional request gets this response.
                     conditional: matches!(payload, RecordPayload::NotModified),
                     etag: head.etag.clone(),
+                    // A canonical URL describes content, which a revisit repeats.
+                    target: canonical(&url, head, &payload)
+                        .filter(|_| matches!(payload, RecordPayload::Revisit { .. }))
+                        .map(Box::from),
                     ..ResponseFacts::default()
                 }
             }
@@ -154,7 +158,7 @@ impl CaptureHeader {
             bytes: Some(content.length.saturating_sub(head.body as u64)),
             conditional: false,
             etag: head.etag.clone(),
-            target: head.canonical.as_deref().map(Box::from),
+            target: canonical(&url, head, &payload).map(Box::from),
         };
         let record = VisitRecord {
             url,
@@ -257,6 +261,12 @@ impl CaptureHeader {
     fn matches_declared(&self, bytes: &[u8]) -> bool {
         self.declared.as_ref().is_some_and(|declared| declared.matches(bytes))
     }
+}
+
+/// Returns the canonical URL of a page with content: the first valid one of its header, or else of
+/// its HTML.
+fn canonical(url: &str, head: &ResponseHead, payload: &RecordPayload) -> Option<String> {
+    Target::first_url(url, None, &head.canonicals).or_else(|| payload.canonical(url))
 }
 
 /// Parses the header of a response at the start of a record.

@@ -15,6 +15,9 @@ pub(super) const HEAD_BYTES_MAX: usize = 1 << 20;
 /// The limit for nested content encodings, since a server compresses once.
 const ENCODINGS_MAX: usize = 4;
 
+/// The maximum number of canonical URLs of a response, of which the first valid one counts.
+const CANONICALS_MAX: usize = 4;
+
 /// The relevant parts of a response's header.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ResponseHead {
@@ -36,8 +39,8 @@ pub(super) struct ResponseHead {
     pub(super) location: Option<String>,
     /// The entity tag.
     pub(super) etag: Option<Box<[u8]>>,
-    /// The canonical URL of the field `Link`, perhaps relative.
-    pub(super) canonical: Option<String>,
+    /// The first canonical URLs of the fields `Link`, as written.
+    pub(super) canonicals: Vec<String>,
     /// The range of the content that the body contains.
     content_range: Option<String>,
     /// The server's time of the last modification, in milliseconds since 1970.
@@ -201,9 +204,9 @@ impl ResponseHead {
                 }
             }
             HeaderField::Link => {
-                if let Some(canonical) = canonical_link(&text(raw)) {
-                    keep_first(&mut self.canonical, canonical);
-                }
+                let room = CANONICALS_MAX.saturating_sub(self.canonicals.len());
+                let value = text(raw);
+                self.canonicals.extend(canonicals(&value).take(room).map(str::to_owned));
             }
             HeaderField::Date => self.date = self.date.or_else(|| time::http(value)),
             HeaderField::LastModified => {
@@ -239,37 +242,70 @@ fn length(value: &str) -> Option<u64> {
     is_number.then(|| first.parse().ok()).flatten()
 }
 
-/// Returns the first target with the relation `canonical` in a field `Link` (RFC 8288, section 3).
-fn canonical_link(value: &str) -> Option<&str> {
-    let mut rest = value;
-    while let Some(start) = rest.find('<') {
-        let (target, parameters) = rest.get(start + 1..)?.split_once('>')?;
-        let end = end_of_link(parameters);
-        let (own, others) = parameters.split_at(end);
-        if own.split(';').any(is_canonical) {
-            return Some(target);
-        }
-        rest = others;
+/// Returns the targets with the relation `canonical` in a field `Link`, as written.
+pub(super) fn canonicals(value: &str) -> impl Iterator<Item = &str> {
+    HeaderLinks { rest: value }.filter_map(HeaderLink::canonical)
+}
+
+/// The links of a field `Link` (RFC 8288, section 3).
+struct HeaderLinks<'v> {
+    rest: &'v str,
+}
+
+/// A link, with its parameters as written.
+struct HeaderLink<'v> {
+    target: &'v str,
+    parameters: &'v str,
+}
+
+impl<'v> Iterator for HeaderLinks<'v> {
+    type Item = HeaderLink<'v>;
+
+    fn next(&mut self) -> Option<HeaderLink<'v>> {
+        let (_, link) = self.rest.split_once('<')?;
+        let (target, rest) = link.split_once('>')?;
+        let (parameters, rest) = split_unquoted(rest, ',');
+        self.rest = rest;
+        Some(HeaderLink { target: target.trim_ascii(), parameters })
     }
-    None
 }
 
-/// Returns where the parameters of a link end: at the first comma outside of quotes.
-fn end_of_link(parameters: &str) -> usize {
-    let mut is_quoted = false;
+impl<'v> HeaderLink<'v> {
+    /// The target, if its first relation list has `canonical` and the link is about the response
+    /// itself. Relations are compared in any case.
+    fn canonical(self) -> Option<&'v str> {
+        let (mut rest, mut relations) = (self.parameters, None);
+        while !rest.is_empty() {
+            let (parameter, others) = split_unquoted(rest, ';');
+            rest = others;
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            match name.trim_ascii() {
+                name if name.eq_ignore_ascii_case("anchor") => return None,
+                name if name.eq_ignore_ascii_case("rel") => {
+                    relations.get_or_insert(value.trim_ascii().trim_matches('"'));
+                }
+                _ => {}
+            }
+        }
+        let mut relations = relations?.split_ascii_whitespace();
+        let is_canonical = relations.any(|of| of.eq_ignore_ascii_case("canonical"));
+        (is_canonical && !self.target.is_empty()).then_some(self.target)
+    }
+}
+
+/// Splits a text at the first separator outside of quotes. Without a separator, the second part is
+/// empty.
+fn split_unquoted(text: &str, separator: char) -> (&str, &str) {
+    let (mut is_quoted, mut is_escaped) = (false, false);
     let is_end = |(_, c): &(usize, char)| {
-        is_quoted ^= *c == '"';
-        *c == ',' && !is_quoted
+        let is_plain = !std::mem::replace(&mut is_escaped, false);
+        is_escaped = is_plain && is_quoted && *c == '\\';
+        is_quoted ^= is_plain && *c == '"';
+        *c == separator && !is_quoted
     };
-    parameters.char_indices().find(is_end).map_or(parameters.len(), |(at, _)| at)
-}
-
-/// Whether a parameter of a link says that the relation is `canonical`.
-fn is_canonical(parameter: &str) -> bool {
-    let Some((name, relations)) = parameter.split_once('=') else { return false };
-    let relations = relations.trim().trim_matches('"');
-    name.trim().eq_ignore_ascii_case("rel")
-        && relations.split_ascii_whitespace().any(|of| of.eq_ignore_ascii_case("canonical"))
+    let at = text.char_indices().find(is_end).map(|(at, _)| at);
+    at.and_then(|at| Some((text.get(..at)?, text.get(at + separator.len_utf8()..)?)))
+        .unwrap_or((text, ""))
 }
 
 /// Decodes a value as UTF-8, or else as ISO-8859-1, which old servers send.

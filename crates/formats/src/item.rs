@@ -3,7 +3,7 @@
 use std::io;
 
 use simkeep::fingerprint::Document;
-use simkeep::{Digest, EpochOptions, FetchFailure, Weight};
+use simkeep::{Digest, EpochOptions, FetchFailure, Target, Weight};
 
 use super::digest::DeclaredDigest;
 use super::escape;
@@ -78,6 +78,18 @@ pub enum RecordPayload {
         /// The time of the earlier record, in milliseconds since 1970.
         refers_time: Option<i64>,
     },
+}
+
+impl RecordPayload {
+    /// Returns the canonical URL that the HTML of a page declares.
+    pub(super) fn canonical(&self, url: &str) -> Option<String> {
+        match self {
+            RecordPayload::Text(document) | RecordPayload::File(document) => {
+                Target::first_url(url, document.base(), document.canonicals())
+            }
+            _ => None,
+        }
+    }
 }
 
 /// One visit to one page. The URL, the times and the weight are valid for a store.

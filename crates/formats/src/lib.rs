@@ -192,6 +192,20 @@ pub fn document(path: &Path, document: &[u8]) -> Option<Document> {
     content::document(document, page::kind(path), content::Charset::default())
 }
 
+/// Returns the canonical URL that the header `Link` of a response declares (RFC 6596, RFC 8288): the
+/// first target with the relation `canonical` that can be the URL of a web page. Targets are relative
+/// to the page. Several headers are joined by commas.
+///
+/// ```
+/// let link = "</menu.pdf>; rel=alternate, </menu>; rel=\"nofollow Canonical\"";
+/// let canonical = simkeep_formats::canonical_in_link("https://example.com/menu?print", link);
+/// assert_eq!(canonical.as_deref(), Some("https://example.com/menu"));
+/// assert_eq!(simkeep_formats::canonical_in_link("https://example.com/", "</a>; rel=next"), None);
+/// ```
+pub fn canonical_in_link(page: &str, value: &str) -> Option<String> {
+    simkeep::Target::first_url(page, None, http::canonicals(value))
+}
+
 /// Whether [`document`] reads these bytes as HTML, by the extension of the name or by the content.
 ///
 /// ```

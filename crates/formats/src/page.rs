@@ -108,7 +108,8 @@ fn page(
         if is_binary { (RecordPayload::BinaryFile, None) } else { held(path, stream)? };
     let (claim, status, modified) = (None, None, None);
     let (weight, class, epoch) = (None, None, None);
-    let facts = ResponseFacts::default();
+    let target = payload.canonical(&url).map(Box::from);
+    let facts = ResponseFacts { target, ..ResponseFacts::default() };
     let record = VisitRecord {
         url,
         time,

@@ -1,7 +1,7 @@
 //! Clusters, computed in the slowest way: each page is compared with all leaders before it.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use simkeep::cluster::{ClusteredPage, RankingRule};
@@ -21,6 +21,8 @@ pub struct RankCandidate {
     pub weight: Weight,
     /// The class that was set last, even if after the requested time.
     pub class: Option<u32>,
+    /// The URL to which its version in force points.
+    pub target: Option<String>,
 }
 
 /// The pages of a view with a version in force, now or at a time, in an epoch.
@@ -64,7 +66,10 @@ fn known_of(url: &str, entries: &[Entry], epoch: Epoch) -> Option<RankCandidate>
     let since = since(entries, &contents)?;
     let weighed = entries.iter().filter(|entry| entry.weight().is_some());
     let weight = weighed.max().and_then(Entry::weight).unwrap_or_default();
-    Some(RankCandidate { url: url.to_owned(), fingerprint, since, weight, class: None })
+    let targets = entries.iter().filter(|entry| entry.target().is_some());
+    let target = targets.max().filter(|target| target.time() >= last.time);
+    let target = target.and_then(|target| target.target()?.resolve(url));
+    Some(RankCandidate { url: url.to_owned(), fingerprint, since, weight, class: None, target })
 }
 
 /// A page in a cluster.
@@ -104,13 +109,31 @@ impl NaiveClusters {
             (distance <= k).then_some(distance)
         };
         // Pages with equal fingerprints are in the cluster of the first of them.
-        NaiveClusters::by(pages, rules, apart, |page| page.fingerprint)
+        let declared: BTreeSet<String> = pages
+            .iter()
+            .flat_map(|page| {
+                let of_other = |other: &&RankCandidate| Some(&other.url) == page.target.as_ref();
+                let other = pages.iter().find(of_other);
+                other.filter(|other| apart(other, page).is_some()).map(|other| other.url.clone())
+            })
+            .collect();
+        NaiveClusters::ranked((pages, &declared), rules, apart, |page| page.fingerprint)
     }
 
     /// Clusters pages. `apart` returns the distance of a page to a leader if the page is near.
     /// Pages with equal keys by `alike` are in the cluster of the first of them.
     pub fn by<A: Ord>(
-        mut pages: Vec<RankCandidate>,
+        pages: Vec<RankCandidate>,
+        rules: &[RankingRule],
+        apart: impl Fn(&RankCandidate, &RankCandidate) -> Option<u32>,
+        alike: impl Fn(&RankCandidate) -> A,
+    ) -> NaiveClusters {
+        NaiveClusters::ranked((pages, &BTreeSet::new()), rules, apart, alike)
+    }
+
+    /// Clusters pages, of which some are declared as canonical by near pages.
+    fn ranked<A: Ord>(
+        (mut pages, declared): (Vec<RankCandidate>, &BTreeSet<String>),
         rules: &[RankingRule],
         apart: impl Fn(&RankCandidate, &RankCandidate) -> Option<u32>,
         alike: impl Fn(&RankCandidate) -> A,
@@ -121,6 +144,7 @@ impl NaiveClusters {
             RankingRule::ShortestUrl => page.url.len() as i64,
             RankingRule::Https => i64::from(!page.url.to_ascii_lowercase().starts_with("https:")),
             RankingRule::Weight => -i64::from(page.weight.get().to_bits()),
+            RankingRule::Canonical => i64::from(!declared.contains(&page.url)),
             other => panic!("{other:?} is a rule that this does not know"),
         };
         pages.sort_by_cached_key(|page| {

@@ -60,17 +60,39 @@ impl NaiveLeaders {
         self.pages.iter().map(|known| &known.page)
     }
 
-    /// The leader of a page, if it has one.
-    pub fn leader(&self, url: &str) -> Option<&str> {
-        let own = self.pages.iter().find(|known| known.page.url == url).unwrap();
+    /// The compared contents of a page, the newest epoch first.
+    fn compared<'a>(&self, own: &'a SurtPage) -> Vec<&'a Content> {
         let sought = |content: &&Content| {
             let info = &self.epochs[content.epoch.count() as usize];
             content.fingerprint.is_some() && info.role.finds_near() && !info.ended
         };
         let mut contents: Vec<&Content> = own.page.contents.iter().filter(sought).collect();
         contents.sort_by_key(|content| std::cmp::Reverse(content.epoch));
+        contents
+    }
+
+    /// The near page that a page declares as canonical, if that page points to no other page.
+    fn canonical(&self, own: &SurtPage) -> Option<&SurtPage> {
+        let target = own.page.target.as_ref()?;
+        let other = self.pages.iter().find(|known| known.page.url == *target)?;
+        let contents = self.compared(own);
+        let is_near = contents.iter().take(2).any(|content| {
+            let unless = contents.first().filter(|newest| newest.epoch != content.epoch);
+            self.distance(other, content, unless.copied()).is_some()
+        });
+        (is_near && other.page.target.is_none()).then_some(other)
+    }
+
+    /// The leader of a page, if it has one.
+    pub fn leader(&self, url: &str) -> Option<&str> {
+        let own = self.pages.iter().find(|known| known.page.url == url).unwrap();
+        if let Some(canonical) = self.canonical(own) {
+            return Some(&canonical.page.url);
+        }
+        let contents = self.compared(own);
         let earliest = |some: &[(u32, &SurtPage)]| {
-            let places = some.iter().map(|(_, known)| (known.since, known.place));
+            let some = some.iter().filter(|(_, known)| self.canonical(known).is_none());
+            let places = some.map(|(_, known)| (known.since, known.place));
             places.min().map(|(_, place)| &self.pages[place])
         };
         let mut near = Vec::new();

@@ -7,7 +7,7 @@ use crate::engine::results::Page;
 use crate::engine::totals::StoreTotals;
 use crate::error::{Error, Result};
 use crate::layout::{SectionKind, SectionTag};
-use crate::page::{Changes, Content, Entry, EpochInfo, TableKey, find_epoch, in_force_on};
+use crate::page::{Changes, Content, DIGESTS, Entry, EpochInfo, TableKey, find_epoch, in_force_on};
 use crate::search::canonical_key;
 use crate::segment::{PageCursor, ScheduleRow, count_visits, host_slot};
 
@@ -167,7 +167,7 @@ pub(super) fn tables(
                             "a posting list names a page on which its fingerprint is not in force",
                         ));
                     };
-                    let digest = content.digest;
+                    let digest = content.digest.filter(|_| tables.epoch != DIGESTS);
                     tags.extend(digest.map(|digest| (digest.tag(), posting.page)));
                 }
             }

@@ -135,7 +135,8 @@ struct NearbyRank<'u> {
 impl<'u> NearbyRank<'u> {
     fn of(ranking: &Ranking, url: &'u str, since: Time, weight: Weight) -> NearbyRank<'u> {
         NearbyRank {
-            rank: ranking.rank(&RankInput { url, since, weight }),
+            // A store refuses the rule `canonical`.
+            rank: ranking.rank(&RankInput { url, since, weight, is_canonical: false }),
             url,
             key: OnceCell::new(),
         }

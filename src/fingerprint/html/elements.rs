@@ -20,6 +20,32 @@ pub(super) fn is_unseen(name: &[u8]) -> bool {
     )
 }
 
+/// Whether an element can be in the head of a page. The start tag of any other element ends the head
+/// (WHATWG, *HTML*, 13.2.6.4.4, 13.2.6.4.6).
+pub(super) fn is_of_head(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"html"
+            | b"head"
+            | b"base"
+            | b"basefont"
+            | b"bgsound"
+            | b"link"
+            | b"meta"
+            | b"title"
+            | b"noscript"
+            | b"noframes"
+            | b"style"
+            | b"script"
+            | b"template"
+    )
+}
+
+/// Whether an end tag ends the head. Other end tags without an element are ignored there.
+pub(super) fn ends_head(name: &[u8]) -> bool {
+    matches!(name, b"body" | b"html" | b"br")
+}
+
 /// Whether an element has no content.
 pub(in crate::fingerprint) fn is_void(name: &[u8]) -> bool {
     matches!(

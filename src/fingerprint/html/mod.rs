@@ -10,24 +10,28 @@ mod tests;
 pub(super) mod tokens;
 
 use dropped::DroppedElement;
-use elements::{is_break, is_cell, is_unseen, is_void};
+use elements::{ends_head, is_break, is_cell, is_of_head, is_unseen, is_void};
 use foreign::ForeignContent;
 use html5gum::emitters::callback::CallbackEvent;
 use marking::OpenMarkup;
-use tag::StartTag;
+use tag::{DeclaredLink, StartTag};
 use tokens::TokenSink;
 
-use super::document::Document;
+use super::document::{Document, Marks};
 
 /// Reduces an HTML page to a document: its visible text, with marks for title, headings, emphasis
 /// and links, and with the `author`, `description` and `keywords` of its `<meta>` elements as
-/// fields.
+/// fields. The document also has the canonical URLs that the page declares.
 ///
 /// Drops markup, comments, and content that a browser does not show as text: the content of
 /// `script`, `style`, `template`, `noscript`, `svg`, `math`, `iframe`, `object`, `audio`, `video`
 /// and `canvas`, and of elements with the attribute `hidden`. The title stays. Block elements and
 /// line breaks end a line, cells of a table are separated, inline elements do not split a word, and
 /// runs of white space become one space or line end. Styles are ignored.
+///
+/// `<link rel="canonical">` and `<base>` count only in the head, as for search engines: a link in the
+/// body may come from a visitor's text. As in browsers, the first text or element that cannot be in
+/// a head ends the head, with or without `</head>`. Content that is dropped declares nothing.
 ///
 /// Linear in time and memory. Any input is accepted: an unclosed element ends with the page.
 ///
@@ -69,6 +73,8 @@ struct TextExtractor {
     /// The tag being read.
     tag: StartTag,
     foreign: ForeignContent,
+    /// Whether the head of the page has ended.
+    in_body: bool,
     /// The element whose content is being dropped, and whether it is foreign content.
     dropped: Option<(DroppedElement, bool)>,
 }
@@ -113,6 +119,14 @@ impl TextExtractor {
         if let Some((name, value)) = self.tag.field() {
             self.document.field(name, value);
         }
+        if !self.in_body {
+            self.in_body = !is_of_head(&name);
+            match self.tag.link() {
+                Some(DeclaredLink::Base(base)) => self.document.set_base(base),
+                Some(DeclaredLink::Canonical(url)) => self.document.push_canonical(url),
+                None => {}
+            }
+        }
         self.marking.open(&name);
         if !empty && (self.tag.hidden || is_unseen(&name)) {
             self.dropped = Some((DroppedElement::new(name), foreign));
@@ -127,6 +141,7 @@ impl TextExtractor {
             }
             self.dropped = None;
         }
+        self.in_body |= ends_head(name);
         self.marking.close(name);
         self.part(name);
     }
@@ -145,6 +160,11 @@ impl TextExtractor {
         // A NUL is dropped, and does not become a space (HTML, 13.2.6.4.7).
         if value.contains('\0') {
             value = value.replace('\0', "").into();
+        }
+        if !self.in_body {
+            // Text ends the head, except the title and white space.
+            let in_title = self.marking.marks().contains(Marks::TITLE);
+            self.in_body = !in_title && value.contains(|c| !is_space(c));
         }
         for (i, word) in value.split(is_space).enumerate() {
             if i > 0 {

@@ -142,6 +142,101 @@ fn drawings_do_not_swallow_later_text() {
     assert_eq!(visible_text("<title/>a</title>b"), "a\nb");
 }
 
+/// The declared canonical URLs, and the base.
+fn declared(page: &str) -> (Vec<String>, Option<String>) {
+    let document = extract(page);
+    (document.canonicals().to_vec(), document.base().map(str::to_owned))
+}
+
+#[test]
+fn canonical_links_of_the_head_are_found() {
+    for (page, expected) in [
+        ("<link rel=canonical href=/a>", &["/a"][..]),
+        (
+            "<html><head><LINK HREF=' /a?b=1&amp;c=2\n' REL=\"nofollow\tCanonical\"/></head>",
+            &["/a?b=1&c=2"],
+        ),
+        ("<link rel=canonical href=a rel=next href=b><link href=c rel=canonical>", &["a", "c"]),
+        ("<head><title>T</title><link rel=canonical href=a><title>x</title>", &["a"]),
+        ("<head></head>\n<link rel=canonical href=a><body>", &["a"]),
+        ("<link hidden rel=canonical href=a>", &["a"]),
+        ("<link rel=canonical href=http://&eacute;.example/%41>", &["http://é.example/%41"]),
+        // Nothing is declared without a reference or by another relation.
+        ("<link rel=canonical><link rel=canonical href><link rel=canonical href='  '>", &[]),
+        (
+            "<link rel=next href=a><link rel=canonicals href=b><link href=c><a rel=canonical href=d>",
+            &[],
+        ),
+        ("<meta rel=canonical href=a><link name=canonical content=b>", &[]),
+    ] {
+        assert_eq!(declared(page).0, expected, "{page}");
+    }
+}
+
+#[test]
+fn canonical_links_outside_of_the_head_are_ignored() {
+    let link = "<link rel=canonical href=a>";
+    for before in [
+        "<body>",
+        "<p>",
+        "text",
+        "<title>T</title>text",
+        "</body>",
+        "</html>",
+        "<br>",
+        "<svg>",
+        "<!--",
+        "<script>",
+        "<style>",
+        "<template>",
+        "<noscript>",
+        "<noframes>",
+        "<title>",
+        "<textarea>",
+        "<iframe>",
+        "<div hidden>",
+        "&nbsp;<p>",
+    ] {
+        assert_eq!(declared(&format!("{before}{link}")).0, [""; 0], "{before}");
+    }
+    for before in
+        ["", "\n \t", "<!-- x -->", "<!doctype html>", "<script>x</script>", "</p>", "</head>"]
+    {
+        assert_eq!(declared(&format!("{before}{link}")).0, ["a"], "{before}");
+    }
+}
+
+#[test]
+fn kept_canonical_links_are_bounded() {
+    let link = |href: &str| format!("<link rel=canonical href='{href}'>");
+    let longest = "a".repeat(8192);
+    let page = link(&longest) + &link(&format!("{longest}a")) + &link("b").repeat(100_000);
+    let (canonicals, base) = declared(&page);
+    assert_eq!(canonicals, [&longest[..], "b", "b", "b"]);
+    assert_eq!(base, None);
+}
+
+#[test]
+fn first_base_of_the_head_counts() {
+    for (page, expected) in [
+        ("<link rel=canonical href=a><base href=/b/><base href=/c/>", Some("/b/")),
+        ("<base target=_top><base href=/c/>", Some("/c/")),
+        ("<base href=''>", Some("")),
+        ("<body><base href=/b/>", None),
+        ("<link href=/b/>", None),
+    ] {
+        assert_eq!(declared(page).1.as_deref(), expected, "{page}");
+    }
+}
+
+#[test]
+fn canonical_links_do_not_affect_the_text() {
+    let plain = extract("<title>T</title><p>text");
+    let linked = extract("<base href=/><link rel=canonical href=a><title>T</title><p>text");
+    assert_eq!((plain.text(), plain.marks(0..1)), (linked.text(), linked.marks(0..1)));
+    assert_eq!(plain.fields(), linked.fields());
+}
+
 /// The text of this page never changes for an extractor of the same name.
 #[test]
 fn messy_page_is_always_read_alike() {

@@ -1,4 +1,5 @@
-//! CopiedStores of a store that are both written to: a backup never replaces operations that the store lacks.
+//! Copies of a store that are both written to. A backup never replaces operations that the store
+//! lacks.
 
 use super::*;
 use simkeep_testing::depth::up_to;

@@ -1,6 +1,7 @@
 //! Clusters of pages.
 
 mod bad_input;
+mod canonical;
 mod dropped;
 mod old_ways;
 mod original;

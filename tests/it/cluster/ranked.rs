@@ -27,7 +27,9 @@ fn pages_of_several_stores_rank_like_those_of_one() {
                 .unwrap();
         }
     }
-    for rule in ["first-seen", "newest", "https,shortest-url", "weight", "shortest-url,newest"] {
+    for rule in
+        ["first-seen", "newest", "https,shortest-url", "weight", "shortest-url,newest", "canonical"]
+    {
         let asked = Clustering::within(0).rule(rule.parse::<Ranking>().unwrap());
         let mut pages: Vec<RankedPage> =
             stores.iter().flat_map(|store| ranked(store, &asked)).collect();

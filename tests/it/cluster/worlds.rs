@@ -2,6 +2,8 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "small random numbers")]
 
+use std::sync::LazyLock;
+
 use simkeep::cluster::{Balls, Clustering, ConnectedComponents, PageCluster, RankingRule};
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
@@ -19,14 +21,19 @@ use super::by_page;
 const TIMES: u64 = 40;
 
 /// The rules that are tried.
-const RULES: [&[RankingRule]; 6] = [
+const RULES: [&[RankingRule]; 8] = [
     &[RankingRule::FirstSeen],
     &[RankingRule::Newest],
     &[RankingRule::ShortestUrl],
     &[RankingRule::Https, RankingRule::ShortestUrl, RankingRule::FirstSeen],
     &[RankingRule::Weight],
     &[RankingRule::Weight, RankingRule::Newest],
+    &[RankingRule::Canonical, RankingRule::FirstSeen],
+    &[RankingRule::Https, RankingRule::Canonical],
 ];
+
+/// The URLs of pages that other pages declare as canonical.
+static CANONICALS: LazyLock<Vec<String>> = LazyLock::new(|| (0..100).map(url).collect());
 
 fn url(n: u64) -> String {
     let scheme = ["http", "https"][(n % 2) as usize];
@@ -50,6 +57,7 @@ struct WorldVisit {
     digest: Option<Digest>,
     restated: Option<u64>,
     weight: Option<f64>,
+    canonical: Option<&'static str>,
 }
 
 impl WorldVisit {
@@ -62,6 +70,7 @@ impl WorldVisit {
             digest: fingerprint.filter(|_| choose(2) == 0).map(|f| Digest([f as u8; 16])),
             restated: (choose(8) == 0).then(|| self::fingerprint(choose)),
             weight: (choose(6) == 0).then(|| [0.5, 2.0, 4.0][choose(3) as usize]),
+            canonical: (choose(2) == 0).then(|| CANONICALS[choose(pages) as usize].as_str()),
         }
     }
 
@@ -71,7 +80,8 @@ impl WorldVisit {
             Some(fingerprint) => Observation::content(url, ms(self.time), fingerprint, epoch),
         };
         let seen = self.digest.map_or(seen, |digest| seen.digest(digest));
-        self.weight.map_or(seen, |weight| seen.weight(weight))
+        let seen = self.weight.map_or(seen, |weight| seen.weight(weight));
+        self.canonical.map_or(seen, |canonical| seen.canonical(canonical))
     }
 
     /// Restates the content, if requested.

@@ -41,6 +41,21 @@ fn digest(choose: &mut impl FnMut(u64) -> u64) -> Option<Digest> {
     (choose(2) == 0).then(|| Digest([choose(4) as u8; 16]))
 }
 
+/// Canonical URLs of pages on each host. Some are pages of the host, some are of another host, and some
+/// are no pages.
+const CANONICALS: [&str; 10] = [
+    "/00",
+    "/01",
+    "/02",
+    "/05#top",
+    "06",
+    "/10",
+    "https://h1.example/01",
+    "//h2.example/02",
+    "mailto:a@b",
+    "",
+];
+
 /// The live epochs.
 fn living(epochs: &[EpochInfo]) -> Vec<Epoch> {
     epochs.iter().filter(|info| !info.ended).map(|info| info.epoch).collect()
@@ -68,6 +83,7 @@ fn visit<'u>(
     };
     let also = seen.visit.seen.content().is_some() && of != other && choose(2) == 0;
     let seen = if also { seen.also(fingerprint(choose), other) } else { seen };
+    let seen = if choose(3) == 0 { seen.canonical(CANONICALS[choose(10) as usize]) } else { seen };
     // A page with a leader may be worth as much as one without.
     if choose(3) == 0 { seen.weight(4.0) } else { seen }
 }
@@ -271,6 +287,78 @@ fn first_page_with_the_content_leads_while_it_has_it() {
     // A gone page neither leads nor has a leader.
     store.observe(Observation::gone(b, ms(5 * DAY))).unwrap();
     assert_eq!((&near()[a], &near()[b]), (&None, &None));
+}
+
+/// Pages are seen before their canonical pages, which lead them nevertheless. A page whose canonical URL
+/// has other content is led by the first page.
+#[test]
+fn near_canonical_pages_lead() {
+    let leaders = |declare: bool, wrong: u64| -> BTreeMap<String, (Option<String>, f64)> {
+        let store = create(&SimDisk::new(), small());
+        let epoch = store.snapshot().near_epoch();
+        for page in 0..50_u64 {
+            let content = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let (plain, print) =
+                (format!("https://a.example/{page}"), format!("https://a.example/{page}?print"));
+            let canonical = format!("/{}", if page == wrong { page + 1 } else { page });
+            let seen = Observation::content(&print, ms(0), content ^ 1, epoch);
+            store.observe(if declare { seen.canonical(&canonical) } else { seen }).unwrap();
+            store.observe(Observation::content(&plain, ms(DAY), content, epoch)).unwrap();
+        }
+        let pages = store.snapshot().due(&Due::new(ms(30 * DAY), 1000)).map(Result::unwrap);
+        pages.map(|page| (page.page.url, (page.near, page.value))).collect()
+    };
+    let (without, with) = (leaders(false, 17), leaders(true, 17));
+    for page in 0..50 {
+        let (plain, print) =
+            (format!("https://a.example/{page}"), format!("https://a.example/{page}?print"));
+        assert_eq!((&without[&plain].0, &without[&print].0), (&Some(print.clone()), &None));
+        let expected = match page {
+            17 => (&Some(print.clone()), &None),
+            _ => (&None, &Some(plain.clone())),
+        };
+        assert_eq!((&with[&plain].0, &with[&print].0), expected, "{page}");
+        let is_led = |page: &(Option<String>, f64)| page.0.is_some();
+        // In both cases one of the two URLs counts a quarter.
+        let led = [&with[&plain], &with[&print]].into_iter().filter(|page| is_led(page));
+        assert_eq!(led.count(), 1);
+    }
+}
+
+#[test]
+fn canonical_urls_make_no_cycle_of_leaders() {
+    let store = create(&SimDisk::new(), small());
+    let epoch = store.snapshot().near_epoch();
+    let see = |url: &str, day: i64, canonical: &str| {
+        let seen = Observation::content(url, ms(day * DAY), 7, epoch).canonical(canonical);
+        store.observe(seen).unwrap();
+    };
+    let near = || -> BTreeMap<String, Option<String>> {
+        let pages = store.snapshot().due(&Due::new(ms(30 * DAY), 1000)).map(Result::unwrap);
+        pages.map(|page| (page.page.url, page.near)).collect()
+    };
+    // Two pages point to each other: the first one leads.
+    see("http://a.b/1", 1, "/2");
+    see("http://a.b/2", 2, "/1");
+    assert_eq!(
+        (&near()["http://a.b/1"], near()["http://a.b/2"].as_deref()),
+        (&None, Some("http://a.b/1"))
+    );
+    // A page that leads by time points to a later page.
+    see("http://a.b/1", 3, "/3");
+    see("http://a.b/3", 4, "/3");
+    let leaders = near();
+    assert_eq!(leaders["http://a.b/1"].as_deref(), Some("http://a.b/3"));
+    assert_eq!(leaders["http://a.b/2"], None, "page 1 points to another page and leads no page");
+    assert_eq!(leaders["http://a.b/3"].as_deref(), Some("http://a.b/2"));
+    // More copies than are compared: all but the canonical page are led by it.
+    for copy in 0..100 {
+        see(&format!("http://a.b/2/{copy:03}"), 0, "/9");
+    }
+    see("http://a.b/9", 9, "");
+    let leaders = near();
+    let led = leaders.values().filter(|leader| leader.as_deref() == Some("http://a.b/9")).count();
+    assert_eq!((led, &leaders["http://a.b/9"]), (100, &Some("http://a.b/2".to_owned())));
 }
 
 /// Overdue pages come first whatever their weight, and name their leader.

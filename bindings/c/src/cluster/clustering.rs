@@ -27,7 +27,8 @@ pub struct Clustering {
     /// The time of the versions, in milliseconds since 1970.
     pub at_ms: i64,
     /// The rule that selects the leader among several pages, in the form of `rule` in
-    /// `simkeep_options`; NULL for `first-seen`. Default: NULL.
+    /// `simkeep_options`; NULL for `first-seen`. The rule `canonical` prefers pages that a near page
+    /// declares as canonical. Default: NULL.
     pub rule: *const c_char,
     /// The length of `rule` in bytes.
     pub rule_len: usize,

@@ -100,6 +100,7 @@ __all__ = [
     "DISTANCE_MAX",
     "Decider",
     "Decision",
+    "DeclaredUrls",
     "Diff",
     "Difference",
     "DroppedPages",
@@ -217,6 +218,7 @@ __all__ = [
     "_tool",
     "_words",
     "backup",
+    "canonical_in_link",
     "check_generation",
     "compare",
     "crawl",
@@ -301,6 +303,12 @@ def backup(
 
     Updates an earlier backup incrementally. `copy=True` copies files instead of linking them.
     Ctrl-C ends the call.
+    """
+
+def canonical_in_link(page: str, link: str) -> str | None:
+    """The canonical URL that the header `Link` of a response declares: the first valid `http` or `https`
+    URL with the relation `canonical`, resolved by the URL of the page. `None` if there is none.
+    Several headers are joined by commas.
     """
 
 def check_generation(
@@ -681,6 +689,9 @@ class AliasCount:
         Literal["holds"],
         Literal["pairs"],
         Literal["near"],
+        Literal["redirects"],
+        Literal["canonicals"],
+        Literal["contradicted"],
         Literal["share"],
         Literal["visits"],
         Literal["examples"],
@@ -692,6 +703,9 @@ class AliasCount:
         holds: bool,
         pairs: int,
         near: int,
+        redirects: int,
+        canonicals: int,
+        contradicted: int,
         share: float,
         visits: int,
         examples: tuple[AliasPair, ...],
@@ -718,12 +732,31 @@ class AliasCount:
         """The number of redundant pages that are near the earlier page."""
 
     @property
+    def redirects(self) -> int:
+        """The number of pages that redirect to another URL of the site, where the rule, alone or with other
+        rules, explains the difference between the two URLs. The rule holds if pairs and redirects together
+        suffice.
+        """
+
+    @property
+    def canonicals(self) -> int:
+        """The number of pages that declare a canonical URL of the site, where the rule explains the difference
+        between the two URLs, and the two contents are near.
+        """
+
+    @property
+    def contradicted(self) -> int:
+        """The number of pages of this kind whose content is not near the canonical page."""
+
+    @property
     def share(self) -> float:
-        """The share of near pairs; 0 without any pairs."""
+        """The share of near pairs. A redirect counts as a near pair, since both URLs lead to one content. 0
+        without any pairs.
+        """
 
     @property
     def visits(self) -> int:
-        """Visits to the redundant pages: visits that the rule would have saved."""
+        """Visits to the redundant and redirecting pages: visits that the rule would have saved."""
 
     @property
     def examples(self) -> tuple[AliasPair, ...]:
@@ -792,9 +825,16 @@ class AliasSite:
         Literal["sampled"],
         Literal["skipped"],
         Literal["rules"],
+        Literal["declared"],
     ]
     def __new__(
-        cls, site: str, pages: int, sampled: float, skipped: int, rules: tuple[AliasCount, ...]
+        cls,
+        site: str,
+        pages: int,
+        sampled: float,
+        skipped: int,
+        rules: tuple[AliasCount, ...],
+        declared: DeclaredUrls,
     ) -> Self: ...
     @property
     def site(self) -> str:
@@ -820,6 +860,10 @@ class AliasSite:
     @property
     def rules(self) -> tuple[AliasCount, ...]:
         """The rules, in the order in which to apply them, without duplicates."""
+
+    @property
+    def declared(self) -> DeclaredUrls:
+        """The URLs to which pages of the site point. Not sampled."""
 
 @final
 class AliasSites(Stream[AliasSite]):
@@ -849,6 +893,10 @@ class AliasTotals:
         Literal["rules"],
         Literal["pairs"],
         Literal["visits"],
+        Literal["canonicals"],
+        Literal["canonicals_near"],
+        Literal["canonicals_different"],
+        Literal["redirects"],
     ]
     def __new__(
         cls,
@@ -861,6 +909,10 @@ class AliasTotals:
         rules: int,
         pairs: int,
         visits: int,
+        canonicals: int,
+        canonicals_near: int,
+        canonicals_different: int,
+        redirects: int,
     ) -> Self: ...
     @property
     def sites(self) -> int:
@@ -893,11 +945,27 @@ class AliasTotals:
 
     @property
     def pairs(self) -> int:
-        """The number of pairs of the rules that hold."""
+        """The number of pairs of the rules that hold, without redirects."""
 
     @property
     def visits(self) -> int:
         """The number of visits that the rules that hold would have saved."""
+
+    @property
+    def canonicals(self) -> int:
+        """The number of pages with a canonical URL, in all sites with a compared page."""
+
+    @property
+    def canonicals_near(self) -> int:
+        """The number of these pages with near content."""
+
+    @property
+    def canonicals_different(self) -> int:
+        """The number of these pages with different content."""
+
+    @property
+    def redirects(self) -> int:
+        """The number of pages that redirect, in the same sites."""
 
 @final
 class Answers:
@@ -2064,9 +2132,11 @@ class Decision:
 
     @property
     def near(self) -> str | None:
-        """The page that leads this page. Among near pages, the leader is the page that was first visited with
-        its current content; of pages visited at the same time, the first in SURT order leads. `None` if
-        this page is the leader, or if the policy does not use the value of a visit.
+        """The page that leads this page. If this page declares a near page as canonical, that page leads,
+        unless it points to another page itself. Otherwise, among near pages, the leader is the page that
+        was first visited with its current content; of pages visited at the same time, the first in SURT
+        order leads. Pages that are led by their canonical page lead no page. `None` if this page is the
+        leader, or if the policy does not use the value of a visit.
 
         Pages are near if the distance of their contents is at most the near distance of the store
         (`Options.near_distance`), identical content included. The nearest 16 pages are compared. If more
@@ -2096,6 +2166,45 @@ class Decision:
     @property
     def text(self) -> str:
         """The decision as text for people."""
+
+@final
+class DeclaredUrls:
+    """The URLs to which pages of a site point."""
+
+    __match_args__: tuple[
+        Literal["canonicals"],
+        Literal["near"],
+        Literal["different"],
+        Literal["redirects"],
+        Literal["wrong"],
+    ]
+    def __new__(
+        cls, canonicals: int, near: int, different: int, redirects: int, wrong: tuple[AliasPair, ...]
+    ) -> Self: ...
+    @property
+    def canonicals(self) -> int:
+        """The number of pages that declare the URL of another page as canonical."""
+
+    @property
+    def near(self) -> int:
+        """The number of these pages whose content is near the content of the canonical page."""
+
+    @property
+    def different(self) -> int:
+        """The number of these pages whose content differs from the content of the canonical page. The content
+        of the other pages cannot be compared: the canonical page is unknown or outside of the prefix, or
+        one of the two pages has no fingerprint.
+        """
+
+    @property
+    def redirects(self) -> int:
+        """The number of pages that redirect to another page."""
+
+    @property
+    def wrong(self) -> tuple[AliasPair, ...]:
+        """The pages whose content differs from the content of their canonical page, which is `first`: the
+        first 1,024 in SURT order.
+        """
 
 @final
 class Diff(Stream[_T_co]):
@@ -5820,7 +5929,8 @@ class Store(View):
         `etag` is the value of the header `ETag`, with its quotes, to send as `If-None-Match` later;
         a value of more than 128 bytes is not kept. `canonical` is the canonical URL that the content
         declares; it may be relative to the page, and is kept if it is the `http` or `https` URL of
-        another page. `bytes` is the number of bytes of the content as transferred. `conditional` is
+        another page. By default, it is the first valid `<link rel=canonical>` in the head of `html`.
+        `bytes` is the number of bytes of the content as transferred. `conditional` is
         whether the request had `If-None-Match` or `If-Modified-Since`.
 
         The visit is durable when the call returns, unless the store was opened with another

@@ -144,7 +144,8 @@ class ClusteringNow(TypedDict, total=False):
     """The epoch of the fingerprints; by default the epoch for near-duplicates."""
     rule: str | None
     """The rules that select leaders, for example `"https,shortest-url"`; each rule resolves the ties of the rules
-    before it. The rules are `"first-seen"` (the default), `"newest"`, `"shortest-url"`, `"https"` and `"weight"`.
+    before it. The rules are `"first-seen"` (the default), `"newest"`, `"shortest-url"`, `"https"`, `"weight"` and
+    `"canonical"`.
     """
     under: str | None
     """Only pages under this prefix."""

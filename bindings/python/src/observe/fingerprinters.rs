@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use simkeep::fingerprint::{ContentType, Document, EXTRACTOR, extract};
-use simkeep::{Content, Digest, Epoch, EpochInfo, Error, Origin, Seen, Snapshot};
+use simkeep::{Content, Digest, Epoch, EpochInfo, Error, Origin, Seen, Snapshot, Target};
 
 use crate::observe::row::{CheckedVisit, PreparedVisit};
 use crate::observe::visit_result::{HtmlSource, VisitResult};
@@ -120,6 +120,7 @@ impl ContentFingerprinters {
         let content = |((fingerprint, epoch), also): ContentFingerprints| {
             (Seen::Content(Content { fingerprint, digest, epoch }), also)
         };
+        let mut declared = None;
         let (seen, also) = match &row.what {
             VisitResult::Text(text) => {
                 content(self.made(&Document::new(text.as_str()), &self.of_text)?)
@@ -131,6 +132,7 @@ impl ContentFingerprinters {
                         extract(&ContentType::of_page(encoding.as_deref()).decode(bytes))
                     }
                 };
+                declared = Target::first_url(&row.url, document.base(), document.canonicals());
                 content(self.made(&document, &self.of_html)?)
             }
             VisitResult::Content { fingerprint, epoch, also } => {
@@ -144,7 +146,7 @@ impl ContentFingerprinters {
             VisitResult::Gone => (Seen::Gone, None),
             VisitResult::Failed => (Seen::Failed, None),
         };
-        Ok(PreparedVisit::new(row, seen, also))
+        Ok(PreparedVisit::new(row, (seen, also), declared))
     }
 
     /// Computes the fingerprints of a document in the first two of these epochs.

@@ -1,4 +1,4 @@
-//! The meaning of a response for its page.
+//! The meaning of a response for its page, and the canonical URL in its header.
 
 use pyo3::prelude::*;
 use simkeep::{Response, ResponseMeaning};
@@ -38,4 +38,12 @@ pub(crate) fn response_meaning(
         ResponseMeaning::Failed(_) => Some(Seen::Failed),
         _ => None,
     })
+}
+
+/// The canonical URL that the header `Link` of a response declares: the first valid `http` or `https`
+/// URL with the relation `canonical`, resolved by the URL of the page. `None` if there is none.
+/// Several headers are joined by commas.
+#[pyfunction]
+pub(crate) fn canonical_in_link(page: &str, link: &str) -> Option<String> {
+    simkeep_formats::canonical_in_link(page, link)
 }

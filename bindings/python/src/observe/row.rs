@@ -4,7 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use simkeep::load::AsOperation;
-use simkeep::{Digest, Epoch, Observation, Operation, Seen, Time, Visit, Weight};
+use simkeep::{Digest, Epoch, Observation, Operation, Seen, Target, Time, Visit, Weight};
 
 use crate::convert::arg::{self, Arg};
 use crate::convert::keywords::unknown;
@@ -180,14 +180,16 @@ pub(crate) struct PreparedVisit {
 }
 
 impl PreparedVisit {
-    /// Creates a visit from a row and its content.
+    /// Creates a visit from a row and its content. `declared` is the canonical URL of the HTML, which
+    /// counts if the row has no valid canonical URL.
     pub(crate) fn new(
         row: CheckedVisit,
-        seen: Seen,
-        also: Option<(Option<u64>, Epoch)>,
+        (seen, also): (Seen, Option<(Option<u64>, Epoch)>),
+        declared: Option<String>,
     ) -> PreparedVisit {
         let CheckedVisit { url, time, what, status, modified, bytes, conditional, .. } = row;
         let CheckedVisit { etag, canonical, weight, class, .. } = row;
+        let canonical = Target::first_url(&url, None, canonical).or(declared);
         let to = match what {
             VisitResult::Redirect(to) => Some(to),
             _ => None,

@@ -25,6 +25,18 @@ value! {
         sampled: f64,
         skipped: u64,
         rules: Tuple<AliasCount>,
+        declared: Py<DeclaredUrls>,
+    }
+}
+
+value! {
+    /// The URLs to which pages of a site point.
+    DeclaredUrls from of: simkeep::alias::DeclaredUrls {
+        canonicals: u64,
+        near: u64,
+        different: u64,
+        redirects: u64,
+        wrong: Tuple<AliasPair>,
     }
 }
 
@@ -34,6 +46,9 @@ value! {
         holds: bool,
         pairs: u64,
         near: u64,
+        redirects: u64,
+        canonicals: u64,
+        contradicted: u64,
         share: f64 = of.share(),
         visits: u64,
         examples: Tuple<AliasPair>,
@@ -61,6 +76,10 @@ value! {
         rules: u64,
         pairs: u64,
         visits: u64,
+        canonicals: u64,
+        canonicals_near: u64,
+        canonicals_different: u64,
+        redirects: u64,
     }
 }
 

@@ -72,7 +72,8 @@ impl Store {
     /// `etag` is the value of the header `ETag`, with its quotes, to send as `If-None-Match` later;
     /// a value of more than 128 bytes is not kept. `canonical` is the canonical URL that the content
     /// declares; it may be relative to the page, and is kept if it is the `http` or `https` URL of
-    /// another page. `bytes` is the number of bytes of the content as transferred. `conditional` is
+    /// another page. By default, it is the first valid `<link rel=canonical>` in the head of `html`.
+    /// `bytes` is the number of bytes of the content as transferred. `conditional` is
     /// whether the request had `If-None-Match` or `If-Modified-Since`.
     ///
     /// The visit is durable when the call returns, unless the store was opened with another

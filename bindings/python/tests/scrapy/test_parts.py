@@ -122,6 +122,14 @@ def test_entity_tags_and_lengths_are_observed() -> None:
         assert "etag" not in observed and "bytes=" not in observed
 
 
+def test_canonical_urls_of_headers_are_observed() -> None:
+    link = '</a>; rel=next, <b#top>; rel="x Canonical"'
+    observed = visit(headers={"Link": link}).observation()
+    assert f"canonical={PAGE + 'b'!r}" in repr(observed)
+    for link in ("</a>; rel=next", "<mailto:a@b>; rel=canonical", "<>; rel=canonical"):
+        assert "canonical" not in repr(visit(headers={"Link": link}).observation())
+
+
 def test_implausible_last_modified_dates_are_ignored() -> None:
     def modified(date: str, sent: str | None = None) -> bool:
         headers = {"Last-Modified": date} | ({} if sent is None else {"Date": sent})

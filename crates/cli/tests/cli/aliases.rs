@@ -115,3 +115,50 @@ fn rules_with_one_page_each_are_found() {
     assert_eq!(kinds, ["scheme", "slash"]);
     assert!(rules.iter().all(|rule| rule["near_pairs"] == 30), "{sites:?}");
 }
+
+#[test]
+fn pages_with_wrong_canonical_urls_are_named() {
+    let mut lines = String::new();
+    for page in 0..50_u64 {
+        let fingerprint = |end: u64| format!("{:016x}", (page * 99 + 1).wrapping_mul(end));
+        let (plain, print) =
+            (format!("https://a.example/{page}"), format!("https://a.example/{page}?p"));
+        let canonical = if page == 17 { "https://a.example/\u{202e}18" } else { &plain };
+        let (plain, print) = (
+            json!({"url": plain, "t": 0, "fingerprint": fingerprint(0x9e37_79b9_7f4a_7c15), "epoch": "e"}),
+            json!({"url": print, "t": 1, "fingerprint": fingerprint(0x9e37_79b9_7f4a_7c15), "epoch": "e",
+                "canonical": canonical}),
+        );
+        lines += &format!("{plain}\n{print}\n");
+    }
+    lines += &format!(
+        "{}\n",
+        json!({"url": "https://a.example/%E2%80%AE18", "t": 0, "fingerprint": "00000000000000ff", "epoch": "e"})
+    );
+    let place = TestFolder::with(&lines);
+    let ran = place.run(&["aliases"]);
+    let mut shown = ran.out.lines();
+    let first = "a.example: 101 pages, 50 canonical URLs (49 near, 1 with other content)";
+    assert_eq!((ran.code, shown.next()), (0, Some(first)), "{}", ran.out);
+    let wrong =
+        "  https://a.example/17?p declares https://a.example/%E2%80%AE18, which differs in ";
+    assert!(shown.next().unwrap().starts_with(wrong), "{}", ran.out);
+    let rule = "  parameter p  50 of 50 pairs are near, 100.0 %; would save 50 visits; \
+                49 of 49 canonical URLs agree";
+    assert_eq!(shown.next(), Some(rule), "{}", ran.out);
+    let note = "; of 50 canonical URLs, 49 have near content, and 1 other content";
+    assert!(ran.err.contains(note), "{}", ran.err);
+    let sites = place.run(&["aliases", "--json"]).objects();
+    let [site] = &sites[..] else { panic!("{sites:?}") };
+    let counts = ["canonicals", "canonicals_near", "canonicals_different", "redirects"];
+    assert_eq!(counts.map(|key| site[key].as_u64().unwrap()), [50, 49, 1, 0]);
+    let wrong = &site["wrong_canonicals"].as_array().unwrap()[..];
+    assert_eq!((wrong.len(), &wrong[0]["url"]), (1, &json!("https://a.example/17?p")));
+    assert_eq!(wrong[0]["canonical"], "https://a.example/%E2%80%AE18");
+    let rule = &site["rules"][0];
+    let counts = ["canonicals_near", "canonicals_different", "redirects"];
+    assert_eq!(counts.map(|key| rule[key].as_u64().unwrap()), [49, 0, 0]);
+    // Canonical URLs are an answer although no rule holds.
+    let ran = place.run(&["aliases", "--min-pairs", "1000"]);
+    assert_eq!((ran.code, ran.out.lines().count()), (0, 2), "{}", ran.out);
+}

@@ -377,3 +377,50 @@ fn first_capture_agrees_with_a_naive_pass() {
     };
     assert_eq!(histories(&other), histories(&place));
 }
+
+/// A revisit repeats the canonical URL of its page's content, however many records a batch has.
+#[test]
+fn revisit_repeats_the_canonical_url_of_the_content() {
+    let html = |canonical: &str| format!("<link rel=canonical href='{canonical}'><p>{FIRST}");
+    let page = |url: &str, day: u32, link: &str, html: &str| {
+        let http = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{link}\r\n{html}");
+        let digest = sha1(html);
+        archive::of("response", url, day, &[("WARC-Payload-Digest", &digest)], &http)
+    };
+    let (one, other) = (html("/one"), html("/other"));
+    let [of_one, of_other] = [&one, &other].map(sha1);
+    let repeat = |day: u32, digest: &String| {
+        revisit("http://a/x", day, &[("WARC-Payload-Digest", digest.as_str())])
+    };
+    let linked = "HTTP/1.1 200 OK\r\nLink: </header>; rel=canonical\r\n\r\n";
+    let of_header = archive::of(
+        "revisit",
+        "http://a/x",
+        9,
+        &[("WARC-Profile", archive::IDENTICAL_PAYLOAD), ("WARC-Payload-Digest", &of_one)],
+        linked,
+    );
+    let records = [
+        (page("http://a/x", 1, "", &one), "http://a/one"),
+        (repeat(2, &of_one), "http://a/one"),
+        (page("http://a/x", 3, "", &other), "http://a/other"),
+        (repeat(4, &of_one), "http://a/one"),
+        (repeat(5, &of_other), "http://a/other"),
+        (page("http://a/x", 6, "Link: <>; rel=canonical\r\n", &one), "http://a/one"),
+        // The header comes before the element.
+        (page("http://a/x", 7, "Link: <h>; rel=\"Canonical x\"\r\n", &other), "http://a/h"),
+        (repeat(8, &of_other), "http://a/h"),
+        (of_header, "http://a/header"),
+    ];
+    for batch in ["1", "3", "1000"] {
+        for end in 1..=records.len() {
+            let place = TestFolder::new();
+            let archive: String =
+                records[..end].iter().map(|(record, _)| record.as_str()).collect();
+            let path = place.write("crawl.warc", &archive);
+            place.run(&["ingest", &path, "--group-size", batch]);
+            let pages = place.run(&["scan", "--json"]).objects();
+            assert_eq!(pages[0]["target"], records[end - 1].1, "{batch} {end}");
+        }
+    }
+}

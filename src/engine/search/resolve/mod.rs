@@ -301,7 +301,9 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
             };
         }
         // Equal content has an equal fingerprint, so copies are only at distance 0.
-        let digest = self.wanted.digest.filter(|_| candidate.distance == 0);
+        // The postings of a digest have no tags: nearly all of them are copies.
+        let is_tagged = candidate.distance == 0 && !self.wanted.is_by_digest();
+        let digest = self.wanted.digest.filter(|_| is_tagged);
         if let Some(digest) = digest
             && let Some(copies) = tables.copies(ordinal, digest)?
         {
@@ -327,12 +329,8 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
                 }
                 continue;
             }
-            // All other digests with this key are digests of other content.
-            if self.wanted.is_by_digest() {
-                if !self.budget.posting() {
-                    return Ok(false);
-                }
-                continue;
+            if self.wanted.is_by_digest() && self.has_enough_copies() {
+                return Ok(false);
             }
             if !self.page(number, live, posting.page, candidate)? {
                 return Ok(false);
@@ -423,6 +421,10 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
                 return Ok(true);
             }
             copy = may_be_copy && in_force.first().is_some_and(|c| c.digest == wanted.digest);
+            if !copy {
+                // A page may have had this content before another one with an equal fingerprint.
+                self.past_capture((number, live), ordinal, candidate)?;
+            }
             if wanted.is_by_digest() && !copy {
                 return Ok(true);
             }

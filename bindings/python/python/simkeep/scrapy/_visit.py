@@ -161,6 +161,7 @@ class Visit:
         # The cache of Scrapy answers with content when the server confirmed the content with 304.
         conditional = _is_conditional(self.request) and "cached" not in response.flags
         digest = self.digest or _digest(body, self.page)
+        canonical = _canonical(response, self.page)
         if isinstance(response, HtmlResponse) and len(body) <= BODY_MAX:
             return simkeep.Observation(
                 self.page,
@@ -171,6 +172,7 @@ class Visit:
                 status=status,
                 modified=modified,
                 etag=etag,
+                canonical=canonical,
                 bytes=length,
                 conditional=conditional,
             )
@@ -184,6 +186,7 @@ class Visit:
                 status=status,
                 modified=modified,
                 etag=etag,
+                canonical=canonical,
                 bytes=length,
                 conditional=conditional,
             )
@@ -194,6 +197,7 @@ class Visit:
             status=status,
             modified=modified,
             etag=etag,
+            canonical=canonical,
             bytes=length,
             conditional=conditional,
         )
@@ -250,6 +254,12 @@ def _etag(response: Response) -> bytes | None:
     """The entity tag from the server; `None` if it is missing, empty, or could not be sent back in a header."""
     value: bytes = (response.headers.get("ETag") or b"").strip()
     return value if value and not any(byte in value for byte in b"\r\n\0") else None
+
+
+def _canonical(response: Response, page: str) -> str | None:
+    """The canonical URL in the `Link` headers. Without a valid one, the store reads the HTML."""
+    links = b", ".join(response.headers.getlist("Link"))
+    return simkeep.canonical_in_link(page, links.decode(errors="replace")) if links else None
 
 
 def length_of(response: Response) -> int | None:

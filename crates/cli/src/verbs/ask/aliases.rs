@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use clap::Args;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
-use simkeep::alias::{AliasCount, AliasPair, AliasQuery, AliasSite};
+use simkeep::alias::{AliasCount, AliasPair, AliasQuery, AliasSite, AliasTotals, DeclaredUrls};
 use simkeep::{Prefix, Progress};
 use simkeep_formats::escape;
 
@@ -23,7 +23,9 @@ use crate::verbs::ask::near::epoch_and_distance;
 ///
 /// Tests, for each site, rules such as "http is https" or "the parameter sid does not matter" on
 /// pairs of known pages. Lists the rules that hold: the number of pairs, how many of them are
-/// near-duplicates, the visits that the rule would save, and an example.
+/// near-duplicates, the visits that the rule would save, and an example. Redirects are evidence,
+/// too. The canonical URLs that pages declare are checked: pages whose canonical URL has other
+/// content are listed.
 #[derive(Args)]
 #[command(after_long_help = r#"Examples:
   simkeep aliases crawl.simkeep
@@ -48,7 +50,7 @@ Rules, in the order in which a crawler applies them:
 
 How pairs are formed, and sampling of large sites: docs/tool.md#aliases
 
-Exits with 1 if no rule holds."#)]
+Exits with 1 if no rule holds and no page declares a canonical URL of another page."#)]
 pub(crate) struct AliasesArgs {
     /// Only pages under this prefix: a domain, host or path
     #[arg(long, value_name = "PREFIX")]
@@ -130,12 +132,25 @@ impl AliasesArgs {
         let all = words::many(summary.sites, "site", "sites");
         let bits = words::many(k.into(), "bit", "bits");
         let visits = words::many(summary.visits, "visit", "visits");
+        let canonicals = canonicals(&summary);
         print_message(&format!(
             "{pages} of {all} compared within {bits}: {rules} for {sites}, which would have saved \
-             {visits}{sampled}{skipped}{without}"
+             {visits}{canonicals}{sampled}{skipped}{without}"
         ));
-        Ok(if summary.rules > 0 { Exit::Done } else { Exit::Nothing })
+        let is_found = summary.rules > 0 || summary.canonicals > 0;
+        Ok(if is_found { Exit::Done } else { Exit::Nothing })
     }
+}
+
+/// The note about canonical URLs, if pages declare some.
+fn canonicals(summary: &AliasTotals) -> String {
+    if summary.canonicals == 0 {
+        return String::new();
+    }
+    let all = words::many(summary.canonicals, "canonical URL", "canonical URLs");
+    let near = words::count(summary.canonicals_near);
+    let different = words::count(summary.canonicals_different);
+    format!("; of {all}, {near} have near content, and {different} other content")
 }
 
 /// Prints a site for people: a line about it, and a line for each rule.
@@ -149,17 +164,35 @@ fn print(site: &AliasSite, output: &mut Output) -> io::Result<()> {
         let pages = words::many(site.skipped, "page", "pages");
         line += &format!(", parameters of {pages} skipped");
     }
+    let DeclaredUrls { canonicals, near, different, wrong, .. } = &site.declared;
+    if *canonicals > 0 {
+        let canonicals = words::many(*canonicals, "canonical URL", "canonical URLs");
+        let [near, different] = [near, different].map(|count| words::count(*count));
+        line += &format!(", {canonicals} ({near} near, {different} with other content)");
+    }
     output.line(&line)?;
+    for AliasPair { first, other, distance, .. } in wrong {
+        let [first, other] = [first, other].map(|url| escape::escape_untruncated(url));
+        let bits = words::many(u64::from(*distance), "bit", "bits");
+        output.line(&format!("  {other} declares {first}, which differs in {bits}"))?;
+    }
+    let left = different.saturating_sub(wrong.len() as u64);
+    if left > 0 {
+        let pages = words::many(left, "more page", "more pages");
+        output.line(&format!("  {pages} with a canonical URL of other content"))?;
+    }
     let widest = site.rules.iter().map(|count| escape::escape_untruncated(&count.rule.to_string()));
     let widest = widest.map(|rule| rule.chars().count()).max().unwrap_or(0);
     for count in &site.rules {
         let rule = escape::escape_untruncated(&count.rule.to_string());
         let share = format!("{:.1} %", count.share() * 100.0);
         let figures = format!(
-            "{} of {} pairs are near, {share}; would save {}",
+            "{} of {} pairs are near{}, {share}; would save {}{}",
             words::count(count.near),
             words::count(count.pairs),
+            redirects(count),
             words::many(count.visits, "visit", "visits"),
+            agreement(count),
         );
         let holds = if count.holds { "" } else { "; the rule does not hold" };
         output.line(&format!("  {rule:<widest$}  {figures}{holds}"))?;
@@ -171,6 +204,24 @@ fn print(site: &AliasSite, output: &mut Output) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The redirects that a rule explains, if there are some.
+fn redirects(count: &AliasCount) -> String {
+    match count.redirects {
+        0 => String::new(),
+        redirects => format!(" and {} fit", words::many(redirects, "redirect", "redirects")),
+    }
+}
+
+/// How many canonical URLs agree with a rule, if it explains some.
+fn agreement(count: &AliasCount) -> String {
+    let all = count.canonicals + count.contradicted;
+    if all == 0 {
+        return String::new();
+    }
+    let agree = words::count(count.canonicals);
+    format!("; {agree} of {} agree", words::many(all, "canonical URL", "canonical URLs"))
 }
 
 /// A site, and the rules that were found for it.
@@ -188,6 +239,27 @@ pub(crate) struct AliasSiteLine<'a> {
     pages_skipped: u64,
     /// The rules, in the order in which a crawler applies them.
     rules: Vec<AliasRuleResult<'a>>,
+    /// The number of pages that declare the URL of another page as canonical.
+    canonicals: u64,
+    /// The number of these pages whose content is near the content of the canonical page.
+    canonicals_near: u64,
+    /// The number of these pages whose content differs from the content of the canonical page. The
+    /// content of the other pages cannot be compared.
+    canonicals_different: u64,
+    /// The number of pages that redirect to another page.
+    redirects: u64,
+    /// The pages whose content differs from the content of their canonical page: the first 1,024.
+    wrong_canonicals: Vec<WrongCanonical<'a>>,
+}
+
+/// A page whose canonical URL has other content.
+#[derive(Serialize, JsonSchema)]
+struct WrongCanonical<'a> {
+    url: &'a str,
+    /// The canonical URL that the page declares.
+    canonical: &'a str,
+    /// The number of bits in which their fingerprints differ.
+    distance: u32,
 }
 
 /// The kind of a rule.
@@ -229,9 +301,15 @@ struct AliasRuleResult<'a> {
     pairs: u64,
     /// The number of redundant pages that are near that earlier page.
     near_pairs: u64,
-    /// The ratio of near pairs to all pairs.
+    /// The ratio of near pairs to all pairs. A redirect counts as a near pair.
     near_share: JsonRatio,
-    /// The number of visits to the redundant pages, which the rule would have saved.
+    /// The number of redirects within the site that the rule explains, alone or with other rules.
+    redirects: u64,
+    /// The number of canonical URLs of the site that the rule explains and whose content is near.
+    canonicals_near: u64,
+    /// The number of canonical URLs of this kind whose content is not near.
+    canonicals_different: u64,
+    /// The number of visits to the redundant and redirecting pages, which the rule would have saved.
     visits_spared: u64,
     /// Examples of pairs that are near.
     examples: Vec<MergedPair<'a>>,
@@ -257,6 +335,11 @@ impl<'a> From<&'a AliasSite> for AliasSiteLine<'a> {
             sampled: of.sampled,
             pages_skipped: of.skipped,
             rules: of.rules.iter().map(AliasRuleResult::from).collect(),
+            canonicals: of.declared.canonicals,
+            canonicals_near: of.declared.near,
+            canonicals_different: of.declared.different,
+            redirects: of.declared.redirects,
+            wrong_canonicals: of.declared.wrong.iter().map(WrongCanonical::from).collect(),
         }
     }
 }
@@ -270,10 +353,19 @@ impl<'a> From<&'a AliasCount> for AliasRuleResult<'a> {
             pairs: of.pairs,
             near_pairs: of.near,
             near_share: JsonRatio(of.share()),
+            redirects: of.redirects,
+            canonicals_near: of.canonicals,
+            canonicals_different: of.contradicted,
             visits_spared: of.visits,
             examples: of.examples.iter().map(MergedPair::from).collect(),
             exceptions: of.exceptions.iter().map(MergedPair::from).collect(),
         }
+    }
+}
+
+impl<'a> From<&'a AliasPair> for WrongCanonical<'a> {
+    fn from(AliasPair { first, other, distance, .. }: &'a AliasPair) -> WrongCanonical<'a> {
+        WrongCanonical { url: other, canonical: first, distance: *distance }
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct ClusteringArgs {
     /// Bits a page may differ from its leader [default: by recipe, mostly 3]
     #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=64))]
     k: Option<u32>,
-    /// Leaders: first-seen, newest, shortest-url, https, weight
+    /// Leaders: first-seen, newest, shortest-url, https, weight, canonical
     #[arg(long, value_name = "RULE", default_value = "first-seen")]
     pub(crate) rule: Ranking,
     /// Use the state at this time instead of the newest

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use simkeep::{Content, Digest, Entry, Seen, Snapshot, Time, Visit};
+use simkeep::{Content, Digest, Entry, Seen, Snapshot, Target, Time, Visit};
 
 use super::pending::PendingRequest;
 
@@ -115,6 +115,13 @@ impl CachedHistory {
         let mut contents = found.map(|(_, time)| self.seen_at(*time)).unwrap_or_default();
         contents.retain(|content| content.digest == Some(digest));
         contents
+    }
+
+    /// The URL to which the content with this digest pointed, when it was last seen at or before a
+    /// time.
+    pub(super) fn target(&self, digest: Digest, time: i64) -> Option<Target> {
+        let (_, seen) = self.seen.range((digest, i64::MIN)..=(digest, time)).next_back()?;
+        self.at(*seen).filter_map(Entry::target).max().cloned()
     }
 
     /// The contents that were seen at a time, in order of their digests: their fingerprints in all

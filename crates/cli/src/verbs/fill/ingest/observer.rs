@@ -44,6 +44,8 @@ enum RecordKind {
 enum RecordStep {
     /// Add an entry, with the fingerprint of its content in another epoch.
     Add(Entry, Option<EpochFingerprint>),
+    /// Add an entry that repeats content, with the URL to which the content points.
+    Repeat(Entry, Option<EpochFingerprint>, Option<Box<str>>),
     /// Nothing remains to be done.
     End(RecordKind),
 }
@@ -216,12 +218,16 @@ impl<'a> BatchObserver<'a> {
     }
 
     /// Makes the requests of an entry.
-    fn request(&mut self, from: feed::InputEntry) -> Result<RecordKind, VerbError> {
+    fn request(&mut self, mut from: feed::InputEntry) -> Result<RecordKind, VerbError> {
         self.summary.records += 1;
         self.summary.wrong_digests += u64::from(from.wrong().is_some());
         self.summary.long_etags += u64::from(from.given.has_long_etag());
         let (entry, also) = match self.step(&from)? {
             RecordStep::Add(entry, also) => (entry, also),
+            RecordStep::Repeat(entry, also, target) => {
+                from.given.target = target;
+                (entry, also)
+            }
             RecordStep::End(taken) => return Ok(taken),
         };
         let (entry, also) = match entry {
@@ -338,12 +344,14 @@ impl<'a> BatchObserver<'a> {
                 self.summary.known += 1;
                 RecordStep::End(RecordKind::Known)
             }
-            RevisitTarget::Content(content, also) => {
-                RecordStep::Add(from.visit(Seen::Content(content)), also)
+            RevisitTarget::Content { content, also, points_to } => {
+                let target = from.given.target.clone().or(points_to);
+                RecordStep::Repeat(from.visit(Seen::Content(content)), also, target)
             }
             RevisitTarget::Nothing => {
                 self.summary.revisits_alone += 1;
-                RecordStep::Add(from.visit(Seen::NotModified { digest: from.digest }), None)
+                let visit = from.visit(Seen::NotModified { digest: from.digest });
+                RecordStep::Repeat(visit, None, None)
             }
         })
     }

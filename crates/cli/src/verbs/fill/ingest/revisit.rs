@@ -23,9 +23,14 @@ pub(super) struct RevisitRecord<'a> {
 pub(super) enum RevisitTarget {
     /// The revisit was observed before.
     Known,
-    /// The content with its newest fingerprint of a live epoch, and the fingerprint of the epoch
-    /// before.
-    Content(Content, Option<EpochFingerprint>),
+    Content {
+        /// The content with its newest fingerprint of a live epoch.
+        content: Content,
+        /// The fingerprint of the epoch before.
+        also: Option<EpochFingerprint>,
+        /// The URL to which the content of the same page pointed.
+        points_to: Option<Box<str>>,
+    },
     /// The original is unknown.
     Nothing,
 }
@@ -48,9 +53,13 @@ impl RevisitContext<'_> {
         self.store.epochs().iter().any(|info| info.epoch == epoch && info.ended)
     }
 
-    /// The content of a page in force, if no history is needed: there is only one live epoch, and
-    /// no operation on the page waits for its batch.
-    fn in_force(&self, url: &str, before: i64) -> simkeep::Result<Option<Content>> {
+    /// The content of a page in force and the URL to which it points, if no history is needed: there
+    /// is only one live epoch, and no operation on the page waits for its batch.
+    fn in_force(
+        &self,
+        url: &str,
+        before: i64,
+    ) -> simkeep::Result<Option<(Content, Option<String>)>> {
         let live = self.store.epochs().iter().filter(|info| !info.ended).count();
         if live > 1
             || self.histories.contains(url)
@@ -60,8 +69,8 @@ impl RevisitContext<'_> {
         }
         let page =
             self.store.latest(url)?.filter(|page| page.last.time < Time::from_ms_unchecked(before));
-        let content = page.and_then(|page| page.content);
-        Ok(content.filter(|content| !self.has_ended(content.epoch)))
+        let found = page.and_then(|page| Some((page.content?, page.target)));
+        Ok(found.filter(|(content, _)| !self.has_ended(content.epoch)))
     }
 }
 
@@ -78,12 +87,13 @@ impl RevisitRecord<'_> {
     /// run. Otherwise, an interrupted ingest could not be repeated.
     pub(super) fn resolve(&self, known: &mut RevisitContext<'_>) -> simkeep::Result<RevisitTarget> {
         let kept = self.digest();
-        if let Some(content) = known.in_force(self.url, self.time)?
+        if let Some((content, target)) = known.in_force(self.url, self.time)?
             && content.digest.is_some()
             && content.digest == kept
         {
             // The usual case: nothing has changed since, so no history needs to be read.
-            return Ok(RevisitTarget::Content(content, None));
+            let points_to = target.map(String::into_boxed_str);
+            return Ok(RevisitTarget::Content { content, also: None, points_to });
         }
         let contents = self.find(known)?;
         let own = known.history(self.url)?;
@@ -99,6 +109,8 @@ impl RevisitRecord<'_> {
         if is_known {
             return Ok(RevisitTarget::Known);
         }
+        let target = contents.last().and_then(|last| own.target(last.digest?, self.time));
+        let points_to = target.and_then(|target| target.resolve(self.url)).map(Box::from);
         // Of several contents, the last one counts.
         let last = contents.last().and_then(|last| last.digest);
         let mut contents = contents;
@@ -107,7 +119,8 @@ impl RevisitRecord<'_> {
         contents.sort_by_key(|content| content.epoch.count());
         let Some(newest) = contents.pop() else { return Ok(RevisitTarget::Nothing) };
         let before = contents.into_iter().rfind(|content| content.epoch != newest.epoch);
-        Ok(RevisitTarget::Content(newest, before.map(|c| (c.fingerprint, c.epoch))))
+        let also = before.map(|c| (c.fingerprint, c.epoch));
+        Ok(RevisitTarget::Content { content: newest, also, points_to })
     }
 
     /// Finds the content that it repeats, with its fingerprints. Empty if it is not found; several

@@ -338,3 +338,83 @@ fn interim_responses_are_skipped() {
     let alone = "HTTP/1.1 100 Continue\r\n\r\n";
     assert_eq!(texts(&read(response("http://a/", alone))), ["interim response"]);
 }
+
+/// The canonical URL of a page with the URL `http://a/d/x`.
+fn declared(headers: &str, html: &str) -> Option<String> {
+    let http = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{headers}\r\n{html}");
+    let SourceItem::Record(record) = only(response("http://a/d/x", &http)) else {
+        panic!("{http}")
+    };
+    record.facts.target.map(String::from)
+}
+
+#[test]
+fn canonical_url_of_the_header_is_read() {
+    for (value, expected) in [
+        ("<http://a/y>; rel=\"canonical\"", "http://a/y"),
+        ("</y>;REL = Canonical", "http://a/y"),
+        ("<y#z>; rel=\"nofollow canonical\"", "http://a/d/y"),
+        ("<//b/y>; title=\"x;y, <z>\"; rel=canonical", "http://b/y"),
+        ("<n>; rel=next, <y>; rel=canonical, <z>; rel=canonical", "http://a/d/y"),
+        ("<http://a/d/x>; rel=canonical", "http://a/d/x"),
+        ("< /y >; rel=canonical", "http://a/y"),
+    ] {
+        assert_eq!(
+            declared(&format!("Link: {value}\r\n"), "").as_deref(),
+            Some(expected),
+            "{value}"
+        );
+    }
+    let several =
+        "Link: <data:,x>; rel=canonical\r\nlink: <>; rel=canonical, </y>; rel=canonical\r\n";
+    assert_eq!(declared(several, "").as_deref(), Some("http://a/y"));
+    for value in [
+        "<y>; rel=next",
+        "<y>",
+        "<y>; title=\"a; rel=canonical\"",
+        "<y>; title=\"\\\";rel=canonical\"",
+        "<y>; rel=next; rel=canonical",
+        "<y>; anchor=\"/other\"; rel=canonical",
+        "<y; rel=canonical",
+        "y; rel=canonical",
+        "<>; rel=canonical",
+        "<ftp://a/y>; rel=canonical",
+    ] {
+        assert_eq!(declared(&format!("Link: {value}\r\n"), ""), None, "{value}");
+    }
+}
+
+#[test]
+fn canonical_url_of_html_is_read_unless_the_header_has_one() {
+    let link = |href: &str| format!("<link rel=canonical href='{href}'>");
+    assert_eq!(declared("", &link("y")).as_deref(), Some("http://a/d/y"));
+    let of_header = "Link: </h>; rel=canonical\r\n";
+    assert_eq!(declared(of_header, &link("y")).as_deref(), Some("http://a/h"));
+    let invalid = "Link: <mailto:a@b.example>; rel=canonical\r\n";
+    assert_eq!(declared(invalid, &link("y")).as_deref(), Some("http://a/d/y"));
+    // The base of HTML is not the base of the header.
+    let based = "<base href=/b/>".to_owned() + &link("y");
+    assert_eq!(declared("", &based).as_deref(), Some("http://a/b/y"));
+    assert_eq!(declared("Link: <h>; rel=canonical\r\n", &based).as_deref(), Some("http://a/d/h"));
+    for base in ["javascript:x", "data:,x", "http://[", ""] {
+        let based = format!("<base href='{base}'>{}", link("y"));
+        assert_eq!(declared("", &based).as_deref(), Some("http://a/d/y"), "{base}");
+    }
+}
+
+#[test]
+fn first_valid_canonical_url_counts() {
+    let link = |href: &str| format!("<link rel=canonical href='{href}'>");
+    let long = format!("/{}", "a".repeat(8192));
+    // Percent-encoding makes this one too long.
+    let encoded = format!("/{}", "é".repeat(2000));
+    for invalid in ["", " ", "mailto:a@b", "javascript:x", "http://[", "file:///y", &long, &encoded]
+    {
+        assert_eq!(declared("", &link(invalid)), None, "{invalid}");
+        let html = link(invalid) + &link("/y") + &link("/z");
+        assert_eq!(declared("", &html).as_deref(), Some("http://a/y"), "{invalid}");
+    }
+    // The page's own URL is valid, and so is another host.
+    assert_eq!(declared("", &(link("/d/x#top") + &link("/y"))).as_deref(), Some("http://a/d/x"));
+    assert_eq!(declared("", &link("https://b.example/y")).as_deref(), Some("https://b.example/y"));
+}
