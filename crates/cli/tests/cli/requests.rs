@@ -4,7 +4,7 @@ use super::*;
 
 /// A host that honors conditional requests, a host that ignores them and sends newer dates, and a
 /// host that is not asked conditionally.
-const REQUESTS: &str = r#"
+pub(super) const REQUESTS: &str = r#"
 {"url":"https://example.com/a","t":"2024-01-01T00:00:00Z","fingerprint":"00000000000000ff","digest":"000102030405060708090a0b0c0d0e0f","bytes":5000,"epoch":"e"}
 {"url":"https://example.com/a","t":"2024-01-02T00:00:00Z","seen":"not-modified","status":304,"conditional":true}
 {"url":"https://example.com/a","t":"2024-01-03T00:00:00Z","seen":"not-modified","status":304}
