@@ -277,7 +277,7 @@ def test_canonical_url_of_html_is_kept(store: simkeep.Store) -> None:
 
 def test_canonical_url_of_a_header_is_resolved() -> None:
     link = '</a>; rel=next, <mailto:a@b>; rel=canonical, <c#top>; rel="nofollow Canonical"'
-    assert simkeep.canonical_in_link(URL, link) == f"{URL}c"
+    assert simkeep.canonical_in_link(URL, link) == "https://example.com/c"
     assert simkeep.canonical_in_link(URL, "</a>; rel=next") is None
 
 
