@@ -119,7 +119,7 @@ pub extern "C" fn simkeep_outcomes_arrow(
         let has_original = |by: &OriginalByCode| !matches!(by, OriginalByCode::Nothing);
         let has_original = outcomes.original_by.iter().map(has_original);
         let offsets = outcomes.refers_to_urls.parts().1;
-        let refers = || offsets.windows(2).map(|bounds| bounds[0] < bounds[1]);
+        let refers = || offsets.iter().zip(offsets.iter().skip(1)).map(|(from, to)| from < to);
         let verdict = |verdict: &VerdictCode| *verdict as i32;
         let same = |same: &SameByCode| *same as i32;
         let band = |band: &BandCode| *band as i32;
