@@ -109,11 +109,13 @@ impl RequestCounts {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let (url, epoch) = ("https://example.com/", store.change_epoch());
-    /// let seen = |ms| Ok::<_, simkeep::TimeError>(
-    ///     Observation::content(url, Time::from_ms(ms)?, 7, epoch).digest(Digest([1; 16])));
+    /// let seen = |ms| -> simkeep::Result<_> {
+    ///     let seen = Observation::content(url, Time::from_ms(ms)?, 7, epoch);
+    ///     Ok(seen.digest(Digest([1; 16])))
+    /// };
     /// store.observe(seen(1_000)?)?;
+    /// // The server sends the same content again.
     /// store.observe(seen(2_000)?.conditional())?;
-    /// // The server sent the same content again.
     /// let counts = RequestSurvey::default().totals(&store.snapshot(), &Progress::default())?;
     /// assert_eq!(counts.honored(), Some(0.0));
     /// # Ok(())

@@ -10,9 +10,9 @@ use ::metrics::{
     describe_histogram, gauge, histogram,
 };
 
-use super::Work;
 use super::disk::DiskMetrics;
 use super::list::{self, Instrument, InstrumentKind};
+use super::{SavedBody, Work};
 use crate::disk::{Disk, WatchedDisk};
 use crate::page::Verdict;
 
@@ -24,6 +24,7 @@ struct Instruments {
     observations: VerdictCounters,
     search_cut: Counter,
     long_etags: Counter,
+    saved: SavedCounters,
     segments: Gauge,
     poisoned: Gauge,
     commit: Histogram,
@@ -43,6 +44,15 @@ struct VerdictCounters {
     failed: Counter,
     out_of_order: Counter,
     known: Counter,
+}
+
+/// Counters of saved bodies, and of their bytes where the length is known.
+struct SavedCounters {
+    not_modified: Counter,
+    unchanged: Counter,
+    copy: Counter,
+    unchanged_bytes: Counter,
+    copy_bytes: Counter,
 }
 
 /// A running time measurement, which is recorded only if [`Timing::end`] is called.
@@ -68,6 +78,7 @@ impl Metrics {
             observations: VerdictCounters::of(&store),
             search_cut,
             long_etags,
+            saved: SavedCounters::of(&store),
             segments: gauge(&list::SEGMENTS),
             poisoned: gauge(&list::POISONED),
             commit: histogram(&list::COMMIT),
@@ -99,6 +110,22 @@ impl Metrics {
     pub(crate) fn long_etags(&self, etags: impl Iterator) {
         if let Some(instruments) = &self.0 {
             etags.for_each(|_| instruments.long_etags.increment(1));
+        }
+    }
+
+    /// Records bodies that were not transferred or are not worth storing, with their known lengths.
+    pub(crate) fn saved(&self, bodies: impl Iterator<Item = (SavedBody, Option<u64>)>) {
+        let Some(Instruments { saved, .. }) = self.0.as_deref() else { return };
+        for (body, bytes) in bodies {
+            let (count, count_bytes) = match body {
+                SavedBody::NotModified => (&saved.not_modified, None),
+                SavedBody::Unchanged => (&saved.unchanged, Some(&saved.unchanged_bytes)),
+                SavedBody::Copy => (&saved.copy, Some(&saved.copy_bytes)),
+            };
+            count.increment(1);
+            if let Some((counter, bytes)) = count_bytes.zip(bytes) {
+                counter.increment(bytes);
+            }
         }
     }
 
@@ -166,6 +193,14 @@ impl VerdictCounters {
             Verdict::OutOfOrder => &self.out_of_order,
             Verdict::Known => &self.known,
         }
+    }
+}
+
+impl SavedCounters {
+    fn of(store: &str) -> SavedCounters {
+        let [not_modified, unchanged, copy] = counters(&list::SAVED_BODIES, store);
+        let [unchanged_bytes, copy_bytes] = counters(&list::SAVED_BYTES, store);
+        SavedCounters { not_modified, unchanged, copy, unchanged_bytes, copy_bytes }
     }
 }
 

@@ -128,6 +128,26 @@ pub(super) const LONG_ETAGS: Instrument = Instrument {
     help: "Observed visits whose entity tag has more than 128 bytes and is not kept.",
 };
 
+pub(super) const SAVED_BODIES: Instrument = Instrument {
+    name: "simkeep_saved_bodies_total",
+    kind: InstrumentKind::Counter,
+    label: Some(("what", &SAVED)),
+    help: "Bodies of observed visits that were not transferred (not modified), that have the \
+           digest of the content before (unchanged), or whose content another page has (copy).",
+};
+
+const SAVED: [&str; 3] = ["not_modified", "unchanged", "copy"];
+
+pub(super) const SAVED_BYTES: Instrument = Instrument {
+    name: "simkeep_saved_bytes_total",
+    kind: InstrumentKind::Counter,
+    label: Some(("what", &SAVED_KNOWN)),
+    help: "Known lengths of these bodies, as transferred. A response of \"not modified\" has no \
+           length; `simkeep stats --saved` finds it in the history.",
+};
+
+const SAVED_KNOWN: [&str; 2] = ["unchanged", "copy"];
+
 pub(super) const SEGMENTS: Instrument = Instrument {
     name: "simkeep_segments",
     kind: InstrumentKind::Gauge,
@@ -144,7 +164,7 @@ pub(super) const POISONED: Instrument = Instrument {
 };
 
 /// All metrics of an open store.
-pub const ALL: [Instrument; 11] = [
+pub const ALL: [Instrument; 13] = [
     OBSERVATIONS,
     COMMIT,
     STALL,
@@ -152,6 +172,8 @@ pub const ALL: [Instrument; 11] = [
     MERGE,
     SEARCH_CUT,
     LONG_ETAGS,
+    SAVED_BODIES,
+    SAVED_BYTES,
     SYNCS,
     WRITTEN,
     SEGMENTS,

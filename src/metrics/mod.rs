@@ -18,6 +18,17 @@ pub use list::{ALL, Instrument, InstrumentKind};
 #[cfg(not(feature = "metrics"))]
 pub(crate) use silent::Metrics;
 
+/// A body of a response that was not transferred, or that is not worth storing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SavedBody {
+    /// The server answered "not modified".
+    NotModified,
+    /// The body has the digest of the content before.
+    Unchanged,
+    /// The content was captured before, on another page.
+    Copy,
+}
+
 /// A kind of work whose duration is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {

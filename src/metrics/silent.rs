@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Work;
+use super::{SavedBody, Work};
 use crate::disk::Disk;
 use crate::page::Verdict;
 
@@ -28,6 +28,8 @@ impl Metrics {
     pub(crate) fn searched(&self, _complete: bool) {}
 
     pub(crate) fn long_etags(&self, _etags: impl Iterator) {}
+
+    pub(crate) fn saved(&self, _bodies: impl Iterator<Item = (SavedBody, Option<u64>)>) {}
 
     pub(crate) fn begin(&self, _work: Work) -> Timing {
         Timing

@@ -43,6 +43,7 @@ mod purge;
 mod readers;
 mod recrawl;
 mod redirects;
+mod requests;
 mod search;
 mod space;
 mod splits;

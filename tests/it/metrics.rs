@@ -134,6 +134,37 @@ fn long_etags_are_counted() {
 }
 
 #[test]
+fn saved_bodies_are_counted() {
+    let (store, recording) = recorded(on(&SimDisk::new()), small());
+    let counts = || {
+        let of = |of: &str, what: &str| recording.count(&name(of, &format!("what={what}")));
+        let bodies = ["not_modified", "unchanged", "copy"];
+        let bodies = bodies.map(|what| of("simkeep_saved_bodies_total", what));
+        (bodies, ["unchanged", "copy"].map(|what| of("simkeep_saved_bytes_total", what)))
+    };
+    let (url, other) = ("http://a.example/", "http://b.example/");
+    store.observe(content(url, 1, F, 1).bytes(500)).unwrap();
+    store.observe(Observation::failed(url, ms(2))).unwrap();
+    assert_eq!(counts(), ([0; 3], [0; 2]));
+    let unchanged = [content(url, 3, F, 1).bytes(400), content(url, 4, F, 1)];
+    store.observe_batch(&unchanged).unwrap();
+    assert_eq!(counts(), ([0, 2, 0], [400, 0]));
+    // A visit that the store has is not counted again.
+    store.observe_batch(&unchanged).unwrap();
+    store.observe(Observation::not_modified(url, ms(5))).unwrap();
+    store.observe(content(other, 6, F, 1).bytes(300)).unwrap();
+    assert_eq!(counts(), ([1, 2, 1], [400, 300]));
+    // Redirects have no body.
+    for (url, time) in [(url, 7), (url, 8), (other, 9)] {
+        store.observe(Observation::redirect(url, ms(time), "http://c.example/")).unwrap();
+    }
+    assert_eq!(counts(), ([1, 2, 1], [400, 300]));
+    // The first capture may be an earlier version of another page.
+    assert!(store.observe(content("http://c.example/", 10, F, 1)).unwrap().refers_to.is_some());
+    assert_eq!(counts().0, [1, 2, 2]);
+}
+
+#[test]
 fn poisoned_store_sets_its_gauge() {
     let disk = SimDisk::new();
     let (store, recording) = recorded(on(&disk), small());

@@ -116,6 +116,7 @@
  *     simkeep_outcomes_bands simkeep_outcomes_to simkeep_outcomes_novel
  *     simkeep_outcomes_priorities simkeep_outcomes_also simkeep_outcomes_complete
  *     simkeep_outcomes_originals simkeep_outcomes_original_distances simkeep_outcomes_original_by
+ *     simkeep_outcomes_refers_to_urls simkeep_outcomes_refers_to_times
  *     simkeep_outcomes_copy_offsets simkeep_outcomes_copy_urls simkeep_outcomes_copy_firsts
  *     simkeep_outcomes_near_offsets simkeep_outcomes_near_urls simkeep_outcomes_near_distances
  *     simkeep_outcomes_near_fingerprints simkeep_outcomes_near_firsts simkeep_outcomes_count
@@ -123,16 +124,17 @@
  *     simkeep_load_arrow
  * 8. Searches, histories and pages
  *     simkeep_outcomes_arrow simkeep_outcomes_copies_arrow simkeep_outcomes_near_arrow
- *     simkeep_matches_arrow simkeep_snapshot_explain simkeep_explanation_count
- *     simkeep_explanation_get simkeep_explanation_matches simkeep_explanation_took_ns
- *     simkeep_explanation_instruction_set simkeep_snapshot_history simkeep_snapshot_as_of
- *     simkeep_entries_count simkeep_entries_get simkeep_matches_offsets simkeep_matches_urls
- *     simkeep_matches_distances simkeep_matches_fingerprints simkeep_matches_complete
- *     simkeep_matches_within simkeep_matches_count simkeep_page_pair_query_init
- *     simkeep_snapshot_page_pairs simkeep_page_pairs_next simkeep_snapshot_scan simkeep_pages_next
- *     simkeep_snapshot_latest simkeep_snapshot_all_pairs simkeep_pairs_next simkeep_query_init
- *     simkeep_snapshot_near simkeep_snapshot_nearest simkeep_snapshot_search
- *     simkeep_snapshot_search_batch
+ *     simkeep_matches_arrow simkeep_copies_urls simkeep_copies_firsts simkeep_copies_complete
+ *     simkeep_copies_count simkeep_snapshot_by_digest simkeep_snapshot_explain
+ *     simkeep_explanation_count simkeep_explanation_get simkeep_explanation_matches
+ *     simkeep_explanation_took_ns simkeep_explanation_instruction_set simkeep_snapshot_history
+ *     simkeep_snapshot_as_of simkeep_entries_count simkeep_entries_get simkeep_matches_offsets
+ *     simkeep_matches_urls simkeep_matches_distances simkeep_matches_fingerprints
+ *     simkeep_matches_complete simkeep_matches_within simkeep_matches_count
+ *     simkeep_page_pair_query_init simkeep_snapshot_page_pairs simkeep_page_pairs_next
+ *     simkeep_snapshot_scan simkeep_pages_next simkeep_snapshot_latest simkeep_snapshot_all_pairs
+ *     simkeep_pairs_next simkeep_query_init simkeep_snapshot_near simkeep_snapshot_nearest
+ *     simkeep_snapshot_search simkeep_snapshot_search_batch
  * 9. Clusters, and pages to drop
  *     simkeep_clustered_pages_next simkeep_clustering_init simkeep_snapshot_clusters
  *     simkeep_clusters_get simkeep_clusters_sizes simkeep_clusters_by_page
@@ -1092,6 +1094,15 @@ typedef struct simkeep_clustered_pages simkeep_clustered_pages;
 typedef struct simkeep_clusters simkeep_clusters;
 
 /**
+ * The pages whose current version has exactly a content, in the order in which they were first
+ * seen with the content.
+ *
+ * All columns are valid as long as the copies, and never change, so any thread may read them.
+ * The functions that return columns cost nothing, and return NULL for NULL.
+ */
+typedef struct simkeep_copies simkeep_copies;
+
+/**
  * Decisions about pages. Use the handle from one thread at a time. The handle keeps its snapshot.
  * Free the handle and the snapshot separately.
  */
@@ -1335,6 +1346,15 @@ typedef struct simkeep_options {
      * Whether to keep entity tags, which can identify people, 1 or 0. Default: 1.
      */
     uint32_t validators;
+    /**
+     * Whether outcomes name the first capture of their content, for revisit records of archives, 1
+     * or 0. Default: 0.
+     */
+    uint32_t refers_to;
+    /**
+     * Must be 0.
+     */
+    uint32_t reserved;
     /**
      * The name of the first epoch of a new store; NULL for the default recipe of this version.
      * Default: NULL. Read only during a call.
@@ -3424,6 +3444,19 @@ const uint8_t *simkeep_outcomes_original_distances(const struct simkeep_outcomes
 const simkeep_original_by *simkeep_outcomes_original_by(const struct simkeep_outcomes *outcomes);
 
 /**
+ * The URL of the first capture of exactly the content of each visit, on any page, for
+ * revisit records of archives; empty for a first capture, and unless the option
+ * `refers_to` is 1.
+ */
+const struct simkeep_texts *simkeep_outcomes_refers_to_urls(const struct simkeep_outcomes *outcomes);
+
+/**
+ * The time of the first capture of each content, in milliseconds since 1970; 0 if
+ * `simkeep_outcomes_refers_to_urls` is empty.
+ */
+const int64_t *simkeep_outcomes_refers_to_times(const struct simkeep_outcomes *outcomes);
+
+/**
  * The index of the first copy of each observation. There is one offset more than
  * observations.
  */
@@ -3562,9 +3595,9 @@ int32_t simkeep_load_arrow(struct simkeep_store *store,
 /**
  * Exports outcomes as an Arrow table with a row for each observation, in order: `verdict`,
  * `same_by`, `distance`, `band`, `to`, `novel`, `priority`, `also`, `complete`, `original`,
- * `original_distance`, `original_by`. Codes are dictionaries of their names. The structures may be
- * uninitialised; the caller releases them, as the interface specifies. The table is independent of
- * the outcomes. Any thread. Costs a copy.
+ * `original_distance`, `original_by`, `refers_to_url`, `refers_to_time`. Codes are dictionaries of
+ * their names. The structures may be uninitialised; the caller releases them, as the interface
+ * specifies. The table is independent of the outcomes. Any thread. Costs a copy.
  */
 int32_t simkeep_outcomes_arrow(const struct simkeep_outcomes *outcomes,
                                struct ArrowSchema *schema,
@@ -3598,6 +3631,49 @@ int32_t simkeep_matches_arrow(const struct simkeep_matches *matches,
                               struct ArrowSchema *schema,
                               struct ArrowArray *array,
                               struct simkeep_error **error);
+
+/**
+ * The URL of each page.
+ */
+const struct simkeep_texts *simkeep_copies_urls(const struct simkeep_copies *copies);
+
+/**
+ * The time when each page was first seen with the content, in milliseconds since 1970.
+ */
+const int64_t *simkeep_copies_firsts(const struct simkeep_copies *copies);
+
+/**
+ * One number: 1 if there are no other pages. If it is 0, there are more pages than the
+ * limit, or a dense region of fingerprints cut the search short.
+ */
+const uint8_t *simkeep_copies_complete(const struct simkeep_copies *copies);
+
+/**
+ * Returns the number of pages; 0 for NULL.
+ */
+size_t simkeep_copies_count(const struct simkeep_copies *copies);
+
+/**
+ * Frees copies, and all of their columns. Does nothing for NULL. Any thread.
+ */
+void simkeep_copies_free(struct simkeep_copies *copies);
+
+/**
+ * Finds the pages whose current version has exactly the content with this digest of 16 bytes: at
+ * most `limit` pages.
+ *
+ * Content without a fingerprint is found by its digest alone: pass `has_fingerprint` 0. Other
+ * content is found through its fingerprint: pass `has_fingerprint` 1, the fingerprint and its
+ * epoch. Redirects are not found. Free the result with `simkeep_copies_free`. Any thread. Costs
+ * about a microsecond, and less than a microsecond more for each page.
+ */
+struct simkeep_copies *simkeep_snapshot_by_digest(const struct simkeep_snapshot *snapshot,
+                                                  const uint8_t *digest,
+                                                  uint32_t has_fingerprint,
+                                                  uint64_t fingerprint,
+                                                  uint32_t epoch,
+                                                  size_t limit,
+                                                  struct simkeep_error **error);
 
 /**
  * Searches like `simkeep_snapshot_search`, and reports the plan and the cost. Free the result with

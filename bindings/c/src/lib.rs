@@ -50,6 +50,7 @@ pub mod write {
 /// Queries on snapshots: searches, histories and pages.
 pub mod read {
     pub mod arrow;
+    pub mod copies;
     pub mod entry;
     pub mod explain;
     pub mod history;

@@ -109,13 +109,14 @@ struct TwinStores {
 
 fn options() -> Options {
     let options = Options::default().background(false).durability(Durability::OnFlush);
-    options.near_distance(Some(6)).memtable_observations(600)
+    options.near_distance(Some(6)).memtable_observations(600).refers_to(true)
 }
 
 fn c_options() -> crate::open::options::Options {
     let mut options = crate::open::options::Options::default();
     done(|error| simkeep_options_init(&raw mut options, size_of_val(&options), error));
     (options.background, options.near_distance, options.memtable_observations) = (0, 6, 600);
+    options.refers_to = 1;
     options.durability = DurabilityCode::OnFlush as i32;
     options
 }
@@ -370,6 +371,8 @@ fn same_outcomes(of_c: &Outcomes, of_rust: &[Outcome]) {
     let novel = column(outcomes::simkeep_outcomes_novel(c), count);
     let complete = column(outcomes::simkeep_outcomes_complete(c), count);
     let originals = texts(outcomes::simkeep_outcomes_originals(c));
+    let refers_to = texts(outcomes::simkeep_outcomes_refers_to_urls(c));
+    let refers_to_at = column(outcomes::simkeep_outcomes_refers_to_times(c), count);
     let (copies, near) = (
         texts(outcomes::simkeep_outcomes_copy_urls(c)),
         texts(outcomes::simkeep_outcomes_near_urls(c)),
@@ -399,6 +402,11 @@ fn same_outcomes(of_c: &Outcomes, of_rust: &[Outcome]) {
         assert_eq!((novel[nth] == 1, complete[nth] == 1), (outcome.novel, outcome.complete));
         let original = outcome.original.as_ref().map_or("", |original| &original.url);
         assert_eq!(originals[nth], original);
+        let (url, time) = match &outcome.refers_to {
+            Some(capture) => (capture.url.as_str(), capture.time.as_ms()),
+            None => ("", 0),
+        };
+        assert_eq!((refers_to[nth].as_ref(), refers_to_at[nth]), (url, time));
         let of = copy_at[nth] as usize..copy_at[nth + 1] as usize;
         assert!(copies[of].iter().eq(outcome.copies.iter().map(|copy| &copy.url)));
         let of = near_at[nth] as usize..near_at[nth + 1] as usize;

@@ -53,7 +53,8 @@ check(failure)
 first = observe("https://example.com/a", 1000, 0, b"x" * 16)
 row = table("simkeep_outcomes_arrow", first).to_pylist()[0]
 assert row["verdict"] == "new" and row["novel"] and row["complete"] and row["priority"] == 1.0, row
-assert all(row[name] is None for name in ("same_by", "distance", "band", "to", "original", "original_by")), row
+assert all(row[name] is None for name in ("same_by", "distance", "band", "to", "original", "original_by", "refers_to_url",
+                                    "refers_to_time")), row
 
 other = observe("https://example.org/ä", 2000, 0, b"x" * 16)
 batch = table("simkeep_outcomes_arrow", other)

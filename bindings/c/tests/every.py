@@ -57,7 +57,7 @@ OPTIONAL = {
     ("simkeep_response_meaning", "content_range"),
 }
 # Parameters of type `size_t` that may have any value, such as the number of pages to find.
-ANY_SIZE = {("simkeep_snapshot_nearest", "count")}
+ANY_SIZE = {("simkeep_snapshot_nearest", "count"), ("simkeep_snapshot_by_digest", "limit")}
 # Functions that read an Arrow table. The program has none, so every call fails.
 TABLES = {"simkeep_observe_arrow", "simkeep_load_arrow", "simkeep_loading_push_arrow"}
 # Functions that return the nth flaw or loss. An undamaged store has none.
@@ -87,7 +87,7 @@ VALUES = {
     "moderate": "-1", "left": "0", "rate": "0", "memory_bytes": "0", "status": "200",
     "plain_reads": "0", "epoch": "0", "has_fingerprint": "1", "weight": "1.5", "page_class": "7",
     "copy": "0", "keep_forgotten": "0", "lease_s": "60", "per_day": "5", "trust": "-1", "distance": "3",
-    "pages_min": "1", "open_len": "1", "open_unclassed": "0", "now_ms": "2000", "budget": "10",
+    "pages_min": "1", "limit": "10", "open_len": "1", "open_unclassed": "0", "now_ms": "2000", "budget": "10",
     "status_code": "200", "length": "10", "received": "10", "is_encoded": "0", "is_cut": "0",
 }
 

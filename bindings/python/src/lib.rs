@@ -136,6 +136,7 @@ mod inspect {
     pub(crate) mod diff;
     pub(crate) mod journal;
     pub(crate) mod overview;
+    pub(crate) mod requests;
     pub(crate) mod segment;
     pub(crate) mod trace;
     pub(crate) mod verdict_counts;
@@ -201,6 +202,8 @@ mod _simkeep {
         CompactionEstimate, EpochOverview, HostShare, Overview, SegmentOverview, SpaceUsage,
     };
     #[pymodule_export]
+    use super::inspect::requests::{Bodies, HostRequests, RequestCounts};
+    #[pymodule_export]
     use super::inspect::segment::{DumpLine, SectionView, SegmentView, TableView};
     #[pymodule_export]
     use super::inspect::trace::{PageRecord, Trace, Version, surt, surt_key, versions};
@@ -229,7 +232,9 @@ mod _simkeep {
     #[pymodule_export]
     use super::pages::history::{PropertyEntry, Restated, Visit, VisitEntry};
     #[pymodule_export]
-    use super::pages::outcome::{ExactCopy, Meaning, NearDuplicate, Original, Outcome};
+    use super::pages::outcome::{
+        Capture, Copies, ExactCopy, Meaning, NearDuplicate, Original, Outcome,
+    };
     #[pymodule_export]
     use super::pages::page::{Changes, Content, LastChange, Page, StalePage};
     #[pymodule_export]

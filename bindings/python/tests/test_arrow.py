@@ -215,6 +215,23 @@ def test_outcomes_work_as_sequence_and_as_columns(store: simkeep.Store) -> None:
     assert pa.table(outs.copies()).to_pylist() == [{"observation": 3, "url": URL, "first": copy.first}]
     near = pa.table(outs.near(signed=True))
     assert near["observation"].to_pylist() == [4, 4] and near["distance"].to_pylist() == [0, 0]
+    assert columns["refers_to_url"].to_pylist() == [None] * 5
+
+
+def test_first_captures_convert_to_columns(path: Path) -> None:
+    with simkeep.Store.create(path, refers_to=True) as store:
+        rows = [simkeep.Observation(url, AT, digest=bytes(16)) for url in ("https://a/", "https://b/")]
+        columns = pa.table(store.observe_batch(rows))
+    assert columns["refers_to_url"].to_pylist() == [None, "https://a/"]
+    assert columns["refers_to_time"].to_pylist() == [None, AT]
+
+
+def test_hosts_of_requests_convert_to_columns(store: simkeep.Store) -> None:
+    store.observe("https://a.example/", AT, text=TEXT, digest=bytes(16), bytes=700)
+    store.failed("https://b.example/", AT)
+    table = pa.table(store.requests_by_host())
+    assert table["host"].to_pylist() == ["a.example", "b.example"]
+    assert table["requests"].to_pylist() == [1, 1] and table["transferred_bytes"].to_pylist() == [700, 0]
 
 
 def test_scans_and_observations_convert_to_columns(store: simkeep.Store) -> None:

@@ -334,9 +334,58 @@ def test_a_history_folds_into_versions(store: simkeep.Store) -> None:
     assert simkeep.versions([]) == []
 
 
+def test_requests_match_the_tool(store: simkeep.Store, path: Path) -> None:
+    digest, other = bytes(16), bytes(range(16))
+    web = "https://a.example/"
+    store.observe(web, AT, text=TEXT, digest=digest, bytes=5000, modified=AT)
+    store.not_modified(web, AT + DAY, conditional=True)
+    store.observe(web, AT + 2 * DAY, text=TEXT, digest=digest, bytes=5000, conditional=True, modified=AT + DAY)
+    store.observe("https://b.example/", AT + DAY, text=TEXT, digest=digest, bytes=5000)
+    store.observe("https://b.example/x", AT, text=OTHER, digest=other)
+    counts = store.requests(copies=True)
+    assert (counts.requests, counts.conditional, counts.ignored) == (5, 2, 1)
+    assert counts.transferred == simkeep.Bodies(4, 15_000, 1)
+    assert counts.not_modified == counts.unchanged == counts.copies == simkeep.Bodies(1, 5000, 0)
+    assert (counts.dated, counts.redated, counts.honored) == (1, 1, 0.5)
+    assert store.requests().copies == simkeep.Bodies(0, 0, 0)
+    assert store.requests(under="none.example").honored is None
+    hosts = list(store.requests_by_host(copies=True))
+    assert [of.host for of in hosts] == ["a.example", "b.example"]
+    assert sum(of.counts.requests for of in hosts) == 5
+    assert hosts == list(store.snapshot().requests_by_host(copies=True, memory_bytes=None, scratch=None))
+    [alone] = store.requests_by_host(under="b.example")
+    assert alone.host == "b.example" and alone.counts == store.requests(under="b.example")
+    with store.requests_by_host() as stream:
+        next(stream)
+    store.flush()
+    command = [TOOL, "stats", "--saved", "--json", "--store", str(path)]
+    done = subprocess.run(command, capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    for key in ("transferred", "not_modified", "unchanged", "copies"):
+        bodies = getattr(counts, key)
+        assert printed[key] == {"bodies": bodies.count, "bytes": bodies.bytes, "unknown": bodies.unknown}
+    for key in ("requests", "conditional", "ignored", "dated", "redated", "honored"):
+        assert printed[key] == getattr(counts, key)
+
+
+def test_survey_of_requests_can_be_cancelled(store: simkeep.Store) -> None:
+    store.failed(URL, AT)
+    progress = simkeep.Progress()
+    progress.cancel()
+    with pytest.raises(simkeep.CancelledError):
+        store.requests(progress=progress)
+    with pytest.raises(simkeep.CancelledError):
+        list(store.requests_by_host(progress=progress))
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
+        (lambda s: s.requests(host="a"), TypeError, "there is no keyword host"),
+        (lambda s: s.requests(copies=1), TypeError, "copies must be True or False"),
+        (lambda s: s.requests_by_host(under=7), TypeError, "under must be str"),
+        (lambda s: s.requests_by_host(memory_bytes="1"), TypeError, "memory_bytes must be"),
         (lambda s: s.segment("1"), TypeError, "id must be .*not str"),
         (lambda s: s.dump(99), ValueError, "id must be the number of a segment of the store, not 99"),
         (lambda s: s.dump(1, part=2**16), ValueError, "part must be an int from 0 to 65535"),
@@ -381,6 +430,8 @@ def test_calls_on_a_closed_store_raise(store: simkeep.Store) -> None:
         store.census,
         store.journal,
         store.operations,
+        store.requests,
+        store.requests_by_host,
         lambda: store.segment(1),
         lambda: store.dump(1),
         lambda: store.trace(URL),

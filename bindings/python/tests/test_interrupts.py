@@ -125,6 +125,15 @@ def aliases(store: simkeep.Store) -> None:
         pass
 
 
+def requests(store: simkeep.Store) -> None:
+    store.requests(copies=True)
+
+
+def requests_by_host(store: simkeep.Store) -> None:
+    for _ in store.requests_by_host():
+        pass
+
+
 def census(store: simkeep.Store) -> None:
     store.census()
 
@@ -169,6 +178,8 @@ def hints(store: simkeep.Store) -> None:
         balls,
         mirrors,
         aliases,
+        requests,
+        requests_by_host,
         census,
         journal,
         dump,

@@ -45,6 +45,23 @@ def test_copies_and_near_duplicates_are_named(store: simkeep.Store) -> None:
     assert [near.url for near in out.near] == [URL, "https://example.org/"]
 
 
+def test_outcomes_refer_to_the_first_capture(path: Path) -> None:
+    digest = bytes(range(16))
+    with pytest.raises(TypeError, match="refers_to must be True or False"):
+        simkeep.Store.create(path, refers_to="yes")  # type: ignore[arg-type]
+    with simkeep.Store.create(path, refers_to=True) as store:
+        assert store.observe(URL, AT + DAY, digest=digest).refers_to is None
+        found = store.observe("https://example.org/b.pdf", AT + 2 * DAY, digest=digest).refers_to
+        assert found == simkeep.Capture(URL, AT + DAY) and found.time == AT + DAY
+        # The first capture by time, and not by arrival.
+        store.observe("https://example.net/", AT, digest=digest)
+        again = store.observe(URL, AT + 3 * DAY, digest=digest)
+        assert again.refers_to == simkeep.Capture("https://example.net/", AT)
+        assert again.verdict == "same" and store.gone(URL, AT + 4 * DAY).refers_to is None
+    with simkeep.Store.open(path) as store:
+        assert store.observe(URL, AT + 5 * DAY, digest=digest).refers_to is None
+
+
 def test_visits_without_content_have_their_own_methods(store: simkeep.Store) -> None:
     assert store.not_modified(URL, AT).verdict == "unseen"
     store.observe(URL, AT + DAY, text=TEXT)
@@ -260,7 +277,7 @@ def test_canonical_url_of_html_is_kept(store: simkeep.Store) -> None:
 
 def test_canonical_url_of_a_header_is_resolved() -> None:
     link = '</a>; rel=next, <mailto:a@b>; rel=canonical, <c#top>; rel="nofollow Canonical"'
-    assert simkeep.canonical_in_link(URL, link) == f"{URL}c"
+    assert simkeep.canonical_in_link(URL, link) == "https://example.com/c"
     assert simkeep.canonical_in_link(URL, "</a>; rel=next") is None
 
 

@@ -58,6 +58,30 @@ def test_explain_describes_a_search(store: simkeep.Store) -> None:
     assert explained.took > timedelta(0)
 
 
+def test_exact_copies_are_found_by_digest(store: simkeep.Store) -> None:
+    digest = bytes(range(16))
+    for n in range(3):
+        store.observe(f"https://example.com/{n}.pdf", AT - n * DAY, digest=digest)
+    fingerprint = simkeep.Fingerprinter().of_text(TEXT)
+    store.observe(URL, AT, text=TEXT, digest=digest)
+    copies = store.by_digest(digest)
+    assert [copy.url for copy in copies.pages] == [f"https://example.com/{n}.pdf" for n in (2, 1, 0)]
+    assert copies.complete and copies.pages[0] == simkeep.ExactCopy("https://example.com/2.pdf", AT - 2 * DAY)
+    few = store.snapshot().by_digest(digest, limit=2)
+    assert few == simkeep.Copies(copies.pages[:2], False)
+    assert store.by_digest(digest, limit=None) == copies
+    # Content with a fingerprint is found through it.
+    for epoch in (None, 0):
+        [copy] = store.by_digest(digest, fingerprint, epoch=epoch).pages
+        assert copy.url == URL
+    assert store.by_digest(bytes(16)) == simkeep.Copies((), True)
+    with pytest.raises(simkeep.EpochError):
+        store.by_digest(digest, fingerprint, epoch=9)
+    for wrong in ("ab", b"ab"):
+        with pytest.raises((TypeError, ValueError), match="digest must be 16 bytes"):
+            store.by_digest(wrong)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("kind", ["list", "range", "numpy", "signed", "strided", "array", "memory", "ctypes"])
 def test_near_batch_accepts_any_fingerprint_container(store: simkeep.Store, kind: str) -> None:
     filled(store, 5000)

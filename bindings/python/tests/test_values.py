@@ -90,6 +90,11 @@ def values(store: simkeep.Store) -> list[Any]:
         plan.of_new("https://a.example/"),
         *store.due(AT + 30 * DAY, 1, plan=plan),
         store.survey(),
+        store.by_digest(digest),
+        store.requests(),
+        store.requests().transferred,
+        *store.requests_by_host(),
+        simkeep.Capture(URL, AT),
     ]
     overview, census = store.overview(), store.census()
     found += [

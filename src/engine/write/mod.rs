@@ -30,9 +30,10 @@ use crate::bug::{Bug, OrBug, ensure};
 use crate::engine::results::Outcome;
 use crate::engine::store::Store;
 use crate::error::{Error, Result};
+use crate::metrics::SavedBody;
 use crate::page::{
     ETag, Observation, Operation, PropertyOutcome, PropertyUpdate, RestateOutcome, Restatement,
-    Verdict,
+    SameBy, Seen, Verdict,
 };
 use crate::sync::thread;
 
@@ -327,10 +328,33 @@ pub(crate) fn observe(db: &Db, operations: &[Operation<'_>]) -> Result<Vec<Opera
 /// Reports operations that have an answer to the metrics.
 fn report_applied(core: &Core, operations: &[Operation<'_>], answers: &[OperationResult]) {
     core.metrics.observed(answers.iter().filter_map(observed_verdict));
+    let visits = operations.iter().zip(answers);
+    core.metrics.saved(visits.filter_map(|(operation, answer)| saved_body(operation, answer)));
     if core.options.validators {
         let etags = operations.iter().take(answers.len()).filter_map(observed_etag);
         core.metrics.long_etags(etags.filter(|etag| etag.len() > ETag::BYTES_MAX));
     }
+}
+
+/// The body of a visit that was not transferred or is not worth storing, with its length.
+fn saved_body(
+    operation: &Operation<'_>,
+    answer: &OperationResult,
+) -> Option<(SavedBody, Option<u64>)> {
+    let (Operation::Observe(seen), OperationResult::Observed(outcome)) = (operation, answer) else {
+        return None;
+    };
+    let body = match (seen.visit.seen, outcome.verdict) {
+        (_, Verdict::Known) => return None,
+        (Seen::NotModified { .. }, _) => SavedBody::NotModified,
+        (Seen::Content(content), _) if content.is_redirect() => return None,
+        (Seen::Content(_), Verdict::Same(SameBy::Digest)) => SavedBody::Unchanged,
+        (Seen::Content(_), _) if !outcome.copies.is_empty() || outcome.refers_to.is_some() => {
+            SavedBody::Copy
+        }
+        _ => return None,
+    };
+    Some((body, seen.visit.bytes))
 }
 
 /// The entity tag that a visit reports.

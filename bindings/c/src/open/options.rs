@@ -78,6 +78,11 @@ pub struct Options {
     pub epoch_moderate: i32,
     /// Whether to keep entity tags, which can identify people, 1 or 0. Default: 1.
     pub validators: u32,
+    /// Whether outcomes name the first capture of their content, for revisit records of archives, 1
+    /// or 0. Default: 0.
+    pub refers_to: u32,
+    /// Must be 0.
+    pub reserved: u32,
     /// The name of the first epoch of a new store; NULL for the default recipe of this version.
     /// Default: NULL. Read only during a call.
     pub epoch: *const c_char,
@@ -123,6 +128,7 @@ impl Default for Options {
             reader_grace_ms: ms(of.reader_grace),
             background: u32::from(of.background),
             validators: u32::from(of.validators),
+            refers_to: u32::from(of.refers_to),
             file_mode: of.file_mode,
             fingerprint_bytes: of.fingerprint_bytes,
             near_fingerprints: of.near_fingerprints,
@@ -163,6 +169,9 @@ pub(crate) fn read(options: *const Options, path: &Path) -> Result<(Location, si
 
 impl Options {
     fn convert(self) -> Result<simkeep::Options> {
+        if self.reserved != 0 {
+            return Err(Failure::argument("options.reserved", "it must be 0"));
+        }
         let mut of = simkeep::Options::default();
         of.durability = match self.durability {
             each if each == DurabilityCode::Each as i32 => Durability::Each,
@@ -192,6 +201,7 @@ impl Options {
         of.file_mode = self.file_mode;
         of.fingerprint_bytes = self.fingerprint_bytes;
         of.near_fingerprints = self.near_fingerprints;
+        of.refers_to = flag(self.refers_to, "options.refers_to")?;
         of.validators = flag(self.validators, "options.validators")?;
         of.clock_tolerance = match self.clock_tolerance_ms {
             -1 => None,

@@ -102,9 +102,9 @@ const ORIGINAL_BY: &[&str] = &["", "digest", "fingerprint", "near", "other"];
 
 /// Exports outcomes as an Arrow table with a row for each observation, in order: `verdict`,
 /// `same_by`, `distance`, `band`, `to`, `novel`, `priority`, `also`, `complete`, `original`,
-/// `original_distance`, `original_by`. Codes are dictionaries of their names. The structures may be
-/// uninitialised; the caller releases them, as the interface specifies. The table is independent of
-/// the outcomes. Any thread. Costs a copy.
+/// `original_distance`, `original_by`, `refers_to_url`, `refers_to_time`. Codes are dictionaries of
+/// their names. The structures may be uninitialised; the caller releases them, as the interface
+/// specifies. The table is independent of the outcomes. Any thread. Costs a copy.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_outcomes_arrow(
     outcomes: *const Outcomes,
@@ -118,6 +118,8 @@ pub extern "C" fn simkeep_outcomes_arrow(
         let reverted = outcomes.verdicts.iter().map(is_reverted);
         let has_original = |by: &OriginalByCode| !matches!(by, OriginalByCode::Nothing);
         let has_original = outcomes.original_by.iter().map(has_original);
+        let offsets = outcomes.refers_to_urls.parts().1;
+        let refers = || offsets.iter().zip(offsets.iter().skip(1)).map(|(from, to)| from < to);
         let verdict = |verdict: &VerdictCode| *verdict as i32;
         let same = |same: &SameByCode| *same as i32;
         let band = |band: &BandCode| *band as i32;
@@ -135,6 +137,8 @@ pub extern "C" fn simkeep_outcomes_arrow(
             with_validity(texts("original", &outcomes.originals), has_original),
             distances("original_distance", &outcomes.original_distances),
             names("original_by", outcomes.original_by.iter().map(by), ORIGINAL_BY),
+            with_validity(texts("refers_to_url", &outcomes.refers_to_urls), refers()),
+            with_validity(times("refers_to_time", &outcomes.refers_to_times), refers()),
         ];
         export_table(table(columns), schema, array)
     })

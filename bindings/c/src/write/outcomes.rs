@@ -69,6 +69,18 @@ columns! {
             OriginalByCode::of(original.map(|page| page.by));
     }
 
+    for capture in all.iter().map(|outcome| outcome.refers_to.as_ref()) => {
+        /// The URL of the first capture of exactly the content of each visit, on any page, for
+        /// revisit records of archives; empty for a first capture, and unless the option
+        /// `refers_to` is 1.
+        fn simkeep_outcomes_refers_to_urls -> refers_to_urls: Texts =
+            capture.map_or("", |capture| &capture.url);
+        /// The time of the first capture of each content, in milliseconds since 1970; 0 if
+        /// `simkeep_outcomes_refers_to_urls` is empty.
+        fn simkeep_outcomes_refers_to_times -> refers_to_times: i64 =
+            capture.map_or(0, |capture| capture.time.as_ms());
+    }
+
     for offset in offsets(all.iter().map(|outcome| outcome.copies.len())) => {
         /// The index of the first copy of each observation. There is one offset more than
         /// observations.

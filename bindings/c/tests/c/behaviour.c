@@ -169,6 +169,64 @@ static void store_without_validators_keeps_no_entity_tags(const char *path) {
     EXPECT(error, SIMKEEP_OK);
 }
 
+static void outcomes_refer_to_the_first_capture(const char *path) {
+    simkeep_error *error = NULL;
+    simkeep_options options;
+    CHECK(simkeep_options_init(&options, sizeof options, &error) == SIMKEEP_OK && options.refers_to == 0);
+    options.refers_to = 2;
+    CHECK(!simkeep_store_create(path, &options, &error));
+    EXPECT(error, SIMKEEP_MALFORMED_ARGUMENT);
+    options.refers_to = 1;
+    options.reserved = 1;
+    CHECK(!simkeep_store_create(path, &options, &error));
+    EXPECT(error, SIMKEEP_MALFORMED_ARGUMENT);
+    options.reserved = 0;
+    simkeep_store *store = simkeep_store_create(path, &options, &error);
+    simkeep_visit visits[2] = {content(URL, 1000, 7), content("https://example.org/b", 2000, 7)};
+    for (int i = 0; i < 2; i++) {
+        visits[i].has |= SIMKEEP_HAS_DIGEST;
+        memset(visits[i].digest, 'd', sizeof visits[i].digest);
+    }
+    simkeep_outcomes *out = simkeep_observe_batch(store, visits, 2, sizeof visits[0], &error);
+    EXPECT(error, SIMKEEP_OK);
+    const simkeep_texts *urls = simkeep_outcomes_refers_to_urls(out);
+    CHECK(urls->offsets[1] == 0 && urls->offsets[2] == URL_LEN && memcmp(urls->bytes, URL, URL_LEN) == 0);
+    CHECK(simkeep_outcomes_refers_to_times(out)[0] == 0 && simkeep_outcomes_refers_to_times(out)[1] == 1000);
+    simkeep_outcomes_free(out);
+    simkeep_store_free(store);
+}
+
+static void copies_are_found_by_digest(const char *path) {
+    simkeep_error *error = NULL;
+    simkeep_store *store = create(path);
+    simkeep_visit visits[3] = {content(URL, 3000, 7), content("https://example.org/b", 2000, 0), content("https://example.org/c", 1000, 0)};
+    for (int i = 0; i < 3; i++) {
+        visits[i].has |= SIMKEEP_HAS_DIGEST;
+        memset(visits[i].digest, 'd', sizeof visits[i].digest);
+        if (i > 0) visits[i].has &= ~(uint32_t)SIMKEEP_HAS_FINGERPRINT;
+    }
+    simkeep_outcomes_free(simkeep_observe_batch(store, visits, 3, sizeof visits[0], &error));
+    simkeep_snapshot *now = simkeep_store_snapshot(store, &error);
+    const uint8_t *digest = visits[0].digest;
+    simkeep_copies *copies = simkeep_snapshot_by_digest(now, digest, 0, 0, 0, 10, &error);
+    EXPECT(error, SIMKEEP_OK);
+    CHECK(simkeep_copies_count(copies) == 2 && simkeep_copies_complete(copies)[0] == 1);
+    CHECK(simkeep_copies_firsts(copies)[0] == 1000 && simkeep_copies_urls(copies)->bytes[20] == 'c');
+    simkeep_copies_free(copies);
+    copies = simkeep_snapshot_by_digest(now, digest, 0, 0, 0, 1, &error);
+    CHECK(simkeep_copies_count(copies) == 1 && simkeep_copies_complete(copies)[0] == 0);
+    simkeep_copies_free(copies);
+    copies = simkeep_snapshot_by_digest(now, digest, 1, 7, 0, 10, &error);
+    CHECK(simkeep_copies_count(copies) == 1 && simkeep_copies_firsts(copies)[0] == 3000);
+    simkeep_copies_free(copies);
+    CHECK(!simkeep_snapshot_by_digest(now, digest, 2, 7, 0, 10, &error));
+    EXPECT(error, SIMKEEP_MALFORMED_ARGUMENT);
+    CHECK(!simkeep_snapshot_by_digest(now, digest, 1, 7, 9, 10, &error));
+    EXPECT(error, SIMKEEP_UNKNOWN_EPOCH);
+    simkeep_snapshot_free(now);
+    simkeep_store_free(store);
+}
+
 static void errors_carry_file_offset_and_row(const char *path) {
     simkeep_error *error = NULL;
     CHECK(!simkeep_store_open("/nonexistent/store", NULL, &error));
@@ -546,6 +604,7 @@ int main(int argc, char **argv) {
     const char *dir = argc > 1 ? argv[1] : ".";
     void (*const tests[])(const char *) = {
         verdicts_and_columns, facts_of_responses_are_returned, store_without_validators_keeps_no_entity_tags,
+        outcomes_refer_to_the_first_capture, copies_are_found_by_digest,
         errors_carry_file_offset_and_row, structures_grow_only_at_the_end,
         threads_share_a_store, pairs_are_streamed_in_chunks, responses_and_redirects_are_classified,
         html_is_observed_with_its_fingerprint, forked_child_is_refused,

@@ -106,6 +106,7 @@ int main(int argc, char **argv) {
     simkeep_page_pairs *page_pairs = simkeep_snapshot_page_pairs(snapshot, &a_page_pair_query, NULL, &error);
     simkeep_entries *entries = simkeep_snapshot_history(snapshot, url, strlen(url), &error);
     simkeep_matches *matches = simkeep_snapshot_near(snapshot, 5, 3, &error);
+    simkeep_copies *copies = simkeep_snapshot_by_digest(snapshot, digest, 1, 5, 0, 10, &error);
     simkeep_epochs *epochs = simkeep_snapshot_epochs(snapshot, &error);
     simkeep_verified *verified = simkeep_verify(store, 0, NULL, &error);
     simkeep_fingerprinter *fingerprinter = simkeep_fingerprinter_new(store, 0, &error);
@@ -152,6 +153,7 @@ int main(int argc, char **argv) {
     simkeep_fingerprinter_free(fingerprinter);
     simkeep_verified_free(verified);
     simkeep_epochs_free(epochs);
+    simkeep_copies_free(copies);
     simkeep_matches_free(matches);
     simkeep_entries_free(entries);
     simkeep_pairs_free(pairs);

@@ -77,7 +77,9 @@ __all__ = [
     "Batches",
     "Belief",
     "BitSketch",
+    "Bodies",
     "Candidates",
+    "Capture",
     "Census",
     "Changes",
     "Cluster",
@@ -92,6 +94,7 @@ __all__ = [
     "ConnectedComponent",
     "ConnectedComponents",
     "Content",
+    "Copies",
     "Corruption",
     "Cost",
     "DISTANCE_MAX",
@@ -123,6 +126,7 @@ __all__ = [
     "Hints",
     "HostCensus",
     "HostPriors",
+    "HostRequests",
     "HostShare",
     "IncompleteGeneration",
     "JoinPlan",
@@ -179,6 +183,7 @@ __all__ = [
     "RecentComparisons",
     "Repaired",
     "Replay",
+    "RequestCounts",
     "Restated",
     "SampledPage",
     "Schedule",
@@ -1225,6 +1230,24 @@ class BitSketch:
         """
 
 @final
+class Bodies:
+    """Some bodies of responses, and their lengths as transferred."""
+
+    __match_args__: tuple[Literal["count"], Literal["bytes"], Literal["unknown"]]
+    def __new__(cls, count: int, bytes: int, unknown: int) -> Self: ...
+    @property
+    def count(self) -> int:
+        """The number of bodies."""
+
+    @property
+    def bytes(self) -> int:
+        """The sum of the known lengths, in bytes."""
+
+    @property
+    def unknown(self) -> int:
+        """The number of bodies whose length is unknown."""
+
+@final
 class Candidates:
     """Pages with other pages within k bits. The texts of these pages are worth comparing.
 
@@ -1260,6 +1283,20 @@ class Candidates:
 
         Raises `InvalidArgumentError` on a second call, or while another thread adds texts.
         """
+
+@final
+class Capture:
+    """A visit that saw a content; see `Outcome.refers_to`."""
+
+    __match_args__: tuple[Literal["url"], Literal["time"]]
+    def __new__(cls, url: str, time: datetime) -> Self: ...
+    @property
+    def url(self) -> str:
+        """The URL of the page."""
+
+    @property
+    def time(self) -> datetime:
+        """The time of the visit."""
 
 @final
 class Census:
@@ -1926,6 +1963,22 @@ class Content:
     @property
     def epoch(self) -> int:
         """The epoch of the fingerprint."""
+
+@final
+class Copies:
+    """The pages whose current version is exactly a content."""
+
+    __match_args__: tuple[Literal["pages"], Literal["complete"]]
+    def __new__(cls, pages: tuple[ExactCopy, ...], complete: bool) -> Self: ...
+    @property
+    def pages(self) -> tuple[ExactCopy, ...]:
+        """The pages, in the order in which they were first seen with the content."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether there are no other pages. If not, there are more than the limit, or the search
+        was bounded.
+        """
 
 @final
 class Corruption:
@@ -2903,6 +2956,20 @@ class HostPriors:
         """
 
 @final
+class HostRequests:
+    """The requests to one host."""
+
+    __match_args__: tuple[Literal["host"], Literal["counts"]]
+    def __new__(cls, host: str, counts: RequestCounts) -> Self: ...
+    @property
+    def host(self) -> str:
+        """The name of the host; for URLs without a host, the scheme and a colon."""
+
+    @property
+    def counts(self) -> RequestCounts:
+        """The counts of its requests."""
+
+@final
 class HostShare:
     """The share of a host in a store."""
 
@@ -3867,6 +3934,7 @@ class Outcome:
         Literal["copies"],
         Literal["near"],
         Literal["original"],
+        Literal["refers_to"],
         Literal["complete"],
         Literal["text"],
     ]
@@ -3884,6 +3952,7 @@ class Outcome:
         copies: tuple[ExactCopy, ...],
         near: tuple[NearDuplicate, ...],
         original: Original | None,
+        refers_to: Capture | None,
         complete: bool,
         text: str,
     ) -> Self: ...
@@ -3976,6 +4045,13 @@ class Outcome:
         """
 
     @property
+    def refers_to(self) -> Capture | None:
+        """The first visit of any page with exactly this content, as revisit records of archives
+        name it; `None` for the first such visit, without a digest, and unless the store was
+        opened with `refers_to=True`.
+        """
+
+    @property
     def complete(self) -> bool:
         """Whether `copies` and `near` are complete, so that no other page can be the original. If not, the
         lists were cut short for one of the reasons in `Matches.complete`.
@@ -4003,7 +4079,9 @@ class Outcomes:
     def __iter__(self) -> Iterator[Outcome]: ...
     def __len__(self) -> int: ...
     def batches(self) -> Batches:
-        """A row for each observation: `verdict`, `distance`, `to`, `novel`, `priority` and `complete`."""
+        """A row for each observation: `verdict`, `distance`, `to`, `novel`, `priority`, `complete`, and
+        `refers_to_url` and `refers_to_time` of the first capture.
+        """
 
     def copies(self) -> Batches:
         """A row for each copy: `observation`, counted from 0, `url` and `first`."""
@@ -5007,6 +5085,85 @@ class Replay:
     def __len__(self) -> int: ...
 
 @final
+class RequestCounts:
+    """Counts of requests."""
+
+    __match_args__: tuple[
+        Literal["requests"],
+        Literal["conditional"],
+        Literal["transferred"],
+        Literal["not_modified"],
+        Literal["unchanged"],
+        Literal["ignored"],
+        Literal["dated"],
+        Literal["redated"],
+        Literal["copies"],
+        Literal["honored"],
+    ]
+    def __new__(
+        cls,
+        requests: int,
+        conditional: int,
+        transferred: Bodies,
+        not_modified: Bodies,
+        unchanged: Bodies,
+        ignored: int,
+        dated: int,
+        redated: int,
+        copies: Bodies,
+        honored: float | None,
+    ) -> Self: ...
+    @property
+    def requests(self) -> int:
+        """The number of visits."""
+
+    @property
+    def conditional(self) -> int:
+        """The number of conditional requests. A request that got "not modified" was conditional."""
+
+    @property
+    def transferred(self) -> Bodies:
+        """The bodies that were transferred, without redirects."""
+
+    @property
+    def not_modified(self) -> Bodies:
+        """The bodies that were not transferred, because the server answered "not modified". The length of such
+        a body is the length of the page's content.
+        """
+
+    @property
+    def unchanged(self) -> Bodies:
+        """The transferred bodies with the digest of the content before: not worth storing."""
+
+    @property
+    def ignored(self) -> int:
+        """The conditional requests among `unchanged`: the server has a validator that changes, or ignores the
+        condition.
+        """
+
+    @property
+    def dated(self) -> int:
+        """The number of `unchanged` bodies that came with a `Last-Modified`, as did the content
+        before.
+        """
+
+    @property
+    def redated(self) -> int:
+        """The number of `dated` bodies with a newer `Last-Modified`, although the content is the same."""
+
+    @property
+    def copies(self) -> Bodies:
+        """The transferred bodies of new versions that were captured before, on any page: not
+        worth storing either. Counted only with `copies=True`.
+        """
+
+    @property
+    def honored(self) -> float | None:
+        """The share of conditional requests for unchanged content that were answered "not
+        modified", from 0 to 1; `None` without such requests.
+        """
+
+@final
 class Restated:
     """A fingerprint in another epoch for content that an earlier visit saw."""
 
@@ -5839,6 +5996,8 @@ class Store(View):
         - `near_limit`: the most near-duplicates, and the most copies, that an outcome lists (16).
         - `rule`: which of several pages with nearly the same content is the original: a rule such as
           `"https,shortest-url"` (`"first-seen"`).
+        - `refers_to`: whether outcomes name the first visit with exactly the same content, for revisit
+          records of archives (False).
         - `validators`: whether to keep entity tags, which can identify people (True).
         - `leases_max`: the most pages that may be leased at a time (1,000,000).
         - `near_fingerprints`: the most fingerprints compared in a dense region (4,096).
@@ -6423,6 +6582,25 @@ class View:
         Takes the keywords of `clusters`.
         """
 
+    def by_digest(
+        self,
+        digest: bytes,
+        fingerprint: SupportsIndex | None = None,
+        *,
+        epoch: int | None = None,
+        limit: int | None = ...,
+    ) -> Copies:
+        """Finds the pages whose current version is exactly a content, the first seen first.
+
+        Content without a fingerprint is found by its digest alone: a PDF, an image, a text that is
+        too short. Other content is found through its fingerprint, so pass the `fingerprint`, too.
+        `epoch` is the epoch of the fingerprint, by default the epoch that detects changes. Redirects
+        are not found. `limit` is the maximum number of pages (16; `None` for all).
+
+        Costs about a microsecond, and less than a microsecond more for each page. Raises
+        `EpochError` for a fingerprint of an ended or unknown epoch.
+        """
+
     def candidates(
         self, k: int | None = None, *, progress: Progress | None = None, **like: Unpack[_types.Clustering]
     ) -> Candidates:
@@ -6963,6 +7141,33 @@ class View:
         A return to an earlier version counts as `return_share` of a change (0.5). Takes the time of
         a scan with all visits, and some 100 bytes for each visit of a selected page. Ctrl-C
         abandons the call.
+        """
+
+    def requests(
+        self, *, progress: Progress | None = None, **like: Unpack[_types.RequestSurvey]
+    ) -> RequestCounts:
+        """Counts what the requests of the crawl transferred, and what they saved: bodies that servers
+        did not send again (304), unchanged bodies, and copies.
+
+        Reads all histories, twice with `copies=True`. Takes the memory of one history, and scratch
+        files of 50 bytes for each version if copies are counted. Other threads run meanwhile. The
+        progress counts pages. Ctrl-C ends the call.
+
+        Raises `IoError` if there is no space for scratch files.
+
+        Keywords: `under`, a prefix; `copies=True` also counts copies; `memory_bytes` to sort
+        versions (64 MiB); `scratch`, a directory for scratch files.
+        """
+
+    def requests_by_host(
+        self, *, progress: Progress | None = None, **like: Unpack[_types.RequestSurvey]
+    ) -> Stream[HostRequests]:
+        """Counts the requests to each host, in SURT order: which hosts deserve conditional requests.
+
+        Costs as much as `requests`, in a thread that waits for the reader and ends when the stream
+        is closed. As Arrow data, the stream has a row for each host.
+
+        Takes the keywords of `requests`.
         """
 
     def scan(

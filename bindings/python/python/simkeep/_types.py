@@ -60,6 +60,7 @@ class Options(TypedDict, total=False):
     fingerprint_bytes: int
     near_limit: int
     rule: str
+    refers_to: bool
     validators: bool
     leases_max: int
     near_fingerprints: int
@@ -161,6 +162,19 @@ class Clustering(ClusteringNow, total=False):
 
     at: Time | None
     """The time whose versions are clustered, instead of the current time."""
+
+
+class RequestSurvey(TypedDict, total=False):
+    """Options of a survey of requests."""
+
+    under: str | None
+    """Only pages under this prefix."""
+    copies: bool
+    """Whether to count copies, which costs a second pass and a sort of all versions (False)."""
+    memory_bytes: int | None
+    """The memory to sort versions (64 MiB)."""
+    scratch: str | PathLike[str] | None
+    """The directory for scratch files; by default the system's directory for temporary files."""
 
 
 class MirrorQuery(TypedDict, total=False):

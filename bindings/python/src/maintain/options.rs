@@ -37,6 +37,8 @@ macro_rules! options_prose {
 - `near_limit`: the most near-duplicates, and the most copies, that an outcome lists (16).
 - `rule`: which of several pages with nearly the same content is the original: a rule such as
   `\"https,shortest-url\"` (`\"first-seen\"`).
+- `refers_to`: whether outcomes name the first visit with exactly the same content, for revisit
+  records of archives (False).
 - `validators`: whether to keep entity tags, which can identify people (True).
 - `leases_max`: the most pages that may be leased at a time (1,000,000).
 - `near_fingerprints`: the most fingerprints compared in a dense region (4,096).
@@ -91,6 +93,7 @@ fn set(options: &mut Options, key: &str, value: &Bound<'_, PyAny>) -> PyResult<(
         }
         "near_limit" => options.near_limit = arg::size(Arg::new("near_limit"), value)?,
         "rule" => options.rule = arg::ranking(Arg::new("rule"), value)?,
+        "refers_to" => options.refers_to = arg::flag(Arg::new("refers_to"), value)?,
         "validators" => options.validators = arg::flag(Arg::new("validators"), value)?,
         "leases_max" => options.leases_max = arg::size(Arg::new("leases_max"), value)?,
         "near_fingerprints" => {

@@ -16,6 +16,24 @@ value! {
 }
 
 value! {
+    /// The pages whose current version is exactly a content.
+    Copies from copies: simkeep::query::Copies {
+        pages: Tuple<ExactCopy>,
+        /// Whether there are no other pages. If not, there are more than the limit, or the search
+        /// was bounded.
+        complete: bool,
+    }
+}
+
+value! {
+    /// A visit that saw a content; see `Outcome.refers_to`.
+    Capture from capture: simkeep::Capture {
+        url: String,
+        time: PyTime,
+    }
+}
+
+value! {
     NearDuplicate from near: simkeep::NearDuplicate {
         url: String,
         distance: u32,
@@ -73,6 +91,10 @@ value! {
         copies: Tuple<ExactCopy>,
         near: Tuple<NearDuplicate>,
         original: Option<Py<Original>>,
+        /// The first visit of any page with exactly this content, as revisit records of archives
+        /// name it; `None` for the first such visit, without a digest, and unless the store was
+        /// opened with `refers_to=True`.
+        refers_to: Option<Py<Capture>>,
         complete: bool,
         /// The outcome as text for people.
         text: String = outcome.to_string(),

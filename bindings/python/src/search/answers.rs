@@ -93,7 +93,8 @@ impl Outcomes {
         sequence::item(index, &self.0, |found| FromRust::from_rust(index.py(), found.clone()))
     }
 
-    /// A row for each observation: `verdict`, `distance`, `to`, `novel`, `priority` and `complete`.
+    /// A row for each observation: `verdict`, `distance`, `to`, `novel`, `priority`, `complete`, and
+    /// `refers_to_url` and `refers_to_time` of the first capture.
     fn batches(&self, py: Python<'_>) -> PyResult<Batches> {
         Batches::whole(py.detach(|| verdicts(&self.0)))
     }
@@ -163,6 +164,8 @@ fn verdicts(outcomes: &[Outcome]) -> Result<RecordBatch> {
         novel: Boolean = outcome.novel,
         priority: Float64 = outcome.priority,
         complete: Boolean = outcome.complete,
+        refers_to_url: Option<Utf8> = outcome.refers_to.as_ref().map(|capture| &capture.url),
+        refers_to_time: Option<Timestamp> = outcome.refers_to.as_ref().map(|capture| capture.time),
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn distance(k: Option<&Bound<'_, PyAny>>, snapshot: &Snapshot) -> PyR
 
 /// The value of a keyword that was passed. The value may be `None`.
 #[derive(Default)]
-pub(crate) struct Keyword<'py>(Option<Bound<'py, PyAny>>);
+pub(crate) struct Keyword<'py>(pub(crate) Option<Bound<'py, PyAny>>);
 
 impl<'py> FromPyObject<'_, 'py> for Keyword<'py> {
     type Error = Infallible;

@@ -1,6 +1,7 @@
 //! The parts of a store.
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use simkeep::inspect;
 
 use super::view::View;
@@ -12,6 +13,7 @@ use crate::convert::value::FromRust;
 use crate::inspect::census::Census;
 use crate::inspect::journal::{JournalView, Operations};
 use crate::inspect::overview::{CompactionEstimate, Overview};
+use crate::inspect::requests::{self, HostRequests, RequestCounts};
 use crate::inspect::segment::{self, DumpLine, SegmentView};
 use crate::inspect::trace::Trace;
 use crate::streams::stream::StreamOf;
@@ -49,6 +51,47 @@ impl View {
     fn census(&self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<Census> {
         let (snapshot, progress) = (self.now(py)?, progress::or_default(progress));
         Census::from_rust(py, long(py, &progress, || inspect::Census::of(&snapshot, &progress))?)
+    }
+
+    /// Counts what the requests of the crawl transferred, and what they saved: bodies that servers
+    /// did not send again (304), unchanged bodies, and copies.
+    ///
+    /// Reads all histories, twice with `copies=True`. Takes the memory of one history, and scratch
+    /// files of 50 bytes for each version if copies are counted. Other threads run meanwhile. The
+    /// progress counts pages. Ctrl-C ends the call.
+    ///
+    /// Raises `IoError` if there is no space for scratch files.
+    ///
+    /// Keywords: `under`, a prefix; `copies=True` also counts copies; `memory_bytes` to sort
+    /// versions (64 MiB); `scratch`, a directory for scratch files.
+    #[pyo3(signature = (*, progress=None, **like: "Unpack[_types.RequestSurvey]"))]
+    fn requests<'py>(
+        &self,
+        py: Python<'py>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<RequestCounts> {
+        let snapshot = self.now(py)?;
+        let (asked, progress) = (requests::asked(like)?, progress::or_default(progress));
+        RequestCounts::from_rust(py, long(py, &progress, || asked.totals(&snapshot, &progress))?)
+    }
+
+    /// Counts the requests to each host, in SURT order: which hosts deserve conditional requests.
+    ///
+    /// Costs as much as `requests`, in a thread that waits for the reader and ends when the stream
+    /// is closed. As Arrow data, the stream has a row for each host.
+    ///
+    /// Takes the keywords of `requests`.
+    #[pyo3(signature = (*, progress=None, **like: "Unpack[_types.RequestSurvey]"))]
+    fn requests_by_host<'py>(
+        &self,
+        py: Python<'py>,
+        progress: Option<&Bound<'py, Progress>>,
+        like: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<StreamOf<HostRequests>> {
+        let snapshot = self.now(py)?;
+        let (asked, progress) = (requests::asked(like)?, progress::or_default(progress));
+        requests::by_host(py, snapshot, asked, progress)
     }
 
     /// The segment with this number, with its sections and fingerprint tables.

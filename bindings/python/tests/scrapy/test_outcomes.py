@@ -91,6 +91,33 @@ def test_conditional_requests_have_the_known_validators(tmp_path: Path) -> None:
     assert page is not None and page.etag is not None and page.etag.startswith(b'"')
 
 
+def test_saved_bodies_are_counted(tmp_path: Path) -> None:
+    names = ("not_modified", "not_modified_bytes", "unchanged", "unchanged_bytes", "copies", "copies_bytes")
+    with served(Site(100)) as site:
+        tag, page, copy = (f"{site.url}/{path}" for path in ("etag/95", "page/0", "copy/5"))
+        asked = {"url": tag, "meta": {"handle_httpstatus_list": [304]}}
+        conditional = STORE | {"SIMKEEP_CONDITIONAL": True}
+        reports = [
+            crawl(tmp_path, tag, settings=STORE),
+            crawl(tmp_path, tag, settings=STORE),
+            crawl(tmp_path, settings=conditional, requests=[asked]),
+            crawl(tmp_path, page, settings=STORE),
+            crawl(tmp_path, copy, settings=STORE),
+        ]
+    with simkeep.Reader(tmp_path / "crawl.simkeep") as reader:
+        history = reader.history(tag)[0], reader.history(copy)[0]
+        lengths = [entry.visit.bytes for entry in history if isinstance(entry, simkeep.VisitEntry)]
+    of_tag, of_copy = lengths
+    assert of_tag and of_copy
+    assert [[report.stat(name) for name in names] for report in reports] == [
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 1, of_tag, 0, 0],
+        [1, of_tag, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 1, of_copy],
+    ]
+
+
 def test_not_modified_responses_count_as_same(tmp_path: Path) -> None:
     with served(Site(100)) as site:
         tag = f"{site.url}/etag/95"

@@ -49,6 +49,7 @@ mod pairs;
 mod publish;
 mod repair;
 mod report;
+mod requests;
 mod resembling;
 mod revisit;
 mod schema;

@@ -240,3 +240,30 @@ fn report_is_written_whole() {
     assert!(place.path("link.html").is_symlink());
     assert!(std::fs::read_to_string(place.path("report.html")).unwrap().ends_with("</html>"));
 }
+
+#[test]
+fn report_shows_what_requests_saved() {
+    let html = |place: &TestFolder| {
+        place.done(&["report", "-o", "report.html"]);
+        std::fs::read_to_string(place.path("report.html")).unwrap()
+    };
+    let chapter = "<h2>What requests saved</h2>";
+    assert!(!html(&hostile()).contains(chapter));
+    let page = html(&TestFolder::with(super::requests::REQUESTS));
+    let chapter = page.split(chapter).nth(1).unwrap().split("</section>").next().unwrap();
+    assert!(chapter.contains("5 of 9 requests were conditional, and 2 got"), "{chapter}");
+    for row in [
+        &["transferred", "6", "155,000", "1"][..],
+        &["not modified", "2", "10,000", "0"],
+        &["unchanged", "3", "75,000", "1"],
+        &["copies", "1", "5,000", "0"],
+        &["example.org", "2", "0", "1", "2"],
+    ] {
+        let row = row.iter().map(|cell| format!("<td>{cell}</td>")).collect::<String>();
+        assert!(chapter.contains(&row), "{row}: {chapter}");
+    }
+    assert!(!chapter.contains("example.com"), "it honors most conditional requests");
+    // A single "not modified" is enough.
+    let visit = json!({"url": "http://a/", "t": 1, "seen": "not-modified"}).to_string();
+    assert!(html(&TestFolder::with(&visit)).contains("<h2>What requests saved</h2>"));
+}

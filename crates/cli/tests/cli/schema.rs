@@ -131,6 +131,9 @@ impl SchemaChecker {
         let all: &[&[&str]] = &[
             &["stats"],
             &["stats", "--changes"],
+            &["stats", "--saved"],
+            &["stats", "--saved", "--by-host"],
+            &["stats", "--validators"],
             &["verify"],
             &["inspect"],
             &["inspect", "--deep"],

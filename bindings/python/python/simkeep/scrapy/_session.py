@@ -20,7 +20,7 @@ from ._errors import NotRequested, shown
 from ._observer import FATAL, Answer, Observer
 from ._settings import Settings
 from ._threads import Reactor, Side
-from ._visit import Visit, make_conditional, now, page_of
+from ._visit import Visit, length_of, make_conditional, now, page_of
 
 __all__ = ["META", "Session"]
 
@@ -94,6 +94,8 @@ class Session:
         self.count(outcome.verdict.value.replace("-", "_"))
         self.count("copies", bool(outcome.copies))
         self.count("near", bool(outcome.near))
+        if response is not None:
+            self._count_saved(page, response, outcome)
         request.meta[META] = outcome
         if response is not None and response.request is not None:
             response.request.meta[META] = outcome
@@ -127,6 +129,31 @@ class Session:
                 raise NotRequested(f"the page was visited {ago:.0f} seconds ago")
         if self.settings.conditional:
             make_conditional(request, known)
+
+    def _count_saved(self, page: str, response: Response, outcome: Outcome) -> None:
+        """Counts a body that was not transferred, or that is not worth storing."""
+        if response.status == 304:
+            self.count("not_modified")
+            self.count("not_modified_bytes", self._length_before(page))
+        elif not 200 <= response.status < 300:
+            return  # A redirect has no content.
+        elif outcome.by == simkeep.SameBy.DIGEST:
+            self.count("unchanged")
+            self.count("unchanged_bytes", length_of(response) or 0)
+        elif outcome.copies:
+            self.count("copies_bytes", length_of(response) or 0)
+
+    def _length_before(self, page: str) -> int:
+        """The length of the content that a page had; 0 if it is unknown."""
+        assert self._store is not None
+        try:
+            history = self._store.history(page)
+        except simkeep.Error:
+            return 0
+        entries = (entry for entry in reversed(history) if isinstance(entry, simkeep.VisitEntry))
+        contents = (entry.visit for entry in entries if entry.visit.seen == simkeep.Seen.CONTENT)
+        newest = next(contents, None)
+        return newest.bytes or 0 if newest is not None else 0
 
     def _page(self, request: Request) -> str | None:
         try:

@@ -13,7 +13,7 @@ from scrapy.http.request import NO_CALLBACK
 
 import simkeep
 
-__all__ = ["Visit", "make_conditional", "now", "page_of"]
+__all__ = ["Visit", "length_of", "make_conditional", "now", "page_of"]
 
 BODY_MAX = 32 << 20
 """The largest body, in bytes, whose text is extracted. A larger body would delay all queued visits."""
@@ -157,7 +157,7 @@ class Visit:
 
     def _content(self, response: Response) -> simkeep.Observation:
         body, status, modified = response.body, response.status, _modified(response, self.at)
-        etag, length = _etag(response), _length(response)
+        etag, length = _etag(response), length_of(response)
         # The cache of Scrapy answers with content when the server confirmed the content with 304.
         conditional = _is_conditional(self.request) and "cached" not in response.flags
         digest = self.digest or _digest(body, self.page)
@@ -262,7 +262,7 @@ def _canonical(response: Response, page: str) -> str | None:
     return simkeep.canonical_in_link(page, links.decode(errors="replace")) if links else None
 
 
-def _length(response: Response) -> int | None:
+def length_of(response: Response) -> int | None:
     """The number of bytes of the body as transferred, from `Content-Length`.
 
     `None` without this header: Scrapy has decoded the body, and its length may differ.

@@ -102,7 +102,7 @@ impl<T, const N: usize> Default for TopList<T, N> {
 
 impl<T, const N: usize> TopList<T, N> {
     /// Adds an item, which is made only if its number is large enough.
-    fn add(&mut self, number: u64, item: impl FnOnce() -> T) {
+    pub(super) fn add(&mut self, number: u64, item: impl FnOnce() -> T) {
         let at = self.items.partition_point(|(other, _)| *other >= number);
         if at < N {
             self.items.insert(at, (number, item()));

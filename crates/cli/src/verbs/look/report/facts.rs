@@ -1,15 +1,16 @@
 //! The data that a report shows.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use simkeep::cluster::{Balls, Cluster, Clustering, Clusters};
 use simkeep::due::Survey;
-use simkeep::inspect::{Census, Overview};
+use simkeep::inspect::{Census, HostRequests, Overview, RequestCounts, RequestSurvey};
 use simkeep::mirror::{MirrorQuery, Mirrors};
 use simkeep::{Query, Reader, Snapshot};
 
-use super::attention::Attention;
+use super::attention::{Attention, TopList};
 use crate::exit::VerbError;
 use crate::output::progress::{counted, with_progress_bar};
 use crate::time;
@@ -33,6 +34,7 @@ pub(super) struct ReportFacts {
     pub(super) census: Census,
     pub(super) survey: Survey,
     pub(super) attention: Attention,
+    pub(super) requests: RequestFacts,
     pub(super) clusters: ClusterFacts,
     /// The balls for each distance up to that of the clusters.
     pub(super) balls: Vec<Balls>,
@@ -42,6 +44,13 @@ pub(super) struct ReportFacts {
     pub(super) nearest: Vec<u64>,
     /// The largest distances of a minor and of a moderate change, in bits.
     pub(super) bands: (u32, u32),
+}
+
+/// What requests transferred and saved.
+pub(super) struct RequestFacts {
+    pub(super) totals: RequestCounts,
+    /// The hosts that ignore most conditional requests, by the number of ignored requests.
+    pub(super) ignoring: TopList<HostRequests, LARGEST>,
 }
 
 /// The clusters of a store.
@@ -70,6 +79,7 @@ impl ReportFacts {
             catalog_bytes: reader.stats()?.catalog_bytes,
             nearest: nearest(&snapshot, &census)?,
             census,
+            requests: RequestFacts::of(&snapshot)?,
             survey: Survey::of(&snapshot)?,
             clusters: ClusterFacts::of(&clusters)?,
             balls: with_progress_bar(|progress| {
@@ -80,6 +90,24 @@ impl ReportFacts {
             })?,
             bands: epoch.map_or((0, 0), |info| (info.bands.minor, info.bands.moderate)),
         })
+    }
+}
+
+impl RequestFacts {
+    fn of(snapshot: &Snapshot) -> Result<RequestFacts, VerbError> {
+        let mut facts =
+            RequestFacts { totals: RequestCounts::default(), ignoring: TopList::default() };
+        let survey = RequestSurvey::default().copies(true);
+        with_progress_bar(|progress| {
+            survey.run(snapshot, progress, |host| {
+                facts.totals += host.counts;
+                if host.counts.honored().is_some_and(|share| share < 0.5) {
+                    facts.ignoring.add(host.counts.ignored, || host);
+                }
+                ControlFlow::Continue(())
+            })
+        })?;
+        Ok(facts)
     }
 }
 

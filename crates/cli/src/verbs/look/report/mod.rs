@@ -25,9 +25,9 @@ use facts::ReportFacts;
 /// Write an HTML report of a store, with figures
 ///
 /// Begins with what needs attention: hosts and pages that fail, likely crawler traps, and the pages
-/// that changed most. Then shows how pages change, how near they are to each other, clusters and
-/// mirrors, and where the space goes. Each figure says what would be bad. The file is
-/// self-contained and has no script.
+/// that changed most. Then shows how pages change, what requests saved, how near pages are to each
+/// other, clusters and mirrors, and where the space goes. Each figure says what would be bad. The
+/// file is self-contained and has no script.
 ///
 /// Reads all pages a few times, in bounded memory. Stores with very many near-duplicates take
 /// longest.

@@ -53,7 +53,8 @@ pub(crate) struct StatsArgs {
     #[arg(long, conflicts_with_all = ["changes", "prometheus"])]
     saved: bool,
     /// With --saved, for each host
-    #[arg(long, requires = "saved")]
+    // A requirement that conflicts with a given option would be passed over.
+    #[arg(long, requires = "saved", conflicts_with = "validators")]
     by_host: bool,
     /// Print how each host answers conditional requests
     #[arg(long, conflicts_with_all = ["changes", "prometheus", "saved"])]

@@ -5,7 +5,7 @@ pub(super) const HELP: &str = r#"Examples:
   simkeep due crawl.simkeep
   simkeep due crawl.simkeep --limit 5000 --per-host 50 --urls
   simkeep due crawl.simkeep --per-day 5000 --only-due --by-host
-  simkeep due crawl.simkeep --only-due --curl > due.curl
+  simkeep due crawl.simkeep --only-due --curl | curl --config -
   simkeep due crawl.simkeep --limit 20 --rules rules.jsonl --hints sitemap.xml.gz
 
 Fetch the pages, give the results to `simkeep ingest`, then ask again. Asking again

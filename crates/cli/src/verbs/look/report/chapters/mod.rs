@@ -4,6 +4,7 @@ mod attention;
 mod change;
 mod clusters;
 mod near;
+mod requests;
 mod space;
 mod spread;
 
@@ -19,14 +20,16 @@ pub(super) struct ReportChapter {
 
 /// All chapters, in order.
 pub(super) fn all(facts: &ReportFacts) -> Vec<ReportChapter> {
-    vec![
-        attention::chapter(facts),
-        change::chapter(facts),
-        near::chapter(facts),
-        clusters::chapter(facts),
-        space::chapter(facts),
-        spread::chapter(facts),
-    ]
+    let chapters = [
+        Some(attention::chapter(facts)),
+        Some(change::chapter(facts)),
+        requests::chapter(facts),
+        Some(near::chapter(facts)),
+        Some(clusters::chapter(facts)),
+        Some(space::chapter(facts)),
+        Some(spread::chapter(facts)),
+    ];
+    chapters.into_iter().flatten().collect()
 }
 
 /// The rows of a table: a name and a number each.
