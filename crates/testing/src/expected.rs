@@ -76,6 +76,7 @@ pub struct ExpectedOutcome {
 
 /// The result of an operation.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a test holds one at a time")]
 pub enum ExpectedResult {
     Observed(ExpectedOutcome),
     Restated(RestateOutcome),
