@@ -254,6 +254,7 @@ fn weight(value: Option<FieldValue<'_>>) -> Result<Option<Weight>, String> {
     let weight = match value {
         None | Some(FieldValue::Null) => return Ok(None),
         Some(FieldValue::Whole(weight)) => weight as f64,
+        Some(FieldValue::Large(weight)) => weight as f64,
         Some(FieldValue::Decimal(weight)) => weight,
         Some(_) => f64::NAN,
     };
@@ -277,9 +278,10 @@ fn bytes(value: Option<FieldValue<'_>>) -> Result<Option<u64>, String> {
     let bytes = match value {
         None | Some(FieldValue::Null) => return Ok(None),
         Some(FieldValue::Whole(bytes)) => u64::try_from(bytes).ok(),
+        Some(FieldValue::Large(bytes)) => Some(bytes),
         Some(_) => None,
     };
-    bytes.map(Some).ok_or_else(|| "\"bytes\" must be a whole number from 0 to 2^63 - 1".into())
+    bytes.map(Some).ok_or_else(|| "\"bytes\" must be a whole number from 0 to 2^64 - 1".into())
 }
 
 /// Parses whether a request was conditional.
