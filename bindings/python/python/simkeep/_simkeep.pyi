@@ -7122,7 +7122,8 @@ class View:
         """The pages that `clusters` uses for the same arguments, in SURT order, each with its rank.
 
         Ranks are comparable with the ranks of other stores. The page with the lowest number ranks
-        first. Reads lazily.
+        first. Reads lazily, but the rule "canonical" reads all pages once before. Ctrl-C ends this
+        reading.
 
         Takes the keywords of `clusters`.
         """
