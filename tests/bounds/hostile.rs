@@ -299,7 +299,7 @@ fn equal_digests_and_chosen_keys_do_not_slow_lookups() {
     });
     store.load(changed, LoadOptions::default()).unwrap();
     let limit = time_limit(Duration::from_millis(100));
-    let mut look_up = |digest: Digest, copies: usize, is_complete: bool| {
+    let look_up = |digest: Digest, copies: usize, is_complete: bool| {
         let content = Content { fingerprint: None, digest: Some(digest), epoch };
         let what = format!("lookup of {digest}");
         let (found, cost) = measured(&what, || store.snapshot().by_digest(&content, 16).unwrap());

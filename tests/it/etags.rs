@@ -53,13 +53,14 @@ fn etag_and_target_of_an_error_replace_nothing() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     store.observe(content(1).etag(b"\"a\"").canonical("/c")).unwrap();
-    for error in [Observation::failed(URL, ms(2)), Observation::gone(URL, ms(1))] {
-        let with = Observation { etag: Some(b"\"e\""), target: Some("/e"), ..error };
-        store.observe(with).unwrap();
+    for mut error in [Observation::failed(URL, ms(2)), Observation::gone(URL, ms(1))] {
+        error.etag = Some(b"\"e\"");
+        error.target = Some("/e");
+        store.observe(error).unwrap();
     }
-    store
-        .observe(Observation { target: Some("/n"), ..Observation::not_modified(URL, ms(3)) })
-        .unwrap();
+    let mut not_modified = Observation::not_modified(URL, ms(3));
+    not_modified.target = Some("/n");
+    store.observe(not_modified).unwrap();
     assert_eq!(etag(&store), (Some("\"a\"".to_owned()), 1));
     let page = store.snapshot().latest(URL).unwrap().unwrap();
     assert_eq!(page.target.as_deref(), Some("https://example.com/c"));

@@ -77,7 +77,7 @@ pub struct ExpectedOutcome {
 /// The result of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpectedResult {
-    Observed(ExpectedOutcome),
+    Observed(Box<ExpectedOutcome>),
     Restated(RestateOutcome),
     PropertySet(PropertyOutcome),
 }
