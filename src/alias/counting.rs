@@ -223,7 +223,8 @@ impl SiteCounter {
                 exceptions: Vec::new(),
             };
             let has_enough = count.pairs + count.redirects >= asked.pairs;
-            // A canonical URL is only a claim: without pairs or redirects, no rule holds.
+            // A canonical URL is only a claim: without pairs or redirects, no rule holds. Redirects
+            // supply missing pairs, and do not raise the share of compared pairs.
             let has_any = count.pairs + count.redirects > 0;
             let holds = has_enough && has_any && count.share() >= asked.share;
             if holds || asked.all {

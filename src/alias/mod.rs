@@ -61,9 +61,10 @@ impl AliasQuery {
     /// than four names of parameters and index pages map to a URL, the first four count.)
     ///
     /// A page that redirects to another URL of the site is evidence, too: if a rule explains the
-    /// difference of the two URLs, alone or with other rules, the redirect counts as a near pair. A
-    /// canonical URL that a page declares is only a claim. It is compared with the content of the
-    /// known page with exactly this URL, and reported as agreement or disagreement:
+    /// difference of the two URLs, alone or with other rules, the redirect supplies a missing pair.
+    /// It does not change the share of compared pairs. A canonical URL that a page declares is only
+    /// a claim. It is compared with the content of the known page with exactly this URL, and
+    /// reported as agreement or disagreement:
     /// [`AliasSite::declared`] for the site, [`canonicals`](AliasCount::canonicals) and
     /// [`contradicted`](AliasCount::contradicted) for a rule.
     ///

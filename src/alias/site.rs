@@ -135,7 +135,8 @@ pub struct AliasCount {
     pub near: u64,
     /// The number of pages that redirect to another URL of the site, where the rule, alone or with
     /// other rules, explains the difference between the two URLs. The rule
-    /// [holds](AliasCount::holds) if pairs and redirects together suffice.
+    /// [holds](AliasCount::holds) if pairs and redirects together are enough, and the share of near
+    /// pairs suffices.
     pub redirects: u64,
     /// The number of pages that declare a canonical URL of the site, where the rule explains the
     /// difference between the two URLs, and the two contents are near.
@@ -152,11 +153,15 @@ pub struct AliasCount {
 }
 
 impl AliasCount {
-    /// The share of near pairs. A redirect counts as a near pair, since both URLs lead to one
-    /// content. 0 without any pairs.
+    /// The share of near pairs. Without pairs it is 1 if there are redirects, and 0 otherwise.
+    ///
+    /// Redirects do not raise the share of compared pairs. A site may redirect each expired page to
+    /// its start page, and such redirects say nothing about the pages that still have content.
     pub fn share(&self) -> f64 {
-        let [near, pairs] = [self.near, self.pairs].map(|count| (count + self.redirects) as f64);
-        if pairs == 0.0 { 0.0 } else { near / pairs }
+        match self.pairs {
+            0 => f64::from(u8::from(self.redirects > 0)),
+            pairs => self.near as f64 / pairs as f64,
+        }
     }
 }
 

@@ -144,6 +144,21 @@ impl<T: FixedSizeItem + Default> SpillColumn<T> {
         let [item] = item;
         Ok(item)
     }
+
+    /// Returns the number of the first item for which `is_before` is false, like
+    /// `slice::partition_point`. The items must be partitioned by `is_before`.
+    pub(super) fn partition_point(&self, is_before: impl Fn(&T) -> bool) -> Result<u32> {
+        let (mut from, mut to) = (0, self.len);
+        while from < to {
+            let middle = from.midpoint(to);
+            if is_before(&self.get(middle)?) {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        Ok(from)
+    }
 }
 
 impl<T> ChunkStorage<T> {

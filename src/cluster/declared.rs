@@ -80,7 +80,7 @@ impl DeclaredPages {
         }
         let cursor = self.cursors.entry(location >> 32).or_default();
         if cursor.next == 0 || location < cursor.last {
-            let next = first_from(&self.column, location)?;
+            let next = self.column.partition_point(|known| *known < location)?;
             *cursor = LocationCursor { next, ..LocationCursor::default() };
         }
         cursor.last = location;
@@ -105,20 +105,6 @@ impl DeclaredPages {
 /// Whether two pages are near each other.
 pub(super) fn is_near(one: &InForcePage, other: &InForcePage, k: u32) -> bool {
     (one.fingerprint ^ other.fingerprint).count_ones() <= k
-}
-
-/// The number of the first location that is not before a given one.
-fn first_from(column: &SpillColumn<u64>, location: u64) -> Result<u32> {
-    let (mut from, mut to) = (0, column.len());
-    while from < to {
-        let middle = from.midpoint(to);
-        if column.get(middle)? < location {
-            from = middle + 1;
-        } else {
-            to = middle;
-        }
-    }
-    Ok(from)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::clustering::Clustering;
 use super::clusters::{Cluster, ClusteredPage};
+use super::declared::is_near;
 use crate::bug::{Bug, OrBug};
 use crate::engine::search::query::{Matches, Query, Versions};
 use crate::engine::snapshot::Snapshot;
@@ -57,6 +58,11 @@ impl PageCluster {
     /// call stops after 4,096 searches, or 262,144 pages, which are kept in memory; in this case
     /// the result is not complete.
     ///
+    /// The rule [`Canonical`](super::RankingRule::Canonical) costs a second search for each
+    /// fingerprint of the pages found, again at most 4,096, and reads each page that these searches
+    /// find, with the page that it declares. These pages count among the 262,144 pages, but only
+    /// URLs of declared near pages are kept.
+    ///
     /// ```
     /// use simkeep::cluster::PageCluster;
     /// use simkeep::cluster::Clustering;
@@ -85,19 +91,7 @@ impl PageCluster {
             let filter = asked.filter(snapshot)?;
             let Some(own) = filter.page(snapshot, url)? else { return Ok(None) };
             let k = asked.distance(snapshot, filter.epoch);
-            let mut around = Neighbourhood {
-                snapshot,
-                asked,
-                filter: &filter,
-                k,
-                nodes: HashMap::new(),
-                near: HashMap::new(),
-                declared: HashMap::new(),
-                leads: HashMap::new(),
-                held: 0,
-                complete: true,
-            };
-            around.cluster(own).map(Some)
+            Neighbourhood::new((snapshot, asked, &filter), k).cluster(own).map(Some)
         })
     }
 }
@@ -117,16 +111,39 @@ struct Neighbourhood<'a> {
     nodes: HashMap<u64, RankedPageList>,
     /// For each fingerprint that was searched for, the fingerprints near it.
     near: HashMap<u64, Arc<[u64]>>,
-    /// For each fingerprint, the URLs that pages near it declare as canonical, if the ranking uses
-    /// them.
-    declared: HashMap<u64, HashSet<String>>,
+    /// The pages that a near page declares as canonical, if the ranking uses them.
+    declared: HashSet<String>,
+    /// The fingerprints around which declarations were searched for.
+    searched: HashSet<u64>,
+    /// The fingerprints whose pages' declarations were read.
+    read: HashSet<u64>,
     leads: HashMap<u64, bool>,
-    /// The number of pages in the nodes.
+    /// The number of pages in the nodes, and of pages whose declarations were read.
     held: usize,
     complete: bool,
 }
 
-impl Neighbourhood<'_> {
+impl<'a> Neighbourhood<'a> {
+    fn new(
+        (snapshot, asked, filter): (&'a Snapshot, &'a Clustering, &'a InForceFilter),
+        k: u32,
+    ) -> Self {
+        Neighbourhood {
+            snapshot,
+            asked,
+            filter,
+            k,
+            nodes: HashMap::new(),
+            near: HashMap::new(),
+            declared: HashSet::new(),
+            searched: HashSet::new(),
+            read: HashSet::new(),
+            leads: HashMap::new(),
+            held: 0,
+            complete: true,
+        }
+    }
+
     /// The fingerprints near a fingerprint. Searches for them the first time.
     fn near(&mut self, fingerprint: u64) -> Result<Arc<[u64]>> {
         if let Some(near) = self.near.get(&fingerprint) {
@@ -195,21 +212,40 @@ impl Neighbourhood<'_> {
     /// Whether a near page declares a page as canonical. Searches around each fingerprint once, which
     /// doubles the number of searches.
     fn is_declared(&mut self, taken: &InForcePage) -> Result<bool> {
-        if let Some(declared) = self.declared.get(&taken.fingerprint) {
-            return Ok(declared.contains(&taken.url));
+        if !self.searched.contains(&taken.fingerprint) {
+            self.complete &= self.searched.len() < SEARCHES_MAX && self.held < HELD_MAX;
+            if !self.complete {
+                return Ok(false);
+            }
+            self.read_declarations(taken.fingerprint)?;
+            self.searched.insert(taken.fingerprint);
         }
-        self.complete &= self.declared.len() < SEARCHES_MAX && self.held < HELD_MAX;
-        if !self.complete {
-            return Ok(false);
+        Ok(self.declared.contains(&taken.url))
+    }
+
+    /// Reads the declarations of the pages near a fingerprint, once for each page. A declaration
+    /// that does not lead to a near page is not kept: a page may declare any URL.
+    fn read_declarations(&mut self, fingerprint: u64) -> Result<()> {
+        let mut new = HashSet::new();
+        for page in self.search(fingerprint)?.near {
+            if self.read.contains(&page.fingerprint) {
+                continue;
+            }
+            // The other pages of the fingerprint are read, too.
+            new.insert(page.fingerprint);
+            self.held += 1;
+            let Some(taken) = self.filter.page(self.snapshot, &page.url)? else { continue };
+            let Some(target) = &taken.target else { continue };
+            if self.declared.contains(target) {
+                continue;
+            }
+            let other = self.filter.page(self.snapshot, target)?;
+            if other.is_some_and(|other| is_near(&taken, &other, self.k)) {
+                self.declared.insert(target.clone());
+            }
         }
-        let mut declared = HashSet::new();
-        for page in self.search(taken.fingerprint)?.near {
-            let found = self.filter.page(self.snapshot, &page.url)?;
-            declared.extend(found.and_then(|found| found.target));
-        }
-        let is_declared = declared.contains(&taken.url);
-        self.declared.insert(taken.fingerprint, declared);
-        Ok(is_declared)
+        self.read.extend(new);
+        Ok(())
     }
 
     /// Adds the requested page to the pages found, in case the search was cut before it found the
@@ -358,5 +394,44 @@ impl Neighbourhood<'_> {
             max_distance,
         };
         Ok(PageCluster { cluster, pages, complete: self.complete })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::Ranking;
+    use crate::{Observation, Options, Store, Time};
+
+    #[test]
+    fn only_declarations_of_near_pages_are_kept() {
+        const COPIES: usize = 200;
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::create(dir.path().join("store"), Options::default()).unwrap();
+        let epoch = store.snapshot().near_epoch();
+        let observe = |url: &str, fingerprint: u64, target: &str| {
+            let seen = Observation::content(url, Time::from_ms(1).unwrap(), fingerprint, epoch);
+            store.observe(seen.canonical(target)).unwrap();
+        };
+        observe("http://a.b/", 0, "");
+        observe("http://a.b/far", !0, "");
+        for copy in 0..COPIES {
+            let target = match copy {
+                0 => "/".to_owned(),
+                1 => "/far".to_owned(),
+                _ => format!("http://c.d/{copy}/{}", "x".repeat(1000)),
+            };
+            observe(&format!("http://a.b/{copy}"), 1 << (copy % 8), &target);
+        }
+        let snapshot = store.snapshot();
+        let asked = Clustering::within(3).rule("canonical".parse::<Ranking>().unwrap());
+        let filter = asked.filter(&snapshot).unwrap();
+        let own = filter.page(&snapshot, "http://a.b/7").unwrap().unwrap();
+        let mut around = Neighbourhood::new((&snapshot, &asked, &filter), 3);
+        let found = around.cluster(own).unwrap();
+        assert_eq!((found.cluster.leader.as_str(), found.complete), ("http://a.b/", true));
+        assert_eq!(around.declared.iter().collect::<Vec<_>>(), ["http://a.b/"]);
+        // Each page is read once for its rank and once for its declaration.
+        assert_eq!(around.held, 2 * (COPIES + 1));
     }
 }

@@ -17,7 +17,7 @@ const BEFORE_URL: u8 = 0;
 /// A selected page, with its rank.
 ///
 /// ```
-/// # use simkeep::{Observation, Options, Store, Time};
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
 /// use simkeep::cluster::{Clustering, RankedPages};
 /// # fn main() -> simkeep::Result<()> {
 /// # let dir = tempfile::tempdir().unwrap();
@@ -29,7 +29,7 @@ const BEFORE_URL: u8 = 0;
 /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
 /// # }
 /// // `/terms`, `/terms?print=1` and `/about` were seen in this order.
-/// let pages = RankedPages::of(&store.snapshot(), &Clustering::within(3))?;
+/// let pages = RankedPages::of(&store.snapshot(), &Clustering::within(3), &Progress::default())?;
 /// let pages = pages.collect::<simkeep::Result<Vec<_>>>()?;
 /// let first = pages.iter().min_by_key(|page| &page.rank).unwrap();
 /// assert_eq!((first.url.as_str(), first.fingerprint), ("https://example.com/terms", 0));
@@ -54,7 +54,7 @@ pub struct RankedPage {
 /// after an error.
 ///
 /// ```
-/// # use simkeep::{Observation, Options, Store, Time};
+/// # use simkeep::{Observation, Options, Progress, Store, Time};
 /// use simkeep::cluster::{Clustering, RankedPages};
 /// # fn main() -> simkeep::Result<()> {
 /// # let dir = tempfile::tempdir().unwrap();
@@ -66,11 +66,11 @@ pub struct RankedPage {
 /// #     store.observe(Observation::content(&url, Time::from_ms(ms)?, fingerprint, epoch))?;
 /// # }
 /// // In SURT order. Sort the pages of all stores by rank, and then cluster them.
-/// for page in RankedPages::of(&store.snapshot(), &Clustering::within(3))? {
+/// for page in RankedPages::of(&store.snapshot(), &Clustering::within(3), &Progress::default())? {
 ///     let page = page?;
 ///     println!("{} {:016x} {:02x?}", page.url, page.fingerprint, page.rank);
 /// }
-/// # let pages = RankedPages::of(&store.snapshot(), &Clustering::within(3))?;
+/// # let pages = RankedPages::of(&store.snapshot(), &Clustering::within(3), &Progress::default())?;
 /// # assert_eq!(pages.count(), 3);
 /// # Ok(())
 /// # }
@@ -80,6 +80,7 @@ pub struct RankedPages {
     asked: Clustering,
     pages: InForceScan,
     declared: DeclaredPages,
+    progress: Progress,
 }
 
 impl RankedPages {
@@ -88,12 +89,13 @@ impl RankedPages {
     ///
     /// Costs as much as a [`scan`](Snapshot::scan), and twice as much for the rule
     /// [`Canonical`](super::RankingRule::Canonical), with a lookup for each page that declares
-    /// another page. Declarations of pages in other stores are unknown.
+    /// another page: this call then reads all pages itself. Declarations of pages in other stores are
+    /// unknown. Cancelling `progress` ends the call and the iterator.
     ///
     /// ```
     /// use simkeep::cluster::RankedPages;
     /// use simkeep::cluster::Clustering;
-    /// use simkeep::{Observation, Options, Store, Time};
+    /// use simkeep::{Observation, Options, Progress, Store, Time};
     ///
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
@@ -101,7 +103,7 @@ impl RankedPages {
     /// for (url, time) in [("https://example.com/a", 2), ("https://example.com/b", 1)] {
     ///     store.observe(Observation::content(url, Time::from_ms(time)?, 0xff, store.change_epoch()))?;
     /// }
-    /// let pages = RankedPages::of(&store.snapshot(), &Clustering::within(3))?;
+    /// let pages = RankedPages::of(&store.snapshot(), &Clustering::within(3), &Progress::default())?;
     /// let mut pages = pages.collect::<simkeep::Result<Vec<_>>>()?;
     /// // The page that was seen first ranks first.
     /// pages.sort_by(|one, other| one.rank.cmp(&other.rank));
@@ -112,16 +114,18 @@ impl RankedPages {
     ///
     /// # Errors
     ///
-    /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for an ended or unknown epoch; an item is
+    /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for an ended or unknown epoch;
+    /// [`Error::Cancelled`] if `progress` was cancelled; an item is [`Error::Cancelled`], or
     /// [`Error::Corrupt`] if its data is damaged.
-    pub fn of(snapshot: &Snapshot, asked: &Clustering) -> Result<RankedPages> {
+    pub fn of(snapshot: &Snapshot, asked: &Clustering, progress: &Progress) -> Result<RankedPages> {
         let (pages, declared) = snapshot.poison_on_bug(|| {
             let (filter, work) = (asked.filter(snapshot)?, asked.workspace());
             let of = (snapshot, asked, &filter);
-            let declared = DeclaredPages::of(of, &work, &Progress::default());
+            let declared = DeclaredPages::of(of, &work, progress);
             Ok((filter.pages(snapshot), declared.map_err(|e| work.named(e))?))
         })?;
-        Ok(RankedPages { snapshot: snapshot.clone(), asked: asked.clone(), pages, declared })
+        let (snapshot, asked, progress) = (snapshot.clone(), asked.clone(), progress.clone());
+        Ok(RankedPages { snapshot, asked, pages, declared, progress })
     }
 }
 
@@ -129,8 +133,8 @@ impl Iterator for RankedPages {
     type Item = Result<RankedPage>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let RankedPages { snapshot, asked, pages, declared } = self;
-        let taken = pages.next_of(|| Ok(()))?;
+        let RankedPages { snapshot, asked, pages, declared, progress } = self;
+        let taken = pages.next_of(|| progress.check())?;
         Some(snapshot.poison_on_bug(|| {
             let taken = taken?;
             let rank = asked.rank(&taken, declared.has(taken.location.to_bits())?);

@@ -182,7 +182,8 @@ impl Document {
     }
 
     /// Returns the reference of the first `<base href>`, as written. Links of the page are relative
-    /// to it.
+    /// to it. A reference of more than 8,193 bytes is cut after 8,193 bytes, so it is still too long
+    /// to be a URL of a store.
     pub fn base(&self) -> Option<&str> {
         self.base.as_deref()
     }

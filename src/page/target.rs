@@ -61,8 +61,8 @@ impl Target {
     ///
     /// A reference is relative to `base`, the value of `<base href>`, which is relative to the page.
     /// References that are empty, have more than [`URL_BYTES_MAX`](crate::URL_BYTES_MAX) bytes, or
-    /// have another scheme than `http` and `https` are skipped. The result may be the URL of the page
-    /// itself.
+    /// have another scheme than `http` and `https` are skipped. So are relative references if `base`
+    /// has more bytes. The result may be the URL of the page itself.
     ///
     /// ```
     /// use simkeep::Target;
@@ -81,12 +81,19 @@ impl Target {
         // Most pages declare nothing. Their URL need not be parsed.
         references.peek()?;
         let own = Url::parse(page).ok();
-        let base = base.filter(|base| base.len() <= URL_BYTES_MAX).and_then(|base| match &own {
-            Some(own) => own.join(base).ok(),
-            None => Url::parse(base).ok(),
-        });
-        // HTML, 4.2.3, "frozen base URL": these schemes are no base.
-        let base = base.filter(|base| !matches!(base.scheme(), "data" | "javascript")).or(own);
+        let base = match base {
+            // Browsers use this base. Relative to the page, references would be other URLs.
+            Some(base) if base.len() > URL_BYTES_MAX => None,
+            Some(base) => {
+                let base = match &own {
+                    Some(own) => own.join(base).ok(),
+                    None => Url::parse(base).ok(),
+                };
+                // HTML, 4.2.3, "frozen base URL": these schemes are no base.
+                base.filter(|base| !matches!(base.scheme(), "data" | "javascript")).or(own)
+            }
+            None => own,
+        };
         references
             .find_map(|reference| resolve_web(base.as_ref(), reference.as_ref()))
             .map(String::from)
@@ -168,6 +175,20 @@ mod tests {
         let long = Target::from_parts(30, "x").unwrap();
         assert_eq!(long.resolve("https://example.com/"), None);
         assert_eq!(Target::from_parts(2, "a\nb"), None);
+    }
+
+    #[test]
+    fn relative_references_are_dropped_if_the_base_is_too_long() {
+        let page = "https://example.com/a";
+        let first = |base: &str, all: &[&str]| Target::first_url(page, Some(base), all);
+        let longest = format!("/{}/", "a".repeat(4000));
+        assert_eq!(first(&longest, &["b"]), Some(format!("https://example.com{longest}b")));
+        let too_long = format!("/{}/", "a".repeat(URL_BYTES_MAX));
+        assert_eq!(first(&too_long, &["b", "/c", "?d", "//e"]), None);
+        let absolute = Some("https://example.com/c".to_owned());
+        assert_eq!(first(&too_long, &["b", "https://example.com/c"]), absolute);
+        // An invalid base is ignored.
+        assert_eq!(first("http://[", &["/c"]), absolute);
     }
 
     proptest! {

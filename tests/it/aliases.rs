@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use simkeep::alias::{AliasQuery, AliasSite, AliasTotals};
+use simkeep::alias::{AliasCount, AliasQuery, AliasSite, AliasTotals};
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{Error, Observation, Progress, Result, Store};
@@ -274,4 +274,26 @@ fn redirects_are_evidence_for_rules() {
         found.map(|count| (count.holds, count.near, count.pairs, count.redirects))
     };
     assert_eq!(rule("scheme https"), Some((false, 0, 20, 20)));
+}
+
+#[test]
+fn redirects_do_not_outvote_pages_that_differ() {
+    let store = store();
+    let epoch = store.snapshot().near_epoch();
+    store.observe(Observation::content("https://a.b/item", ms(0), 0, epoch)).unwrap();
+    for page in 1..=400_u64 {
+        let url = format!("https://a.b/item?id={page}");
+        // Live pages have their own content, expired pages redirect to the list.
+        let content = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let seen = match page {
+            1..=40 => Observation::content(&url, ms(0), content, epoch),
+            _ => Observation::redirect(&url, ms(0), "https://a.b/item"),
+        };
+        store.observe(seen).unwrap();
+    }
+    let (totals, sites) = found(&store, &AliasQuery::default().k(3).all(true));
+    let is_id = |count: &&AliasCount| count.rule.to_string() == "parameter id";
+    let count = sites[0].rules.iter().find(is_id).unwrap();
+    assert_eq!((count.pairs, count.near, count.redirects), (40, 0, 360));
+    assert_eq!((count.holds, count.share(), totals.rules), (false, 0.0, 0));
 }

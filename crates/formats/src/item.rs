@@ -174,14 +174,6 @@ pub struct ResponseFacts {
     pub target: Option<Box<str>>,
 }
 
-impl ResponseFacts {
-    /// The number of bytes of the owned values.
-    pub fn owned_bytes(&self) -> usize {
-        let etag = self.etag.as_ref().map_or(0, |etag| etag.len());
-        etag + self.target.as_ref().map_or(0, |target| target.len())
-    }
-}
-
 /// The declared digest of a record's content.
 ///
 /// ```

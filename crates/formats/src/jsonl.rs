@@ -45,7 +45,8 @@ impl LazyRecord for JsonLines {
 /// - `seen` (`"not-modified"`, `"gone"`, `"failed"`, `"redirect"` with a target `to`, or
 ///   `"content"` with a `digest` for content that is not text);
 /// - only a `status` that has the meaning of one of these forms, by [`simkeep::Response`];
-/// - only a `weight` or a `class` (an integer up to 4294967295); such a line is not a visit.
+/// - only a `weight`, a `class` (an integer up to 4294967295), an `etag`, or a `canonical` URL; such a
+///   line is not a visit.
 ///
 /// A visit may also have a `weight` and a `class`. A visit may have `modified`, a time in the form
 /// of `t`, which is ignored if it is more than a day later than `t`. `epoch` names the epoch of a
@@ -393,6 +394,32 @@ mod tests {
         }
         // A target has no effect on other responses.
         assert_eq!(with(r#""status":404,"to":"/y""#).unwrap().payload, RecordPayload::Gone);
+    }
+
+    #[test]
+    fn target_is_the_first_valid_reference_of_the_content() {
+        let with = |rest: &str| read(&format!("{{\"url\":\"http://a/x\",\"t\":1,{rest}}}"));
+        for (line, target) in [
+            (r#""status":301,"to":"/new","canonical":"/c""#, Some("/new")),
+            (r#""status":301,"to":"/new","canonical":"""#, Some("/new")),
+            (r#""status":301,"to":"/new","target":"http://a/t""#, Some("/new")),
+            (r#""status":301,"to":"mailto:x","target":"http://a/t""#, Some("http://a/t")),
+            (r#""text":"b","canonical":"/c","to":"/new""#, Some("/c")),
+            (r#""text":"b","canonical":"/c","target":"""#, Some("/c")),
+            (r#""text":"b","canonical":"/c","target":"http://a/t""#, Some("http://a/t")),
+            (r#""text":"b","to":"/new""#, None),
+            (r#""status":304,"to":"/new""#, None),
+            (r#""canonical":"/c","to":"/new""#, Some("/c")),
+            (r#""weight":2,"to":"/new""#, None),
+        ] {
+            let record = with(line).unwrap();
+            assert_eq!(record.facts.target.as_deref(), target, "{line}");
+        }
+        let without = "the line has neither \"text\" nor \"fingerprint\"";
+        let why = with(r#""to":"/new""#).unwrap_err();
+        assert!(why.contains(without), "{why}");
+        let why = with(r#""text":"b","canonical":7"#).unwrap_err();
+        assert!(why.contains("\"canonical\" must be a string"), "{why}");
     }
 
     #[test]

@@ -158,6 +158,7 @@ impl DocumentKeys {
         let page = match value {
             Some(FieldValue::Text(page)) => page,
             Some(FieldValue::Whole(number)) => number.to_string().into(),
+            Some(FieldValue::Large(number)) => number.to_string().into(),
             None | Some(FieldValue::Null) => {
                 return Err(format!("{:?} is missing", self.url.as_str()));
             }

@@ -41,6 +41,8 @@ pub(super) enum FieldValue<'a> {
     Null,
     Text(Cow<'a, str>),
     Whole(i64),
+    /// A whole number of 2^63 or more.
+    Large(u64),
     Decimal(f64),
     Bool(bool),
     Other,
@@ -49,7 +51,7 @@ pub(super) enum FieldValue<'a> {
 impl FieldValue<'_> {
     /// Creates a number without a sign.
     pub(super) fn of(number: u64) -> Self {
-        i64::try_from(number).map_or(FieldValue::Decimal(number as f64), FieldValue::Whole)
+        i64::try_from(number).map_or(FieldValue::Large(number), FieldValue::Whole)
     }
 
     /// Returns the time that the value represents under a key.
@@ -58,7 +60,9 @@ impl FieldValue<'_> {
             FieldValue::Whole(number) => time::number(*number),
             FieldValue::Decimal(number) => time::decimal(*number),
             FieldValue::Text(text) => time::parse(text),
-            FieldValue::Null | FieldValue::Bool(_) | FieldValue::Other => None,
+            FieldValue::Null | FieldValue::Large(_) | FieldValue::Bool(_) | FieldValue::Other => {
+                None
+            }
         };
         // Today in milliseconds is beyond the year 9999 in seconds.
         let is_ms = |number: &i64| (1_000_000_000_000..1_000_000_000_000_000).contains(number);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use simkeep::fingerprint::Document;
-use simkeep::{Digest, ETag, FetchFailure, Response, ResponseMeaning, Weight};
+use simkeep::{Digest, ETag, FetchFailure, Response, ResponseMeaning, Target, Weight};
 
 use super::epoch::epoch_name;
 use super::object::{FieldValue, LineObject};
@@ -35,12 +35,15 @@ pub(super) fn record(object: LineObject<'_>) -> Result<VisitRecord, String> {
         Some(FieldValue::Text(name)) => Some(epoch_name(&name).map_err(named)?.into()),
         _ => None,
     };
-    let facts = ResponseFacts {
+    let mut facts = ResponseFacts {
         bytes: bytes(object.bytes).map_err(named)?,
         conditional: conditional(object.conditional).map_err(named)?,
         etag: etag(object.etag).map_err(named)?,
-        target: target([object.target, object.canonical], object.to.as_ref()).map_err(named)?,
+        target: None,
     };
+    let references = PageReferences::of([object.target, object.canonical], object.to.as_ref());
+    let references = references.map_err(named)?;
+    let has_target = references.target.is_some() || references.canonical.is_some();
     let fields = LineFields {
         text: object.text.filter(|text| matches!(text, FieldValue::Text(_))),
         fingerprint: object.fingerprint,
@@ -49,26 +52,22 @@ pub(super) fn record(object: LineObject<'_>) -> Result<VisitRecord, String> {
         to: object.to,
         status,
         has_epoch: epoch.is_some(),
-        is_given: weight.is_some()
-            || class.is_some()
-            || facts.etag.is_some()
-            || facts.target.is_some(),
+        is_given: weight.is_some() || class.is_some() || facts.etag.is_some() || has_target,
     };
     let (payload, digest) = fields.payload(&page).map_err(named)?;
     if let RecordPayload::Restated { .. } = payload {
-        for (key, is_there) in [
+        let all = [
             ("weight", weight.is_some()),
             ("class", class.is_some()),
             ("etag", facts.etag.is_some()),
-            ("target", facts.target.is_some()),
-        ] {
-            if is_there {
-                return Err(named(format!(
-                    "a line with \"seen\": \"restated\" cannot have \"{key}\""
-                )));
-            }
+            ("target", has_target),
+        ];
+        if let Some((key, _)) = all.into_iter().find(|(_, is_there)| *is_there) {
+            let why = format!("a line with \"seen\": \"restated\" cannot have \"{key}\"");
+            return Err(named(why));
         }
     }
+    facts.target = references.of_content(&page, (&payload, digest)).map(Into::into);
     let (url, claim) = (page.into_owned(), None);
     Ok(VisitRecord {
         url,
@@ -255,6 +254,7 @@ fn weight(value: Option<FieldValue<'_>>) -> Result<Option<Weight>, String> {
     let weight = match value {
         None | Some(FieldValue::Null) => return Ok(None),
         Some(FieldValue::Whole(weight)) => weight as f64,
+        Some(FieldValue::Large(weight)) => weight as f64,
         Some(FieldValue::Decimal(weight)) => weight,
         Some(_) => f64::NAN,
     };
@@ -278,9 +278,10 @@ fn bytes(value: Option<FieldValue<'_>>) -> Result<Option<u64>, String> {
     let bytes = match value {
         None | Some(FieldValue::Null) => return Ok(None),
         Some(FieldValue::Whole(bytes)) => u64::try_from(bytes).ok(),
+        Some(FieldValue::Large(bytes)) => Some(bytes),
         Some(_) => None,
     };
-    bytes.map(Some).ok_or_else(|| "\"bytes\" must be a whole number from 0 to 2^63 - 1".into())
+    bytes.map(Some).ok_or_else(|| "\"bytes\" must be a whole number from 0 to 2^64 - 1".into())
 }
 
 /// Parses whether a request was conditional.
@@ -309,21 +310,58 @@ fn etag(value: Option<FieldValue<'_>>) -> Result<Option<Box<[u8]>>, String> {
     })
 }
 
-/// Returns the first reference to another URL: the target, the canonical URL, or the target of a
-/// redirect.
-fn target(
-    values: [Option<FieldValue<'_>>; 2],
-    to: Option<&FieldValue<'_>>,
-) -> Result<Option<Box<str>>, String> {
-    for (value, key) in values.into_iter().zip(["target", "canonical"]) {
-        match value {
-            None | Some(FieldValue::Null) => {}
-            Some(FieldValue::Text(target)) => return Ok(Some(target.into())),
-            Some(_) => return Err(format!("\"{key}\" must be a string")),
+/// Parses a reference to another URL.
+fn reference<'a>(value: Option<FieldValue<'a>>, key: &str) -> Result<Option<Cow<'a, str>>, String> {
+    match value {
+        None | Some(FieldValue::Null) => Ok(None),
+        Some(FieldValue::Text(reference)) => Ok(Some(reference)),
+        Some(_) => Err(format!("\"{key}\" must be a string")),
+    }
+}
+
+/// The references of a line to other URLs, by their keys.
+struct PageReferences<'a> {
+    /// The URL to which the content points, in an export.
+    target: Option<Cow<'a, str>>,
+    canonical: Option<Cow<'a, str>>,
+    /// The target of a redirect.
+    to: Option<Cow<'a, str>>,
+}
+
+impl<'a> PageReferences<'a> {
+    /// Parses the references. A wrong `to` is an error only in a redirect.
+    fn of(
+        [target, canonical]: [Option<FieldValue<'a>>; 2],
+        to: Option<&FieldValue<'a>>,
+    ) -> Result<Self, String> {
+        let (target, canonical) =
+            (reference(target, "target")?, reference(canonical, "canonical")?);
+        let to = match to {
+            Some(FieldValue::Text(to)) => Some(to.clone()),
+            _ => None,
+        };
+        Ok(PageReferences { target, canonical, to })
+    }
+
+    /// Returns the reference for the content of a line: the first valid one. `to` counts only for
+    /// redirects, and `canonical` only for other content.
+    fn of_content(
+        self,
+        page: &str,
+        (payload, digest): (&RecordPayload, Option<Digest>),
+    ) -> Option<Cow<'a, str>> {
+        let is_redirect = match payload {
+            RecordPayload::Restated { .. } => return None,
+            RecordPayload::Redirect => true,
+            _ => digest.is_some_and(|digest| digest.is_redirect()),
+        };
+        let [first, second] =
+            if is_redirect { [self.to, self.target] } else { [self.target, self.canonical] };
+        let is_valid = |of: &Cow<'_, str>| Target::first_url(page, None, [of]).is_some();
+        // A single reference need not be parsed here.
+        match second {
+            Some(second) => first.filter(is_valid).or(Some(second)),
+            None => first,
         }
     }
-    Ok(match to {
-        Some(FieldValue::Text(to)) => Some((&**to).into()),
-        _ => None,
-    })
 }

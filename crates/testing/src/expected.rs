@@ -76,9 +76,8 @@ pub struct ExpectedOutcome {
 
 /// The result of an operation.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "a test holds one at a time")]
 pub enum ExpectedResult {
-    Observed(ExpectedOutcome),
+    Observed(Box<ExpectedOutcome>),
     Restated(RestateOutcome),
     PropertySet(PropertyOutcome),
 }

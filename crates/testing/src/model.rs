@@ -49,7 +49,7 @@ impl Model {
     pub fn request(&mut self, request: &Operation<'_>, near_distance: u32) -> ExpectedResult {
         match request {
             Operation::Observe(observation) => {
-                ExpectedResult::Observed(self.observe(observation, near_distance))
+                ExpectedResult::Observed(Box::new(self.observe(observation, near_distance)))
             }
             Operation::Restate(restatement) => ExpectedResult::Restated(self.restate(restatement)),
             Operation::SetProperty(update) => {

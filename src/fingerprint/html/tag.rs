@@ -114,14 +114,20 @@ impl StartTag {
                 let mut relations = value.split(u8::is_ascii_whitespace);
                 self.is_canonical = relations.any(|of| of.eq_ignore_ascii_case(b"canonical"));
             }
-            TagAttribute::Href if value.len() <= REFERENCE_BYTES_MAX => {
-                self.href = Some(String::from_utf8_lossy(value).trim_ascii().to_owned());
-            }
-            TagAttribute::Hidden
-            | TagAttribute::Content
-            | TagAttribute::Href
-            | TagAttribute::Other => {}
+            TagAttribute::Href => self.reference(value.trim_ascii()),
+            TagAttribute::Hidden | TagAttribute::Content | TagAttribute::Other => {}
         }
+    }
+
+    /// Takes the value of a reference. Of a base that is too long, one byte too much is kept: an
+    /// empty base would mean the URL of the page.
+    fn reference(&mut self, value: &[u8]) {
+        let kept = match self.kind {
+            TagKind::Base => value.get(..=REFERENCE_BYTES_MAX).unwrap_or(value),
+            _ if value.len() <= REFERENCE_BYTES_MAX => value,
+            _ => return,
+        };
+        self.href = Some(String::from_utf8_lossy(kept).into_owned());
     }
 
     /// Returns the base of the page, or its canonical URL, if the element declares one.

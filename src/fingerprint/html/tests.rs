@@ -230,6 +230,22 @@ fn first_base_of_the_head_counts() {
 }
 
 #[test]
+fn canonical_links_relative_to_an_overlong_base_are_dropped() {
+    let canonical = |bytes: usize, href: &str| {
+        let base = format!("<base href='{}'><base href=/b/>", "é".repeat(bytes / 2));
+        let document = extract(&(base + &format!("<link rel=canonical href={href}>")));
+        let length = document.base().unwrap().len();
+        let url = crate::Target::first_url("http://a/b", document.base(), document.canonicals());
+        (length.min(8193), url)
+    };
+    assert_eq!(canonical(6, "c"), (6, Some("http://a/c".to_owned())));
+    for bytes in [8194, 20_000] {
+        assert_eq!(canonical(bytes, "c"), (8193, None));
+        assert_eq!(canonical(bytes, "http://a/c"), (8193, Some("http://a/c".to_owned())));
+    }
+}
+
+#[test]
 fn canonical_links_do_not_affect_the_text() {
     let plain = extract("<title>T</title><p>text");
     let linked = extract("<base href=/><link rel=canonical href=a><title>T</title><p>text");

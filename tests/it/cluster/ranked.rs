@@ -1,7 +1,7 @@
 //! The ranks of pages among those of other stores.
 
 use simkeep::cluster::{Clustering, RankedPage, RankedPages, Ranking};
-use simkeep::{Epoch, Observation, Options, Prefix, Progress, Store};
+use simkeep::{Epoch, Error, Observation, Options, Prefix, Progress, Store};
 use simkeep_testing::{ms, on};
 
 fn create() -> Store {
@@ -9,7 +9,29 @@ fn create() -> Store {
 }
 
 fn ranked(store: &Store, asked: &Clustering) -> Vec<RankedPage> {
-    RankedPages::of(&store.snapshot(), asked).unwrap().collect::<simkeep::Result<_>>().unwrap()
+    let pages = RankedPages::of(&store.snapshot(), asked, &Progress::default()).unwrap();
+    pages.collect::<simkeep::Result<_>>().unwrap()
+}
+
+#[test]
+fn ranking_can_be_cancelled() {
+    let store = create();
+    for page in ["http://a.b/1", "http://a.b/2"] {
+        store.observe(Observation::content(page, ms(1), 1, Epoch::from_number(0))).unwrap();
+    }
+    let view = store.snapshot();
+    let of = |rule: &str, progress: &Progress| {
+        let asked = Clustering::within(0).rule(rule.parse::<Ranking>().unwrap());
+        RankedPages::of(&view, &asked, progress)
+    };
+    let progress = Progress::default();
+    let mut pages = of("first-seen", &progress).unwrap();
+    assert!(pages.next().unwrap().is_ok());
+    progress.cancel();
+    assert!(matches!(pages.next(), Some(Err(Error::Cancelled))));
+    assert!(pages.next().is_none());
+    // This rule reads all pages first.
+    assert!(matches!(of("canonical", &progress), Err(Error::Cancelled)));
 }
 
 #[test]

@@ -734,8 +734,8 @@ class AliasCount:
     @property
     def redirects(self) -> int:
         """The number of pages that redirect to another URL of the site, where the rule, alone or with other
-        rules, explains the difference between the two URLs. The rule holds if pairs and redirects together
-        suffice.
+        rules, explains the difference between the two URLs. The rule holds if pairs and redirects together are
+        enough, and the share of near pairs suffices.
         """
 
     @property
@@ -750,8 +750,10 @@ class AliasCount:
 
     @property
     def share(self) -> float:
-        """The share of near pairs. A redirect counts as a near pair, since both URLs lead to one content. 0
-        without any pairs.
+        """The share of near pairs. Without pairs it is 1 if there are redirects, and 0 otherwise.
+
+        Redirects do not raise the share of compared pairs. A site may redirect each expired page to its start
+        page, and such redirects say nothing about the pages that still have content.
         """
 
     @property
@@ -7120,7 +7122,8 @@ class View:
         """The pages that `clusters` uses for the same arguments, in SURT order, each with its rank.
 
         Ranks are comparable with the ranks of other stores. The page with the lowest number ranks
-        first. Reads lazily.
+        first. Reads lazily, but the rule "canonical" reads all pages once before. Ctrl-C ends this
+        reading.
 
         Takes the keywords of `clusters`.
         """

@@ -18,7 +18,6 @@ use crate::cluster::clusters::Clusters;
 use crate::cluster::clusters_source::ClustersSource;
 use crate::cluster::connected_components::{self, Balls, ConnectedComponents};
 use crate::convert::arg::{self, Arg, optional};
-use crate::convert::error::OrRaise;
 use crate::convert::typed::Tuple;
 use crate::convert::value::FromRust;
 use crate::streams::source::Iterated;
@@ -64,7 +63,8 @@ impl View {
     /// The pages that `clusters` uses for the same arguments, in SURT order, each with its rank.
     ///
     /// Ranks are comparable with the ranks of other stores. The page with the lowest number ranks
-    /// first. Reads lazily.
+    /// first. Reads lazily, but the rule "canonical" reads all pages once before. Ctrl-C ends this
+    /// reading.
     ///
     /// Takes the keywords of `clusters`.
     #[pyo3(signature = (**like: "Unpack[_types.Clustering]"))]
@@ -74,8 +74,9 @@ impl View {
         like: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<StreamOf<RankedPage>> {
         let snapshot = self.now(py)?;
-        let asked = clustering::asked(None, like, true)?;
-        let ranked = py.detach(|| cluster::RankedPages::of(&snapshot, &asked)).or_raise(py)?;
+        let (asked, progress) = (clustering::asked(None, like, true)?, progress::or_default(None));
+        let ranked =
+            long(py, &progress, || cluster::RankedPages::of(&snapshot, &asked, &progress))?;
         Ok(StreamOf::new(Iterated::new(ranked), self.birth()))
     }
 

@@ -92,6 +92,27 @@ fn export_round_trips_through_load() {
 }
 
 #[test]
+fn all_numbers_of_bytes_round_trip() {
+    let numbers = [0, 1, i64::MAX as u64, i64::MAX as u64 + 1, u64::MAX - 1, u64::MAX];
+    let line = |(n, bytes): (usize, &u64)| {
+        format!("{{\"url\":\"http://a.example/{n}\",\"t\":1,\"text\":\"a\",\"bytes\":{bytes}}}\n")
+    };
+    let place = TestFolder::with(&numbers.iter().enumerate().map(line).collect::<String>());
+    let export = place.export();
+    for bytes in numbers {
+        assert!(export.contains(&format!("\"bytes\":{bytes}")), "{bytes}: {export}");
+    }
+    let copy = TestFolder::new();
+    copy.load(&export);
+    assert_eq!(copy.export(), export);
+    let ran = place.run_with_input(
+        &["ingest", "-"],
+        r#"{"url":"http://a.example/","t":1,"text":"a","bytes":18446744073709551616}"#,
+    );
+    assert!(ran.code != 0 && ran.err.contains("from 0 to 2^64 - 1"), "{}", ran.err);
+}
+
+#[test]
 fn classes_round_trip_and_invalid_ones_are_refused() {
     let lines = r#"{"url":"http://a.example/","t":1000,"text":"some words","class":0}
 {"url":"http://a.example/","t":3000,"class":4294967295,"weight":2}

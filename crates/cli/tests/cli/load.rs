@@ -53,6 +53,25 @@ fn broken_record_leaves_the_store_unchanged() {
 }
 
 #[test]
+fn properties_that_cannot_be_stored_are_left_out() {
+    let tag = "x".repeat(129);
+    for property in [format!("\"etag\":\"{tag}\""), r#""canonical":"mailto:x""#.to_owned()] {
+        let place = TestFolder::with(TEXT);
+        let before = place.export();
+        let line = |rest| format!("{{\"url\":\"http://a.example/\",\"t\":2,{rest}{property}}}\n");
+        for verb in ["ingest", "load"] {
+            let ran = place.run_with_input(&[verb, "-"], &line(""));
+            assert_eq!(ran.code, 0, "{verb}: {}", ran.err);
+            assert_eq!(place.export(), before, "{verb}");
+        }
+        // The other property of the line is stored.
+        let ran = place.run_with_input(&["load", "-"], &line("\"weight\":7,"));
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(place.export().contains("\"weight\":7"));
+    }
+}
+
+#[test]
 fn damaged_store_is_not_loaded() {
     let source = TestFolder::with(CRAWL);
     source.open().seal().unwrap();

@@ -301,7 +301,7 @@ struct AliasRuleResult<'a> {
     pairs: u64,
     /// The number of redundant pages that are near that earlier page.
     near_pairs: u64,
-    /// The ratio of near pairs to all pairs. A redirect counts as a near pair.
+    /// The ratio of near pairs to all pairs; without pairs, 1 if there are redirects.
     near_share: JsonRatio,
     /// The number of redirects within the site that the rule explains, alone or with other rules.
     redirects: u64,

@@ -378,34 +378,7 @@ impl LoadInput<'_> {
                 *self.passed.entry("binary").or_default() += 1;
                 None
             }
-            InputItem::Entry(entry) => {
-                if let (EntryPayload::Text(_), Some(why)) =
-                    (&entry.found, self.epochs.why_no_texts())
-                {
-                    let failure = VerbError::Usage(why.to_owned());
-                    return Some(self.fail(failure));
-                }
-                let wrong = entry.wrong().and_then(|wrong| self.wrong.add(wrong));
-                wrong.into_iter().for_each(|message| print_message(&message));
-                self.long_etags += u64::from(entry.given.has_long_etag());
-                let url = entry.url.clone();
-                match self.record(entry) {
-                    Ok(Some(record)) => Some(Ok(record)),
-                    Ok(None) => {
-                        let why = "a revisit; only `ingest` looks up the record that it repeats"
-                            .to_owned();
-                        self.broken(BrokenRecord {
-                            at: simkeep_formats::escape::escape_untruncated(&url),
-                            why,
-                        })
-                    }
-                    Err(e) if is_of_record(&e) => {
-                        let at = simkeep_formats::escape::escape_untruncated(&url);
-                        self.broken(BrokenRecord { at, why: e.to_string() })
-                    }
-                    Err(e) => Some(Err(e)),
-                }
-            }
+            InputItem::Entry(entry) => self.take_entry(entry),
             InputItem::Question(InputQuery { at, .. }) => {
                 let why = "a question; only `ingest --outcomes` answers questions".to_owned();
                 self.broken(BrokenRecord { at, why })
@@ -431,6 +404,28 @@ impl LoadInput<'_> {
         }
     }
 
+    /// The observation of an entry; `None` if there is nothing to observe.
+    fn take_entry(&mut self, entry: feed::InputEntry) -> Option<simkeep::Result<OwnedRecord>> {
+        if let (EntryPayload::Text(_), Some(why)) = (&entry.found, self.epochs.why_no_texts()) {
+            return Some(self.fail(VerbError::Usage(why.to_owned())));
+        }
+        let wrong = entry.wrong().and_then(|wrong| self.wrong.add(wrong));
+        wrong.into_iter().for_each(|message| print_message(&message));
+        self.long_etags += u64::from(entry.given.has_long_etag());
+        let url = entry.url.clone();
+        let at = || simkeep_formats::escape::escape_untruncated(&url);
+        if matches!(entry.found, EntryPayload::Revisit(..)) {
+            let why = "a revisit; only `ingest` looks up the record that it repeats".to_owned();
+            return self.broken(BrokenRecord { at: at(), why });
+        }
+        match self.record(entry) {
+            Err(e) if is_of_record(&e) => {
+                self.broken(BrokenRecord { at: at(), why: e.to_string() })
+            }
+            record => record.transpose(),
+        }
+    }
+
     fn broken(&mut self, broken: BrokenRecord) -> Option<simkeep::Result<OwnedRecord>> {
         let message = self.broken.add(&broken);
         if !self.skip_broken {
@@ -443,7 +438,8 @@ impl LoadInput<'_> {
         None
     }
 
-    /// The observation of an entry; `None` for a revisit.
+    /// The observation of an entry; `None` if there is nothing to observe. A revisit is not
+    /// observed, nor are properties that cannot be stored.
     fn record(&mut self, from: feed::InputEntry) -> simkeep::Result<Option<OwnedRecord>> {
         let (entry, also) = match &from.found {
             EntryPayload::Text(_) | EntryPayload::Binary => self.content(&from)?,
