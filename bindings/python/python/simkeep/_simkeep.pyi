@@ -734,8 +734,8 @@ class AliasCount:
     @property
     def redirects(self) -> int:
         """The number of pages that redirect to another URL of the site, where the rule, alone or with other
-        rules, explains the difference between the two URLs. The rule holds if pairs and redirects together are
-        enough, and the share of near pairs suffices.
+        rules, explains the difference between the two URLs. The rule holds if pairs and redirects together
+        are enough, and the share of near pairs suffices.
         """
 
     @property
@@ -752,8 +752,8 @@ class AliasCount:
     def share(self) -> float:
         """The share of near pairs. Without pairs it is 1 if there are redirects, and 0 otherwise.
 
-        Redirects do not raise the share of compared pairs. A site may redirect each expired page to its start
-        page, and such redirects say nothing about the pages that still have content.
+        Redirects do not raise the share of compared pairs. A site may redirect each expired page to its
+        start page, and such redirects say nothing about the pages that still have content.
         """
 
     @property
@@ -5121,7 +5121,9 @@ class RequestCounts:
 
     @property
     def conditional(self) -> int:
-        """The number of conditional requests. A request that got "not modified" was conditional."""
+        """The number of conditional requests. A request that got "not modified" was conditional, unless it has
+        the status 200: then it is an archive's record that repeats an unknown original.
+        """
 
     @property
     def transferred(self) -> Bodies:
