@@ -422,7 +422,7 @@ mod tests {
             ("{}", "\"id\" is missing"),
             (r#"{"id":null}"#, "\"id\" is missing"),
             (r#"{"id":1.5}"#, "\"id\" must be"),
-            (r#"{"id":18446744073709551615}"#, "\"id\" must be"),
+            (r#"{"id":18446744073709551616}"#, "\"id\" must be"),
             (r#"{"id":{"x":1}}"#, "\"id\" must be"),
             (r#"{"id":""}"#, "empty"),
             (r#"{"id":"a\u0007"}"#, "control"),
