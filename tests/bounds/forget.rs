@@ -28,8 +28,11 @@ const MANY: usize = 10_000;
 const TIMES_MAX: f64 = 6.0;
 
 fn store() -> Store {
-    let options =
-        small().memtable_observations(1 << 20).near_limit(0).durability(Durability::OnFlush);
+    let options = small()
+        .memtable_observations(1 << 20)
+        .near_limit(0)
+        .refers_to(false)
+        .durability(Durability::OnFlush);
     let disk = SimDisk::new();
     let store = Store::create(simkeep_testing::on(&disk), options).unwrap();
     for page in 0..100 {

@@ -40,7 +40,7 @@ fn sealing_during_a_merge_frees_the_memtable() {
     let dir = tempfile::tempdir().unwrap();
     let gate = Gate::default();
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::new(dir.path()));
-    let options = small().memtable_observations(2 * 10_000).near_limit(0);
+    let options = small().memtable_observations(2 * 10_000).near_limit(0).refers_to(false);
     let store = Store::create(Arc::new(gate.before(disk)), options).unwrap();
     observe(&store, 0, PAGES);
     store.seal().unwrap();

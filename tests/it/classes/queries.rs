@@ -60,7 +60,7 @@ fn lived(
     is_there: impl Fn(&str) -> bool,
     draw: &mut impl FnMut(u64) -> u64,
 ) -> Store {
-    let store = create(&SimDisk::new(), small().near_limit(0).background(false));
+    let store = create(&SimDisk::new(), small().near_limit(0).refers_to(false).background(false));
     let sealed_each = [3, 40, 1_000][at(draw(3))];
     let mut batch = Vec::new();
     for (page, event) in events.iter().filter(|(page, _)| is_there(urls[*page])) {
@@ -298,7 +298,7 @@ fn pairs_in_one_segment_are_filtered_by_class() {
 
 #[test]
 fn pages_hidden_by_other_classes_are_found_or_reported_incomplete() {
-    let store = create(&SimDisk::new(), small().near_limit(0));
+    let store = create(&SimDisk::new(), small().near_limit(0).refers_to(false));
     let urls: Vec<String> = (0..3_000).map(|page| format!("http://a.example/{page:04}")).collect();
     let all = urls.iter().enumerate().map(|(page, url)| {
         Observation::content(url, ms(5), 1, FIRST).class(u32::from(page == 2_000))

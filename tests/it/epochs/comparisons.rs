@@ -100,7 +100,8 @@ fn newest_epoch_is_in_force_across_history_chunks() {
             .digest(digest(1))
     };
     for before in 50..80 {
-        let store = simkeep_testing::create(&SimDisk::new(), small().near_limit(0));
+        let store =
+            simkeep_testing::create(&SimDisk::new(), small().near_limit(0).refers_to(false));
         let all = (0..before).map(|time| of(time, 5, 0)).chain([of(100, 1, 1), of(100, 2, 0)]);
         let later = (200..270).map(|time| of(time, 5, 0));
         store.load(all.chain(later).map(Ok), LoadOptions::default()).unwrap();

@@ -25,7 +25,7 @@ fn random(seed: u64) -> impl Iterator<Item = u64> {
 }
 
 fn create(options: Options) -> Store {
-    let options = options.near_limit(0).background(false);
+    let options = options.near_limit(0).refers_to(false).background(false);
     Store::create(on(&SimDisk::new()), options).unwrap()
 }
 
