@@ -4,10 +4,12 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 
+import scrapy
 from loopback import Page, Site, served
 from running import crawl
 
 import simkeep
+from simkeep.scrapy._visit import drop_validators, make_conditional
 
 STORE = {"SIMKEEP_STORE": "crawl.simkeep"}
 
@@ -89,6 +91,26 @@ def test_conditional_requests_have_the_known_validators(tmp_path: Path) -> None:
     assert [visit.status for visit in visits] == [200, 304, 200]
     assert [visit.conditional for visit in visits] == [False, True, True]
     assert page is not None and page.etag is not None and page.etag.startswith(b'"')
+
+
+def test_redirected_request_has_no_validators_of_the_first_page(tmp_path: Path) -> None:
+    first, other = "https://example.com/a", "https://example.com/b"
+    with simkeep.Store.create(tmp_path / "s") as store:
+        store.observe(first, 1_000_000_000_000, text="some words of a page", etag=b'"a"')
+        known = store.latest(first)
+    assert known is not None
+    request = scrapy.Request(first)
+    make_conditional(request, first, known)
+    drop_validators(request, first)
+    assert request.headers["If-None-Match"] == b'"a"'
+    # The middleware for redirects copies headers and meta.
+    redirected = request.replace(url=other)
+    drop_validators(redirected, other)
+    assert "If-None-Match" not in redirected.headers
+    own = scrapy.Request(first, headers={"If-None-Match": '"own"'})
+    make_conditional(own, first, known)
+    drop_validators(own, other)
+    assert own.headers["If-None-Match"] == b'"own"'
 
 
 def test_saved_bodies_are_counted(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from ._errors import NotRequested, shown
 from ._observer import FATAL, Answer, Observer
 from ._settings import Settings
 from ._threads import Reactor, Side
-from ._visit import Visit, length_of, make_conditional, now, page_of
+from ._visit import Visit, drop_validators, length_of, make_conditional, now, page_of
 
 __all__ = ["META", "Session"]
 
@@ -115,6 +115,7 @@ class Session:
         page = self._page(request) if request.callback is not NO_CALLBACK else None
         if page is None:
             return
+        drop_validators(request, page)
         try:
             known = self._store.latest(page)
         except Exception as e:
@@ -128,7 +129,7 @@ class Session:
                 self.count("not_requested")
                 raise NotRequested(f"the page was visited {ago:.0f} seconds ago")
         if self.settings.conditional:
-            make_conditional(request, known)
+            make_conditional(request, page, known)
 
     def _count_saved(self, page: str, response: Response, outcome: Outcome) -> None:
         """Counts a body that was not transferred, or that is not worth storing."""

@@ -13,7 +13,7 @@ from scrapy.http.request import NO_CALLBACK
 
 import simkeep
 
-__all__ = ["Visit", "length_of", "make_conditional", "now", "page_of"]
+__all__ = ["Visit", "drop_validators", "length_of", "make_conditional", "now", "page_of"]
 
 BODY_MAX = 32 << 20
 """The largest body, in bytes, whose text is extracted. A larger body would delay all queued visits."""
@@ -65,11 +65,28 @@ class _Arrivals:
 _arrivals = _Arrivals()
 
 
-def make_conditional(request: Request, page: simkeep.Page) -> None:
+_VALIDATORS = "simkeep_validators"
+"""The key in `Request.meta` of the page whose validators were added, and of the names of these headers."""
+
+
+def drop_validators(request: Request, page: str) -> None:
+    """Removes the validators that were added for another page. Scrapy copies the headers of a request that is
+    redirected, and the validators of one page say nothing about another.
+    """
+    of, names = request.meta.get(_VALIDATORS, (page, ()))
+    if of != page:
+        del request.meta[_VALIDATORS]
+        for name in names:
+            request.headers.pop(name, None)
+
+
+def make_conditional(request: Request, page: str, known: simkeep.Page) -> None:
     """Adds the validators of a page to a GET request, unless the request has any itself."""
     names = ("If-None-Match", "If-Modified-Since", "Range")
     if request.method == "GET" and not any(name in request.headers for name in names):
-        request.headers.update(page.conditional_headers())
+        headers = known.conditional_headers()
+        request.headers.update(headers)
+        request.meta[_VALIDATORS] = (page, tuple(headers))
 
 
 def page_of(request: Request) -> str | None:
