@@ -46,6 +46,7 @@ impl Story {
                     let mut seen = observation(&mut choice, 4, i64::try_from(time).unwrap());
                     // Each change is one operation, so that the number of an operation tells the state.
                     (seen.also, seen.weight, seen.class) = (None, None, None);
+                    (seen.etag, seen.target) = (None, None);
                     model.observe(&seen, 0);
                     StoryChange::Observe(seen)
                 }
