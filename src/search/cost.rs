@@ -1,5 +1,6 @@
 //! The cost model of a search: probes, candidates and cache lines.
 
+use super::binomial::choose;
 use super::cells::{self, CELLS_DISTANCE_MAX, FingerprintHalf};
 use super::hamming;
 use super::kernel::ENTRY_BITS;
@@ -201,7 +202,7 @@ impl ProbeEstimate {
             // The loops are the same as in the search itself, over counts instead of buckets.
             for distance in 0..reach.of(block).min(bits + 1) {
                 let slack = reach.slack(block, distance);
-                let buckets = f64::from(choose(bits, distance));
+                let buckets = choose(bits, distance) as f64;
                 visit.probes += buckets;
                 visit.candidates += buckets * bucket_entries;
                 // Stored blocks are assumed random, so the share of near blocks is the share among
@@ -233,18 +234,9 @@ impl ProbeEstimate {
     }
 }
 
-/// Binomial coefficients of 0 to 32.
-static CHOOSE: [[u32; 33]; 33] = pascal();
-
-/// Returns the number of ways to choose `count` of `from` items, at most 32.
-#[expect(clippy::indexing_slicing, reason = "32 at most, of the bits of a block or an entry")]
-fn choose(from: u32, count: u32) -> u32 {
-    CHOOSE[from as usize][count as usize]
-}
-
 /// Returns the share of all words of `bits` bits that lie within `distance` of a word.
 fn share_within(distance: u32, bits: u32) -> f64 {
-    let near = (0..=distance.min(bits)).map(|away| f64::from(choose(bits, away)));
+    let near = (0..=distance.min(bits)).map(|away| choose(bits, away) as f64);
     near.sum::<f64>() / (1_u64 << bits.min(63)) as f64
 }
 
@@ -257,21 +249,4 @@ fn share_going_on(n: u32, address: BucketLayout) -> f64 {
     let deviations = (f64::from(address.room()) + 0.5 - average) / average.sqrt().max(1.0);
     let beyond = erf(deviations.abs() / std::f64::consts::SQRT_2).mul_add(-0.5, 0.5);
     if deviations >= 0.0 { beyond } else { 1.0 - beyond }
-}
-
-/// Pascal's triangle.
-#[expect(clippy::indexing_slicing, reason = "evaluated at compile time, where it would not build")]
-const fn pascal() -> [[u32; 33]; 33] {
-    let mut rows = [[0; 33]; 33];
-    let mut from = 0;
-    while from < 33 {
-        rows[from][0] = 1;
-        let mut count = 1;
-        while count <= from {
-            rows[from][count] = rows[from - 1][count - 1] + rows[from - 1][count];
-            count += 1;
-        }
-        from += 1;
-    }
-    rows
 }

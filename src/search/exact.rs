@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use super::binomial::choose;
 use super::column::{Column, u64_at};
 use super::tables::Tables;
 
 /// The number of guesses by interpolation. In a column of evenly spread values the third guess is a
-/// few entries from the place.
+/// few entries from the value.
 const GUESSES: u32 = 3;
 
 /// The number of entries in a cache line.
@@ -24,18 +25,18 @@ impl<C: Column> Tables<C> {
     /// Returns an error if the column cannot be read.
     pub(crate) fn ordinal_of(&self, value: u64) -> Result<Option<u32>, C::Error> {
         let shard = self.shards.around(value.count_ones(), 0);
-        let place = place_of(&self.fingerprints, shard.clone(), value)?;
-        let is_there = place < shard.end && u64_at(&self.fingerprints, place)? == value;
-        Ok(is_there.then_some(place))
+        let ordinal = lower_bound(&self.fingerprints, shard.clone(), value)?;
+        let is_there = ordinal < shard.end && u64_at(&self.fingerprints, ordinal)? == value;
+        Ok(is_there.then_some(ordinal))
     }
 }
 
-/// Returns the place of the first entry of a shard that is not less than a value.
+/// Returns the ordinal of the first entry of a shard that is not less than a value.
 ///
 /// Entries before `range.start` are less than the value, and entries from `range.end` on are not.
-fn place_of<C: Column>(column: &C, mut range: Range<u32>, value: u64) -> Result<u32, C::Error> {
+fn lower_bound<C: Column>(column: &C, mut range: Range<u32>, value: u64) -> Result<u32, C::Error> {
     let rank = rank_of(value);
-    let mut ranks = 0..ranks_of(value.count_ones());
+    let mut ranks = 0..choose(u64::BITS, value.count_ones());
     let mut last = None;
     for _ in 0..GUESSES {
         if range.end - range.start <= LINE {
@@ -66,21 +67,21 @@ fn place_of<C: Column>(column: &C, mut range: Range<u32>, value: u64) -> Result<
     Ok(range.start)
 }
 
-/// Returns the place of a value if the ranks of the entries were spread evenly: an entry of the
+/// Returns the ordinal of a value if the ranks of the entries were spread evenly: an entry of the
 /// range, which must not be empty.
 fn interpolate(range: &Range<u32>, ranks: &Range<u64>, rank: u64) -> u32 {
     let entries = range.end - range.start;
     // In damaged columns the ranks may be in the wrong order.
     let before = rank.saturating_sub(ranks.start);
     let all = ranks.end.saturating_sub(ranks.start).max(1);
-    let share = u128::from(before) * u128::from(entries) / u128::from(all);
+    let expected = u128::from(before) * u128::from(entries) / u128::from(all);
     #[expect(clippy::cast_possible_truncation, reason = "less than the number of entries")]
-    let ahead = share.min(u128::from(entries - 1)) as u32;
+    let ahead = expected.min(u128::from(entries - 1)) as u32;
     range.start + ahead
 }
 
-/// The number of low bits that [`rank_of`] ignores. The bits above tell a hundred million hashes
-/// apart.
+/// The number of low bits that [`rank_of`] ignores. The bits above distinguish a hundred million
+/// hashes.
 const IGNORED_BITS: u32 = 28;
 
 /// Returns the number of lesser values with the same number of ones, approximately.
@@ -89,48 +90,21 @@ const IGNORED_BITS: u32 = 28;
 /// no scale. Their ranks are: with guesses by rank a lookup among millions reads 3 lines, with
 /// guesses by value 10. This is the combinatorial number system: a one at bit `i` comes after all
 /// values that have the `k` remaining ones below it.
-#[expect(clippy::indexing_slicing, reason = "bits are below 64, and ones at most 64")]
 fn rank_of(value: u64) -> u64 {
-    let mut ones = value.count_ones() as usize;
+    let mut ones = value.count_ones();
     let mut left = value >> IGNORED_BITS << IGNORED_BITS;
     let mut rank = 0;
     while left != 0 {
         let bit = left.ilog2();
-        rank += CHOOSE[bit as usize][ones];
+        rank += choose(bit, ones);
         left ^= 1 << bit;
         ones -= 1;
     }
     rank
 }
 
-/// Returns the number of values with this number of ones.
-#[expect(clippy::indexing_slicing, reason = "a value has at most 64 ones")]
-fn ranks_of(ones: u32) -> u64 {
-    CHOOSE[64][ones as usize]
-}
-
-/// Binomial coefficients of 0 to 64.
-static CHOOSE: [[u64; 65]; 65] = pascal();
-
-/// Pascal's triangle.
-#[expect(clippy::indexing_slicing, reason = "evaluated at compile time, where it would not build")]
-const fn pascal() -> [[u64; 65]; 65] {
-    let mut rows = [[0; 65]; 65];
-    let mut from = 0;
-    while from <= 64 {
-        rows[from][0] = 1;
-        let mut count = 1;
-        while count <= from {
-            rows[from][count] = rows[from - 1][count - 1] + rows[from - 1][count];
-            count += 1;
-        }
-        from += 1;
-    }
-    rows
-}
-
 /// Narrows the range from the last guess on, in steps that double. The last guess is one of the two
-/// ends, and the place is probably near it. Another guess would approach the place from the same
+/// ends, and the value is probably near it. Another guess would approach the value from the same
 /// side, so it would not move the other end.
 fn gallop<C: Column>(
     column: &C,

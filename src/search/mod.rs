@@ -76,6 +76,7 @@
 //!   idea of covering codes is to save lookups by looking up codewords, as in R. Pagh,
 //!   "CoveringLSH", 2016.
 
+mod binomial;
 mod candidate;
 mod cells;
 mod column;

@@ -297,7 +297,7 @@ impl PageFingerprint {
         let TableKey { table, value } = content.table_key()?;
         let (popcount, fingerprint) = canonical_key(value);
         let epoch = u64::from(table);
-        // The pages of a key of digests have one digest, so tags would tell nothing.
+        // The pages of a key of digests have one digest, so tags would not distinguish them.
         let has_tag = in_force && table != DIGESTS;
         let tag = content.digest.as_ref().filter(|_| has_tag).map(Digest::tag);
         Some(PageFingerprint {

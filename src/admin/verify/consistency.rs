@@ -102,6 +102,12 @@ pub(super) fn history(
     if count_visits(&entries) as u64 != page.visits {
         return Err(flaw("the head of the page states a wrong number of visits"));
     }
+    let resolves = |entry: &Entry| entry.target().is_none_or(|t| t.resolve(&page.url).is_some());
+    if !entries.iter().all(resolves) {
+        return Err(flaw(
+            "a target has more bytes in common with the URL of its page than the URL has",
+        ));
+    }
     if Changes::of(&entries, epochs) != page.changes {
         return Err(flaw("the change statistics of the page do not match its visits"));
     }

@@ -118,7 +118,8 @@ pub(crate) fn property(url: &str, of: &Property) -> String {
 
 /// The URL of the target of the page `url`, escaped.
 pub(crate) fn target_url(url: &str, target: &Target) -> String {
-    escape::escape_untruncated(&target.resolve(url).unwrap_or_default())
+    let whole = target.resolve(url).unwrap_or_else(|| "(damaged)".to_owned());
+    escape::escape_untruncated(&whole)
 }
 
 /// Whether a visit has a response that describes content.

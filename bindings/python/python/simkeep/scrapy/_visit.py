@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from functools import partial
 from hashlib import sha1
 from urllib.parse import urlsplit
 
@@ -179,35 +180,8 @@ class Visit:
         conditional = _is_conditional(self.request) and "cached" not in response.flags
         digest = self.digest or _digest(body, self.page)
         canonical = _canonical(response, self.page)
-        if isinstance(response, HtmlResponse) and len(body) <= BODY_MAX:
-            return simkeep.Observation(
-                self.page,
-                self.at,
-                html=body,
-                encoding=_content_type(response),
-                digest=digest,
-                status=status,
-                modified=modified,
-                etag=etag,
-                canonical=canonical,
-                bytes=length,
-                conditional=conditional,
-            )
-        if isinstance(response, TextResponse) and len(body) <= BODY_MAX:
-            text = simkeep.decode(body, _content_type(response) or "text/plain")
-            return simkeep.Observation(
-                self.page,
-                self.at,
-                text=text,
-                digest=digest,
-                status=status,
-                modified=modified,
-                etag=etag,
-                canonical=canonical,
-                bytes=length,
-                conditional=conditional,
-            )
-        return simkeep.Observation(
+        observation = partial(
+            simkeep.Observation,
             self.page,
             self.at,
             digest=digest,
@@ -218,6 +192,11 @@ class Visit:
             bytes=length,
             conditional=conditional,
         )
+        if isinstance(response, HtmlResponse) and len(body) <= BODY_MAX:
+            return observation(html=body, encoding=_content_type(response))
+        if isinstance(response, TextResponse) and len(body) <= BODY_MAX:
+            return observation(text=simkeep.decode(body, _content_type(response) or "text/plain"))
+        return observation()
 
     def redirects(self) -> list[simkeep.Observation]:
         """Returns observations of the URLs that redirected to the page.
