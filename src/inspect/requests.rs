@@ -165,18 +165,19 @@ impl RequestCounts {
         content: &Content,
         current: &mut Option<CurrentBody>,
     ) -> bool {
-        self.transferred.add(visit.bytes);
         let digest = content.digest;
         let before = current.filter(|before| digest.is_some() && before.digest == digest);
+        // Equal bodies have equal lengths. A revisit record of an archive has no body.
+        let bytes = visit.bytes.or(before.and_then(|before| before.bytes));
+        self.transferred.add(bytes);
         if let Some(before) = before {
-            self.unchanged.add(visit.bytes);
+            self.unchanged.add(bytes);
             self.ignored += u64::from(visit.conditional);
             if let Some((before, now)) = before.modified.zip(visit.modified) {
                 self.dated += 1;
                 self.redated += u64::from(now > before);
             }
         }
-        let bytes = visit.bytes.or(before.and_then(|before| before.bytes));
         *current = Some(CurrentBody { digest, bytes, modified: visit.modified });
         digest.is_some() && before.is_none()
     }

@@ -121,11 +121,14 @@ fn naive(visits: &[SurveyedVisit], copies: bool) -> BTreeMap<String, RequestCoun
                 add(&mut counts.not_modified, before.and_then(|(_, bytes, _)| bytes));
             }
             ServerAnswer::Content(digest) => {
-                add(&mut counts.transferred, visit.bytes);
                 let is_new = digest.is_none_or(|digest| captures.insert(digest));
-                match before.filter(|(before, ..)| digest.is_some() && *before == digest) {
+                let same = before.filter(|(before, ..)| digest.is_some() && *before == digest);
+                // Equal bodies have equal lengths.
+                let bytes = visit.bytes.or(same.and_then(|(_, bytes, _)| bytes));
+                add(&mut counts.transferred, bytes);
+                match same {
                     Some((_, _, modified)) => {
-                        add(&mut counts.unchanged, visit.bytes);
+                        add(&mut counts.unchanged, bytes);
                         counts.ignored += u64::from(visit.conditional);
                         let dates = modified.zip(visit.modified);
                         counts.dated += u64::from(dates.is_some());
