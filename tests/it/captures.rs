@@ -1,7 +1,7 @@
 //! The first capture of a content, which an archive refers to.
 
 use simkeep::disk::SimDisk;
-use simkeep::{Error, Observation, Store};
+use simkeep::{Content, Digest, Error, Observation, Seen, Store, Visit};
 use simkeep_testing::{create, digest, ms, open, small};
 
 fn refers_to(store: &Store, seen: Observation<'_>) -> Option<(i64, String)> {
@@ -68,4 +68,39 @@ fn first_captures_need_searches() {
     let epoch = store.change_epoch();
     let seen = Observation::content("https://a.example/", ms(1), 7, epoch).digest(digest(1));
     assert_eq!(refers_to(&store, seen), None);
+}
+
+/// Digests are found by their first 8 bytes, and compared as a whole.
+#[test]
+fn digests_with_one_key_are_different_contents() {
+    for is_sealed in [false, true] {
+        let disk = SimDisk::new();
+        let store = create(&disk, small());
+        let epoch = store.change_epoch();
+        let content = |last: u8| {
+            let mut bytes = [7; 16];
+            bytes[15] = last;
+            let digest = Some(Digest(bytes));
+            Content { fingerprint: None, digest, epoch }
+        };
+        let observe = |url: &str, time, last| {
+            let seen = Seen::Content(content(last));
+            store.observe(Observation::of(url, Visit::new(ms(time), seen))).unwrap()
+        };
+        // Two pages make a list, and a third one is alone with its digest.
+        for (time, last, url) in [(1, 1, "https://a.example/"), (2, 1, "https://b.example/")] {
+            observe(url, time, last);
+        }
+        observe("https://c.example/", 3, 2);
+        if is_sealed {
+            store.seal().unwrap();
+        }
+        let of = |last| store.snapshot().by_digest(&content(last), 10).unwrap();
+        assert_eq!([1, 2, 3].map(|last| of(last).pages.len()), [2, 1, 0], "{is_sealed}");
+        for (last, copies) in [(1, 2), (2, 1), (3, 0)] {
+            let outcome = observe("https://d.example/", 9 + i64::from(last), last);
+            assert_eq!((outcome.copies.len(), outcome.near.len()), (copies, 0), "{is_sealed}");
+            assert_eq!(outcome.refers_to.is_some(), copies > 0, "{is_sealed}");
+        }
+    }
 }
