@@ -251,11 +251,11 @@ fn report_shows_what_requests_saved() {
     assert!(!html(&hostile()).contains(chapter));
     let page = html(&TestFolder::with(super::requests::REQUESTS));
     let chapter = page.split(chapter).nth(1).unwrap().split("</section>").next().unwrap();
-    assert!(chapter.contains("5 of 9 requests were conditional, and 2 got"), "{chapter}");
+    assert!(chapter.contains("5 of 10 requests were conditional, and 2 got"), "{chapter}");
     for row in [
-        &["transferred", "6", "155,000", "1"][..],
+        &["transferred", "7", "225,000", "1"][..],
         &["not modified", "2", "10,000", "0"],
-        &["unchanged", "3", "75,000", "1"],
+        &["unchanged", "3", "145,000", "0"],
         &["copies", "1", "5,000", "0"],
         &["example.org", "2", "0", "1", "2"],
     ] {

@@ -14,6 +14,7 @@ pub(super) const REQUESTS: &str = r#"
 {"url":"https://example.org/b","t":"2024-01-02T00:00:00Z","fingerprint":"ffffffff00000000","digest":"ff0102030405060708090a0b0c0d0e0f","modified":"2024-01-02T00:00:00Z","conditional":true,"epoch":"e"}
 {"url":"https://example.org/b","t":"2024-01-03T00:00:00Z","fingerprint":"ffffffff00000000","digest":"ff0102030405060708090a0b0c0d0e0f","bytes":70000,"modified":"2024-01-02T00:00:00Z","conditional":true,"epoch":"e"}
 {"url":"https://example.org/c","t":"2024-01-03T00:00:00Z","seen":"failed"}
+{"url":"https://example.org/d","t":"2024-01-03T00:00:00Z","fingerprint":"00ff00ff00ff00ff","digest":"ee0102030405060708090a0b0c0d0e0f","epoch":"e"}
 "#;
 
 #[test]
@@ -22,20 +23,20 @@ fn saved_bodies_are_counted() {
     assert_eq!(
         place.done(&["stats", "--saved"]),
         "\
-requests                             9
+requests                            10
   conditional                        5
-transferred                    151 KiB  6 bodies, 1 of unknown length
+transferred                    220 KiB  7 bodies, 1 of unknown length
 not modified                  9.77 KiB  2 bodies: not transferred
-unchanged                     73.2 KiB  3 bodies, 1 of unknown length: transferred, but the same as before
+unchanged                      142 KiB  3 bodies: transferred, but the same as before
 copies                        4.88 KiB  1 body: transferred, but captured before, on any page
 "
     );
     let totals = place.run(&["stats", "--saved", "--json"]).objects();
     let expected = json!({
-        "host": null, "requests": 9, "conditional": 5,
-        "transferred": {"bodies": 6, "bytes": 155_000, "unknown": 1},
+        "host": null, "requests": 10, "conditional": 5,
+        "transferred": {"bodies": 7, "bytes": 225_000, "unknown": 1},
         "not_modified": {"bodies": 2, "bytes": 10_000, "unknown": 0},
-        "unchanged": {"bodies": 3, "bytes": 75_000, "unknown": 1},
+        "unchanged": {"bodies": 3, "bytes": 145_000, "unknown": 0},
         "copies": {"bodies": 1, "bytes": 5_000, "unknown": 0},
         "ignored": 3, "dated": 2, "redated": 1, "honored": 0.4,
     });
@@ -50,7 +51,7 @@ fn saved_bodies_are_counted_by_host() {
         "\
 4  9.77 KiB  9.77 KiB  4.88 KiB       0 B  example.com
 1  4.88 KiB       0 B       0 B  4.88 KiB  example.net
-4   137 KiB       0 B  68.4 KiB       0 B  example.org
+5   205 KiB       0 B   137 KiB       0 B  example.org
 "
     );
     let hosts = place.run(&["stats", "--saved", "--by-host", "--json"]).objects();
