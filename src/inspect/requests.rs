@@ -82,7 +82,8 @@ pub struct RequestCounts {
     /// The bodies that were not transferred, because the server answered "not modified". The length
     /// of such a body is the length of the page's content.
     pub not_modified: Bodies,
-    /// The transferred bodies with the digest of the content before: not worth storing.
+    /// The transferred bodies with the digest of the content before: not worth storing. If the length
+    /// of such a body is unknown, it is the known length of the content before.
     pub unchanged: Bodies,
     /// The conditional requests among `unchanged`: the server has a validator that changes, or
     /// ignores the condition.
