@@ -8,8 +8,8 @@ use std::{env, fs};
 use simkeep_prose::TypeDocs;
 
 fn main() {
-    let sources = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../src"));
+    let sources = Path::new(&env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../../src");
     println!("cargo::rerun-if-changed={}", sources.display());
     let macros = Path::new(&env::var_os("OUT_DIR").unwrap()).join("prose.rs");
-    fs::write(macros, TypeDocs::read(sources).to_macro()).unwrap();
+    fs::write(macros, TypeDocs::read(&sources).to_macro()).unwrap();
 }

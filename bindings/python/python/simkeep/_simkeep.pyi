@@ -5137,7 +5137,9 @@ class RequestCounts:
 
     @property
     def unchanged(self) -> Bodies:
-        """The transferred bodies with the digest of the content before: not worth storing."""
+        """The transferred bodies with the digest of the content before: not worth storing. If the length of
+        such a body is unknown, it is the known length of the content before.
+        """
 
     @property
     def ignored(self) -> int:
