@@ -148,12 +148,12 @@ fn balls(
 ) -> Result<Vec<Balls>> {
     let filter = asked.filter(snapshot)?;
     let k = asked.distance(snapshot, filter.epoch);
-    let (captures, without_fingerprint) =
-        captures(snapshot, asked, &filter, work, progress, |page, taken| {
-            // This is the last step with URLs; later steps use only the numbers of pages.
-            labels.see(page, &taken.url);
-        })?;
-    let (_, _, bearers) = nodes(captures, work, progress)?;
+    let captures = captures(snapshot, asked, &filter, work, progress, |page, taken| {
+        // This is the last step with URLs; later steps use only the numbers of pages.
+        labels.see(page, &taken.url);
+    })?;
+    let without_fingerprint = captures.without;
+    let (_, _, bearers) = nodes(captures.fingerprinted, work, progress)?;
     let (column, pages) = fingerprints(&bearers, work)?;
     let labelled = labels.of_nodes(&bearers)?;
     // Frees up to a quarter of the memory before the counters of a join take half of it.

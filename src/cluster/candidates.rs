@@ -88,7 +88,7 @@ pub struct Candidates {
 pub enum Candidacy {
     /// The page is not in the store.
     Unknown,
-    /// No other page is within k bits, or the page is not clustered.
+    /// No other page is within k bits, the page has no fingerprint, or it is not clustered.
     Alone,
     /// The text of the page is needed.
     Candidate {
@@ -335,7 +335,8 @@ impl Candidates {
     /// resemble it equally, the page belongs to the first.
     ///
     /// A page for which no sketch was added takes the sketch of a page with the same digest, because
-    /// equal digests mean equal texts. All other pages without a sketch lead clusters of their own.
+    /// equal digests mean equal texts. All other pages with a fingerprint and without a sketch lead
+    /// clusters of their own. Pages without a fingerprint are in the clusters of their digests.
     ///
     /// The call reads all pages once, sorts about 110 bytes a page, and joins about three times as
     /// many fingerprints as there are candidates. The call compares 64 bytes for each pair of a
@@ -421,13 +422,17 @@ fn pages_with_neighbours(clusters: &Clusters, progress: &Progress) -> Result<Loc
     let work = &clusters.work;
     // Both passes see clusters in the same order: entry n of `alone` is the n-th cluster of one page.
     let mut alone = SpillColumn::new(work, work.part(8));
-    clusters.each(|member, of, _| match of.pages {
-        1 => alone.push(member.fingerprint),
+    clusters.each(|member, of, _| match member.fingerprint {
+        Some(fingerprint) if of.pages == 1 => alone.push(fingerprint),
         _ => Ok(()),
     })?;
     let touched = lone_near_followers(clusters, &alone, progress)?;
     let (mut sorter, mut number) = (work.sorter(4), 0);
     clusters.each(|member, of, _| {
+        // Equal digests are proof. No text is needed.
+        if member.fingerprint.is_none() {
+            return Ok(());
+        }
         // `||` asks `has` for clusters of one page only, for which `number` is the page's position
         // in `alone`.
         let is_one = of.pages > 1 || touched.has(number)?;
@@ -462,8 +467,8 @@ fn lone_near_followers(
     clusters.each(|member, _, _| {
         progress.pass(1);
         // No leader is within k of another leader, so a lone leader can only be near followers.
-        if member.follows {
-            others.push(member.fingerprint);
+        if let Some(fingerprint) = member.fingerprint.filter(|_| member.follows) {
+            others.push(fingerprint);
             if others.len() >= together {
                 joining.join(&mut others, progress)?;
             }

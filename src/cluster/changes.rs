@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::clustering::Clustering;
 use super::clusters::{ClusteredPage, ClusteredPages, Clusters};
-use crate::bug::{Bug, OrBug};
+use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::surt;
@@ -106,7 +106,7 @@ pub struct ClusterChange {
 /// let changes =
 ///     ClusterChanges::between(&store.snapshot(), &asked, from, None, &Progress::default())?;
 /// let change = changes.iter()?.next().unwrap()?;
-/// assert_eq!(change.reason, LeaderChangeReason::Changed { bits: 15 });
+/// assert_eq!(change.reason, LeaderChangeReason::Changed { bits: Some(15) });
 /// # Ok(())
 /// # }
 /// ```
@@ -119,15 +119,17 @@ pub enum LeaderChangeReason {
     Gone,
     /// The page itself changed.
     Changed {
-        /// The distance between the page's two versions, in bits.
-        bits: u32,
+        /// The distance between the page's two versions, in bits; `None` if one of them has no
+        /// fingerprint.
+        bits: Option<u32>,
     },
     /// The page's former leader has no current version any more.
     LeaderGone,
     /// The page's former leader changed.
     LeaderChanged {
-        /// The distance between the leader's two versions, in bits.
-        bits: u32,
+        /// The distance between the leader's two versions, in bits; `None` if one of them has no
+        /// fingerprint.
+        bits: Option<u32>,
     },
     /// The page and its former leader are unchanged. Other pages came or went, or now rank before
     /// one of the two.
@@ -156,7 +158,7 @@ impl ClusterChanges {
     /// let all: Vec<_> = changes.iter()?.collect::<Result<_, _>>()?;
     /// assert_eq!(all.len(), 1);
     /// assert_eq!((&*all[0].url, all[0].before.as_deref()), ("b", Some("a")));
-    /// assert_eq!(all[0].reason, LeaderChangeReason::LeaderChanged { bits: 16 });
+    /// assert_eq!(all[0].reason, LeaderChangeReason::LeaderChanged { bits: Some(16) });
     /// # Ok(())
     /// # }
     /// ```
@@ -262,6 +264,17 @@ pub struct ClusterChangesIter<'c> {
     after: PagesAtTime<'c>,
 }
 
+/// What became of a page between the two times.
+enum PageChange {
+    /// The page is in no cluster any more.
+    Gone,
+    Unchanged,
+    Changed {
+        /// As in [`LeaderChangeReason::Changed`].
+        bits: Option<u32>,
+    },
+}
+
 /// The pages of one time. The next page and its key are read ahead.
 #[derive(Debug)]
 struct PagesAtTime<'c> {
@@ -312,24 +325,25 @@ impl ClusterChangesIter<'_> {
     fn reason(&self, before: &ClusteredPage, after: &ClusteredPage) -> Result<LeaderChangeReason> {
         // The first reason that applies is reported: the page's own change comes before its old
         // leader's change.
-        let bits = (before.fingerprint ^ after.fingerprint).count_ones();
-        if bits > 0 {
+        let is_equal = before.fingerprint.is_some() && before.fingerprint == after.fingerprint;
+        if !is_equal && let PageChange::Changed { bits } = self.change_of(&before.url)? {
             return Ok(LeaderChangeReason::Changed { bits });
         }
-        let leader = &before.leader;
-        let [then, now] =
-            [&self.changes.before, &self.changes.after].map(|of| of.fingerprint(leader));
-        Ok(match (then?, now?) {
-            (_, None) => LeaderChangeReason::LeaderGone,
-            (Some(then), Some(now)) if then != now => {
-                LeaderChangeReason::LeaderChanged { bits: (then ^ now).count_ones() }
-            }
-            (Some(_), Some(_)) => LeaderChangeReason::Outranked,
-            // `leader` led a cluster at the earlier time, so it had a version in force at that
-            // time.
-            (None, Some(_)) => {
-                return Err(Bug::new("a leader had a version in force at the earlier time").into());
-            }
+        Ok(match self.change_of(&before.leader)? {
+            PageChange::Gone => LeaderChangeReason::LeaderGone,
+            PageChange::Changed { bits } => LeaderChangeReason::LeaderChanged { bits },
+            PageChange::Unchanged => LeaderChangeReason::Outranked,
+        })
+    }
+
+    /// The change of a page that was in a cluster at the earlier time.
+    fn change_of(&self, url: &str) -> Result<PageChange> {
+        let [then, now] = [&self.changes.before, &self.changes.after].map(|of| of.in_force(url));
+        let then = then?.or_bug("the page had a version in force at the earlier time")?;
+        let Some(now) = now? else { return Ok(PageChange::Gone) };
+        Ok(match then.distance_to(&now) {
+            Some(0) => PageChange::Unchanged,
+            bits => PageChange::Changed { bits },
         })
     }
 }

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::by_digest::add_members;
 use super::clustering::Clustering;
-use super::gather::{captures, find_leaders, members, nodes};
+use super::gather::{Captures, captures, find_leaders, members, nodes};
 use super::items::{ClusterMember, ClusterSummary, OrderedMember};
 use crate::bug::OrBug;
 use crate::engine::component::PageAddress;
@@ -17,7 +18,7 @@ use crate::error::Result;
 use crate::fingerprint::BitSketch;
 use crate::page::{Digest, Epoch, Weight};
 use crate::progress::Progress;
-use crate::query::in_force::InForceFilter;
+use crate::query::in_force::{InForceFilter, InForcePage};
 use crate::sort::{SortedItems, SpoolContent, Workspace};
 use crate::time::Time;
 use crate::url::check_url;
@@ -32,6 +33,10 @@ impl Clustering {
     /// cluster, within k of its leader, and no two leaders are within k of each other. The clusters
     /// depend only on the pages, the rules and the distance: not on the order of arrival, nor on
     /// how pages are stored.
+    ///
+    /// Pages whose content has a digest but no fingerprint, such as images and PDFs, are in
+    /// clusters of their own: the pages with one digest, led by the first page in the order of the
+    /// rules. Redirects are in no cluster.
     ///
     /// The run reads all pages once, sorts about 40 bytes a page several times, and joins about
     /// three times as many fingerprints as there are. If there are more fingerprints than fit into
@@ -148,8 +153,9 @@ pub(super) struct MembersByLeader {
 pub struct Cluster {
     /// The page that leads the cluster.
     pub leader: String,
-    /// The fingerprint of the leader, with reserved bits set to 0.
-    pub fingerprint: u64,
+    /// The fingerprint of the leader, with reserved bits set to 0; `None` if the pages have equal
+    /// digests and no fingerprints.
+    pub fingerprint: Option<u64>,
     /// The time when the leader's content was first seen, in milliseconds since 1970.
     pub first_seen: Time,
     /// The number of pages, including the leader.
@@ -180,8 +186,9 @@ pub struct Cluster {
 pub struct ClusteredPage {
     /// The page.
     pub url: Arc<str>,
-    /// The fingerprint of the page, with reserved bits set to 0.
-    pub fingerprint: u64,
+    /// The fingerprint of the page, with reserved bits set to 0; `None` for content without a
+    /// fingerprint.
+    pub fingerprint: Option<u64>,
     /// The current class of the page, even if the clusters are of an earlier time; `None` if the
     /// page has no class.
     pub class: Option<u32>,
@@ -189,10 +196,12 @@ pub struct ClusteredPage {
     pub leader: Arc<str>,
     /// The current class of the leader.
     pub leader_class: Option<u32>,
-    /// The number of bits in which the fingerprints of the page and its leader differ.
+    /// The number of bits in which the fingerprints of the page and its leader differ; 0 for
+    /// content without a fingerprint, which equals its leader's.
     pub distance: u32,
     /// The resemblance of the texts of the page and its leader, by their
-    /// [sketches](BitSketch::resemblance); `None` for the leader, and if texts were not compared.
+    /// [sketches](BitSketch::resemblance); `None` for the leader, and if the texts were not
+    /// compared.
     pub resemblance: Option<f64>,
     /// The number of pages in the cluster.
     pub pages: u64,
@@ -241,23 +250,24 @@ impl Clusters {
         work: Workspace,
         progress: &Progress,
     ) -> Result<Clusters> {
-        let filter = asked.filter(snapshot)?;
+        let filter = InForceFilter { with_digests: true, ..asked.filter(snapshot)? };
         let k = asked.distance(snapshot, filter.epoch);
         let mut weights: Option<(Weight, Weight)> = None;
-        let (captures, without) =
-            captures(snapshot, asked, &filter, &work, progress, |_, taken| {
-                let (least, greatest) = weights.unwrap_or((taken.weight, taken.weight));
-                weights = Some((least.min(taken.weight), greatest.max(taken.weight)));
-            })?;
+        let captures = captures(snapshot, asked, &filter, &work, progress, |_, taken| {
+            let (least, greatest) = weights.unwrap_or((taken.weight, taken.weight));
+            weights = Some((least.min(taken.weight), greatest.max(taken.weight)));
+        })?;
+        let Captures { fingerprinted, digested, without } = captures;
         let weights_differ = weights.is_some_and(|(least, greatest)| least < greatest);
-        let (nodes, fingerprints, bearers) = nodes(captures, &work, progress)?;
+        let (nodes, fingerprints, bearers) = nodes(fingerprinted, &work, progress)?;
         let (settled, count) = find_leaders(nodes, fingerprints, k, &work, progress)?;
-        let members = members(&bearers, settled, &work)?;
+        let mut members = members(&bearers, settled, &work)?;
+        let leaders = add_members(digested, count, &mut members)?;
         // Frees up to a quarter of the memory before rows and members are spooled.
         drop(bearers);
         let found = MembersByLeader {
-            members,
-            leaders: count,
+            members: members.finish()?,
+            leaders,
             k,
             fingerprints,
             without,
@@ -300,7 +310,7 @@ impl Clusters {
             match &mut row {
                 Some(row) if row.leader == member.leader => {
                     row.pages += 1;
-                    let distance = (row.fingerprint ^ member.fingerprint).count_ones();
+                    let distance = row.distance_to(&member)?;
                     row.max_distance = row.max_distance.max(distance);
                 }
                 row => {
@@ -382,9 +392,9 @@ impl Clusters {
         self.fingerprints
     }
 
-    /// The number of other pages with content but without a fingerprint of the epoch: pages whose
-    /// text is too short, pages without text, and pages that were not
-    /// [restated](crate::Store::restate).
+    /// The number of other pages with content, which are in no cluster: pages that were not
+    /// [restated](crate::Store::restate) in the epoch, redirects, and pages without a fingerprint
+    /// and without a digest.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Progress, Store, Time, fingerprint};
@@ -392,7 +402,7 @@ impl Clusters {
     /// # fn main() -> simkeep::Result<()> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// // The text is too short to have a fingerprint.
+    /// // The text is too short to have a fingerprint, and no digest is given.
     /// let (url, epoch) = ("https://example.com/", store.change_epoch());
     /// store.observe(Observation::content(url, Time::now(), fingerprint::of_text("Loading..."), epoch))?;
     /// let clusters = Clustering::within(3).run(&store.snapshot(), &Progress::default())?;
@@ -490,7 +500,8 @@ impl Clusters {
     }
 
     /// Iterates over the clusters of at least `pages_min` pages, the largest first. Equally large
-    /// clusters come in the order of their leaders' ranks.
+    /// clusters come in the order of their leaders' ranks, and those without fingerprints last, by
+    /// digest.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Progress, Store, Time};
@@ -640,10 +651,9 @@ impl Clusters {
         Ok(())
     }
 
-    /// The fingerprint of a page, if it is in a cluster.
-    pub(super) fn fingerprint(&self, url: &str) -> Result<Option<u64>> {
-        let taken = self.filter.page(&self.snapshot, url)?;
-        Ok(taken.map(|taken| taken.fingerprint))
+    /// The version in force of a page, if the page is in a cluster.
+    pub(super) fn in_force(&self, url: &str) -> Result<Option<InForcePage>> {
+        self.filter.page(&self.snapshot, url)
     }
 
     /// The location of a page; `None` if it is unknown.
@@ -669,7 +679,7 @@ impl Clusters {
 
     fn cluster(&self, row: &ClusterSummary) -> Result<Cluster> {
         let leader = self.url(row.place)?;
-        let taken = self.filter.page(&self.snapshot, &leader)?;
+        let taken = self.in_force(&leader)?;
         let taken = taken.or_bug("a page that passed the filter passes it again")?;
         Ok(Cluster {
             first_seen: taken.since,
@@ -796,11 +806,12 @@ impl ClusteredPages<'_> {
             }
         };
         let ClusterMember { fingerprint, class, .. } = *member;
-        let distance = (fingerprint ^ of.fingerprint).count_ones();
+        let distance = of.distance_to(member)?;
         // `member.apart` may be a distance of sketches, so the
         // distance of fingerprints is computed here.
         let by = match (member.follows, distance) {
             (false, _) => None,
+            (true, _) if fingerprint.is_none() => Some(OriginalBy::Digest),
             (true, 0) => {
                 // Equal fingerprints do not prove equal content. Digests do,
                 // and two missing digests prove nothing.
@@ -810,7 +821,7 @@ impl ClusteredPages<'_> {
             }
             (true, _) => Some(OriginalBy::Near),
         };
-        let is_compared = self.clusters.by_text && member.follows;
+        let is_compared = self.clusters.by_text && member.follows && fingerprint.is_some();
         Ok(ClusteredPage {
             url,
             fingerprint,

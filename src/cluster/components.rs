@@ -152,9 +152,9 @@ fn components(
 ) -> Result<ConnectedComponents> {
     let filter = asked.filter(snapshot)?;
     let k = asked.distance(snapshot, filter.epoch);
-    let (captures, without_fingerprint) =
-        captures(snapshot, asked, &filter, work, progress, |_, _| {})?;
-    let (_, _, bearers) = nodes(captures, work, progress)?;
+    let captures = captures(snapshot, asked, &filter, work, progress, |_, _| {})?;
+    let without_fingerprint = captures.without;
+    let (_, _, bearers) = nodes(captures.fingerprinted, work, progress)?;
     let (column, pages) = fingerprints(&bearers, work)?;
     let mut sets = joined(&column, k, work, progress)?;
     // A u32 is enough for fewer than 2^32 pages. Only roots get a size above 0.

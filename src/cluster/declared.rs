@@ -104,7 +104,7 @@ impl DeclaredPages {
 
 /// Whether two pages are near each other.
 pub(super) fn is_near(one: &InForcePage, other: &InForcePage, k: u32) -> bool {
-    (one.fingerprint ^ other.fingerprint).count_ones() <= k
+    one.distance_to(other).is_some_and(|distance| distance <= k)
 }
 
 #[cfg(test)]

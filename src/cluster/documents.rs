@@ -8,12 +8,14 @@
 //! In this module a node is a page, not all pages of one fingerprint, because the texts of these
 //! pages may differ. Pages without a sketch are near no page.
 
+use super::by_digest::add_members;
 use super::clustering::Clustering;
 use super::column::SpillColumn;
 use super::declared::DeclaredPages;
-use super::gather::each_page;
+use super::gather::{digest_of, each_page};
 use super::items::{
-    ClusterMember, DigestedDocument, NumberedDocument, NumberedSketch, RankedDocument, UnrankedPage,
+    ClusterMember, DigestedDocument, DigestedPage, NumberedDocument, NumberedSketch,
+    RankedDocument, UnrankedPage,
 };
 use super::leaders::{LeaderFinder, NodeBatch};
 use super::location_set::LocationSet;
@@ -26,20 +28,26 @@ use crate::progress::{Progress, Stage};
 use crate::query::in_force::{InForceFilter, InForcePage};
 use crate::sort::{SortedItems, Sorter, Workspace};
 
-/// All pages in order of rank; pages whose texts are compared come with their sketches.
+/// All pages with fingerprints in order of rank, and the other pages by digest. Pages whose texts
+/// are compared come with their sketches.
 pub(super) fn documents(
     (snapshot, asked, filter): (&Snapshot, &Clustering, &InForceFilter),
     compared: &LocationSet,
     mut sketched: SortedItems<NumberedSketch>,
     work: &Workspace,
     progress: &Progress,
-) -> Result<SortedItems<RankedDocument>> {
+) -> Result<(SortedItems<RankedDocument>, SortedItems<DigestedPage>)> {
     let mut declared = DeclaredPages::of((snapshot, asked, filter), work, progress)?;
     let (mut unread, mut documents) = (work.sorter(4), work.sorter(8));
+    let mut by_digest = work.sorter(16);
     let _without = each_page(snapshot, filter, progress, |page, taken| {
         let place = taken.location.to_bits();
         let rank = asked.rank(taken, declared.has(place)?);
         let InForcePage { fingerprint, class, digest, .. } = *taken;
+        let Some(fingerprint) = fingerprint else {
+            let digest = digest_of(taken)?;
+            return by_digest.push(DigestedPage { digest, rank, page, place, class });
+        };
         let document = RankedDocument { rank, page, place, fingerprint, class, sketch: None };
         // Candidates are joined with their sketches by number first. All other pages go straight to
         // the sort by rank.
@@ -76,7 +84,7 @@ pub(super) fn documents(
         }
     }
     share_sketches(digested.finish()?, &mut documents)?;
-    documents.finish()
+    Ok((documents.finish()?, by_digest.finish()?))
 }
 
 /// Gives pages that were not read the sketch of a page with the same digest, because equal digests
@@ -103,7 +111,7 @@ fn share_sketches(
 
 /// The pages of each leader, and the number of leaders.
 pub(super) fn members(
-    mut documents: SortedItems<RankedDocument>,
+    (mut documents, by_digest): (SortedItems<RankedDocument>, SortedItems<DigestedPage>),
     resemblance: f64,
     (k, pages): (u32, u64),
     work: &Workspace,
@@ -154,11 +162,13 @@ pub(super) fn members(
         batch.drop_first(count);
         progress.pass(count as u64);
     }
-    Ok((members.finish()?, alone + leaders.len()))
+    let of_digests = add_members(by_digest, position, &mut members)? - position;
+    Ok((members.finish()?, alone + leaders.len() + of_digests))
 }
 
 fn member(leader: u32, bearer: &UnrankedPage, (apart, leads): (u16, bool)) -> ClusterMember {
     let UnrankedPage { fingerprint, page, place, class } = *bearer;
+    let fingerprint = Some(fingerprint);
     ClusterMember { leader, follows: !leads, apart, page, place, fingerprint, class }
 }
 

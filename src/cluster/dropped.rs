@@ -6,7 +6,7 @@ use super::clusters::{ClusteredPage, Clusters};
 use super::column::SpillColumn;
 use super::items::{ClusterMember, ClusterSummary, Follower};
 use super::location_set::{LocationSet, PageLocation};
-use crate::bug::{OrBug, ensure};
+use crate::bug::OrBug;
 use crate::error::Result;
 use crate::page::{Classes, Digest};
 use crate::query::in_force::InForcePage;
@@ -353,16 +353,15 @@ impl<'c> DroppedPages<'c> {
             let kept = self.clusters.url(leader)?;
             // Only locations are kept, 8 bytes for each dropped page. So the two fingerprints are
             // read again.
-            let distance =
-                self.in_force_page(url)?.fingerprint ^ self.in_force_page(&kept)?.fingerprint;
-            let distance = distance.count_ones();
-            ensure(distance <= self.clusters.k(), "a page is within k of its leader")?;
+            let distance = self.in_force_page(url)?.distance_to(&self.in_force_page(&kept)?);
+            let distance = distance.filter(|distance| *distance <= self.clusters.k());
+            let distance = distance.or_bug("a page is within k of its leader")?;
             Ok(Some(KeptPage { url: kept, distance }))
         })
     }
 
     fn in_force_page(&self, url: &str) -> Result<InForcePage> {
-        let taken = self.clusters.filter.page(&self.clusters.snapshot, url)?;
+        let taken = self.clusters.in_force(url)?;
         Ok(taken.or_bug("a page that passed the filter passes it again")?)
     }
 }

@@ -10,23 +10,34 @@ use super::clustering::Clustering;
 use super::column::SpillColumn;
 use super::declared::DeclaredPages;
 use super::items::{
-    ClusterMember, FingerprintedPage, LeaderOfFingerprint, RankedFingerprint, UnrankedPage,
+    ClusterMember, DigestedPage, FingerprintedPage, LeaderOfFingerprint, RankedFingerprint,
+    UnrankedPage,
 };
 use super::leaders::{LeaderFinder, LeaderOfNode, NodeBatch};
 use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::totals::StoreTotals;
 use crate::error::{Error, Result};
+use crate::page::Digest;
 use crate::progress::{Progress, Stage};
 use crate::query::in_force::{InForceFilter, InForcePage};
-use crate::sort::{SortedItems, SpoolContent, Workspace};
+use crate::sort::{SortedItems, Sorter, SpoolContent, Workspace};
 
 /// The number of fingerprints between two checks for cancellation.
 const STEP: u64 = 1024;
 
-/// Sorts the selected pages by fingerprint, and pages of one fingerprint by rank. Also returns the
-/// number of other pages with content but without a fingerprint of the epoch. `each` is called for
-/// each page with its number, in SURT order.
+/// The selected pages.
+pub(super) struct Captures {
+    /// By fingerprint, and pages of one fingerprint by rank.
+    pub(super) fingerprinted: SortedItems<FingerprintedPage>,
+    /// The pages without a fingerprint by digest, and pages of one digest by rank.
+    pub(super) digested: SortedItems<DigestedPage>,
+    /// The number of pages with content that are not selected, because they have no fingerprint of
+    /// the epoch.
+    pub(super) without: u64,
+}
+
+/// Sorts the selected pages. `each` is called for each page with its number, in SURT order.
 pub(super) fn captures(
     snapshot: &Snapshot,
     asked: &Clustering,
@@ -34,19 +45,33 @@ pub(super) fn captures(
     work: &Workspace,
     progress: &Progress,
     mut each: impl FnMut(u32, &InForcePage),
-) -> Result<(SortedItems<FingerprintedPage>, u64)> {
+) -> Result<Captures> {
     let mut declared = DeclaredPages::of((snapshot, asked, filter), work, progress)?;
-    let mut sorter = work.sorter(2);
     // The sort gets half of the memory: `nodes` reads the sorted pages while it fills a sorter and
     // a spool of a quarter each.
+    let (mut fingerprinted, mut digested) = (work.sorter(2), work.sorter(16));
     let without = each_page(snapshot, filter, progress, |page, taken| {
         each(page, taken);
         let place = taken.location.to_bits();
         let rank = asked.rank(taken, declared.has(place)?);
-        let InForcePage { fingerprint, class, .. } = *taken;
-        sorter.push(FingerprintedPage { fingerprint, rank, page, place, class })
+        let class = taken.class;
+        match taken.fingerprint {
+            Some(fingerprint) => {
+                fingerprinted.push(FingerprintedPage { fingerprint, rank, page, place, class })
+            }
+            None => {
+                digested.push(DigestedPage { digest: digest_of(taken)?, rank, page, place, class })
+            }
+        }
     })?;
-    Ok((sorter.finish()?, without))
+    let (fingerprinted, digested) = (fingerprinted.finish()?, digested.finish()?);
+    Ok(Captures { fingerprinted, digested, without })
+}
+
+/// The digest of a selected page without a fingerprint.
+pub(super) fn digest_of(taken: &InForcePage) -> Result<[u8; 16]> {
+    let Digest(digest) = taken.digest.or_bug("a page without a fingerprint has a digest")?;
+    Ok(digest)
 }
 
 /// Visits the selected pages in SURT order, each with its number. Returns the number of other pages
@@ -81,13 +106,14 @@ pub(super) fn each_page(
 /// The distinct fingerprints in order of rank, the number of fingerprints, and the pages that have
 /// them.
 pub(super) fn nodes(
-    mut captures: SortedItems<FingerprintedPage>,
+    mut fingerprinted: SortedItems<FingerprintedPage>,
     work: &Workspace,
     progress: &Progress,
 ) -> Result<(SortedItems<RankedFingerprint>, u64, SpoolContent<UnrankedPage>)> {
     let (mut nodes, mut bearers) = (work.sorter(4), work.spool(4));
     let (mut last, mut count) = (None, 0);
-    while let Some(FingerprintedPage { fingerprint, rank, page, place, class }) = captures.next()? {
+    while let Some(page) = fingerprinted.next()? {
+        let FingerprintedPage { fingerprint, rank, page, place, class } = page;
         if last != Some(fingerprint) {
             // The first capture of a fingerprint ranks first. It represents all pages with this
             // fingerprint.
@@ -144,12 +170,12 @@ pub(super) fn find_leaders(
     Ok((sorter.finish()?, leaders.len()))
 }
 
-/// The pages of each leader.
+/// The pages of each leader, to be sorted with the pages of other clusters.
 pub(super) fn members(
     bearers: &SpoolContent<UnrankedPage>,
     mut settled: SortedItems<LeaderOfFingerprint>,
     work: &Workspace,
-) -> Result<SortedItems<ClusterMember>> {
+) -> Result<Sorter<ClusterMember>> {
     let mut sorter = work.sorter(2);
     let mut bearers = bearers.read();
     let mut of = None;
@@ -164,10 +190,10 @@ pub(super) fn members(
             of.or_bug("each fingerprint is assigned to a leader once")?;
         // Only the first page of a leading fingerprint leads. Other pages of this fingerprint
         // follow at distance 0.
-        let follows = leads != Some(page);
+        let (follows, fingerprint) = (leads != Some(page), Some(fingerprint));
         sorter.push(ClusterMember { leader, follows, apart, page, place, fingerprint, class })?;
     }
-    sorter.finish()
+    Ok(sorter)
 }
 
 /// The distinct fingerprints in order, and the number of pages of each.

@@ -1,5 +1,6 @@
 //! The items that are sorted on the way from pages to clusters.
 
+use crate::bug::Bug;
 use crate::fingerprint::BitSketch;
 use crate::layout::{Cursor, PutInteger as _};
 use crate::page::RankKey;
@@ -15,6 +16,16 @@ pub(super) struct FingerprintedPage {
     /// The number of the page in SURT order, which decides between equal ranks.
     pub(super) page: u32,
     /// The location of the page.
+    pub(super) place: u64,
+    pub(super) class: Option<u32>,
+}
+
+/// A selected page whose content has a digest, but no fingerprint; ordered by digest, then by rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct DigestedPage {
+    pub(super) digest: [u8; 16],
+    pub(super) rank: RankKey,
+    pub(super) page: u32,
     pub(super) place: u64,
     pub(super) class: Option<u32>,
 }
@@ -59,7 +70,8 @@ pub(super) struct ClusterMember {
     pub(super) apart: u16,
     pub(super) page: u32,
     pub(super) place: u64,
-    pub(super) fingerprint: u64,
+    /// `None` in a cluster of pages with one digest.
+    pub(super) fingerprint: Option<u64>,
     pub(super) class: Option<u32>,
 }
 
@@ -72,9 +84,20 @@ pub(super) struct ClusterSummary {
     pub(super) max_distance: u32,
     pub(super) page: u32,
     pub(super) place: u64,
-    pub(super) fingerprint: u64,
+    pub(super) fingerprint: Option<u64>,
     /// The class of the leader. The three fields before this one also belong to the leader.
     pub(super) class: Option<u32>,
+}
+
+impl ClusterSummary {
+    /// The distance of a member of the cluster to the leader, in bits of their fingerprints.
+    pub(super) fn distance_to(&self, member: &ClusterMember) -> Result<u32, Bug> {
+        match (self.fingerprint, member.fingerprint) {
+            (Some(leader), Some(member)) => Ok((leader ^ member).count_ones()),
+            (None, None) => Ok(0),
+            _ => Err(Bug::new("a cluster by digest has only pages without fingerprints")),
+        }
+    }
 }
 
 /// A page with its cluster, in one of several orders.
@@ -158,12 +181,13 @@ macro_rules! packed {
 }
 
 packed!(FingerprintedPage, 49, fingerprint, rank, page, place, class);
+packed!(DigestedPage, 57, digest, rank, page, place, class);
 packed!(UnrankedPage, 25, fingerprint, page, place, class);
 packed!(RankedFingerprint, 36, rank, page, fingerprint);
 packed!(LeaderOfFingerprint, 19, fingerprint, leader, apart, page);
-packed!(ClusterMember, 32, leader, follows, apart, page, place, fingerprint, class);
-packed!(ClusterSummary, 41, order, leader, pages, max_distance, page, place, fingerprint, class);
-packed!(OrderedMember, 85, order, member, of);
+packed!(ClusterMember, 33, leader, follows, apart, page, place, fingerprint, class);
+packed!(ClusterSummary, 42, order, leader, pages, max_distance, page, place, fingerprint, class);
+packed!(OrderedMember, 87, order, member, of);
 packed!(Follower, 16, place, leader);
 packed!(NumberedSketch, 68, number, sketch);
 packed!(NumberedDocument, 135, number, digest, document);
@@ -237,17 +261,17 @@ impl PackedField for RankKey {
     }
 }
 
-impl PackedField for Option<u32> {
+impl<T: PackedField + Default> PackedField for Option<T> {
     fn put(&self, out: &mut Vec<u8>) {
-        // `None` also takes five bytes: items are located by multiplication, so their length is
-        // fixed.
+        // `None` takes as many bytes: items are located by multiplication, so their length is fixed.
+        let of_none = T::default();
         PackedField::put(&self.is_some(), out);
-        PackedField::put(&self.unwrap_or(0), out);
+        self.as_ref().unwrap_or(&of_none).put(out);
     }
 
-    fn take(cursor: &mut Cursor<'_>) -> Option<Option<u32>> {
-        let (is_some, number) = (bool::take(cursor)?, u32::take(cursor)?);
-        Some(is_some.then_some(number))
+    fn take(cursor: &mut Cursor<'_>) -> Option<Option<T>> {
+        let (is_some, value) = (bool::take(cursor)?, T::take(cursor)?);
+        Some(is_some.then_some(value))
     }
 }
 
@@ -261,19 +285,6 @@ impl PackedField for [u8; 16] {
     }
 }
 
-impl PackedField for Option<[u8; 16]> {
-    fn put(&self, out: &mut Vec<u8>) {
-        // `None` also takes 17 bytes, because items have a fixed length.
-        PackedField::put(&self.is_some(), out);
-        PackedField::put(&self.unwrap_or_default(), out);
-    }
-
-    fn take(cursor: &mut Cursor<'_>) -> Option<Option<[u8; 16]>> {
-        let (is_some, bytes) = (bool::take(cursor)?, <[u8; 16] as PackedField>::take(cursor)?);
-        Some(is_some.then_some(bytes))
-    }
-}
-
 impl PackedField for BitSketch {
     fn put(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.to_bytes());
@@ -282,19 +293,6 @@ impl PackedField for BitSketch {
     fn take(cursor: &mut Cursor<'_>) -> Option<BitSketch> {
         let bytes = cursor.take(BitSketch::BYTES)?;
         Some(BitSketch::from_bytes(*bytes.first_chunk()?))
-    }
-}
-
-impl PackedField for Option<BitSketch> {
-    fn put(&self, out: &mut Vec<u8>) {
-        // `None` also takes 65 bytes, because items have a fixed length.
-        PackedField::put(&self.is_some(), out);
-        PackedField::put(&self.unwrap_or_default(), out);
-    }
-
-    fn take(cursor: &mut Cursor<'_>) -> Option<Option<BitSketch>> {
-        let (is_some, sketch) = (bool::take(cursor)?, <BitSketch as PackedField>::take(cursor)?);
-        Some(is_some.then_some(sketch))
     }
 }
 
@@ -327,7 +325,7 @@ impl PackedField for [u32; 3] {
 
 /// Implements packing of an item inside another item.
 macro_rules! nested {
-    // A nested item packs itself, so `OrderedMember` has 12 + 32 + 41 bytes.
+    // A nested item packs itself, so `OrderedMember` has 12 + 33 + 42 bytes.
     ($item:ident) => {
         impl PackedField for $item {
             fn put(&self, out: &mut Vec<u8>) {

@@ -11,6 +11,7 @@ use crate::engine::search::query::{Matches, Query, Versions};
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{RankKey, surt};
+use crate::query::copies::pages_with_digest;
 use crate::query::in_force::{InForceFilter, InForcePage};
 
 /// The maximum number of searches for the cluster of one page.
@@ -58,6 +59,9 @@ impl PageCluster {
     /// call stops after 4,096 searches, or 262,144 pages, which are kept in memory; in this case
     /// the result is not complete.
     ///
+    /// A page without a fingerprint costs one search by its digest, and reading the heads of the
+    /// pages found, at most 16,384.
+    ///
     /// The rule [`Canonical`](super::RankingRule::Canonical) costs a second search for each
     /// fingerprint of the pages found, again at most 4,096, and reads each page that these searches
     /// find, with the page that it declares. These pages count among the 262,144 pages, but only
@@ -88,16 +92,101 @@ impl PageCluster {
     pub fn of(snapshot: &Snapshot, asked: &Clustering, url: &str) -> Result<Option<PageCluster>> {
         snapshot.poison_on_bug(|| {
             crate::url::check_url(url)?;
-            let filter = asked.filter(snapshot)?;
+            let filter = InForceFilter { with_digests: true, ..asked.filter(snapshot)? };
             let Some(own) = filter.page(snapshot, url)? else { return Ok(None) };
-            let k = asked.distance(snapshot, filter.epoch);
-            Neighbourhood::new((snapshot, asked, &filter), k).cluster(own).map(Some)
+            match own.fingerprint {
+                Some(fingerprint) => {
+                    let k = asked.distance(snapshot, filter.epoch);
+                    let mut around = Neighbourhood::new((snapshot, asked, &filter), k);
+                    around.cluster(own, fingerprint).map(Some)
+                }
+                None => PageCluster::by_digest((snapshot, asked, &filter), own).map(Some),
+            }
         })
+    }
+}
+
+impl PageCluster {
+    /// The cluster of a page without a fingerprint: the pages with its digest.
+    fn by_digest(
+        (snapshot, asked, filter): (&Snapshot, &Clustering, &InForceFilter),
+        own: InForcePage,
+    ) -> Result<PageCluster> {
+        let digest = own.digest.or_bug("a page without a fingerprint has a digest")?;
+        let (urls, mut complete) = pages_with_digest(snapshot, digest, filter, PAGES_MAX)?;
+        let mut pages = Vec::new();
+        for url in urls {
+            match filter.page(snapshot, &url)? {
+                Some(taken) if taken.distance_to(&own) == Some(0) => pages.push(taken),
+                // The search and the filter disagree on the version in force.
+                _ => complete = false,
+            }
+        }
+        if pages.iter().all(|taken| taken.url != own.url) {
+            // A search that was cut may miss the requested page, which is always part of the answer.
+            complete = false;
+            pages.push(own);
+        }
+        let declared: HashSet<_> = pages.iter().filter_map(|taken| taken.target.clone()).collect();
+        let place =
+            |taken: InForcePage| (page_rank(asked, &taken, declared.contains(&taken.url)), taken);
+        let mut pages: RankedPageList = pages.into_iter().map(place).collect();
+        pages.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let leader = pages.first().or_bug("the requested page is in its cluster")?;
+        PageCluster::of_members(leader, pages.iter().map(|page| (0, page)), complete)
+    }
+
+    /// Builds a cluster from its leader and its pages, each with its distance to the leader.
+    fn of_members<'p>(
+        (leader, taken): &'p (PageRank, InForcePage),
+        members: impl Iterator<Item = (u32, &'p (PageRank, InForcePage))>,
+        complete: bool,
+    ) -> Result<PageCluster> {
+        let (_, _, url) = leader;
+        let leads: Arc<str> = Arc::from(url.as_str());
+        let mut pages: Vec<_> = members
+            .map(|(distance, ((_, key, url), taken))| {
+                // `false` sorts first: the leader, then the other pages by distance and in SURT
+                // order.
+                ((*leads != **url, distance, key, url), taken.fingerprint, taken.class)
+            })
+            .collect();
+        pages.sort_unstable();
+        let size = pages.len() as u64;
+        let pages: Vec<ClusteredPage> = pages
+            .into_iter()
+            .map(|((_, distance, _, url), fingerprint, class)| ClusteredPage {
+                url: Arc::from(url.as_str()),
+                fingerprint,
+                class,
+                leader: Arc::clone(&leads),
+                leader_class: taken.class,
+                distance,
+                resemblance: None,
+                pages: size,
+                by: None,
+            })
+            .collect();
+        let max_distance =
+            pages.iter().map(|page| page.distance).max().or_bug("a leader leads itself")?;
+        let cluster = Cluster {
+            leader: url.clone(),
+            fingerprint: taken.fingerprint,
+            first_seen: taken.since,
+            pages: size,
+            max_distance,
+        };
+        Ok(PageCluster { cluster, pages, complete })
     }
 }
 
 /// The position of a page among all pages: by rank, then in SURT order.
 type PageRank = (RankKey, Vec<u8>, String);
+
+/// The position of a page. `is_canonical` is whether a near page declares the page as canonical.
+fn page_rank(asked: &Clustering, taken: &InForcePage, is_canonical: bool) -> PageRank {
+    (asked.rank(taken, is_canonical), surt::key_of(&taken.url), taken.url.clone())
+}
 
 /// The pages with one fingerprint, in order of rank.
 type RankedPageList = Vec<(PageRank, InForcePage)>;
@@ -162,7 +251,7 @@ impl<'a> Neighbourhood<'a> {
         for page in found.near {
             if !self.nodes.contains_key(&page.fingerprint) {
                 let taken = self.filter.page(self.snapshot, &page.url)?;
-                let taken = taken.filter(|taken| taken.fingerprint == page.fingerprint);
+                let taken = taken.filter(|taken| taken.fingerprint == Some(page.fingerprint));
                 let Some(taken) = taken else {
                     // The search and the filter disagree on the version in force, so the answer is
                     // not complete.
@@ -170,7 +259,7 @@ impl<'a> Neighbourhood<'a> {
                     continue;
                 };
                 self.held += 1;
-                let place = self.place_of(&taken)?;
+                let place = self.place_of(&taken, page.fingerprint)?;
                 new.entry(page.fingerprint).or_default().push((place, taken));
             }
             near.push(page.fingerprint);
@@ -203,22 +292,22 @@ impl<'a> Neighbourhood<'a> {
         Ok(found)
     }
 
-    /// The position of a page.
-    fn place_of(&mut self, taken: &InForcePage) -> Result<PageRank> {
-        let is_canonical = self.filter.with_target && self.is_declared(taken)?;
-        Ok((self.asked.rank(taken, is_canonical), surt::key_of(&taken.url), taken.url.clone()))
+    /// The position of a page with a fingerprint.
+    fn place_of(&mut self, taken: &InForcePage, fingerprint: u64) -> Result<PageRank> {
+        let is_canonical = self.filter.with_target && self.is_declared(taken, fingerprint)?;
+        Ok(page_rank(self.asked, taken, is_canonical))
     }
 
     /// Whether a near page declares a page as canonical. Searches around each fingerprint once, which
     /// doubles the number of searches.
-    fn is_declared(&mut self, taken: &InForcePage) -> Result<bool> {
-        if !self.searched.contains(&taken.fingerprint) {
+    fn is_declared(&mut self, taken: &InForcePage, fingerprint: u64) -> Result<bool> {
+        if !self.searched.contains(&fingerprint) {
             self.complete &= self.searched.len() < SEARCHES_MAX && self.held < HELD_MAX;
             if !self.complete {
                 return Ok(false);
             }
-            self.read_declarations(taken.fingerprint)?;
-            self.searched.insert(taken.fingerprint);
+            self.read_declarations(fingerprint)?;
+            self.searched.insert(fingerprint);
         }
         Ok(self.declared.contains(&taken.url))
     }
@@ -250,9 +339,9 @@ impl<'a> Neighbourhood<'a> {
 
     /// Adds the requested page to the pages found, in case the search was cut before it found the
     /// page.
-    fn hold(&mut self, own: InForcePage) -> Result<()> {
-        let place = self.place_of(&own)?;
-        let pages = self.nodes.entry(own.fingerprint).or_default();
+    fn hold(&mut self, own: InForcePage, fingerprint: u64) -> Result<()> {
+        let place = self.place_of(&own, fingerprint)?;
+        let pages = self.nodes.entry(fingerprint).or_default();
         if pages.iter().all(|(_, taken)| taken.url != own.url) {
             self.complete = false;
             // The pages of a node are in order, because the first page determines the node's
@@ -328,12 +417,12 @@ impl<'a> Neighbourhood<'a> {
         Ok(nearest.map_or(fingerprint, |(_, leader)| leader))
     }
 
-    fn cluster(&mut self, own: InForcePage) -> Result<PageCluster> {
-        let fingerprint = own.fingerprint;
+    /// The cluster of a page with this fingerprint.
+    fn cluster(&mut self, own: InForcePage, fingerprint: u64) -> Result<PageCluster> {
         // The search puts the pages of this node into `nodes`. `hold` adds the page if the search
         // was cut.
         self.near(fingerprint)?;
-        self.hold(own)?;
+        self.hold(own, fingerprint)?;
         let leader = self.leader(fingerprint)?;
         // Members are within k of their leader, so only its neighbours can belong to it.
         let mut members = vec![leader];
@@ -352,48 +441,12 @@ impl<'a> Neighbourhood<'a> {
 
     /// Builds the cluster of a leading node from its members, including the leader.
     fn cluster_of(&self, leader: u64, members: &[u64]) -> Result<PageCluster> {
-        let (of, _) = self
-            .nodes
-            .get(&leader)
-            .and_then(|pages| pages.split_first())
-            .or_bug("a leading node has a page")?;
-        let ((_, _, url), taken) = of;
-        let leads: Arc<str> = Arc::from(url.as_str());
-        let mut pages = Vec::new();
-        for node in members {
-            for ((_, key, url), taken) in self.nodes.get(node).into_iter().flatten() {
-                let distance = (node ^ leader).count_ones();
-                // `false` sorts first: the leader, then the other pages by distance and in SURT
-                // order.
-                pages.push(((*leads != **url, distance, key, url), *node, taken.class));
-            }
-        }
-        pages.sort_unstable();
-        let size = pages.len() as u64;
-        let pages: Vec<ClusteredPage> = pages
-            .into_iter()
-            .map(|((_, distance, _, url), fingerprint, class)| ClusteredPage {
-                url: Arc::from(url.as_str()),
-                fingerprint,
-                class,
-                leader: Arc::clone(&leads),
-                leader_class: taken.class,
-                distance,
-                resemblance: None,
-                pages: size,
-                by: None,
-            })
-            .collect();
-        let max_distance =
-            pages.iter().map(|page| page.distance).max().or_bug("a leader leads itself")?;
-        let cluster = Cluster {
-            leader: url.clone(),
-            fingerprint: leader,
-            first_seen: taken.since,
-            pages: size,
-            max_distance,
-        };
-        Ok(PageCluster { cluster, pages, complete: self.complete })
+        let first = self.nodes.get(&leader).and_then(|pages| pages.first());
+        let pages = members.iter().flat_map(|node| {
+            let distance = (node ^ leader).count_ones();
+            self.nodes.get(node).into_iter().flatten().map(move |page| (distance, page))
+        });
+        PageCluster::of_members(first.or_bug("a leading node has a page")?, pages, self.complete)
     }
 }
 
@@ -428,7 +481,7 @@ mod tests {
         let filter = asked.filter(&snapshot).unwrap();
         let own = filter.page(&snapshot, "http://a.b/7").unwrap().unwrap();
         let mut around = Neighbourhood::new((&snapshot, &asked, &filter), 3);
-        let found = around.cluster(own).unwrap();
+        let found = around.cluster(own, 1 << 7).unwrap();
         assert_eq!((found.cluster.leader.as_str(), found.complete), ("http://a.b/", true));
         assert_eq!(around.declared.iter().collect::<Vec<_>>(), ["http://a.b/"]);
         // Each page is read once for its rank and once for its declaration.

@@ -8,6 +8,7 @@
 //! [`Ranking`] of [rules](RankingRule) determines which page leads.
 
 mod balls;
+mod by_digest;
 mod candidates;
 mod changes;
 mod clustering;

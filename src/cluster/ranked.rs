@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::clustering::Clustering;
 use super::declared::DeclaredPages;
+use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
 #[cfg(doc)]
 use crate::error::Error;
@@ -14,7 +15,7 @@ use crate::query::in_force::InForceScan;
 /// The separator between the key of a page and its URL: less than any byte of a key.
 const BEFORE_URL: u8 = 0;
 
-/// A selected page, with its rank.
+/// A selected page with a fingerprint, with its rank.
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Progress, Store, Time};
@@ -50,8 +51,8 @@ pub struct RankedPage {
     pub rank: Vec<u8>,
 }
 
-/// An iterator over the selected pages, in SURT order, from [`RankedPages::of`]. The iterator ends
-/// after an error.
+/// An iterator over the selected pages with a fingerprint, in SURT order, from [`RankedPages::of`].
+/// The iterator ends after an error.
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Progress, Store, Time};
@@ -145,7 +146,8 @@ impl Iterator for RankedPages {
             // URL.
             bytes.push(BEFORE_URL);
             bytes.extend_from_slice(taken.url.as_bytes());
-            let (fingerprint, class) = (taken.fingerprint, taken.class);
+            let fingerprint = taken.fingerprint.or_bug("a selected page has a fingerprint")?;
+            let class = taken.class;
             Ok(RankedPage { url: taken.url, fingerprint, class, rank: bytes })
         }))
     }

@@ -1,13 +1,16 @@
 //! The pages with exactly a given content.
 
+use std::collections::BTreeSet;
+
 use crate::engine::epochs::check_live;
 use crate::engine::results::ExactCopy;
-use crate::engine::search::query::Versions;
+use crate::engine::search::query::{NearMatch, Versions};
 use crate::engine::search::ranked_hit::RankedHit;
-use crate::engine::search::{SearchRequest, bounds, segment_hits};
+use crate::engine::search::{FromHit, SearchOutput, SearchRequest, bounds, segment_hits};
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
-use crate::page::{Content, DIGESTS, TableKey};
+use crate::page::{Content, DIGESTS, Digest, TableKey};
+use crate::query::in_force::InForceFilter;
 
 /// The pages whose current version is exactly a content; see [`Snapshot::by_digest`].
 ///
@@ -87,7 +90,39 @@ fn copies(snapshot: &Snapshot, content: &Content, limit: usize) -> Result<Copies
     if table != DIGESTS {
         check_live(snapshot.epochs(), content.epoch)?;
     }
+    let output = search::<RankedHit>(snapshot, &request((table, value), digest, limit))?;
+    let all = output.copies.len();
+    let first = RankedHit::first_of(output.copies, limit, (&snapshot.view, snapshot.sequence))?;
+    let pages = first.into_iter().map(|(first, hit)| ExactCopy { url: hit.near.url, first });
+    Ok(Copies { pages: pages.collect(), complete: output.complete && all <= limit })
+}
+
+/// The URLs of pages whose content has a digest and no fingerprint, among the pages that a filter
+/// may select: at most `limit`, and whether there are no others.
+pub(crate) fn pages_with_digest(
+    snapshot: &Snapshot,
+    digest: Digest,
+    filter: &InForceFilter,
+    limit: usize,
+) -> Result<(BTreeSet<String>, bool)> {
     let wanted = SearchRequest {
+        versions: filter.at.map_or(Versions::InForce, Versions::At),
+        under: filter.under.as_ref(),
+        classes: filter.classes.as_ref(),
+        ..request((DIGESTS, digest.key()), digest, limit)
+    };
+    let SearchOutput { near, copies, complete, .. } = search::<NearMatch>(snapshot, &wanted)?;
+    let mut urls: BTreeSet<String> = near.into_iter().chain(copies).map(|hit| hit.url).collect();
+    let is_all = urls.len() <= limit;
+    while urls.len() > limit {
+        urls.pop_last();
+    }
+    Ok((urls, complete && is_all))
+}
+
+/// The request for pages with exactly this digest, found in a table by this value.
+fn request((table, value): (u32, u64), digest: Digest, limit: usize) -> SearchRequest<'static> {
+    SearchRequest {
         fingerprint: value,
         k: 0,
         epoch: table,
@@ -100,12 +135,11 @@ fn copies(snapshot: &Snapshot, content: &Content, limit: usize) -> Result<Copies
         digest: Some(digest),
         first_capture: false,
         bounds: Some(bounds(limit, u32::MAX)),
-    };
-    let mut found = segment_hits(&snapshot.view.segments, &wanted)?;
-    snapshot.view.add_memory(&wanted, &mut found);
-    let output = snapshot.view.near::<RankedHit>(&wanted, snapshot.sequence, &mut found)?;
-    let all = output.copies.len();
-    let first = RankedHit::first_of(output.copies, limit, (&snapshot.view, snapshot.sequence))?;
-    let pages = first.into_iter().map(|(first, hit)| ExactCopy { url: hit.near.url, first });
-    Ok(Copies { pages: pages.collect(), complete: output.complete && all <= limit })
+    }
+}
+
+fn search<F: FromHit>(snapshot: &Snapshot, wanted: &SearchRequest<'_>) -> Result<SearchOutput<F>> {
+    let mut found = segment_hits(&snapshot.view.segments, wanted)?;
+    snapshot.view.add_memory(wanted, &mut found);
+    snapshot.view.near(wanted, snapshot.sequence, &mut found)
 }

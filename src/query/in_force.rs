@@ -16,7 +16,8 @@ use crate::page::{
 };
 use crate::time::Time;
 
-/// Selects pages with a version in force that has a fingerprint of one epoch.
+/// Selects pages with a version in force that has a fingerprint of one epoch, or of which the digest
+/// is the only mark.
 #[derive(Clone, Debug)]
 pub(crate) struct InForceFilter {
     pub(crate) epoch: Epoch,
@@ -30,14 +31,17 @@ pub(crate) struct InForceFilter {
     pub(crate) whole: bool,
     /// Whether to return the URL to which each page points.
     pub(crate) with_target: bool,
+    /// Whether to select pages, too, whose content has a digest, but no fingerprint of any epoch.
+    pub(crate) with_digests: bool,
 }
 
 /// A selected page.
 #[derive(Debug)]
 pub(crate) struct InForcePage {
     pub(crate) url: String,
-    /// The compared bits of the fingerprint of the version in force.
-    pub(crate) fingerprint: u64,
+    /// The compared bits of the fingerprint of the version in force; `None` for content that is
+    /// found by its digest.
+    pub(crate) fingerprint: Option<u64>,
     /// The digest of the version in force, if it has a digest.
     pub(crate) digest: Option<Digest>,
     /// The time when the version in force was first seen, in milliseconds since 1970.
@@ -51,6 +55,18 @@ pub(crate) struct InForcePage {
     pub(crate) target: Option<String>,
     /// All other data of the page, if requested.
     pub(crate) page: Option<Page>,
+}
+
+impl InForcePage {
+    /// The distance of the contents of two pages; `None` if it is unknown: content without a
+    /// fingerprint is near equal content only.
+    pub(crate) fn distance_to(&self, other: &InForcePage) -> Option<u32> {
+        match (self.fingerprint, other.fingerprint) {
+            (Some(one), Some(other)) => Some((one ^ other).count_ones()),
+            (None, None) if self.digest.is_some() && self.digest == other.digest => Some(0),
+            _ => None,
+        }
+    }
 }
 
 /// A selected page, with its last versions.
@@ -95,6 +111,7 @@ impl InForceFilter {
             classes: None,
             whole: false,
             with_target: false,
+            with_digests: false,
         })
     }
 
@@ -144,12 +161,26 @@ impl InForceFilter {
         }
         let Some(head) = self.head_then(head, entries)? else { return Ok(None) };
         let in_force = head.in_force();
-        let of_epoch = in_force.iter().find(|content| content.epoch == self.epoch);
-        let Some((content, fingerprint)) = of_epoch.and_then(|c| Some((*c, c.compared()?))) else {
+        let Some((content, fingerprint)) = self.compared(&in_force) else {
             *without += u64::from(!in_force.is_empty());
             return Ok(None);
         };
         Ok(Some(SelectedVersion { head, content, fingerprint, class, location: known.location }))
+    }
+
+    /// The content of a version in force that is compared, with the compared bits of its
+    /// fingerprint; `None` if the filter does not select the version.
+    fn compared(&self, in_force: &[Content]) -> Option<(Content, Option<u64>)> {
+        let of_epoch = in_force.iter().find(|content| content.epoch == self.epoch);
+        if let Some((content, fingerprint)) = of_epoch.and_then(|c| Some((*c, c.compared()?))) {
+            return Some((content, Some(fingerprint)));
+        }
+        // A fingerprint of another epoch is missing in this epoch only until it is restated.
+        if !self.with_digests || in_force.iter().any(|content| content.fingerprint.is_some()) {
+            return None;
+        }
+        let by_digest = in_force.iter().find(|content| content.table_key().is_some())?;
+        Some((*by_digest, None))
     }
 
     /// The relevant entries of a page, read from its parts in the components.
@@ -225,7 +256,8 @@ struct SelectedVersion {
     /// The head at the selected time.
     head: PageHead,
     content: Content,
-    fingerprint: u64,
+    /// As in [`InForcePage`].
+    fingerprint: Option<u64>,
     /// The current class of the page.
     class: Option<u32>,
     location: Option<PageAddress>,
@@ -261,7 +293,7 @@ impl InForceScan {
         let InForceScan { filter, scan, without } = self;
         scan.next_with(|scan| {
             let found = InForceScan::select(filter, scan, without)?;
-            Ok(found.map(|found| found.fingerprint))
+            Ok(found.and_then(|found| found.fingerprint))
         })
     }
 
@@ -270,20 +302,20 @@ impl InForceScan {
     pub(crate) fn next_versions(&mut self) -> Option<Result<InForceVersions>> {
         let InForceScan { filter, scan, without } = self;
         scan.next_with(|scan| {
-            let found = InForceScan::select(filter, scan, without)?;
-            found.map(|found| InForceScan::versions(filter, scan, &found)).transpose()
+            let Some(found) = InForceScan::select(filter, scan, without)? else { return Ok(None) };
+            let Some(fingerprint) = found.fingerprint else { return Ok(None) };
+            InForceScan::versions(filter, scan, (&found.head, fingerprint)).map(Some)
         })
     }
 
     fn versions(
         filter: &InForceFilter,
         scan: &Scan,
-        found: &SelectedVersion,
+        (head, fingerprint): (&PageHead, u64),
     ) -> Result<InForceVersions> {
-        let SelectedVersion { head, fingerprint, .. } = found;
         let url = scan.url()?.to_owned();
         let since = since(head, &|| InForceScan::entries(filter, scan))?;
-        let mut versions = vec![InForceVersion { fingerprint: *fingerprint, since }];
+        let mut versions = vec![InForceVersion { fingerprint, since }];
         let mut entries = None;
         for seen in head.remembered().filter(|seen| seen.content.epoch == filter.epoch) {
             let fingerprint = seen.content.compared();

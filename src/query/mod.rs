@@ -5,7 +5,7 @@
 //!
 //! Iterators read lazily, and end after an error.
 
-mod copies;
+pub(crate) mod copies;
 pub(crate) mod diff;
 pub(crate) mod distinct;
 pub(crate) mod explain;

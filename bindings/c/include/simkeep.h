@@ -2057,7 +2057,7 @@ typedef struct simkeep_clustered_chunk {
      */
     const struct simkeep_texts *leaders;
     /**
-     * The fingerprint of each page.
+     * The fingerprint of each page; 0 for content without a fingerprint.
      */
     const uint64_t *fingerprints;
     /**
@@ -2082,6 +2082,10 @@ typedef struct simkeep_clustered_chunk {
      * Whether each page has a class, 1 or 0.
      */
     const uint8_t *has_class;
+    /**
+     * Whether each page's content has a fingerprint, 1 or 0.
+     */
+    const uint8_t *has_fingerprint;
 } simkeep_clustered_chunk;
 
 /**
@@ -2202,7 +2206,7 @@ typedef struct simkeep_clusters_numbers {
     uint64_t k;
     /**
      * The number of pages with content, but without a fingerprint of the epoch, which are in
-     * no cluster.
+     * no cluster: stale pages, redirects, and pages without a digest.
      */
     uint64_t without_fingerprint;
 } simkeep_clusters_numbers;
@@ -2220,7 +2224,7 @@ typedef struct simkeep_cluster_chunk {
      */
     const struct simkeep_texts *leaders;
     /**
-     * The fingerprint of each leader.
+     * The fingerprint of each leader; 0 if the pages have equal digests and no fingerprints.
      */
     const uint64_t *fingerprints;
     /**
@@ -2236,6 +2240,10 @@ typedef struct simkeep_cluster_chunk {
      * The largest distance of a page of each cluster from the leader.
      */
     const uint8_t *max_distance;
+    /**
+     * Whether each cluster has fingerprints, 1 or 0.
+     */
+    const uint8_t *has_fingerprint;
 } simkeep_cluster_chunk;
 
 /**

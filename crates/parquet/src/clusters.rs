@@ -11,7 +11,7 @@ use super::write::{ColumnValues, ParquetWriter, RowGroup};
 const SCHEMA: &str = "
 message simkeep {
     REQUIRED BYTE_ARRAY leader (STRING);
-    REQUIRED INT64 fingerprint (INTEGER(64, false));
+    OPTIONAL INT64 fingerprint (INTEGER(64, false));
     REQUIRED INT64 first_seen (TIMESTAMP(MILLIS, true));
     REQUIRED INT64 size (INTEGER(64, false));
     REQUIRED INT32 max_distance (INTEGER(8, false));
@@ -26,7 +26,7 @@ message simkeep {
 /// # let path = dir.path().join("pages.parquet");
 /// let mut writer = ClusterWriter::new(std::fs::File::create(&path)?)?;
 /// let leader = "https://example.com/terms";
-/// writer.row(&ClusterRow { leader, fingerprint: 7, first_seen: 1_500, size: 2, max_distance: 1 })?;
+/// writer.row(&ClusterRow { leader, fingerprint: Some(7), first_seen: 1_500, size: 2, max_distance: 1 })?;
 /// writer.end()?;
 ///
 /// let columns = ["leader", "size", "max_distance"];
@@ -38,8 +38,8 @@ message simkeep {
 pub struct ClusterRow<'a> {
     /// The URL of the leader of the cluster.
     pub leader: &'a str,
-    /// The fingerprint of the leader.
-    pub fingerprint: u64,
+    /// The fingerprint of the leader; `None` if its content has no fingerprint.
+    pub fingerprint: Option<u64>,
     /// The time when the leader's current content was first seen, in milliseconds since 1970.
     pub first_seen: i64,
     /// The number of pages in the cluster.
@@ -79,7 +79,7 @@ impl RowGroup for ClusterColumns {
     fn push(&mut self, row: &ClusterRow<'_>) -> usize {
         let ClusterRow { leader, fingerprint, first_seen, size, max_distance } = *row;
         self.leaders.push(Some(ByteArray::from(leader)));
-        self.fingerprints.push(Some(fingerprint.cast_signed()));
+        self.fingerprints.push(fingerprint.map(u64::cast_signed));
         self.first_seen.push(Some(first_seen));
         self.sizes.push(Some(size.cast_signed()));
         self.max_distance.push(Some(max_distance.cast_signed()));

@@ -11,7 +11,7 @@ use super::write::{ColumnValues, ParquetWriter, RowGroup};
 const SCHEMA: &str = "
 message simkeep {
     REQUIRED BYTE_ARRAY url (STRING);
-    REQUIRED INT64 fingerprint (INTEGER(64, false));
+    OPTIONAL INT64 fingerprint (INTEGER(64, false));
     OPTIONAL INT32 class (INTEGER(32, false));
     REQUIRED INT32 distance (INTEGER(8, false));
     REQUIRED BYTE_ARRAY leader (STRING);
@@ -26,7 +26,7 @@ message simkeep {
 /// # let dir = tempfile::tempdir()?;
 /// # let path = dir.path().join("pages.parquet");
 /// let (url, leader) = ("https://example.com/terms?print=1", "https://example.com/terms");
-/// let row = MemberRow { url, fingerprint: 7, class: None, distance: 1, leader, size: 2 };
+/// let row = MemberRow { url, fingerprint: Some(7), class: None, distance: 1, leader, size: 2 };
 /// let mut writer = MemberWriter::new(std::fs::File::create(&path)?)?;
 /// writer.row(&row)?;
 /// writer.end()?;
@@ -40,8 +40,8 @@ message simkeep {
 pub struct MemberRow<'a> {
     /// The page.
     pub url: &'a str,
-    /// The fingerprint of the page.
-    pub fingerprint: u64,
+    /// The fingerprint of the page; `None` if its content has no fingerprint.
+    pub fingerprint: Option<u64>,
     /// The class of the page.
     pub class: Option<u32>,
     /// The distance of the page from its leader, in bits.
@@ -85,7 +85,7 @@ impl RowGroup for MemberColumns {
     fn push(&mut self, row: &MemberRow<'_>) -> usize {
         let MemberRow { url, fingerprint, class, distance, leader, size } = *row;
         self.urls.push(Some(ByteArray::from(url)));
-        self.fingerprints.push(Some(fingerprint.cast_signed()));
+        self.fingerprints.push(fingerprint.map(u64::cast_signed));
         self.classes.push(class.map(u32::cast_signed));
         self.distances.push(Some(distance.cast_signed()));
         self.leaders.push(Some(ByteArray::from(leader)));

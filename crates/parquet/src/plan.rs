@@ -16,7 +16,7 @@ message simkeep {
     OPTIONAL DOUBLE resemblance;
     REQUIRED BYTE_ARRAY reason (STRING);
     REQUIRED INT64 size (INTEGER(64, false));
-    REQUIRED INT64 fingerprint (INTEGER(64, false));
+    OPTIONAL INT64 fingerprint (INTEGER(64, false));
 }";
 
 /// A document that is dropped.
@@ -51,8 +51,8 @@ pub struct PlanRow<'a> {
     pub reason: &'a str,
     /// The number of documents in the cluster.
     pub size: u64,
-    /// The fingerprint of the document.
-    pub fingerprint: u64,
+    /// The fingerprint of the document; `None` if its content has no fingerprint.
+    pub fingerprint: Option<u64>,
 }
 
 /// A plan that is being written.
@@ -94,7 +94,7 @@ impl RowGroup for PlanColumns {
         self.resemblances.push(resemblance);
         self.reasons.push(Some(ByteArray::from(reason)));
         self.sizes.push(Some(size.cast_signed()));
-        self.fingerprints.push(Some(fingerprint.cast_signed()));
+        self.fingerprints.push(fingerprint.map(u64::cast_signed));
         url.len() + kept.len()
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use simkeep::cluster::{ClusteredPage, RankingRule};
-use simkeep::{Content, Entry, Epoch, Seen, Snapshot, Visit, Weight};
+use simkeep::{Content, Digest, Entry, Epoch, Seen, Snapshot, Visit, Weight};
 
 use super::fold::{class, since};
 use super::pages::SurtPosition;
@@ -15,7 +15,9 @@ use crate::ms;
 #[derive(Clone, Debug)]
 pub struct RankCandidate {
     pub url: String,
-    pub fingerprint: u64,
+    /// `None` for content that has a digest instead.
+    pub fingerprint: Option<u64>,
+    pub digest: Option<Digest>,
     /// The time when its version in force was first seen, in milliseconds since 1970.
     pub since: i64,
     pub weight: Weight,
@@ -23,6 +25,22 @@ pub struct RankCandidate {
     pub class: Option<u32>,
     /// The URL to which its version in force points.
     pub target: Option<String>,
+}
+
+impl RankCandidate {
+    /// The distance of two contents in bits, if it is known.
+    pub fn distance(&self, other: &RankCandidate) -> Option<u32> {
+        match (self.fingerprint, other.fingerprint) {
+            (Some(one), Some(other)) => Some((one ^ other).count_ones()),
+            (None, None) => (self.digest == other.digest).then_some(0),
+            _ => None,
+        }
+    }
+
+    /// The digest of content without a fingerprint.
+    fn only_digest(&self) -> Option<Digest> {
+        self.digest.filter(|_| self.fingerprint.is_none())
+    }
 }
 
 /// The pages of a view with a version in force, now or at a time, in an epoch.
@@ -61,22 +79,29 @@ fn known_of(url: &str, entries: &[Entry], epoch: Epoch) -> Option<RankCandidate>
             *known = new;
         }
     }
-    let fingerprint = in_force.get(&epoch)?.2.compared()?;
     let contents: Vec<Content> = in_force.values().map(|(_, _, content)| *content).collect();
+    let fingerprint = in_force.get(&epoch).and_then(|(_, _, content)| content.compared());
+    let digest = contents.first()?.digest;
+    let is_by_digest = digest.is_some_and(|digest| !digest.is_redirect())
+        && contents.iter().all(|content| content.fingerprint.is_none());
+    if fingerprint.is_none() && !is_by_digest {
+        return None;
+    }
     let since = since(entries, &contents)?;
     let weighed = entries.iter().filter(|entry| entry.weight().is_some());
     let weight = weighed.max().and_then(Entry::weight).unwrap_or_default();
     let targets = entries.iter().filter(|entry| entry.target().is_some());
     let target = targets.max().filter(|target| target.time() >= last.time);
     let target = target.and_then(|target| target.target()?.resolve(url));
-    Some(RankCandidate { url: url.to_owned(), fingerprint, since, weight, class: None, target })
+    let url = url.to_owned();
+    Some(RankCandidate { url, fingerprint, digest, since, weight, class: None, target })
 }
 
 /// A page in a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberPage {
     pub url: String,
-    pub fingerprint: u64,
+    pub fingerprint: Option<u64>,
     pub class: Option<u32>,
     pub leader: String,
     pub leader_class: Option<u32>,
@@ -98,15 +123,14 @@ impl From<&ClusteredPage> for MemberPage {
     }
 }
 
-/// Pages in clusters, in order of rank.
+/// Pages in clusters, in order of rank; pages without a fingerprint last, by digest.
 pub struct NaiveClusters(Vec<MemberPage>);
 
 impl NaiveClusters {
     /// Clusters pages by their fingerprints.
     pub fn of(pages: Vec<RankCandidate>, k: u32, rules: &[RankingRule]) -> NaiveClusters {
         let apart = |leader: &RankCandidate, page: &RankCandidate| {
-            let distance = (leader.fingerprint ^ page.fingerprint).count_ones();
-            (distance <= k).then_some(distance)
+            leader.distance(page).filter(|distance| *distance <= k)
         };
         // Pages with equal fingerprints are in the cluster of the first of them.
         let declared: BTreeSet<String> = pages
@@ -117,7 +141,9 @@ impl NaiveClusters {
                 other.filter(|other| apart(other, page).is_some()).map(|other| other.url.clone())
             })
             .collect();
-        NaiveClusters::ranked((pages, &declared), rules, apart, |page| page.fingerprint)
+        NaiveClusters::ranked((pages, &declared), rules, apart, |page| {
+            (page.fingerprint, page.only_digest())
+        })
     }
 
     /// Clusters pages. `apart` returns the distance of a page to a leader if the page is near.
@@ -149,7 +175,7 @@ impl NaiveClusters {
         };
         pages.sort_by_cached_key(|page| {
             let keys: Vec<i64> = rules.iter().map(|rule| key(page, *rule)).collect();
-            (keys, SurtPosition::of(&page.url))
+            (page.only_digest(), keys, SurtPosition::of(&page.url))
         });
         let mut leaders: Vec<&RankCandidate> = Vec::new();
         let mut found = Vec::new();
@@ -172,7 +198,7 @@ impl NaiveClusters {
                 class: page.class,
                 leader: leader.url.clone(),
                 leader_class: leader.class,
-                distance: (leader.fingerprint ^ page.fingerprint).count_ones(),
+                distance: leader.distance(page).unwrap(),
                 pages: 0,
             });
         }

@@ -65,7 +65,8 @@ fn pages_of_several_stores_rank_like_those_of_one() {
         let clusters = asked.run(&all.snapshot(), &Progress::default()).unwrap();
         for cluster in clusters.by_size(1).unwrap() {
             let cluster = cluster.unwrap();
-            let first = pages.iter().find(|page| page.fingerprint == cluster.fingerprint).unwrap();
+            let first =
+                pages.iter().find(|page| Some(page.fingerprint) == cluster.fingerprint).unwrap();
             assert_eq!(first.url, cluster.leader, "{rule}");
         }
     }

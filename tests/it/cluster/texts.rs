@@ -16,7 +16,9 @@ use simkeep_testing::{choice, create, ms, small};
 struct SketchedPage {
     url: String,
     time: i64,
-    fingerprint: u64,
+    fingerprint: Option<u64>,
+    /// Only for content without a fingerprint.
+    digest: Option<Digest>,
     sketch: Option<BitSketch>,
 }
 
@@ -34,11 +36,13 @@ fn near(bytes: usize, centres: u64, flips: u64, choose: &mut impl FnMut(u64) -> 
 fn draw(n: u64, choose: &mut impl FnMut(u64) -> u64) -> SketchedPage {
     let (bits, flips) = (near(8, 4, 8, choose), [10, 60, 120][choose(3) as usize]);
     let sketch = near(64, 3, flips, choose).try_into().unwrap();
+    let is_bare = choose(8) == 0;
     SketchedPage {
         url: format!("http{}://h{}.example/{n:03}", ["", "s"][choose(2) as usize], choose(5)),
         time: choose(20) as i64,
-        fingerprint: u64::from_le_bytes(bits.try_into().unwrap()),
-        sketch: (choose(10) > 0).then(|| BitSketch::from_bytes(sketch)),
+        fingerprint: (!is_bare).then(|| u64::from_le_bytes(bits.try_into().unwrap())),
+        digest: is_bare.then(|| Digest([choose(4) as u8; 16])),
+        sketch: (choose(10) > 0 && !is_bare).then(|| BitSketch::from_bytes(sketch)),
     }
 }
 
@@ -46,9 +50,8 @@ fn store(pages: &[SketchedPage]) -> Store {
     let store = create(&SimDisk::new(), small());
     let epoch = store.change_epoch();
     for page in pages {
-        store
-            .observe(Observation::content(&page.url, ms(page.time), page.fingerprint, epoch))
-            .unwrap();
+        let seen = Observation::content(&page.url, ms(page.time), page.fingerprint, epoch);
+        store.observe(page.digest.map_or(seen.clone(), |digest| seen.digest(digest))).unwrap();
     }
     store
 }
@@ -81,7 +84,9 @@ fn random_texts_cluster_like_a_plain_loop() {
         }
         for page in &pages {
             let is_near = |other: &&SketchedPage| {
-                other.url != page.url && (other.fingerprint ^ page.fingerprint).count_ones() <= k
+                let both = other.fingerprint.zip(page.fingerprint);
+                let is_within = both.is_some_and(|(one, other)| (one ^ other).count_ones() <= k);
+                other.url != page.url && is_within
             };
             let is_wanted = pages.iter().find(is_near).is_some();
             wanted += u32::from(is_wanted);
@@ -93,9 +98,12 @@ fn random_texts_cluster_like_a_plain_loop() {
         assert_eq!(candidates.candidacy("http://nobody.example/").unwrap(), Candidacy::Unknown);
         let clusters = candidates.clusters(resemblance, &progress).unwrap();
         let apart = |leader: &RankCandidate, page: &RankCandidate| {
+            let distance = leader.distance(page)?;
+            if page.fingerprint.is_none() {
+                return Some(distance);
+            }
             let [one, other] = [leader, page].map(|of| sketches.get(&of.url[..]));
             let apart = one?.distance(other?);
-            let distance = (leader.fingerprint ^ page.fingerprint).count_ones();
             (distance <= k && apart <= apart_max).then_some(apart)
         };
         let expected =

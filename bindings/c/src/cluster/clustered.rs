@@ -42,13 +42,13 @@ const _: () = one_thread_at_a_time::<cluster::ClusteredPages<'static>>();
 chunk! {
     /// A chunk of pages in their clusters, column by column. Valid until the next call on its
     /// source.
-    pub struct ClusteredChunk, up to has_class, of page: ClusteredPage {
+    pub struct ClusteredChunk, up to has_fingerprint, of page: ClusteredPage {
         /// The URLs of the pages.
         urls: Texts = &page.url,
         /// The leader of each page's cluster, which may be the page itself.
         leaders: Texts = &page.leader,
-        /// The fingerprint of each page.
-        fingerprints: u64 = page.fingerprint,
+        /// The fingerprint of each page; 0 for content without a fingerprint.
+        fingerprints: u64 = page.fingerprint.unwrap_or(0),
         /// The distance of each page from its leader, in bits.
         distances: u8 = distances::of(Some(page.distance)),
         /// The reason why each page is known to be nearly equal to its leader, a
@@ -61,6 +61,8 @@ chunk! {
         classes: u32 = page.class.unwrap_or(0),
         /// Whether each page has a class, 1 or 0.
         has_class: u8 = u8::from(page.class.is_some()),
+        /// Whether each page's content has a fingerprint, 1 or 0.
+        has_fingerprint: u8 = u8::from(page.fingerprint.is_some()),
     }
 }
 

@@ -47,7 +47,7 @@ structure! {
         bins: u64 = of.sizes().len() as u64,
         k: u64 = of.k().into(),
         /// The number of pages with content, but without a fingerprint of the epoch, which are in
-        /// no cluster.
+        /// no cluster: stale pages, redirects, and pages without a digest.
         without_fingerprint: u64 = of.without_fingerprint(),
     }
 }
@@ -181,11 +181,11 @@ struct ClusterListing {
 
 chunk! {
     /// A chunk of clusters, column by column. Valid until the next call on its source.
-    pub struct ClusterChunk, up to max_distance, of cluster: cluster::Cluster {
+    pub struct ClusterChunk, up to has_fingerprint, of cluster: cluster::Cluster {
         /// The URL of the leader of each cluster.
         leaders: Texts = &cluster.leader,
-        /// The fingerprint of each leader.
-        fingerprints: u64 = cluster.fingerprint,
+        /// The fingerprint of each leader; 0 if the pages have equal digests and no fingerprints.
+        fingerprints: u64 = cluster.fingerprint.unwrap_or(0),
         /// The time when each leader was first seen with the compared content, in milliseconds
         /// since 1970.
         first_seen_ms: i64 = cluster.first_seen.as_ms(),
@@ -193,6 +193,8 @@ chunk! {
         pages: u64 = cluster.pages,
         /// The largest distance of a page of each cluster from the leader.
         max_distance: u8 = distances::of(Some(cluster.max_distance)),
+        /// Whether each cluster has fingerprints, 1 or 0.
+        has_fingerprint: u8 = u8::from(cluster.fingerprint.is_some()),
     }
 }
 

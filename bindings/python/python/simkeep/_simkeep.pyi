@@ -1469,15 +1469,17 @@ class Cluster:
         Literal["max_distance"],
     ]
     def __new__(
-        cls, leader: str, fingerprint: int, first_seen: datetime, pages: int, max_distance: int
+        cls, leader: str, fingerprint: int | None, first_seen: datetime, pages: int, max_distance: int
     ) -> Self: ...
     @property
     def leader(self) -> str:
         """The page that leads the cluster."""
 
     @property
-    def fingerprint(self) -> int:
-        """The fingerprint of the leader, with reserved bits set to 0."""
+    def fingerprint(self) -> int | None:
+        """The fingerprint of the leader, with reserved bits set to 0; `None` if the pages have equal digests
+        and no fingerprints.
+        """
 
     @property
     def first_seen(self) -> datetime:
@@ -1526,7 +1528,7 @@ class ClusterChange:
     @property
     def bits(self) -> int | None:
         """The distance in bits by which the page or its leader changed, if the reason is such a
-        change.
+        change, and both versions have fingerprints.
         """
 
 @final
@@ -1565,7 +1567,7 @@ class ClusteredPage:
     def __new__(
         cls,
         url: str,
-        fingerprint: int,
+        fingerprint: int | None,
         class_: int | None,
         leader: str,
         leader_class: int | None,
@@ -1579,8 +1581,9 @@ class ClusteredPage:
         """The page."""
 
     @property
-    def fingerprint(self) -> int:
-        """The fingerprint of the page, with reserved bits set to 0."""
+    def fingerprint(self) -> int | None:
+        """The fingerprint of the page, with reserved bits set to 0; `None` for content without a fingerprint.
+        """
 
     @property
     def class_(self) -> int | None:
@@ -1596,12 +1599,14 @@ class ClusteredPage:
 
     @property
     def distance(self) -> int:
-        """The number of bits in which the fingerprints of the page and its leader differ."""
+        """The number of bits in which the fingerprints of the page and its leader differ; 0 for content
+        without a fingerprint, which equals its leader's.
+        """
 
     @property
     def resemblance(self) -> float | None:
         """The resemblance of the texts of the page and its leader, by their sketches; `None` for the leader,
-        and if texts were not compared.
+        and if the texts were not compared.
         """
 
     @property
@@ -1660,7 +1665,7 @@ class Clusters:
     @property
     def without_fingerprint(self) -> int:
         """The number of pages with content, but without a fingerprint of the epoch, which are in no
-        cluster.
+        cluster: stale pages, redirects, and pages without a digest.
         """
 
     def __len__(self) -> int: ...
@@ -4842,7 +4847,7 @@ class PublishedFile:
 
 @final
 class RankedPage:
-    """A selected page, with its rank."""
+    """A selected page with a fingerprint, with its rank."""
 
     __match_args__: tuple[Literal["url"], Literal["fingerprint"], Literal["class_"], Literal["rank"]]
     def __new__(cls, url: str, fingerprint: int, class_: int | None, rank: bytes) -> Self: ...

@@ -25,16 +25,17 @@ value! {
         after: Option<String>,
         reason: LeaderChangeReason = change.reason,
         /// The distance in bits by which the page or its leader changed, if the reason is such a
-        /// change.
+        /// change, and both versions have fingerprints.
         bits: Option<u32> = changed_bits(change.reason),
     }
 }
 
-/// Returns the distance by which the page or its leader changed, if the reason is such a change.
+/// Returns the distance by which the page or its leader changed, if the reason is such a change and
+/// both versions have fingerprints.
 pub(crate) fn changed_bits(reason: cluster::LeaderChangeReason) -> Option<u32> {
     match reason {
         cluster::LeaderChangeReason::Changed { bits }
-        | cluster::LeaderChangeReason::LeaderChanged { bits } => Some(bits),
+        | cluster::LeaderChangeReason::LeaderChanged { bits } => bits,
         _ => None,
     }
 }

@@ -16,7 +16,7 @@ use crate::streams::stream::StreamItem;
 value! {
     Cluster from cluster: simkeep::cluster::Cluster {
         leader: String,
-        fingerprint: u64,
+        fingerprint: Option<u64>,
         first_seen: PyTime,
         pages: u64,
         max_distance: u32,
@@ -36,7 +36,7 @@ value! {
 value! {
     ClusteredPage from page: simkeep::cluster::ClusteredPage {
         url: String,
-        fingerprint: u64,
+        fingerprint: Option<u64>,
         /// The current class, for any time of the clusters; `None` for a page without a class.
         class_: Option<u32> = page.class,
         leader: String,
@@ -74,7 +74,7 @@ impl StreamItem for cluster::Cluster {
         columns! {
             for cluster in clusters, signed;
             leader: Utf8 = &cluster.leader,
-            fingerprint: Bits = cluster.fingerprint,
+            fingerprint: Option<Bits> = cluster.fingerprint,
             first_seen: Timestamp = cluster.first_seen,
             pages: Int64 = cluster.pages,
             max_distance: Int32 = cluster.max_distance,
@@ -101,7 +101,7 @@ impl StreamItem for cluster::ClusteredPage {
         columns! {
             for page in pages, signed;
             url: Utf8 = &page.url,
-            fingerprint: Bits = page.fingerprint,
+            fingerprint: Option<Bits> = page.fingerprint,
             class_: Option<Int64> = page.class,
             leader: Utf8 = &page.leader,
             leader_class: Option<Int64> = page.leader_class,

@@ -83,7 +83,7 @@ impl Clusters {
     }
 
     /// The number of pages with content, but without a fingerprint of the epoch, which are in no
-    /// cluster.
+    /// cluster: stale pages, redirects, and pages without a digest.
     #[getter]
     fn without_fingerprint(&self) -> u64 {
         self.get().without_fingerprint()

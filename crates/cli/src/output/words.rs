@@ -10,22 +10,29 @@ use simkeep::{LockHolder, SameBy, Verdict};
 use crate::output::json::JsonRatio;
 use simkeep_formats::escape;
 
+/// Why pages have no fingerprint of an epoch.
+pub(crate) const WITHOUT_FINGERPRINT: &str = "a redirect, not text, too short, or stale";
+
+/// Why pages have neither a fingerprint of an epoch, nor a digest in its place.
+pub(crate) const WITHOUT_DIGEST: &str = "a redirect, without a digest, or stale";
+
 /// A remark on the number of pages that were left out because they have no fingerprint in this
-/// epoch. Empty for zero pages.
-pub(crate) fn skipped_pages_note(pages: u64, epoch: &str) -> String {
+/// epoch, and why that may be. Empty for zero pages.
+pub(crate) fn skipped_pages_note(pages: u64, epoch: &str, why: &str) -> String {
     match pages {
         0 => String::new(),
         pages => {
-            format!("; {}", skipped_pages_clause(&many(pages, "page has", "pages have"), epoch))
+            let have = many(pages, "page has", "pages have");
+            format!("; {}", skipped_pages_clause(&have, epoch, why))
         }
     }
 }
 
 /// A sentence that some pages were left out. `pages_have` is its subject and verb.
-pub(crate) fn skipped_pages_clause(pages_have: &str, epoch: &str) -> String {
+pub(crate) fn skipped_pages_clause(pages_have: &str, epoch: &str, why: &str) -> String {
     format!(
-        "{pages_have} no fingerprint in the epoch {} and cannot be compared (a redirect, not text, \
-         too short, or stale: see simkeep epoch stale)",
+        "{pages_have} no fingerprint in the epoch {} and cannot be compared ({why}: see simkeep epoch \
+         stale)",
         escape::escape_untruncated(epoch)
     )
 }
@@ -33,7 +40,7 @@ pub(crate) fn skipped_pages_clause(pages_have: &str, epoch: &str) -> String {
 /// Why texts have no fingerprint, and the consequence.
 pub(crate) fn without_fingerprint() -> String {
     format!(
-        "fewer than {} words, or only ignored words: no fingerprint; only versions of one page are compared, by digest",
+        "fewer than {} words, or only ignored words: no fingerprint; compared by digest",
         Document::WORDS_MIN
     )
 }

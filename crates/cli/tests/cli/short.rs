@@ -118,7 +118,7 @@ fn pages_without_text_are_only_copies_of_equal_pages() {
 
     let file = place.file("crawl.warc");
     let shown = TestFolder::new().done(&["ingest", &file]);
-    let line = "too short                        1,000  fewer than 8 words, or only ignored words: no fingerprint; only versions of one page are compared, by digest";
+    let line = "too short                        1,000  fewer than 8 words, or only ignored words: no fingerprint; compared by digest";
     assert!(shown.contains(line), "{shown}");
     let loaded = TestFolder::new();
     assert_eq!(loaded.run(&["load", &file, "--json"]).objects()[0]["short_texts"], 1_000);

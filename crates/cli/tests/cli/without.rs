@@ -62,5 +62,31 @@ fn search_in_a_store_of_one_epoch_counts_nothing() {
     place.ingest(r#"{"url":"https://example.com/short","t":1,"text":"Not found"}"#);
     let near = place.run(&["near", "--url", "https://example.com/1", "--json"]);
     assert!(near.objects()[0]["without_fingerprint"].is_null() && near.err.is_empty());
-    assert_eq!(place.run(&["cluster", "--json"]).objects()[0]["without_fingerprint"], 1);
+    // The short page is compared by its digest.
+    assert_eq!(place.run(&["cluster", "--json"]).objects()[0]["without_fingerprint"], 0);
+    assert_eq!(place.run(&["cluster", "--json"]).objects()[0]["pages"], 3);
+}
+
+#[test]
+fn equal_content_without_a_fingerprint_is_a_copy_of_the_first() {
+    let place = TestFolder::with(&page(1));
+    for (name, time, text) in [("b", 2, "Not found"), ("a", 1, "Not found"), ("c", 1, "Loading")] {
+        let url = format!("https://example.com/{name}");
+        place.ingest(&format!("{{\"url\":\"{url}\",\"t\":{time},\"text\":\"{text}\"}}\n"));
+    }
+    let [first, copy] = ["https://example.com/a", "https://example.com/b"];
+    let dropped = place.run(&["dedup", "--json"]).objects();
+    assert_eq!((&dropped[0]["pages"], &dropped[0]["dropped"]), (&4.into(), &1.into()));
+    let of_copy = dropped.iter().find(|line| line["url"] == copy).unwrap();
+    assert_eq!((&of_copy["kept"], &of_copy["reason"]), (&first.into(), &"same-digest".into()));
+    assert!(of_copy["fingerprint"].is_null() && of_copy["distance"] == 0, "{of_copy}");
+    let cluster = &place.run(&["cluster", copy, "--json"]).objects()[0];
+    assert_eq!((&cluster["leader"], &cluster["size"]), (&first.into(), &2.into()));
+    assert!(cluster["fingerprint"].is_null(), "{cluster}");
+    // The copy becomes another page.
+    place.ingest(&format!("{{\"url\":\"{copy}\",\"t\":\"1970-01-03\",\"text\":\"Loading\"}}\n"));
+    let changes = place.run(&["cluster", "--since", "1970-01-02", "--json"]).objects();
+    let change = changes.iter().find(|line| line["url"] == copy).unwrap();
+    assert_eq!((&change["leader_before"], &change["reason"]), (&first.into(), &"changed".into()));
+    assert!(change["distance"].is_null() && change["leader_after"] == "https://example.com/c");
 }

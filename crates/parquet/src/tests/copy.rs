@@ -247,7 +247,7 @@ fn plan_is_written_as_a_table() {
     let mut bytes = Vec::new();
     let mut writer = PlanWriter::new(&mut bytes).unwrap();
     let (url, kept, reason) = ("https://a/2", "https://a/1", "near");
-    let (distance, size, fingerprint) = (3, 7, u64::MAX);
+    let (distance, size, fingerprint) = (3, 7, Some(u64::MAX));
     for resemblance in [None, Some(0.875)] {
         let row = PlanRow { url, kept, distance, resemblance, reason, size, fingerprint };
         writer.row(&row).unwrap();
@@ -266,7 +266,7 @@ fn plan_is_written_as_a_table() {
 fn clusters_and_pages_are_written_as_tables() {
     let mut bytes = Vec::new();
     let mut writer = ClusterWriter::new(&mut bytes).unwrap();
-    let (leader, fingerprint) = ("https://a/1", u64::MAX);
+    let (leader, fingerprint) = ("https://a/1", Some(u64::MAX));
     let row = ClusterRow { leader, fingerprint, first_seen: 1_500, size: 7, max_distance: 64 };
     writer.row(&row).unwrap();
     writer.end().unwrap();

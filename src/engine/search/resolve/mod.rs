@@ -435,7 +435,8 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
                 // A page may have had this content before another one with an equal fingerprint.
                 self.past_capture((number, live), ordinal, candidate)?;
             }
-            if wanted.is_by_digest() && !copy {
+            // The content of a past time was compared above, in the page's history.
+            if wanted.is_by_digest() && !copy && wanted.versions == Versions::InForce {
                 return Ok(true);
             }
         }

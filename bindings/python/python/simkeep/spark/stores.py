@@ -161,12 +161,12 @@ class Stores:
         return self._with_missing(found if limit is None else pairs.cut(found, limit))
 
     def clusters(self, k: int = 3, rule: str = "first-seen", *, rounds_max: int = ROUNDS_MAX) -> DataFrame:
-        """All pages, each with the leader of its cluster of pages with nearly the same content.
+        """All pages with fingerprints, each with the leader of its cluster of pages with nearly the same content.
 
-        The result equals the result of `simkeep cluster` for a single store with all pages: no two leaders are within
-        `k` bits of each other, and each other page belongs to the nearest of the leaders that rank before it, by a
-        `rule`, for example `"https,shortest-url"`. The columns are `url`, `store`, `fingerprint`, `leader` (its URL)
-        and `distance`.
+        The result equals the result of `simkeep cluster` for a single store with all pages, without the pages that have
+        no fingerprint, for which `copies` finds equal contents: no two leaders are within `k` bits of each other, and
+        each other page belongs to the nearest of the leaders that rank before it, by a `rule`, for example
+        `"https,shortest-url"`. The columns are `url`, `store`, `fingerprint`, `leader` (its URL) and `distance`.
 
         Finds all pairs, and processes them in rounds, which run at once and are checkpointed. Raises
         `simkeep.LimitError` if pairs are undecided after `rounds_max` rounds. Scans all pages twice. Moves the URL of

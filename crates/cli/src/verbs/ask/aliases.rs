@@ -115,7 +115,11 @@ impl AliasesArgs {
         let summary = summary?;
         output.finish()?;
         let epoch = visit::epoch(snapshot.epochs(), epoch)?;
-        let without = words::skipped_pages_note(summary.without_fingerprint, epoch);
+        let without = words::skipped_pages_note(
+            summary.without_fingerprint,
+            epoch,
+            words::WITHOUT_FINGERPRINT,
+        );
         let sampled = match summary.sampled {
             0 => String::new(),
             sites => format!("; {} sampled", words::many(sites, "site was", "sites were")),

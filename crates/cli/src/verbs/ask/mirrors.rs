@@ -176,7 +176,8 @@ impl MirrorsArgs {
             self.print(&found, k, output)?;
         }
         let epoch = visit::epoch(snapshot.epochs(), epoch)?;
-        let without = words::skipped_pages_note(found.without_fingerprint, epoch);
+        let without =
+            words::skipped_pages_note(found.without_fingerprint, epoch, words::WITHOUT_FINGERPRINT);
         let left_out = (found.mirrors + found.partial) - found.pairs.len() as u64;
         if left_out > 0 {
             output.note(&format!("{} more; raise --limit to list them", words::count(left_out)))?;

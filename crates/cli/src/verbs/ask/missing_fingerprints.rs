@@ -3,7 +3,7 @@
 use simkeep::{Classes, Epoch, Page, Prefix, Snapshot};
 
 use crate::output::visit;
-use crate::output::words::{count, many, skipped_pages_clause};
+use crate::output::words::{WITHOUT_FINGERPRINT, count, many, skipped_pages_clause};
 
 /// The number of pages that an interactive verb checks at most; this takes about 50 ms.
 pub(crate) const AT_ONCE: usize = 20_000;
@@ -59,7 +59,7 @@ impl MissingFingerprints {
             have = format!("{} of the first {} pages have", count(self.pages), count(self.looked));
         }
         let name = visit::epoch(snapshot.epochs(), epoch)?;
-        Ok((self.pages > 0).then(|| skipped_pages_clause(&have, name)))
+        Ok((self.pages > 0).then(|| skipped_pages_clause(&have, name, WITHOUT_FINGERPRINT)))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::exit::{Exit, VerbError, print_message};
 use crate::output::Output;
 use crate::output::progress::with_progress_bar;
 use crate::output::table::{TextTable, left};
-use crate::output::words::{many, skipped_pages_clause};
+use crate::output::words::{WITHOUT_DIGEST, many, skipped_pages_clause};
 
 /// An interval of time; without `to`, it ends now.
 #[derive(Clone, Copy)]
@@ -39,7 +39,8 @@ pub(crate) struct LeaderChangeLine<'a> {
     /// The page that leads it at the later time, perhaps itself; null if it is in no cluster.
     leader_after: Option<&'a str>,
     reason: LeaderChangeCause,
-    /// The number of bits by which the page or its former leader changed; null for other reasons.
+    /// The number of bits by which the page or its former leader changed; null for other reasons, and
+    /// if one of the two versions has no fingerprint.
     distance: Option<u32>,
 }
 
@@ -63,11 +64,9 @@ impl<'a> From<&'a ClusterChange> for LeaderChangeLine<'a> {
         let (reason, distance) = match of.reason {
             LeaderChangeReason::New => (LeaderChangeCause::New, None),
             LeaderChangeReason::Gone => (LeaderChangeCause::Gone, None),
-            LeaderChangeReason::Changed { bits } => (LeaderChangeCause::Changed, Some(bits)),
+            LeaderChangeReason::Changed { bits } => (LeaderChangeCause::Changed, bits),
             LeaderChangeReason::LeaderGone => (LeaderChangeCause::LeaderGone, None),
-            LeaderChangeReason::LeaderChanged { bits } => {
-                (LeaderChangeCause::LeaderChanged, Some(bits))
-            }
+            LeaderChangeReason::LeaderChanged { bits } => (LeaderChangeCause::LeaderChanged, bits),
             _ => (LeaderChangeCause::Outranked, None),
         };
         let (leader_before, leader_after) = (of.before.as_deref(), of.after.as_deref());
@@ -109,7 +108,11 @@ pub(super) fn changes(
     table.end(output)?;
     let without = found.after().without_fingerprint();
     if without > 0 {
-        output.note(&skipped_pages_clause(&many(without, "page has", "pages have"), epoch))?;
+        output.note(&skipped_pages_clause(
+            &many(without, "page has", "pages have"),
+            epoch,
+            WITHOUT_DIGEST,
+        ))?;
     }
     if exit == Exit::Nothing {
         print_message("no page changed its leader between the two times");
@@ -118,7 +121,10 @@ pub(super) fn changes(
 }
 
 fn reason(reason: LeaderChangeReason) -> String {
-    let by = |what: &str, bits: u32| format!("{what} by {}", many(bits.into(), "bit", "bits"));
+    let by = |what: &str, bits: Option<u32>| match bits {
+        Some(bits) => format!("{what} by {}", many(bits.into(), "bit", "bits")),
+        None => what.to_owned(),
+    };
     match reason {
         LeaderChangeReason::New => "new".to_owned(),
         LeaderChangeReason::Gone => "gone".to_owned(),

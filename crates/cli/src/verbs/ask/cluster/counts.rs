@@ -15,7 +15,9 @@ use crate::output::Output;
 use crate::output::json::JsonRatio;
 use crate::output::progress::with_progress_bar;
 use crate::output::table::{TextTable, left, right};
-use crate::output::words::{count, many, skipped_pages_clause, skipped_pages_note};
+use crate::output::words::{
+    WITHOUT_FINGERPRINT, count, many, skipped_pages_clause, skipped_pages_note,
+};
 
 /// The balls of one distance. The ball of a page consists of all pages within that distance.
 #[derive(Serialize, JsonSchema)]
@@ -99,7 +101,11 @@ pub(super) fn balls(
         table(&all, has_labels, output)?;
         let without = all.first().map_or(0, |of| of.without_fingerprint);
         if without > 0 {
-            output.note(&skipped_pages_clause(&many(without, "page has", "pages have"), epoch))?;
+            output.note(&skipped_pages_clause(
+                &many(without, "page has", "pages have"),
+                epoch,
+                WITHOUT_FINGERPRINT,
+            ))?;
         }
     }
     Ok(if all.iter().all(|of| of.balls == 0) { Exit::Nothing } else { Exit::Done })
@@ -183,7 +189,7 @@ pub(super) fn components(
             many(*components, "connected component", "connected components"),
             many((*k).into(), "bit", "bits"),
             count(*multi_page_components),
-            skipped_pages_note(*without_fingerprint, epoch),
+            skipped_pages_note(*without_fingerprint, epoch, WITHOUT_FINGERPRINT),
         ))?;
     }
     let mut table = TextTable::new([right("pages"), right("max distance"), left("example page")]);

@@ -27,7 +27,8 @@ pub(crate) enum ClusterLine<'a> {
 pub(crate) struct ClustersSummary {
     /// The number of pages in clusters.
     pages: u64,
-    /// Pages with content but without a fingerprint of the epoch, which are in no cluster.
+    /// Pages with content but without a fingerprint of the epoch, which are in no cluster: redirects,
+    /// stale pages, and content without a digest.
     without_fingerprint: u64,
     fingerprints: u64,
     /// The maximum distance in bits of a page from its leader.
@@ -46,8 +47,8 @@ pub(crate) struct ClustersSummary {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ClusterResult<'a> {
     leader: &'a str,
-    /// The fingerprint of the leader.
-    fingerprint: Fingerprint,
+    /// The fingerprint of the leader; null if the pages have equal digests and no fingerprints.
+    fingerprint: Option<Fingerprint>,
     /// The time when the leader was first seen with its current content.
     first_seen: Time,
     /// The number of pages in the cluster.
@@ -60,7 +61,8 @@ pub(crate) struct ClusterResult<'a> {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ClusterPage<'a> {
     url: &'a str,
-    fingerprint: Fingerprint,
+    /// Null if its content has no fingerprint.
+    fingerprint: Option<Fingerprint>,
     /// The current class of the page, even if --at selects an earlier time; null if it has none.
     class: Option<u32>,
     /// The number of bits in which it differs from its leader.
@@ -115,7 +117,7 @@ impl<'a> From<&'a Cluster> for ClusterResult<'a> {
     fn from(of: &'a Cluster) -> ClusterResult<'a> {
         ClusterResult {
             leader: &of.leader,
-            fingerprint: Fingerprint(of.fingerprint),
+            fingerprint: of.fingerprint.map(Fingerprint),
             first_seen: Time(of.first_seen),
             size: of.pages,
             max_distance: of.max_distance,
@@ -127,7 +129,7 @@ impl<'a> From<&'a ClusteredPage> for ClusterPage<'a> {
     fn from(of: &'a ClusteredPage) -> ClusterPage<'a> {
         ClusterPage {
             url: &of.url,
-            fingerprint: Fingerprint(of.fingerprint),
+            fingerprint: of.fingerprint.map(Fingerprint),
             class: of.class,
             distance: of.distance,
             leader: &of.leader,

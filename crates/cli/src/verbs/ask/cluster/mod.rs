@@ -24,7 +24,7 @@ use crate::output::json::StoreState;
 use crate::output::progress::with_progress_bar;
 use crate::output::row_file::{RowFile, write_error};
 use crate::output::table::{TextTable, left, right};
-use crate::output::words::{count, many, skipped_pages_note};
+use crate::output::words::{WITHOUT_DIGEST, count, many, skipped_pages_note};
 use crate::output::{Output, write_object};
 use crate::{CommonArgs, time};
 use changes::ChangePeriod;
@@ -81,7 +81,8 @@ pub(crate) struct ClusterArgs {
 }
 
 /// The message if no page takes part.
-const NONE_COMPARED: &str = "no page has a fingerprint to compare; simkeep scan lists the pages";
+const NONE_COMPARED: &str =
+    "no page has a fingerprint or a digest to compare; simkeep scan lists the pages";
 
 /// The maximum number of clusters to list by default.
 const LISTED: usize = 100;
@@ -147,9 +148,11 @@ impl ClusterArgs {
                 |page: &Page| self.asked.classes.as_ref().is_none_or(|c| c.contains(page.class));
             print_message(&match snapshot.latest(url)?.filter(is_known) {
                 None => spelling::unknown(snapshot, url, is_known)?,
-                Some(_) => "the current content of this page has no fingerprint that can be \
-                     compared"
-                    .to_owned(),
+                Some(_) => {
+                    "the current content of this page has no fingerprint and no digest that \
+                     can be compared"
+                        .to_owned()
+                }
             });
             return Ok(Exit::Nothing);
         };
@@ -190,7 +193,7 @@ impl ClusterArgs {
             self.asked.rule,
             many(clusters.len(), "cluster", "clusters"),
             count(clusters.multi_page_clusters()),
-            skipped_pages_note(clusters.without_fingerprint(), epoch),
+            skipped_pages_note(clusters.without_fingerprint(), epoch, WITHOUT_DIGEST),
         )
     }
 

@@ -26,7 +26,8 @@ pub(crate) enum DedupLine<'a> {
 pub(crate) struct DedupOverview {
     /// The number of pages that are compared.
     pages: u64,
-    /// Pages with content but without a fingerprint of the epoch, which are not compared.
+    /// Pages with content but without a fingerprint of the epoch, which are not compared: redirects,
+    /// stale pages, and content without a digest.
     without_fingerprint: u64,
     fingerprints: u64,
     /// The maximum distance in bits between a dropped page and the page kept in its place.
@@ -70,8 +71,8 @@ pub(crate) struct DroppedDuplicate<'a> {
     pub(super) reason: DropReason,
     /// The number of pages in the cluster.
     pub(super) size: u64,
-    /// The fingerprint of the dropped page.
-    pub(super) fingerprint: Fingerprint,
+    /// The fingerprint of the dropped page; null if its content has no fingerprint.
+    pub(super) fingerprint: Option<Fingerprint>,
 }
 
 /// A page that is kept although another page leads its cluster.
@@ -88,8 +89,8 @@ pub(crate) struct KeptDuplicate<'a> {
     pub(super) reason: KeptReason,
     /// The number of pages in the cluster.
     pub(super) size: u64,
-    /// The fingerprint of the page, not of its leader.
-    pub(super) fingerprint: Fingerprint,
+    /// The fingerprint of the page, not of its leader; null if its content has no fingerprint.
+    pub(super) fingerprint: Option<Fingerprint>,
     /// The class of the page; null if it has none.
     pub(super) class: Option<u32>,
     /// The class of the leader; null if it has none.
@@ -171,7 +172,7 @@ impl<'a> DedupPage<'a> {
             _ => DropReason::Near,
         };
         let (url, leader, distance, size) = (&*page.url, &*page.leader, page.distance, page.pages);
-        let (resemblance, fingerprint) = (page.resemblance, Fingerprint(page.fingerprint));
+        let (resemblance, fingerprint) = (page.resemblance, page.fingerprint.map(Fingerprint));
         Some(if page.yields(open) {
             let kept = leader;
             DedupPage::Dropped(DroppedDuplicate {

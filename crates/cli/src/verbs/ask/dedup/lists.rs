@@ -137,7 +137,7 @@ impl<'f> DropPlanWriter<'f> {
                     resemblance: of.resemblance,
                     reason: of.reason.key(),
                     size: of.size,
-                    fingerprint: of.fingerprint.0,
+                    fingerprint: of.fingerprint.map(|of| of.0),
                 };
                 writer.row(&row).map_err(|e| write_error(shown, e))
             }

@@ -22,7 +22,7 @@ use crate::output::json::StoreState;
 use crate::output::progress::{counted, with_progress_bar};
 use crate::output::table::{TextTable, left, right};
 use crate::output::visit;
-use crate::output::words::{count, many, skipped_pages_note};
+use crate::output::words::{WITHOUT_DIGEST, count, many, skipped_pages_note};
 use filter::CorpusFilter;
 use lines::{DedupOverview, DedupPage};
 use sample::PairSample;
@@ -53,7 +53,7 @@ fn without_kept_text(texts: u64) -> String {
 
 /// The note that no page is dropped, with advice that helps.
 fn nothing_dropped(clusters: &Clusters, epoch: &str) -> String {
-    match (clusters.pages(), clusters.without_fingerprint()) {
+    match (clusters.fingerprints(), clusters.pages() + clusters.without_fingerprint()) {
         (0, 0) => "no page is dropped, because there is no page to compare".to_owned(),
         (0, _) => format!(
             "no page is dropped, because no page has a fingerprint in the epoch {epoch}; simkeep \
@@ -157,7 +157,7 @@ impl DedupArgs {
             self.asked.rule,
             count(clusters.pages() - dropped),
             count(dropped),
-            skipped_pages_note(without, epoch),
+            skipped_pages_note(without, epoch, WITHOUT_DIGEST),
         )
     }
 

@@ -24,7 +24,7 @@ pub(super) struct SampledPair {
     resemblance: Option<f64>,
     reason: DropReason,
     size: u64,
-    fingerprint: u64,
+    fingerprint: Option<Fingerprint>,
 }
 
 impl PairSample {
@@ -46,7 +46,7 @@ impl PairSample {
             resemblance: of.resemblance,
             reason: of.reason,
             size: of.size,
-            fingerprint: of.fingerprint.0,
+            fingerprint: of.fingerprint,
         });
         if heap.len() > self.size {
             heap.pop();
@@ -89,7 +89,7 @@ impl SampledPair {
             resemblance: self.resemblance,
             reason: self.reason,
             size: self.size,
-            fingerprint: Fingerprint(self.fingerprint),
+            fingerprint: self.fingerprint,
         }
     }
 }
@@ -118,7 +118,7 @@ mod tests {
                 order.reverse();
             }
             for url in order {
-                let (reason, size, fingerprint) = (DropReason::Near, 2, Fingerprint(7));
+                let (reason, size, fingerprint) = (DropReason::Near, 2, Some(Fingerprint(7)));
                 let distance = u32::try_from(url.len() % 2).unwrap();
                 let (kept, resemblance) = ("kept", None);
                 sample.add(&DroppedDuplicate {

@@ -200,7 +200,7 @@ mod tests {
             for n in 0..same_host + others {
                 let site = if n < same_host { "a.example" } else { "b.example" };
                 let (url, kept) = (format!("https://a.example/{n}"), format!("https://{site}/"));
-                let (resemblance, size, fingerprint) = (None, 2, Fingerprint(0));
+                let (resemblance, size, fingerprint) = (None, 2, Some(Fingerprint(0)));
                 let (reason, distance) = (DropReason::Near, 2);
                 let (url, kept) = (&url[..], &kept[..]);
                 let of = DroppedDuplicate {
@@ -231,7 +231,7 @@ mod tests {
     fn pages_are_counted_by_reason_distance_and_host() {
         let mut summary = DedupSummary::new(3);
         let mut add = |url: &str, distance, reason| {
-            let (kept, resemblance, size, fingerprint) = ("kept", None, 2, Fingerprint(0));
+            let (kept, resemblance, size, fingerprint) = ("kept", None, 2, Some(Fingerprint(0)));
             let of =
                 DroppedDuplicate { url, kept, distance, resemblance, reason, size, fingerprint };
             summary.add(&of);

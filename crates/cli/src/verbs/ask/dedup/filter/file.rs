@@ -183,8 +183,9 @@ impl FileFilter<'_> {
             _ => return Ok(false),
         };
         let is_other = match (self.run.notes, digest) {
-            // Texts decide, and this text was not compared.
-            (Some(_), _) => true,
+            // Texts decide, and this text was not compared: it is another text, or an exact copy
+            // without a fingerprint.
+            (Some(_), compared) => compared.is_none() || name.digest() != compared,
             (None, _) if self.run.how.any_text => false,
             (None, None) => {
                 counts.by_name += 1;
