@@ -87,20 +87,21 @@ pub struct RequestCounts {
     pub unchanged: Bodies,
     /// The conditional requests among `unchanged`: the server has a validator that changes, or
     /// ignores the condition.
-    pub ignored: u64,
+    pub conditional_unchanged: u64,
     /// The number of `unchanged` bodies that came with a `Last-Modified`, as did the content
     /// before.
-    pub dated: u64,
-    /// The number of `dated` bodies with a newer `Last-Modified`, although the content is the same.
-    pub redated: u64,
+    pub unchanged_dated: u64,
+    /// The number of `unchanged_dated` bodies with a newer `Last-Modified`, although the content is the
+    /// same.
+    pub unchanged_redated: u64,
     /// The transferred bodies of new versions that were captured before, on any page: not worth
     /// storing either. Counted only if [requested](RequestSurvey::copies).
     pub copies: Bodies,
 }
 
 impl RequestCounts {
-    /// The share of conditional requests for unchanged content that were answered "not modified",
-    /// from 0 to 1; `None` without such requests. A server with a low share does not deserve
+    /// The ratio of conditional requests for unchanged content that were answered "not modified",
+    /// from 0 to 1; `None` without such requests. A server with a low ratio does not deserve
     /// conditional requests.
     ///
     /// ```
@@ -123,7 +124,7 @@ impl RequestCounts {
     /// # }
     /// ```
     pub fn honored(&self) -> Option<f64> {
-        let all = self.not_modified.count + self.ignored;
+        let all = self.not_modified.count + self.conditional_unchanged;
         (all > 0).then(|| self.not_modified.count as f64 / all as f64)
     }
 
@@ -173,10 +174,10 @@ impl RequestCounts {
         self.transferred.add(bytes);
         if let Some(before) = before {
             self.unchanged.add(bytes);
-            self.ignored += u64::from(visit.conditional);
+            self.conditional_unchanged += u64::from(visit.conditional);
             if let Some((before, now)) = before.modified.zip(visit.modified) {
-                self.dated += 1;
-                self.redated += u64::from(now > before);
+                self.unchanged_dated += 1;
+                self.unchanged_redated += u64::from(now > before);
             }
         }
         *current = Some(CurrentBody { digest, bytes, modified: visit.modified });
@@ -191,9 +192,9 @@ impl AddAssign for RequestCounts {
         self.transferred += other.transferred;
         self.not_modified += other.not_modified;
         self.unchanged += other.unchanged;
-        self.ignored += other.ignored;
-        self.dated += other.dated;
-        self.redated += other.redated;
+        self.conditional_unchanged += other.conditional_unchanged;
+        self.unchanged_dated += other.unchanged_dated;
+        self.unchanged_redated += other.unchanged_redated;
         self.copies += other.copies;
     }
 }

@@ -181,16 +181,23 @@ fn conditional_crawl_learns_which_hosts_honor_conditions() {
             "{host}: {} conditional, {} not modified, {} sent again, {} of {} dates newer",
             counts.conditional,
             counts.not_modified.count,
-            counts.ignored,
-            counts.redated,
-            counts.dated
+            counts.conditional_unchanged,
+            counts.unchanged_redated,
+            counts.unchanged_dated
         );
         let number: u64 = host[5..7].parse().unwrap();
-        let newer = counts.redated == counts.dated && counts.dated > 0;
+        let newer =
+            counts.unchanged_redated == counts.unchanged_dated && counts.unchanged_dated > 0;
         match HostKind::of(number) {
-            HostKind::Honest => assert_eq!((counts.honored(), counts.dated), (Some(1.0), 0)),
-            HostKind::WithoutValidators => assert_eq!((counts.honored(), counts.dated), (None, 0)),
-            HostKind::NewTags => assert_eq!((counts.honored(), counts.dated), (Some(0.0), 0)),
+            HostKind::Honest => {
+                assert_eq!((counts.honored(), counts.unchanged_dated), (Some(1.0), 0))
+            }
+            HostKind::WithoutValidators => {
+                assert_eq!((counts.honored(), counts.unchanged_dated), (None, 0))
+            }
+            HostKind::NewTags => {
+                assert_eq!((counts.honored(), counts.unchanged_dated), (Some(0.0), 0))
+            }
             HostKind::NewDates => assert!(counts.honored() == Some(0.0) && newer),
         }
         totals += *counts;

@@ -129,10 +129,11 @@ fn naive(visits: &[SurveyedVisit], copies: bool) -> BTreeMap<String, RequestCoun
                 match same {
                     Some((_, _, modified)) => {
                         add(&mut counts.unchanged, bytes);
-                        counts.ignored += u64::from(visit.conditional);
+                        counts.conditional_unchanged += u64::from(visit.conditional);
                         let dates = modified.zip(visit.modified);
-                        counts.dated += u64::from(dates.is_some());
-                        counts.redated += u64::from(dates.is_some_and(|(old, new)| new > old));
+                        counts.unchanged_dated += u64::from(dates.is_some());
+                        counts.unchanged_redated +=
+                            u64::from(dates.is_some_and(|(old, new)| new > old));
                     }
                     None if !is_new && copies => add(&mut counts.copies, visit.bytes),
                     None => {}
@@ -240,5 +241,5 @@ fn revisit_of_an_unknown_original_is_no_304() {
     let counts = counts.totals(&store.snapshot(), &Progress::default()).unwrap();
     assert_eq!((counts.requests, counts.conditional), (2, 1));
     assert_eq!((counts.not_modified.count, counts.unchanged.count), (1, 1));
-    assert_eq!((counts.transferred.count, counts.ignored), (1, 0));
+    assert_eq!((counts.transferred.count, counts.conditional_unchanged), (1, 0));
 }

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import AT, DAY, OTHER, TEXT, URL, mixed, threads
+from conftest import AT, DAY, OTHER, TEXT, TOOL, URL, mixed, threads
 
 import simkeep
-
-TOOL = str(Path(sys.executable).with_name("simkeep"))
 
 
 def inspected(path: Path, *words: str) -> list[dict[str, Any]]:
@@ -343,10 +341,10 @@ def test_requests_match_the_tool(store: simkeep.Store, path: Path) -> None:
     store.observe("https://b.example/", AT + DAY, text=TEXT, digest=digest, bytes=5000)
     store.observe("https://b.example/x", AT, text=OTHER, digest=other)
     counts = store.requests(copies=True)
-    assert (counts.requests, counts.conditional, counts.ignored) == (5, 2, 1)
+    assert (counts.requests, counts.conditional, counts.conditional_unchanged) == (5, 2, 1)
     assert counts.transferred == simkeep.Bodies(4, 15_000, 1)
     assert counts.not_modified == counts.unchanged == counts.copies == simkeep.Bodies(1, 5000, 0)
-    assert (counts.dated, counts.redated, counts.honored) == (1, 1, 0.5)
+    assert (counts.unchanged_dated, counts.unchanged_redated, counts.honored) == (1, 1, 0.5)
     assert store.requests().copies == simkeep.Bodies(0, 0, 0)
     assert store.requests(under="none.example").honored is None
     hosts = list(store.requests_by_host(copies=True))
@@ -365,7 +363,7 @@ def test_requests_match_the_tool(store: simkeep.Store, path: Path) -> None:
     for key in ("transferred", "not_modified", "unchanged", "copies"):
         bodies = getattr(counts, key)
         assert printed[key] == {"bodies": bodies.count, "bytes": bodies.bytes, "unknown": bodies.unknown}
-    for key in ("requests", "conditional", "ignored", "dated", "redated", "honored"):
+    for key in ("requests", "conditional", "conditional_unchanged", "unchanged_dated", "unchanged_redated", "honored"):
         assert printed[key] == getattr(counts, key)
 
 

@@ -5101,9 +5101,9 @@ class RequestCounts:
         Literal["transferred"],
         Literal["not_modified"],
         Literal["unchanged"],
-        Literal["ignored"],
-        Literal["dated"],
-        Literal["redated"],
+        Literal["conditional_unchanged"],
+        Literal["unchanged_dated"],
+        Literal["unchanged_redated"],
         Literal["copies"],
         Literal["honored"],
     ]
@@ -5114,9 +5114,9 @@ class RequestCounts:
         transferred: Bodies,
         not_modified: Bodies,
         unchanged: Bodies,
-        ignored: int,
-        dated: int,
-        redated: int,
+        conditional_unchanged: int,
+        unchanged_dated: int,
+        unchanged_redated: int,
         copies: Bodies,
         honored: float | None,
     ) -> Self: ...
@@ -5147,20 +5147,22 @@ class RequestCounts:
         """
 
     @property
-    def ignored(self) -> int:
+    def conditional_unchanged(self) -> int:
         """The conditional requests among `unchanged`: the server has a validator that changes, or ignores the
         condition.
         """
 
     @property
-    def dated(self) -> int:
+    def unchanged_dated(self) -> int:
         """The number of `unchanged` bodies that came with a `Last-Modified`, as did the content
         before.
         """
 
     @property
-    def redated(self) -> int:
-        """The number of `dated` bodies with a newer `Last-Modified`, although the content is the same."""
+    def unchanged_redated(self) -> int:
+        """The number of `unchanged_dated` bodies with a newer `Last-Modified`, although the content is the
+        same.
+        """
 
     @property
     def copies(self) -> Bodies:

@@ -32,11 +32,11 @@ value! {
         transferred: Py<Bodies>,
         not_modified: Py<Bodies>,
         unchanged: Py<Bodies>,
-        ignored: u64,
+        conditional_unchanged: u64,
         /// The number of `unchanged` bodies that came with a `Last-Modified`, as did the content
         /// before.
-        dated: u64,
-        redated: u64,
+        unchanged_dated: u64,
+        unchanged_redated: u64,
         /// The transferred bodies of new versions that were captured before, on any page: not
         /// worth storing either. Counted only with `copies=True`.
         copies: Py<Bodies>,
@@ -67,9 +67,9 @@ impl StreamItem for simkeep::inspect::HostRequests {
             not_modified_bytes: Int64 = of.counts.not_modified.bytes,
             unchanged: Int64 = of.counts.unchanged.count,
             unchanged_bytes: Int64 = of.counts.unchanged.bytes,
-            ignored: Int64 = of.counts.ignored,
-            dated: Int64 = of.counts.dated,
-            redated: Int64 = of.counts.redated,
+            conditional_unchanged: Int64 = of.counts.conditional_unchanged,
+            unchanged_dated: Int64 = of.counts.unchanged_dated,
+            unchanged_redated: Int64 = of.counts.unchanged_redated,
             copies: Int64 = of.counts.copies.count,
             copies_bytes: Int64 = of.counts.copies.bytes,
         }

@@ -38,7 +38,7 @@ copies                        4.88 KiB  1 body: transferred, but captured before
         "not_modified": {"bodies": 2, "bytes": 10_000, "unknown": 0},
         "unchanged": {"bodies": 3, "bytes": 145_000, "unknown": 0},
         "copies": {"bodies": 1, "bytes": 5_000, "unknown": 0},
-        "ignored": 3, "dated": 2, "redated": 1, "honored": 0.4,
+        "conditional_unchanged": 3, "unchanged_dated": 2, "unchanged_redated": 1, "honored": 0.4,
     });
     assert_eq!(totals, [expected]);
 }
@@ -64,7 +64,9 @@ fn saved_bodies_are_counted_by_host() {
         let sum: u64 = hosts.iter().map(|host| host[key][count].as_u64().unwrap()).sum();
         assert_eq!(totals[key][count], sum, "{key} {count}");
     }
-    for key in ["requests", "conditional", "ignored", "dated", "redated"] {
+    for key in
+        ["requests", "conditional", "conditional_unchanged", "unchanged_dated", "unchanged_redated"]
+    {
         let sum: u64 = hosts.iter().map(|host| host[key].as_u64().unwrap()).sum();
         assert_eq!(totals[key], sum, "{key}");
     }
@@ -84,7 +86,14 @@ fn hosts_that_ignore_conditional_requests_are_shown() {
     );
     let hosts = place.run(&["stats", "--validators", "--json"]).objects();
     let figures = |host: &Value| {
-        let keys = ["conditional", "ignored", "dated", "redated", "honored", "copies"];
+        let keys = [
+            "conditional",
+            "conditional_unchanged",
+            "unchanged_dated",
+            "unchanged_redated",
+            "honored",
+            "copies",
+        ];
         keys.map(|key| host[key].clone()).to_vec()
     };
     assert_eq!(hosts.len(), 2);

@@ -102,7 +102,7 @@ impl RequestFacts {
             survey.run(snapshot, progress, |host| {
                 facts.totals += host.counts;
                 if host.counts.honored().is_some_and(|share| share < 0.5) {
-                    facts.ignoring.add(host.counts.ignored, || host);
+                    facts.ignoring.add(host.counts.conditional_unchanged, || host);
                 }
                 ControlFlow::Continue(())
             })

@@ -37,11 +37,12 @@ pub(crate) struct RequestsLine<'a> {
     /// --validators.
     copies: Option<BodiesObject>,
     /// The conditional requests among "unchanged".
-    ignored: u64,
+    conditional_unchanged: u64,
     /// The number of "unchanged" bodies that came with Last-Modified, as did the content before.
-    dated: u64,
-    /// The number of "dated" bodies with a newer Last-Modified, although the content is the same.
-    redated: u64,
+    unchanged_dated: u64,
+    /// The number of "unchanged_dated" bodies with a newer Last-Modified, although the content is the
+    /// same.
+    unchanged_redated: u64,
     /// The share of conditional requests for unchanged content that were answered "not modified";
     /// null without such requests.
     honored: Option<JsonRatio>,
@@ -74,9 +75,9 @@ impl RequestsLine<'_> {
             not_modified: counts.not_modified.into(),
             unchanged: counts.unchanged.into(),
             copies: has_copies.then(|| counts.copies.into()),
-            ignored: counts.ignored,
-            dated: counts.dated,
-            redated: counts.redated,
+            conditional_unchanged: counts.conditional_unchanged,
+            unchanged_dated: counts.unchanged_dated,
+            unchanged_redated: counts.unchanged_redated,
             honored: counts.honored().map(JsonRatio),
         }
     }
@@ -150,17 +151,18 @@ pub(super) fn print_validators(
         output,
         (columns, |host| {
             let counts = host.counts;
-            if counts.conditional == 0 && counts.dated == 0 {
+            if counts.conditional == 0 && counts.unchanged_dated == 0 {
                 return None;
             }
             let percent = |share: f64| format!("{:.0} %", share * 100.0);
             let honored = counts.honored().map_or_else(|| "-".to_owned(), percent);
-            let newer = match counts.dated {
+            let newer = match counts.unchanged_dated {
                 0 => "-".to_owned(),
-                dated => format!("{} of {}", count(counts.redated), count(dated)),
+                dated => format!("{} of {}", count(counts.unchanged_redated), count(dated)),
             };
             let [conditional, not_modified, ignored] =
-                [counts.conditional, counts.not_modified.count, counts.ignored].map(count);
+                [counts.conditional, counts.not_modified.count, counts.conditional_unchanged]
+                    .map(count);
             let name = escape::escape_untruncated(&host.host);
             Some(vec![conditional, not_modified, ignored, honored, newer, name])
         }),

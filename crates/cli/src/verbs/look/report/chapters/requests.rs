@@ -66,7 +66,11 @@ fn ignoring(facts: &RequestFacts) -> Option<ReportFigure> {
         return None;
     }
     let bar = |of: &&simkeep::inspect::HostRequests| {
-        (escape_untruncated(&of.host), of.counts.ignored as f64, count(of.counts.ignored))
+        (
+            escape_untruncated(&of.host),
+            of.counts.conditional_unchanged as f64,
+            count(of.counts.conditional_unchanged),
+        )
     };
     let drawn: Vec<_> = hosts.iter().map(bar).collect();
     Some(ReportFigure {
@@ -81,7 +85,7 @@ fn ignoring(facts: &RequestFacts) -> Option<ReportFigure> {
             .map(|of| {
                 let counts = &of.counts;
                 let numbers =
-                    [counts.ignored, counts.not_modified.count, counts.redated, counts.dated];
+                    [counts.conditional_unchanged, counts.not_modified.count, counts.unchanged_redated, counts.unchanged_dated];
                 [escape_untruncated(&of.host)].into_iter().chain(numbers.map(count)).collect()
             })
             .collect(),
