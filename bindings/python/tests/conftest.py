@@ -1,6 +1,7 @@
 """Shared fixtures and helpers of the tests."""
 
 import os
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +19,8 @@ AT = datetime(2024, 5, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
 URL = "https://example.com/terms"
 TEXT = "Terms of service. You may use this site as long as you behave well towards all others."
+TOOL = str(Path(sys.executable).with_name("simkeep"))
+"""The path of the tool, which comes with the package."""
 OTHER = "Our prices went up again, and anyone who wants to know why has to read all of this page."
 
 

@@ -15,13 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import AT, DAY, URL, filled, mixed
+from conftest import AT, DAY, TOOL, URL, filled, mixed
 
 import simkeep
 from simkeep import recrawl
 from simkeep.recrawl import Belief, Comparison, Decider, Fit, Likelihood, Policy, PoissonPages, Prior, RecentComparisons
-
-TOOL = str(Path(sys.executable).with_name("simkeep"))
 
 
 def test_rates_match_the_formulas() -> None:

@@ -7,11 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-from conftest import AT, URL
+from conftest import AT, TOOL, URL
 
 import simkeep
-
-TOOL = str(Path(sys.executable).with_name("simkeep"))
 
 
 def run(*words: str, tool: tuple[str, ...] = (TOOL,)) -> subprocess.CompletedProcess[bytes]:
