@@ -3,22 +3,22 @@
 use std::ops::Range;
 
 use super::binomial::choose;
-use super::column::{Column, u64_at};
+use super::column::{Column, U64_BYTES, u64_at, u64s};
 use super::tables::Tables;
-
-/// The number of guesses by interpolation. In a column of evenly spread values the third guess is a
-/// few entries from the value.
-const GUESSES: u32 = 3;
 
 /// The number of entries in a cache line.
 const LINE: u32 = 8;
 
+/// The lines around the second guess that are prefetched, in entries. In a column of evenly spread
+/// values they nearly always have the value.
+const AROUND: [i32; 6] = [-24, -16, -8, 8, 16, 24];
+
 impl<C: Column> Tables<C> {
     /// Returns the ordinal of a value, if the column contains it. Needs no tables.
     ///
-    /// Cost: for evenly spread values, such as the beginnings of hashes, some three cache lines,
-    /// however many there are. For values that somebody chose, at most twice the lines of a binary
-    /// search.
+    /// Cost: for evenly spread values, such as the beginnings of hashes, two waits for memory, however
+    /// many there are: for one line, and for some adjacent lines. For values that somebody chose, at
+    /// most twice the lines of a binary search.
     ///
     /// # Errors
     ///
@@ -35,28 +35,26 @@ impl<C: Column> Tables<C> {
 ///
 /// Entries before `range.start` are less than the value, and entries from `range.end` on are not.
 fn lower_bound<C: Column>(column: &C, mut range: Range<u32>, value: u64) -> Result<u32, C::Error> {
-    let rank = rank_of(value);
-    let mut ranks = 0..choose(u64::BITS, value.count_ones());
-    let mut last = None;
-    for _ in 0..GUESSES {
-        if range.end - range.start <= LINE {
-            break;
+    if range.end - range.start > LINE {
+        let shard = EvenShard::new(&range, value.count_ones());
+        let ranks = rank_below(value, u64::BITS, FIRST_BITS);
+        let first = range.start.saturating_add(shard.entries(ranks));
+        let mut guess = Guess::read(column, &mut range, first, value)?;
+        let steps = shard.entries(ranks_between(guess.found, value));
+        if steps > LINE && range.end - range.start > LINE {
+            let second = match guess.found < value {
+                true => guess.place.saturating_add(steps),
+                false => guess.place.saturating_sub(steps),
+            };
+            // The value is a few lines from this guess. They come while the guess is read.
+            for around in AROUND {
+                column.prefetch(U64_BYTES * u64::from(second.saturating_add_signed(around)));
+            }
+            guess = Guess::read(column, &mut range, second, value)?;
         }
-        let guess = interpolate(&range, &ranks, rank);
-        let found = u64_at(column, guess)?;
-        last = Some(guess);
-        if found < value {
-            range.start = guess + 1;
-            ranks.start = rank_of(found);
-        } else {
-            range.end = guess;
-            ranks.end = rank_of(found);
-        }
+        gallop(column, &mut range, guess.place, value)?;
     }
-    if let Some(last) = last {
-        gallop(column, &mut range, last, value)?;
-    }
-    while range.start < range.end {
+    while range.end - range.start > LINE {
         let middle = range.start.midpoint(range.end);
         if u64_at(column, middle)? < value {
             range.start = middle + 1;
@@ -64,46 +62,92 @@ fn lower_bound<C: Column>(column: &C, mut range: Range<u32>, value: u64) -> Resu
             range.end = middle;
         }
     }
-    Ok(range.start)
+    let less = u64s(column, range.clone())?.iter().filter(|entry| entry.get() < value).count();
+    #[expect(clippy::cast_possible_truncation, reason = "at most a line of entries")]
+    Ok(range.start + less as u32)
 }
 
-/// Returns the ordinal of a value if the ranks of the entries were spread evenly: an entry of the
-/// range, which must not be empty.
-fn interpolate(range: &Range<u32>, ranks: &Range<u64>, rank: u64) -> u32 {
-    let entries = range.end - range.start;
-    // In damaged columns the ranks may be in the wrong order.
-    let before = rank.saturating_sub(ranks.start);
-    let all = ranks.end.saturating_sub(ranks.start).max(1);
-    let expected = u128::from(before) * u128::from(entries) / u128::from(all);
-    #[expect(clippy::cast_possible_truncation, reason = "less than the number of entries")]
-    let ahead = expected.min(u128::from(entries - 1)) as u32;
-    range.start + ahead
+/// An entry at which a value may be.
+struct Guess {
+    place: u32,
+    found: u64,
 }
 
-/// The number of low bits that [`rank_of`] ignores. The bits above distinguish a hundred million
-/// hashes.
-const IGNORED_BITS: u32 = 28;
+impl Guess {
+    /// Reads the entry, and narrows the range, which must not be empty.
+    fn read<C: Column>(
+        column: &C,
+        range: &mut Range<u32>,
+        place: u32,
+        value: u64,
+    ) -> Result<Guess, C::Error> {
+        // In damaged columns, and in columns of chosen values, the expected place may be anywhere.
+        let place = place.clamp(range.start, range.end - 1);
+        let found = u64_at(column, place)?;
+        if found < value {
+            range.start = place + 1;
+        } else {
+            range.end = place;
+        }
+        Ok(Guess { place, found })
+    }
+}
 
-/// Returns the number of lesser values with the same number of ones, approximately.
+/// The entries of a shard, if they were spread evenly over the ranks of all values with its number of
+/// ones.
+struct EvenShard {
+    entries_a_rank: f64,
+}
+
+impl EvenShard {
+    fn new(range: &Range<u32>, ones: u32) -> EvenShard {
+        let entries = f64::from(range.end - range.start);
+        EvenShard { entries_a_rank: entries / choose(u64::BITS, ones) as f64 }
+    }
+
+    /// Returns the expected number of entries with consecutive ranks.
+    fn entries(&self, ranks: u64) -> u32 {
+        // The conversion saturates.
+        (ranks as f64 * self.entries_a_rank) as u32
+    }
+}
+
+/// The number of high bits that decide the first guess. It is some hundred entries from its value
+/// among millions, so more bits would not improve it.
+const FIRST_BITS: u32 = 24;
+
+/// The number of high bits that decide the distance of a guess from the value.
+const NEXT_BITS: u32 = 11;
+
+/// Returns the number of lesser values of `bits` bits with the same number of ones, for the low bits
+/// of a value. Only the highest `counted` bits count.
 ///
 /// Among random values with few ones, a bit is mostly 0, so their values are not spread evenly, at
-/// no scale. Their ranks are: with guesses by rank a lookup among millions reads 3 lines, with
-/// guesses by value 10. This is the combinatorial number system: a one at bit `i` comes after all
+/// no scale. Their ranks are: among millions the second guess by rank is some tens of entries away;
+/// guesses by value take ten lines. This is the combinatorial number system: a one at bit `i` comes after all
 /// values that have the `k` remaining ones below it.
-fn rank_of(value: u64) -> u64 {
-    let mut ones = value.count_ones();
-    let mut left = value >> IGNORED_BITS << IGNORED_BITS;
+fn rank_below(value: u64, bits: u32, counted: u32) -> u64 {
+    let low = value & u64::MAX.unbounded_shr(u64::BITS - bits);
+    let mut ones = low.count_ones();
     let mut rank = 0;
-    while left != 0 {
-        let bit = left.ilog2();
-        rank += choose(bit, ones);
-        left ^= 1 << bit;
-        ones -= 1;
+    // Without a branch for each bit, which nobody could predict.
+    for bit in (bits.saturating_sub(counted)..bits).rev() {
+        let is_one = low >> bit & 1;
+        rank += choose(bit, ones) * is_one;
+        ones -= u32::from(is_one == 1);
     }
     rank
 }
 
-/// Narrows the range from the last guess on, in steps that double. The last guess is one of the two
+/// Returns the difference of the ranks of two values with the same number of ones, approximately.
+fn ranks_between(one: u64, other: u64) -> u64 {
+    // Equal bits above contribute equally.
+    let bits = u64::BITS - (one ^ other).leading_zeros();
+    let [one, other] = [one, other].map(|value| rank_below(value, bits, NEXT_BITS));
+    one.abs_diff(other)
+}
+
+/// Narrows the range from the last guess on, in steps that double. The last guess is at one of the two
 /// ends, and the value is probably near it. Another guess would approach the value from the same
 /// side, so it would not move the other end.
 fn gallop<C: Column>(
