@@ -1,5 +1,6 @@
 //! Which pages are visited next, compared with looking at all of them.
 
+mod canonical;
 mod figures;
 mod hints;
 mod lease;
