@@ -41,7 +41,7 @@ impl<'b> FutureVisitCheck<'b> {
             return Ok(());
         };
         let tolerance = i64::try_from(tolerance.as_millis()).unwrap_or(i64::MAX);
-        let limit = Time(self.core.disk.clock().saturating_add(tolerance));
+        let limit = Time::from_ms_unchecked(self.core.disk.clock().saturating_add(tolerance));
         let time = visit.visit.time;
         let last = || self.last.get_or_init(|| self.core.live.snapshot().last_visit());
         if time <= limit || last().is_some_and(|last| last > limit) {
@@ -82,9 +82,16 @@ mod tests {
         let store = Store::create(dir.path(), options()).unwrap();
         let now = Location::from(dir.path()).disk(None).clock();
         let (late, future) = (now + 2 * HOUR, Some(ErrorKind::InTheFuture));
-        let visit = |time| Observation::content("http://a/", Time(time), 7, store.change_epoch());
+        let visit = |time| {
+            Observation::content(
+                "http://a/",
+                Time::from_ms_unchecked(time),
+                7,
+                store.change_epoch(),
+            )
+        };
         // A visit may be arbitrarily far in the past.
-        for time in [crate::time::Time::MIN.0, 0, now, now + HOUR / 2] {
+        for time in [crate::time::Time::MIN.as_ms(), 0, now, now + HOUR / 2] {
             store.observe(visit(time)).unwrap();
         }
         let count = || store.stats().unwrap().visits;
@@ -97,12 +104,16 @@ mod tests {
         let Err(Error::InTheFuture { url, time, limit }) = store.observe(visit(late)) else {
             panic!("it was refused");
         };
-        assert_eq!((url.as_str(), time), ("http://a/", Time(late)));
-        assert!((now + HOUR..now + 2 * HOUR).contains(&limit.0));
+        assert_eq!((url.as_str(), time), ("http://a/", Time::from_ms_unchecked(late)));
+        assert!((now + HOUR..now + 2 * HOUR).contains(&limit.as_ms()));
         // An operation that is not a visit may have any time.
         let epoch = store.register_epoch("other", crate::page::Role::Near).unwrap();
-        store.restate(Restatement::new("http://a/", Time(late), 9, epoch)).unwrap();
-        store.set_property(PropertyUpdate::weight("http://a/", Time(late), 2.0)).unwrap();
+        store
+            .restate(Restatement::new("http://a/", Time::from_ms_unchecked(late), 9, epoch))
+            .unwrap();
+        store
+            .set_property(PropertyUpdate::weight("http://a/", Time::from_ms_unchecked(late), 2.0))
+            .unwrap();
     }
 
     #[test]
@@ -113,14 +124,14 @@ mod tests {
         for is_sealed in [false, true] {
             // Without the option, any time is accepted.
             let store = open(Options::default().background(false));
-            store.observe(Observation::gone("http://a/", Time(late))).unwrap();
+            store.observe(Observation::gone("http://a/", Time::from_ms_unchecked(late))).unwrap();
             if is_sealed {
                 store.seal().unwrap();
             }
-            assert_eq!(store.snapshot().last_visit(), Some(Time(late)));
+            assert_eq!(store.snapshot().last_visit(), Some(Time::from_ms_unchecked(late)));
             store.close().unwrap();
             let store = open(options());
-            store.observe(Observation::gone("http://b/", Time(late))).unwrap();
+            store.observe(Observation::gone("http://b/", Time::from_ms_unchecked(late))).unwrap();
             store.close().unwrap();
         }
     }

@@ -135,43 +135,45 @@ mod tests {
     #[test]
     fn page_is_leased_until_released_or_expired() {
         let leases = Leases::new();
-        let session = leases.start_session(Time(0));
+        let session = leases.start_session(Time::from_ms_unchecked(0));
         for (url, until) in [("http://a/", 10), ("http://b/", 20), ("http://c/", 30)] {
             assert!(!session.is_leased(url));
-            session.lease(url, Time(until));
+            session.lease(url, Time::from_ms_unchecked(until));
             assert!(session.is_leased(url));
         }
         drop(session);
         assert!(leases.end("http://a/") && !leases.end("http://a/") && !leases.end("http://d/"));
-        let session = leases.start_session(Time(20));
+        let session = leases.start_session(Time::from_ms_unchecked(20));
         let out = |url| session.is_leased(url);
         assert_eq!(["http://a/", "http://b/", "http://c/"].map(out), [false, false, true]);
         drop(session);
         assert_eq!(leases.len(), 1);
-        drop(leases.start_session(Time(30)));
+        drop(leases.start_session(Time::from_ms_unchecked(30)));
         assert_eq!(leases.len(), 0);
     }
 
     #[test]
     fn page_observed_during_a_session_is_not_leased_again() {
         let leases = Leases::new();
-        leases.start_session(Time(0)).lease("http://a/", Time(10));
-        let session = leases.start_session(Time(1));
+        leases
+            .start_session(Time::from_ms_unchecked(0))
+            .lease("http://a/", Time::from_ms_unchecked(10));
+        let session = leases.start_session(Time::from_ms_unchecked(1));
         assert!(leases.end("http://a/"));
         assert!(session.is_leased("http://a/"), "the view of who takes knows nothing of the visit");
         drop(session);
-        assert!(!leases.start_session(Time(1)).is_leased("http://a/"));
+        assert!(!leases.start_session(Time::from_ms_unchecked(1)).is_leased("http://a/"));
     }
 
     #[test]
     fn lease_can_be_renewed() {
         let leases = Leases::new();
-        let session = leases.start_session(Time(0));
-        session.lease("http://a/", Time(10));
-        session.lease("http://a/", Time(30));
+        let session = leases.start_session(Time::from_ms_unchecked(0));
+        session.lease("http://a/", Time::from_ms_unchecked(10));
+        session.lease("http://a/", Time::from_ms_unchecked(30));
         drop(session);
         assert_eq!(leases.len(), 1);
-        assert!(leases.start_session(Time(10)).is_leased("http://a/"));
-        assert!(!leases.start_session(Time(30)).is_leased("http://a/"));
+        assert!(leases.start_session(Time::from_ms_unchecked(10)).is_leased("http://a/"));
+        assert!(!leases.start_session(Time::from_ms_unchecked(30)).is_leased("http://a/"));
     }
 }

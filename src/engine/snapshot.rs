@@ -330,9 +330,9 @@ impl Snapshot {
     /// ```
     pub fn last_visit(&self) -> Option<Time> {
         let last = |component: Component<'_>| match component {
-            Component::Segment(_, live) => {
-                live.segment.numbers().times.map(|(first, last)| (Time(first), Time(last)))
-            }
+            Component::Segment(_, live) => live.segment.numbers().times.map(|(first, last)| {
+                (Time::from_ms_unchecked(first), Time::from_ms_unchecked(last))
+            }),
             Component::Memtable(_, memtable) => memtable.read().times_at(self.sequence),
         };
         self.view.components().filter_map(last).map(|(_, last)| last).max()

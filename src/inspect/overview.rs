@@ -383,7 +383,7 @@ mod tests {
             pages,
             visits: 0,
             times: None,
-            written: Time(0),
+            written: Time::from_ms_unchecked(0),
             bytes: 0,
             shape: None,
             superseded: 0.0,

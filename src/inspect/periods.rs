@@ -37,7 +37,10 @@ impl Default for Periods {
 impl Periods {
     pub(super) fn add(&mut self, time: Time, verdict: Verdict) {
         let number = time.as_ms().div_euclid(self.length);
-        let new = || Period { from: Time(number.saturating_mul(self.length)), ..Period::default() };
+        let new = || Period {
+            from: Time::from_ms_unchecked(number.saturating_mul(self.length)),
+            ..Period::default()
+        };
         let period = self.all.entry(number).or_insert_with(new);
         period.verdicts.add(verdict);
         while self.all.len() > KEPT_MAX {
@@ -56,8 +59,10 @@ impl Periods {
         self.length = self.length.saturating_mul(2);
         for (_, old) in std::mem::take(&mut self.all) {
             let number = old.from.as_ms().div_euclid(self.length);
-            let new =
-                || Period { from: Time(number.saturating_mul(self.length)), ..Period::default() };
+            let new = || Period {
+                from: Time::from_ms_unchecked(number.saturating_mul(self.length)),
+                ..Period::default()
+            };
             let period = self.all.entry(number).or_insert_with(new);
             period.verdicts.join(&old.verdicts);
         }
@@ -131,7 +136,7 @@ mod tests {
     fn any_time_has_a_period_and_no_visit_is_lost() {
         for times in [vec![0, -1], (0..3000).map(|n| n * DAY_MS).collect()] {
             let mut periods = Periods::default();
-            times.iter().for_each(|time| periods.add(Time(*time), Verdict::New));
+            times.iter().for_each(|time| periods.add(Time::from_ms_unchecked(*time), Verdict::New));
             let (length, all, outside) = periods.finish();
             assert!(all.len() <= SPANNED_MAX);
             assert_eq!(outside.visits(), 0);
@@ -140,7 +145,7 @@ mod tests {
                 times.len() as u64
             );
             for time in times {
-                let holds = |p: &Period| (p.from.0..p.from.0 + length).contains(&time);
+                let holds = |p: &Period| (p.from.as_ms()..p.from.as_ms() + length).contains(&time);
                 assert_eq!(all.iter().filter(|period| holds(period)).count(), 1, "{time}");
             }
         }
@@ -151,10 +156,11 @@ mod tests {
     fn of_days(days: &[(i64, u64)]) -> (i64, i64, u64) {
         let mut periods = Periods::default();
         for (day, visits) in days {
-            (0..*visits).for_each(|_| periods.add(Time(day * DAY_MS), Verdict::Failed));
+            (0..*visits)
+                .for_each(|_| periods.add(Time::from_ms_unchecked(day * DAY_MS), Verdict::Failed));
         }
         let (_, all, outside) = periods.finish();
-        let day = |period: Option<&Period>| period.map_or(0, |period| period.from.0 / DAY_MS);
+        let day = |period: Option<&Period>| period.map_or(0, |period| period.from.as_ms() / DAY_MS);
         assert_eq!(outside.visits(), outside.failed);
         let inside: u64 = all.iter().map(|period| period.verdicts.failed).sum();
         assert_eq!(inside + outside.failed, days.iter().map(|day| day.1).sum::<u64>());
@@ -166,7 +172,7 @@ mod tests {
         let year: Vec<(i64, u64)> = (20_000..20_365).map(|day| (day, 5)).collect();
         let with = |more: &[(i64, u64)]| of_days(&[&year[..], more].concat());
         assert_eq!(with(&[]), (20_000, 20_364, 0));
-        let last = Time::MAX.0 / DAY_MS;
+        let last = Time::MAX.as_ms() / DAY_MS;
         for more in [&[(0, 1)][..], &[(last, 1)], &[(0, 1), (last, 1)], &[(-700_000, 1), (last, 1)]]
         {
             assert_eq!(with(more), (20_000, 20_364, more.len() as u64), "{more:?}");

@@ -426,7 +426,7 @@ impl RequestSurvey {
         let mut versions = work.sorter(2);
         self.each_page(snapshot, progress, |page, _, history| {
             each_version(history, &mut RequestCounts::default(), |visit, digest| {
-                let (time, bytes) = (visit.time.0, visit.bytes);
+                let (time, bytes) = (visit.time.as_ms(), visit.bytes);
                 versions.push(CapturedVersion { digest: digest.0, time, page, bytes })
             })?;
             Ok(ControlFlow::Continue(()))

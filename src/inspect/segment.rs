@@ -222,9 +222,11 @@ fn view(live: &LiveSegment) -> SegmentView {
         visit_delta: numbers.delta.visits,
         in_force_delta: numbers.delta.in_force,
         gone_delta: numbers.delta.gone,
-        times: numbers.times.map(|(first, last)| (Time(first), Time(last))),
+        times: numbers
+            .times
+            .map(|(first, last)| (Time::from_ms_unchecked(first), Time::from_ms_unchecked(last))),
         longest_list: numbers.longest_list,
-        written: Time(numbers.written),
+        written: Time::from_ms_unchecked(numbers.written),
         forgotten: live.tombstones.iter().count() as u64,
         tables: tables.collect(),
         sections,

@@ -44,7 +44,7 @@ impl NearestVersions {
         Some(NearestVersions {
             distance: distance(&versions),
             at,
-            later: other.since.0.saturating_sub(one.since.0),
+            later: other.since.as_ms().saturating_sub(one.since.as_ms()),
             // If a page was seen earlier without this version, the page changed to the version, and
             // was not only found with it.
             is_change: one.since > first.first && other.since > second.first,
@@ -60,11 +60,11 @@ mod tests {
     fn page(first: i64, versions: &[(u64, i64)]) -> InForceVersions {
         let version = |(fingerprint, since): &(u64, i64)| InForceVersion {
             fingerprint: *fingerprint,
-            since: Time(*since),
+            since: Time::from_ms_unchecked(*since),
         };
         InForceVersions {
             url: String::new(),
-            first: Time(first),
+            first: Time::from_ms_unchecked(first),
             versions: versions.iter().map(version).collect(),
         }
     }

@@ -12,7 +12,7 @@ pub(crate) const LENGTHS: usize = 8;
 /// An interval has at least 2^20 units of its length class, except in the shortest class.
 const UNITS_LOG2: u32 = 20;
 /// The maximum interval between two visits, in milliseconds.
-const INTERVAL_MAX: u64 = Time::MAX.0.abs_diff(Time::MIN.0);
+const INTERVAL_MAX: u64 = Time::MAX.as_ms().abs_diff(Time::MIN.as_ms());
 /// The stored distance of a last change whose distance is unknown, and of a change that never
 /// happened.
 const UNKNOWN: u8 = u8::MAX - 1;
@@ -120,7 +120,7 @@ impl Default for Changes {
             quiet_ms: 0,
             dated_ms: 0,
             bits: 0,
-            last_time: Time(0),
+            last_time: Time::from_ms_unchecked(0),
             sums: [0; LENGTHS],
             changed: [0; LENGTHS],
             returned: [0; LENGTHS],
@@ -214,7 +214,7 @@ impl Changes {
     /// ```
     pub fn recent(&self, first: Time, last: Time) -> RecentComparisons {
         let since = self.last_change().map_or(first, |change| change.time);
-        let quiet = last.0.saturating_sub(since.0).max(0) as f64 / MS_PER_DAY;
+        let quiet = last.as_ms().saturating_sub(since.as_ms()).max(0) as f64 / MS_PER_DAY;
         RecentComparisons::of(self.bits, self.comparisons().min(u64::BITS), quiet)
     }
 
@@ -322,15 +322,15 @@ impl Changes {
                 self.dated += 1;
                 self.dated_ms += interval;
                 self.quiet_ms += comparing.times.1.abs_diff(then).min(interval);
-                self.note(Time(then), distance);
+                self.note(Time::from_ms_unchecked(then), distance);
             }
             (VisitChange::Changed(distance), None) => {
                 *self.add(interval, |changes| &mut changes.changed) += 1;
-                self.note(Time(comparing.times.1), distance);
+                self.note(Time::from_ms_unchecked(comparing.times.1), distance);
             }
             (VisitChange::Returned(distance), _) => {
                 *self.add(interval, |changes| &mut changes.returned) += 1;
-                self.note(Time(comparing.times.1), distance);
+                self.note(Time::from_ms_unchecked(comparing.times.1), distance);
             }
         }
         if self.comparisons() == HALVED_AT {
@@ -471,13 +471,18 @@ mod tests {
             let time = if is_dated { modified } else { 20 * day };
             assert_eq!(
                 changes.last_change(),
-                Some(LastChange { time: Time(time), distance: Some(5) })
+                Some(LastChange { time: Time::from_ms_unchecked(time), distance: Some(5) })
             );
         }
         let changes = dated((10 * day, 20 * day), 18 * day);
         let expected = Comparison::new(10.0, Change::DaysAgo(2.0)).unwrap();
         assert!(changes.counted(1.0).eq([(expected, 1.0)]));
-        assert_eq!(changes.recent(Time(0), Time(21 * day)).quiet_days(), 3.0);
+        assert_eq!(
+            changes
+                .recent(Time::from_ms_unchecked(0), Time::from_ms_unchecked(21 * day))
+                .quiet_days(),
+            3.0
+        );
     }
 
     #[test]
@@ -504,7 +509,7 @@ mod tests {
 
     fn time() -> impl Strategy<Value = i64> {
         prop_oneof![
-            1 => Just(Time::MIN.0), 1 => Just(Time::MAX.0), 9 => 0..100i64, 9 => 0..1i64 << 36
+            1 => Just(Time::MIN.as_ms()), 1 => Just(Time::MAX.as_ms()), 9 => 0..100i64, 9 => 0..1i64 << 36
         ]
     }
 
@@ -520,7 +525,7 @@ mod tests {
                 prop_assert_eq!(changes.comparisons(), expected);
                 let counted: f64 = changes.counted(1.0).map(|(_, times)| times).sum();
                 prop_assert_eq!(counted, f64::from(expected));
-                prop_assert_eq!(changes.recent(Time(a), Time(b)).changes().count(), expected.min(64) as usize);
+                prop_assert_eq!(changes.recent(Time::from_ms_unchecked(a), Time::from_ms_unchecked(b)).changes().count(), expected.min(64) as usize);
             }
         }
     }

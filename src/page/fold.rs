@@ -104,7 +104,7 @@ fn compare(
     let also = if visit.seen.content().is_some() { also() } else { ExtraFingerprints::new() };
     let found = head.compare_visit(visit, &also, epochs)?;
     Some(VisitComparison {
-        times: (before.0, visit.time.0),
+        times: (before.as_ms(), visit.time.as_ms()),
         found,
         modified: visit.modified.map(Time::as_ms),
     })

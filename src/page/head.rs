@@ -213,9 +213,10 @@ impl PageHead {
 
     /// Whether an entity tag need not be stored: later content or a later entity tag replaces it.
     pub(crate) fn ends_etag(&self, given: &PropertyEntry) -> bool {
-        let last = self.properties.of_kind(&given.property);
+        let is_later = |last: &PropertyEntry| last > given;
         matches!(given.property, Property::ETag(_))
-            && (self.is_superseded(given) || last.as_ref() > Some(given))
+            && (self.is_superseded(given)
+                || self.properties.of_kind(&given.property).as_ref().is_some_and(is_later))
     }
 
     /// The entity tag of the content in force.

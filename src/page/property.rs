@@ -89,8 +89,28 @@ pub(crate) const KINDS: usize = 4;
 pub(crate) struct Properties {
     weight: Option<(Time, Weight)>,
     class: Option<(Time, u32)>,
+    /// The properties of the content last seen; `None` if it has none. Most pages have none, and heads
+    /// are moved often, so that these are stored elsewhere.
+    content: Option<Box<ContentProperties>>,
+}
+
+/// The properties that describe content.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct ContentProperties {
     etag: Option<(Time, ETag)>,
     target: Option<(Time, Target)>,
+}
+
+impl ContentProperties {
+    fn etag_entry(&self) -> Option<PropertyEntry> {
+        let (time, etag) = self.etag.clone()?;
+        Some(PropertyEntry { time, property: Property::ETag(etag) })
+    }
+
+    fn target_entry(&self) -> Option<PropertyEntry> {
+        let (time, target) = self.target.clone()?;
+        Some(PropertyEntry { time, property: Property::Target(target) })
+    }
 }
 
 impl Properties {
@@ -106,15 +126,23 @@ impl Properties {
         match given.property {
             Property::Weight(weight) => keep_later(&mut self.weight, time, weight),
             Property::Class(class) => keep_later(&mut self.class, time, class),
-            Property::ETag(etag) => keep_later(&mut self.etag, time, etag),
-            Property::Target(target) => keep_later(&mut self.target, time, target),
+            Property::ETag(etag) => {
+                keep_later(&mut self.content.get_or_insert_default().etag, time, etag);
+            }
+            Property::Target(target) => {
+                keep_later(&mut self.content.get_or_insert_default().target, time, target);
+            }
         }
     }
 
     /// Ends the properties of earlier content than the content seen at `time`.
     pub(super) fn end_before(&mut self, time: Time) {
-        self.etag.take_if(|(of, _)| *of < time);
-        self.target.take_if(|(of, _)| *of < time);
+        let Some(content) = &mut self.content else { return };
+        content.etag.take_if(|(of, _)| *of < time);
+        content.target.take_if(|(of, _)| *of < time);
+        if **content == ContentProperties::default() {
+            self.content = None;
+        }
     }
 
     /// The weight in force.
@@ -129,12 +157,12 @@ impl Properties {
 
     /// The entity tag of the content last seen.
     pub(crate) fn etag(&self) -> Option<&ETag> {
-        self.etag.as_ref().map(|(_, etag)| etag)
+        self.content.as_ref()?.etag.as_ref().map(|(_, etag)| etag)
     }
 
     /// The target of the content last seen.
     pub(crate) fn target(&self) -> Option<&Target> {
-        self.target.as_ref().map(|(_, target)| target)
+        self.content.as_ref()?.target.as_ref().map(|(_, target)| target)
     }
 
     /// The property in force of the same kind as `property`.
@@ -142,15 +170,18 @@ impl Properties {
         match property {
             Property::Weight(_) => self.weight_entry(),
             Property::Class(_) => self.class_entry(),
-            Property::ETag(_) => self.etag_entry(),
-            Property::Target(_) => self.target_entry(),
+            Property::ETag(_) => self.content.as_ref()?.etag_entry(),
+            Property::Target(_) => self.content.as_ref()?.target_entry(),
         }
     }
 
     /// All properties in force, in order of their kinds.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = PropertyEntry> + use<> {
-        let all = [self.weight_entry(), self.class_entry(), self.etag_entry(), self.target_entry()];
-        all.into_iter().flatten()
+    pub(crate) fn iter(&self) -> impl Iterator<Item = PropertyEntry> + use<'_> {
+        let of_content = |content: &ContentProperties| {
+            content.etag_entry().into_iter().chain(content.target_entry())
+        };
+        let of_content = self.content.as_deref().into_iter().flat_map(of_content);
+        self.weight_entry().into_iter().chain(self.class_entry()).chain(of_content)
     }
 
     fn weight_entry(&self) -> Option<PropertyEntry> {
@@ -159,16 +190,6 @@ impl Properties {
 
     fn class_entry(&self) -> Option<PropertyEntry> {
         self.class.map(|(time, class)| PropertyEntry { time, property: Property::Class(class) })
-    }
-
-    fn etag_entry(&self) -> Option<PropertyEntry> {
-        let (time, etag) = self.etag.clone()?;
-        Some(PropertyEntry { time, property: Property::ETag(etag) })
-    }
-
-    fn target_entry(&self) -> Option<PropertyEntry> {
-        let (time, target) = self.target.clone()?;
-        Some(PropertyEntry { time, property: Property::Target(target) })
     }
 }
 
@@ -206,11 +227,11 @@ mod tests {
             |time, weight| PropertyEntry { time, property: Property::Weight(Weight::from(weight)) };
         let class = |time, class| PropertyEntry { time, property: Property::Class(class) };
         let mut all = [
-            weight(Time(3), 2.0),
-            class(Time(2), 0),
-            class(Time(1), 9),
-            weight(Time(3), 0.5),
-            weight(Time(1), 8.0),
+            weight(Time::from_ms_unchecked(3), 2.0),
+            class(Time::from_ms_unchecked(2), 0),
+            class(Time::from_ms_unchecked(1), 9),
+            weight(Time::from_ms_unchecked(3), 0.5),
+            weight(Time::from_ms_unchecked(1), 8.0),
         ];
         for _ in 0..all.len() {
             all.rotate_left(1);
@@ -218,9 +239,12 @@ mod tests {
             assert_eq!((properties.weight(), properties.class()), (Weight::from(2.0), Some(0)));
             assert_eq!(
                 properties.iter().collect::<Vec<_>>(),
-                [weight(Time(3), 2.0), class(Time(2), 0)]
+                [weight(Time::from_ms_unchecked(3), 2.0), class(Time::from_ms_unchecked(2), 0)]
             );
-            assert_eq!(properties.of_kind(&Property::Class(7)), Some(class(Time(2), 0)));
+            assert_eq!(
+                properties.of_kind(&Property::Class(7)),
+                Some(class(Time::from_ms_unchecked(2), 0))
+            );
         }
         // Class 0 is a class. A page without a class has none.
         let none = Properties::default();

@@ -128,7 +128,7 @@ impl RankKey {
 const RANK_BYTES: usize = size_of::<u64>() + size_of::<u128>();
 
 /// The number of bits of a time, or of the length of a URL.
-const TIME_BITS: u32 = (Time::MAX.0 - Time::MIN.0).ilog2() + 1;
+const TIME_BITS: u32 = (Time::MAX.as_ms() - Time::MIN.as_ms()).ilog2() + 1;
 const LENGTH_BITS: u32 = URL_BYTES_MAX.ilog2() + 1;
 
 /// The number of bits of a rule that divides pages into two kinds.
@@ -166,8 +166,8 @@ impl RankingRule {
     #[expect(clippy::cast_sign_loss, reason = "no time is before the least or after the greatest")]
     fn key(self, of: &RankInput<'_>) -> (u64, u32) {
         match self {
-            RankingRule::FirstSeen => ((of.since.0 - Time::MIN.0) as u64, TIME_BITS),
-            RankingRule::Newest => ((Time::MAX.0 - of.since.0) as u64, TIME_BITS),
+            RankingRule::FirstSeen => ((of.since.as_ms() - Time::MIN.as_ms()) as u64, TIME_BITS),
+            RankingRule::Newest => ((Time::MAX.as_ms() - of.since.as_ms()) as u64, TIME_BITS),
             RankingRule::ShortestUrl => (of.url.len() as u64, LENGTH_BITS),
             RankingRule::Https => {
                 let scheme = of.url.as_bytes().get(..6);
@@ -291,41 +291,48 @@ mod tests {
         };
         before(
             RankingRule::FirstSeen,
-            page("http://b/long", Time(-5), 1.0),
-            page("https://a", Time(5), 2.0),
+            page("http://b/long", Time::from_ms_unchecked(-5), 1.0),
+            page("https://a", Time::from_ms_unchecked(5), 2.0),
         );
         before(
             RankingRule::FirstSeen,
-            page("a", Time(Time::MIN.0), 1.0),
-            page("a", Time(Time::MAX.0), 1.0),
+            page("a", Time::from_ms_unchecked(Time::MIN.as_ms()), 1.0),
+            page("a", Time::from_ms_unchecked(Time::MAX.as_ms()), 1.0),
         );
         before(
             RankingRule::Newest,
-            page("http://b/long", Time(5), 1.0),
-            page("https://a", Time(-5), 2.0),
+            page("http://b/long", Time::from_ms_unchecked(5), 1.0),
+            page("https://a", Time::from_ms_unchecked(-5), 2.0),
         );
         before(
             RankingRule::ShortestUrl,
-            page("http://a", Time(5), 1.0),
-            page("https://a", Time(-5), 2.0),
+            page("http://a", Time::from_ms_unchecked(5), 1.0),
+            page("https://a", Time::from_ms_unchecked(-5), 2.0),
         );
         before(
             RankingRule::Https,
-            page("HTTPS://a/long", Time(5), 1.0),
-            page("http://a", Time(-5), 2.0),
+            page("HTTPS://a/long", Time::from_ms_unchecked(5), 1.0),
+            page("http://a", Time::from_ms_unchecked(-5), 2.0),
         );
         before(
             RankingRule::Weight,
-            page("http://b", Time(5), 2.0),
-            page("https://a", Time(-5), 1.0),
+            page("http://b", Time::from_ms_unchecked(5), 2.0),
+            page("https://a", Time::from_ms_unchecked(-5), 1.0),
         );
         before(
             RankingRule::Weight,
-            page("http://b", Time(5), 1e-30),
-            page("https://a", Time(-5), 1e-31),
+            page("http://b", Time::from_ms_unchecked(5), 1e-30),
+            page("https://a", Time::from_ms_unchecked(-5), 1e-31),
         );
-        let declared = RankInput { is_canonical: true, ..page("http://b/long", Time(5), 1.0) };
-        before(RankingRule::Canonical, declared, page("https://a", Time(-5), 2.0));
+        let declared = RankInput {
+            is_canonical: true,
+            ..page("http://b/long", Time::from_ms_unchecked(5), 1.0)
+        };
+        before(
+            RankingRule::Canonical,
+            declared,
+            page("https://a", Time::from_ms_unchecked(-5), 2.0),
+        );
     }
 
     #[test]
@@ -335,13 +342,13 @@ mod tests {
         let rank = |url, since, weight| ranking.rank(&page(url, since, weight));
         let longest = "x".repeat(URL_BYTES_MAX);
         let in_order = [
-            rank("https:12", Time(9), 7.0),
-            rank("https:1", Time(5), 3.0),
-            rank("https:1", Time(Time::MAX.0), 3.0),
-            rank("https:12", Time(9), 3.0),
-            rank("https:1", Time(5), 2.0),
-            rank("http:1", Time(5), 9.0),
-            rank(&longest, Time(5), 9.0),
+            rank("https:12", Time::from_ms_unchecked(9), 7.0),
+            rank("https:1", Time::from_ms_unchecked(5), 3.0),
+            rank("https:1", Time::from_ms_unchecked(Time::MAX.as_ms()), 3.0),
+            rank("https:12", Time::from_ms_unchecked(9), 3.0),
+            rank("https:1", Time::from_ms_unchecked(5), 2.0),
+            rank("http:1", Time::from_ms_unchecked(5), 9.0),
+            rank(&longest, Time::from_ms_unchecked(5), 9.0),
         ];
         assert!(in_order.is_sorted_by(|a, b| a < b), "{in_order:?}");
     }

@@ -156,7 +156,7 @@ impl ReplayedPage {
             }
             _ => self.runs.push((number, number)),
         }
-        self.starts.push(time.0.saturating_sub(self.first.0) as f64 / MS_PER_DAY);
+        self.starts.push(time.as_ms().saturating_sub(self.first.as_ms()) as f64 / MS_PER_DAY);
         self.versions.push(version);
     }
 
@@ -210,7 +210,7 @@ impl ReplayedPage {
     fn time(&self, day: f64) -> Time {
         #[expect(clippy::cast_possible_truncation, reason = "saturates")]
         let since = (day * MS_PER_DAY) as i64;
-        Time(self.first.0.saturating_add(since))
+        Time::from_ms_unchecked(self.first.as_ms().saturating_add(since))
     }
 }
 

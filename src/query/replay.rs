@@ -51,7 +51,8 @@ impl Replay {
             return Err(Error::InvalidOption { name: "return_share", takes: "from 0 to 1" });
         }
         let (mut kept, mut of, mut hosts) = (BTreeMap::new(), 0, HostNumbers::default());
-        let (mut first, mut last) = (Time(i64::MAX), Time(i64::MIN));
+        let (mut first, mut last) =
+            (Time::from_ms_unchecked(i64::MAX), Time::from_ms_unchecked(i64::MIN));
         let mut scan = snapshot.scan(prefix);
         while let Some(page) = scan.next_entries() {
             let (url, entries) = page?;
@@ -69,7 +70,11 @@ impl Replay {
                 kept.pop_last();
             }
         }
-        let (first, last) = if of == 0 { (Time(0), Time(0)) } else { (first, last) };
+        let (first, last) = if of == 0 {
+            (Time::from_ms_unchecked(0), Time::from_ms_unchecked(0))
+        } else {
+            (first, last)
+        };
         let epochs: Arc<[EpochInfo]> = snapshot.epochs().into();
         let mut kept: Vec<ReplayCandidate> = kept.into_values().collect();
         kept.sort_unstable_by_key(|page| page.place);

@@ -196,7 +196,9 @@ impl DueContext {
 /// Converts [`seconds`] to milliseconds since 1970; `None` after the latest possible time of a
 /// visit.
 fn time_of(seconds: u64) -> Option<Time> {
-    let time = Time(i64::try_from(seconds.saturating_mul(1000)).ok()?.checked_add(Time::MIN.0)?);
+    let time = Time::from_ms_unchecked(
+        i64::try_from(seconds.saturating_mul(1000)).ok()?.checked_add(Time::MIN.as_ms())?,
+    );
     (time <= Time::MAX).then_some(time)
 }
 

@@ -84,8 +84,8 @@ impl HintedChange {
 /// Converts milliseconds since 1970 to whole seconds since the earliest time of a visit.
 fn seconds(time: Time) -> u64 {
     // One second is spare, since `first_change` searches from the second after a visit.
-    const { assert!((Time::MAX.0.abs_diff(Time::MIN.0) / 1000 + 1) >> TIME_BITS == 0) };
-    Time::MIN.0.abs_diff(time.clamp(Time::MIN, Time::MAX).0) / 1000
+    const { assert!((Time::MAX.as_ms().abs_diff(Time::MIN.as_ms()) / 1000 + 1) >> TIME_BITS == 0) };
+    Time::MIN.as_ms().abs_diff(time.clamp(Time::MIN, Time::MAX).as_ms()) / 1000
 }
 
 impl Hints {
@@ -134,7 +134,7 @@ impl Hints {
             let url = url.as_ref();
             check_url(url)?;
             if !time.is_storable() {
-                return Err(TimeError::OutOfRange(time.0).into());
+                return Err(TimeError::OutOfRange(time.as_ms()).into());
             }
             set.add(HintedChange::new(url, seed, seconds(time)))?;
         }
@@ -197,7 +197,7 @@ impl Hints {
         now: impl Into<Time>,
     ) -> Option<Time> {
         let changed = self.first_change(url, seconds(last.into()), seconds(now.into()))?;
-        Some(Time(Time::MIN.0 + changed.cast_signed() * 1000))
+        Some(Time::from_ms_unchecked(Time::MIN.as_ms() + changed.cast_signed() * 1000))
     }
 
     /// Returns the value of a visit to a page in days, given its value `otherwise` without a hint.

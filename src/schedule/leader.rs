@@ -189,7 +189,8 @@ fn first_of(
     let Snapshot { view, sequence, .. } = snapshot;
     // At this time the page already had its content, so a page that was first visited later cannot
     // lead it.
-    let latest = own.map_or(Some(Time(i64::MAX)), |(_, head)| head.in_force_seen());
+    let latest =
+        own.map_or(Some(Time::from_ms_unchecked(i64::MAX)), |(_, head)| head.in_force_seen());
     let mut others = Vec::with_capacity(near.len());
     for NearMatch { url, .. } in near {
         let head = view.locate_page(&Lookup::new(&url, view.seed), *sequence)?.head;

@@ -194,7 +194,9 @@ pub(crate) fn lease_best(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Deci
             pages.push(page);
         }
     }
-    let until = Time(due.now.0.saturating_add_unsigned(lease.seconds().saturating_mul(1000)));
+    let until = Time::from_ms_unchecked(
+        due.now.as_ms().saturating_add_unsigned(lease.seconds().saturating_mul(1000)),
+    );
     // Leases start only after all pages were read, so after an error no page stays leased.
     pages.iter().for_each(|page| session.lease(&page.page.url, until));
     Ok(pages)

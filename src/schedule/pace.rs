@@ -89,8 +89,8 @@ fn pace_of(snapshot: &Snapshot, due: &Due, pages_log2: u32) -> Result<f64> {
     })?;
     let Some(latest) = latest.into_iter().flatten().min() else { return Ok(0.0) };
     let latest_ms = i64::try_from(latest).unwrap_or(i64::MAX).saturating_mul(1000);
-    let upto = Time(due.now.0.saturating_sub(latest_ms));
-    let from = Time(upto.0.saturating_sub(DAYS * DAY_MS));
+    let upto = Time::from_ms_unchecked(due.now.as_ms().saturating_sub(latest_ms));
+    let from = Time::from_ms_unchecked(upto.as_ms().saturating_sub(DAYS * DAY_MS));
     // Rows have times in whole seconds. A page at the border is read, and its visits are counted by
     // milliseconds.
     let row_from = latest.saturating_add(DAYS.unsigned_abs() * 86_400);
@@ -113,7 +113,8 @@ fn pace_of(snapshot: &Snapshot, due: &Due, pages_log2: u32) -> Result<f64> {
     let count: u64 = visits.iter().map(|(count, _)| count).sum();
     let first = visits.iter().filter_map(|(_, first)| *first).min().unwrap_or(upto);
     // Without the minimum of a day, a crawl that has just begun would divide by almost nothing.
-    let days = (upto.0.saturating_sub(first.0) as f64 / DAY_MS as f64).clamp(1.0, DAYS as f64);
+    let days =
+        (upto.as_ms().saturating_sub(first.as_ms()) as f64 / DAY_MS as f64).clamp(1.0, DAYS as f64);
     Ok(count as f64 * of_one / days)
 }
 
@@ -146,11 +147,14 @@ mod tests {
         let store = Store::create(Arc::new(SimDisk::new()), Options::default()).unwrap();
         // One visit a day to each page.
         let urls: Vec<String> = (0..1000).map(|page| format!("http://{page}.example/")).collect();
-        let visits = (0..28)
-            .flat_map(|day| urls.iter().map(move |url| Observation::gone(url, Time(day * DAY_MS))));
+        let visits = (0..28).flat_map(|day| {
+            urls.iter()
+                .map(move |url| Observation::gone(url, Time::from_ms_unchecked(day * DAY_MS)))
+        });
         store.observe_batch(&visits.collect::<Vec<_>>()).unwrap();
         for place in ["memory", "segment"] {
-            let (snapshot, due) = (store.snapshot(), Due::new(Time(100 * DAY_MS), 0));
+            let (snapshot, due) =
+                (store.snapshot(), Due::new(Time::from_ms_unchecked(100 * DAY_MS), 0));
             let exact = pace_of(&snapshot, &due, 10).unwrap();
             assert_eq!(exact, 28_000.0 / 27.0, "{place}");
             let sampled = pace_of(&snapshot, &due, 7).unwrap();

@@ -133,15 +133,15 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &PageHead, own: &[Entry]) {
     out.push(parts.chain(given.iter().map(|given| flag(&given.property))).sum());
     let others = head.visits.checked_sub(count_visits(own) as u64);
     put_varint(out, others.expect("a head counts the other visits"));
-    put_signed(out, head.first.0);
+    put_signed(out, head.first.as_ms());
     if let Some(ModifiedReport { reported_at: heard, time }) = modified {
         // Storable times lie in the years 1 to 9999, so the difference of two times never
         // overflows.
-        put_signed(out, heard.0.wrapping_sub(head.first.0));
-        put_signed(out, heard.0.wrapping_sub(time.0));
+        put_signed(out, heard.as_ms().wrapping_sub(head.first.as_ms()));
+        put_signed(out, heard.as_ms().wrapping_sub(time.as_ms()));
     }
     for PropertyEntry { time, property } in given {
-        put_signed(out, time.0.wrapping_sub(head.first.0));
+        put_signed(out, time.as_ms().wrapping_sub(head.first.as_ms()));
         put_property(out, &property);
     }
     put_varint(out, contents.len() as u64);
@@ -196,13 +196,13 @@ impl CarriedHead {
         } else {
             let heard = first.checked_add(cursor.signed()?)?;
             Some(ModifiedReport {
-                reported_at: Time(heard),
-                time: Time(heard.checked_sub(cursor.signed()?)?),
+                reported_at: Time::from_ms_unchecked(heard),
+                time: Time::from_ms_unchecked(heard.checked_sub(cursor.signed()?)?),
             })
         };
         let mut properties = Properties::default();
         for (_, kind) in PROPERTY_FLAGS.into_iter().filter(|(flag, _)| flags & flag != 0) {
-            let time = Time(first.checked_add(cursor.signed()?)?);
+            let time = Time::from_ms_unchecked(first.checked_add(cursor.signed()?)?);
             properties.take(PropertyEntry { time, property: take_property(cursor, kind)? });
         }
         let count = cursor.count().filter(|count| *count <= CONTENTS_MAX)?;
@@ -231,7 +231,7 @@ impl CarriedHead {
         self.last.into_iter().chain(self.settled).for_each(|visit| parts.take(&visit.into()));
         let mut head = parts.head()?;
         head.visits = self.visits + count;
-        head.first = head.first.min(Time(self.first));
+        head.first = head.first.min(Time::from_ms_unchecked(self.first));
         head.modified = head.modified.max(self.modified);
         self.properties.iter().for_each(|given| head.set_property(given));
         self.contents.into_iter().for_each(|version| head.add_content(version));

@@ -68,7 +68,7 @@ pub(crate) fn put_changes(out: &mut Vec<u8>, changes: &Changes) {
         put_varint(out, u64::from(*sum));
     }
     if let Some(last) = last {
-        put_signed(out, last.time.0);
+        put_signed(out, last.time.as_ms());
         if last.distance.is_some() {
             out.push(c.last_bits);
         }
@@ -105,7 +105,7 @@ pub(super) fn take_changes(packed: &[u8]) -> Option<Changes> {
     if is_set(LAST) {
         let time = cursor.signed()?;
         let bits = if is_set(DISTANCE) { Some(cursor.u8()?) } else { None };
-        c.note(Time(time), bits.map(u32::from));
+        c.note(Time::from_ms_unchecked(time), bits.map(u32::from));
         c.bits = cursor.varint()?;
     }
     // Each value has exactly one packed form, so equal changes have equal bytes. Any other bytes

@@ -83,7 +83,7 @@ impl RowFlags {
 
 /// Returns the whole seconds from [`Time::MIN`] to a time; 0 for an earlier time.
 pub(crate) fn seconds(time: Time) -> u64 {
-    u64::try_from(time.0.saturating_sub(Time::MIN.0)).unwrap_or(0) / 1000
+    u64::try_from(time.as_ms().saturating_sub(Time::MIN.as_ms())).unwrap_or(0) / 1000
 }
 
 /// Returns the slot of the host of a URL: 16 bits of the host's hash.
@@ -123,7 +123,7 @@ impl ScheduleRow {
         let Some(head) = head else { return ScheduleRow::default() };
         let failing = (head.last.seen == Seen::Failed).then(|| {
             let since = head.last_successful.map_or(head.first, |settled| settled.time);
-            let seconds = head.last.time.0.saturating_sub(since.0) / 1000;
+            let seconds = head.last.time.as_ms().saturating_sub(since.as_ms()) / 1000;
             // The time is at most the time from the earliest possible visit to the latest.
             u16::try_from(step_of(seconds.unsigned_abs(), FAILING_STEPS)).unwrap_or(u16::MAX)
         });
@@ -282,9 +282,9 @@ mod tests {
             Just(Seen::Failed),
             Just(Seen::NotModified { digest: None }),
         ];
-        let time = prop_oneof![8 => Time::MIN.0..=Time::MAX.0, 1 => Just(Time::MIN.0), 1 => Just(Time::MAX.0)];
+        let time = prop_oneof![8 => Time::MIN.as_ms()..=Time::MAX.as_ms(), 1 => Just(Time::MIN.as_ms()), 1 => Just(Time::MAX.as_ms())];
         let visit = (time, seen).prop_map(|(time, seen)| Visit {
-            time: Time(time),
+            time: Time::from_ms_unchecked(time),
             seen,
             status: None,
             modified: None,
@@ -306,7 +306,7 @@ mod tests {
             visits in visits(),
             own in 0usize..5,
             host: u16,
-            now in Time::MIN.0..=Time::MAX.0,
+            now in Time::MIN.as_ms()..=Time::MAX.as_ms(),
         ) {
             let head = head_of(&visits);
             let row = ScheduleRow::new(head.as_ref(), &Changes::default(), own, host);
@@ -318,10 +318,10 @@ mod tests {
             prop_assert_eq!((row.known, row.host, row.weight()), (true, host, 1.0));
             prop_assert_eq!(row.first, own == visits.len());
             prop_assert_eq!(row.gone, head.gone());
-            let since = now.div_euclid(1000) - head.last.time.0.div_euclid(1000);
-            prop_assert_eq!(row.seconds_since(seconds(Time(now))), u64::try_from(since).unwrap_or(0));
+            let since = now.div_euclid(1000) - head.last.time.as_ms().div_euclid(1000);
+            prop_assert_eq!(row.seconds_since(seconds(Time::from_ms_unchecked(now))), u64::try_from(since).unwrap_or(0));
             let before = head.last_successful.map_or(head.first, |settled| settled.time);
-            let failing = head.last.time.0.abs_diff(before.0) / 1000;
+            let failing = head.last.time.as_ms().abs_diff(before.as_ms()) / 1000;
             match row.failing_seconds() {
                 Some(found) => prop_assert!(found.abs_diff(failing) <= failing / 2048),
                 None => prop_assert!(head.last.seen != Seen::Failed),
@@ -330,8 +330,8 @@ mod tests {
 
         #[test]
         fn packed_weight_is_off_by_a_five_hundredth(weight in f64::from(f32::MIN_POSITIVE)..1e38) {
-            let mut head = head_of(&[Visit::new(Time(0), Seen::Gone)]);
-            let given = PropertyEntry { time: Time(0), property: Property::Weight(Weight::from(weight)) };
+            let mut head = head_of(&[Visit::new(Time::from_ms_unchecked(0), Seen::Gone)]);
+            let given = PropertyEntry { time: Time::from_ms_unchecked(0), property: Property::Weight(Weight::from(weight)) };
             PageHead::absorb_into(&mut head, &Entry::Property(given));
             let found = ScheduleRow::new(head.as_ref(), &Changes::default(), 1, 0).weight();
             prop_assert!((found - weight).abs() <= weight / 500.0, "{} is {}", weight, found);

@@ -87,8 +87,11 @@ impl SegmentWriter {
         let ordinal = self.pages.push(&mut self.builder, url, |out| record.put(out))?;
         self.hashes.push(PageHash { hash, page: ordinal, row })?;
         self.numbers.visits += record.visit_count() as u64;
-        let mut visits =
-            record.entries.iter().filter(|entry| entry.is_visit()).map(|entry| entry.time().0);
+        let mut visits = record
+            .entries
+            .iter()
+            .filter(|entry| entry.is_visit())
+            .map(|entry| entry.time().as_ms());
         if let Some(first) = visits.next() {
             // Entries ascend, so the first and the last visit bound all other visits.
             self.numbers.cover((first, visits.next_back().unwrap_or(first)));

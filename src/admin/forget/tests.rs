@@ -15,7 +15,7 @@ fn store() -> Store {
 }
 
 fn observe(store: &Store, url: &str) {
-    store.observe(Observation::gone(url, Time(0))).unwrap();
+    store.observe(Observation::gone(url, Time::from_ms_unchecked(0))).unwrap();
 }
 
 fn urls(store: &Store) -> BTreeSet<String> {
@@ -63,7 +63,7 @@ fn pages_with_users_are_found_behind_many_others() {
     let others: Vec<String> =
         (0..SCANNED_PAGES + 10).map(|user| format!("http://m{user}@example.com/b")).collect();
     let pages: Vec<Observation<'_>> =
-        others.iter().map(|url| Observation::gone(url, Time(0))).collect();
+        others.iter().map(|url| Observation::gone(url, Time::from_ms_unchecked(0))).collect();
     pages.chunks(1 << 12).for_each(|pages| drop(store.observe_batch(pages).unwrap()));
     let ours = ["http://example.com/a", "http://a@example.com/a", "http://z@example.com/a"];
     ours.iter().for_each(|url| observe(&store, url));

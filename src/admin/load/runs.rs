@@ -307,9 +307,11 @@ mod tests {
     #[test]
     fn equal_tail_entries_merge_and_others_stay() {
         let failed = |time| Entry::Visit(Visit::new(time, Seen::Failed));
-        let times =
-            |entries: &[Entry]| entries.iter().map(|entry| entry.time().0).collect::<Vec<_>>();
-        let mut entries: Vec<Entry> = [9, 3, 9, 2, 3, 3, 2].map(Time).map(failed).to_vec();
+        let times = |entries: &[Entry]| {
+            entries.iter().map(|entry| entry.time().as_ms()).collect::<Vec<_>>()
+        };
+        let mut entries: Vec<Entry> =
+            [9, 3, 9, 2, 3, 3, 2].map(Time::from_ms_unchecked).map(failed).to_vec();
         sort_tail(&mut entries, 2);
         assert_eq!(times(&entries), [9, 3, 2, 3, 9]);
         sort_tail(&mut entries, 5);

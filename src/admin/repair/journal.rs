@@ -307,7 +307,7 @@ mod tests {
     fn blob(first_sequence: u64, pages: &[JournalPage<'_>]) -> JournalFrame {
         let mut bytes = Vec::new();
         for (time, page) in (1..).zip(pages) {
-            let visit = Visit::new(Time(time), Seen::Gone);
+            let visit = Visit::new(Time::from_ms_unchecked(time), Seen::Gone);
             put_entry(&mut bytes, page, &Entry::Visit(visit));
         }
         JournalFrame { first_sequence, count: u32::try_from(pages.len()).unwrap(), bytes }

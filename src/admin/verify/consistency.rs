@@ -51,7 +51,7 @@ pub(super) fn pages(
             return Err(flaw("a page has another number of visits than its record states"));
         }
         let (first, last) = segment.numbers().times.unwrap_or((i64::MAX, i64::MIN));
-        if own.iter().any(|e| e.is_visit() && !(first..=last).contains(&e.time().0)) {
+        if own.iter().any(|e| e.is_visit() && !(first..=last).contains(&e.time().as_ms())) {
             return Err(flaw("a visit lies outside the time range of the segment"));
         }
         if !own.is_sorted() {

@@ -26,8 +26,10 @@ fn observe(store: &Store, url: &str, fingerprint: Option<u64>, visits: u64) {
     for time in 0..i64::try_from(visits).unwrap() {
         let epoch = store.snapshot().near_epoch();
         let seen = match fingerprint {
-            Some(fingerprint) => Observation::content(url, Time(time), fingerprint, epoch),
-            None => Observation::gone(url, Time(time)),
+            Some(fingerprint) => {
+                Observation::content(url, Time::from_ms_unchecked(time), fingerprint, epoch)
+            }
+            None => Observation::gone(url, Time::from_ms_unchecked(time)),
         };
         store.observe(seen).unwrap();
     }
@@ -171,7 +173,7 @@ proptest! {
             match content {
                 4 => observe(&store, &url, None, visits),
                 5 => {
-                    let short = Observation::content(&url, Time(0), None, store.snapshot().near_epoch());
+                    let short = Observation::content(&url, Time::from_ms_unchecked(0), None, store.snapshot().near_epoch());
                     store.observe(short).unwrap();
                     without += u64::from(is_under && site_of(&url).is_some());
                 }

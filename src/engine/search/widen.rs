@@ -294,7 +294,14 @@ mod tests {
         for (url, fingerprint) in
             [("http://a/", 0), ("http://b/", 0b11), ("http://c/", 0b1111), ("http://d/", 0xffff)]
         {
-            store.observe(Observation::content(url, Time(1), fingerprint, Epoch(0))).unwrap();
+            store
+                .observe(Observation::content(
+                    url,
+                    Time::from_ms_unchecked(1),
+                    fingerprint,
+                    Epoch(0),
+                ))
+                .unwrap();
         }
         for place in ["memory", "segment"] {
             let (snapshot, query) = (store.snapshot(), Query::new(0, 16));

@@ -127,7 +127,7 @@ pub(super) fn schedule(reader: &mut SectionReader<'_, '_, '_>, frame: &SegmentFr
         let seconds = row.seconds();
         let time = i64::try_from(seconds).ok().or_bug("seconds of 40 bits")?.saturating_mul(1000);
         reader.take(5)?;
-        let time = day(time.saturating_add(Time::MIN.0));
+        let time = day(time.saturating_add(Time::MIN.as_ms()));
         reader.line(format!("{page}: {} s: {time}", number(seconds)))?;
         let bits = reader.u8()?;
         let named = flags(bits, schedule::NAMES).ok_or(DumpStop::Impossible("an unknown flag"))?;

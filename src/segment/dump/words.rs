@@ -28,7 +28,7 @@ pub(super) fn many(count: u64, one: &str, several: &str) -> String {
 /// Formats milliseconds since 1970 as the day, and the time of day if it is not midnight. The text
 /// is exact and as short as possible.
 pub(super) fn day(ms: i64) -> String {
-    let time = Time(ms).to_string();
+    let time = Time::from_ms_unchecked(ms).to_string();
     let time = time.trim_end_matches('Z');
     time.strip_suffix("T00:00:00").map_or_else(|| time.replace('T', " "), str::to_owned)
 }

@@ -76,7 +76,7 @@ struct PackContext {
 
 impl PackContext {
     fn follow(&mut self, entry: &Entry) {
-        self.time = entry.time().0;
+        self.time = entry.time().as_ms();
         if let Entry::Visit(visit) = entry {
             self.status = visit.status;
             // A visit without a date keeps the previous date, because a later visit may repeat it.
@@ -121,7 +121,8 @@ pub(crate) fn put_entries(out: &mut Vec<u8>, entries: &[Entry]) {
     let mut before = PackContext::default();
     for (i, entry) in entries.iter().enumerate() {
         let modified = entry.visit().and_then(|visit| visit.modified);
-        let date = modified.map(|modified| PackedDate::of(modified.0, entry.time().0, &before));
+        let date = modified
+            .map(|modified| PackedDate::of(modified.as_ms(), entry.time().as_ms(), &before));
         // These tags come before their visit. The number of the date comes after the visit, because
         // it is a difference from the visit's time.
         let request = entry.visit().map_or(0, request_tag);
@@ -221,10 +222,10 @@ fn kind_of(entry: &Entry, before: &PackContext) -> (u8, Option<Option<u16>>) {
 
 fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &PackContext, first: bool) {
     let (mut tag, status) = kind_of(entry, before);
-    assert!(first || before.time <= entry.time().0, "entries are packed in order");
+    assert!(first || before.time <= entry.time().as_ms(), "entries are packed in order");
     // Before the first entry the time is 0. So for the first entry the difference is its time,
     // which may be negative.
-    let since = entry.time().0.wrapping_sub(before.time);
+    let since = entry.time().as_ms().wrapping_sub(before.time);
     let seconds = since % 1000 == 0;
     if seconds {
         tag |= SECONDS;
@@ -373,7 +374,7 @@ impl<'a> PackedEntries<'a> {
                 kind if kind & SAME_VALUE != 0 => return None,
                 kind => take_property(&mut self.cursor, kind)?,
             };
-            Entry::Property(PropertyEntry { time: Time(time), property })
+            Entry::Property(PropertyEntry { time: Time::from_ms_unchecked(time), property })
         } else if restated {
             let (fingerprint, epoch) = match tag & (HAS_FINGERPRINT | MOVED_BITS) {
                 0 => (None, self.epoch()?),
@@ -386,7 +387,12 @@ impl<'a> PackedEntries<'a> {
             } else {
                 self.before.content?.digest
             };
-            Entry::Restated(Restated { time: Time(time), fingerprint, digest, epoch })
+            Entry::Restated(Restated {
+                time: Time::from_ms_unchecked(time),
+                fingerprint,
+                digest,
+                epoch,
+            })
         } else {
             let status = if tag & SAME_STATUS == 0 {
                 match self.cursor.varint()? {
@@ -407,7 +413,8 @@ impl<'a> PackedEntries<'a> {
                 Some(date) => Some(self.modified(date, time)?),
             };
             let (bytes, conditional) = self.request(request)?;
-            let (time, modified) = (Time(time), modified.map(Time));
+            let (time, modified) =
+                (Time::from_ms_unchecked(time), modified.map(Time::from_ms_unchecked));
             Entry::Visit(Visit { time, seen, status, modified, bytes, conditional })
         };
         self.first = false;

@@ -7,7 +7,10 @@ use crate::time::Time;
 #[should_panic(expected = "entries are packed in order")]
 fn unordered_entries_are_not_packed() {
     let gone = |time| Entry::Visit(Visit::new(time, Seen::Gone));
-    put_entries(&mut Vec::new(), &[gone(Time(2)), gone(Time(1))]);
+    put_entries(
+        &mut Vec::new(),
+        &[gone(Time::from_ms_unchecked(2)), gone(Time::from_ms_unchecked(1))],
+    );
 }
 
 #[test]
@@ -18,19 +21,19 @@ fn content_without_a_fingerprint_stores_its_epoch() {
     };
     // Without a value, with a value, in the opposite order, and as in the previous entry.
     let entries = [
-        saw(Time(0), None),
-        saw(Time(1), Some(7)),
-        saw(Time(2), None),
-        saw(Time(3), None),
-        saw(Time(4), Some(6)),
+        saw(Time::from_ms_unchecked(0), None),
+        saw(Time::from_ms_unchecked(1), Some(7)),
+        saw(Time::from_ms_unchecked(2), None),
+        saw(Time::from_ms_unchecked(3), None),
+        saw(Time::from_ms_unchecked(4), Some(6)),
     ];
     let mut bytes = Vec::new();
     put_entries(&mut bytes, &entries);
     let read: Option<Vec<Entry>> = PackedEntries::new(Cursor::new(&bytes), 5).collect();
     assert_eq!(read.as_deref(), Some(&entries[..]));
     let (mut with, mut without) = (Vec::new(), Vec::new());
-    put_entries(&mut with, &[saw(Time(0), Some(7))]);
-    put_entries(&mut without, &[saw(Time(0), None)]);
+    put_entries(&mut with, &[saw(Time::from_ms_unchecked(0), Some(7))]);
+    put_entries(&mut without, &[saw(Time::from_ms_unchecked(0), None)]);
     assert_eq!(with.len() - without.len(), 8);
 }
 
@@ -48,19 +51,22 @@ fn repeated_date_takes_a_byte_and_near_dates_few() {
         (Some(day + 1_000), 2),
         (Some(day + 60_000), 2),
         (Some(-29 * day), 5),
-        (Some(Time::MIN.0), 7),
-        (Some(Time::MAX.0), 8),
+        (Some(Time::MIN.as_ms()), 7),
+        (Some(Time::MAX.as_ms()), 8),
         (None, 0),
     ];
     for (modified, bytes) in cases {
         let entries = [
-            visit(Time(0), Some(Time(0))),
-            visit(Time(day + 1_234), modified.map(Time)),
-            visit(Time(day + 1_235), Some(Time(0))),
+            visit(Time::from_ms_unchecked(0), Some(Time::from_ms_unchecked(0))),
+            visit(Time::from_ms_unchecked(day + 1_234), modified.map(Time::from_ms_unchecked)),
+            visit(Time::from_ms_unchecked(day + 1_235), Some(Time::from_ms_unchecked(0))),
         ];
         let (mut with, mut without) = (Vec::new(), Vec::new());
         put_entries(&mut with, &entries[..2]);
-        put_entries(&mut without, &[entries[0].clone(), visit(Time(day + 1_234), None)]);
+        put_entries(
+            &mut without,
+            &[entries[0].clone(), visit(Time::from_ms_unchecked(day + 1_234), None)],
+        );
         assert_eq!(with.len() - without.len(), bytes, "{modified:?}");
         with.clear();
         put_entries(&mut with, &entries);
@@ -78,7 +84,7 @@ fn properties_do_not_carry_status_or_content() {
             time,
             seen,
             status: Some(200),
-            modified: Some(Time(-500)),
+            modified: Some(Time::from_ms_unchecked(-500)),
             bytes: None,
             conditional: false,
         })
@@ -87,11 +93,11 @@ fn properties_do_not_carry_status_or_content() {
     let weighed = |time, weight: f64| given(time, Property::Weight(Weight::from(weight)));
     let classed = |time, class| given(time, Property::Class(class));
     let entries = [
-        weighed(Time(-5), 1e-45),
-        visit(Time(0)),
-        weighed(Time(0), 0.3),
-        visit(Time(1)),
-        classed(Time(7), 300),
+        weighed(Time::from_ms_unchecked(-5), 1e-45),
+        visit(Time::from_ms_unchecked(0)),
+        weighed(Time::from_ms_unchecked(0), 0.3),
+        visit(Time::from_ms_unchecked(1)),
+        classed(Time::from_ms_unchecked(7), 300),
     ];
     let mut bytes = Vec::new();
     put_entries(&mut bytes, &entries);
@@ -137,7 +143,7 @@ fn restatement_without_a_fingerprint_carries_no_status() {
     let (one, two) = (Some(Digest([1; 16])), Some(Digest([2; 16])));
     let content = Content { fingerprint: None, digest: one, epoch: Epoch(0) };
     let visit = Visit {
-        time: Time(0),
+        time: Time::from_ms_unchecked(0),
         seen: Seen::Content(content),
         status: Some(200),
         modified: None,
@@ -147,15 +153,15 @@ fn restatement_without_a_fingerprint_carries_no_status() {
     let restated = |time, fingerprint, digest| {
         Entry::Restated(Restated { time, fingerprint, digest, epoch: Epoch(1) })
     };
-    let later = Visit { time: Time(5), ..visit };
+    let later = Visit { time: Time::from_ms_unchecked(5), ..visit };
     // With the previous digest, with another digest, with none; after a fingerprint, and before it.
     let entries = [
         Entry::Visit(visit),
-        restated(Time(0), None, one),
-        restated(Time(1), None, two),
-        restated(Time(2), Some(7), two),
-        restated(Time(3), None, None),
-        restated(Time(4), None, one),
+        restated(Time::from_ms_unchecked(0), None, one),
+        restated(Time::from_ms_unchecked(1), None, two),
+        restated(Time::from_ms_unchecked(2), Some(7), two),
+        restated(Time::from_ms_unchecked(3), None, None),
+        restated(Time::from_ms_unchecked(4), None, one),
         Entry::Visit(later),
     ];
     let mut bytes = Vec::new();

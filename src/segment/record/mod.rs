@@ -124,7 +124,7 @@ impl SegmentRecord<'_> {
             let start = body.len();
             put_entries(&mut body, chunk);
             put_varint(out, (body.len() - start) as u64);
-            let first = chunk[0].time().0;
+            let first = chunk[0].time().as_ms();
             // A reader uses the times of chunks to skip chunks without unpacking them.
             put_signed(out, first.wrapping_sub(time));
             time = first;
@@ -316,7 +316,7 @@ impl<'a> RecordRef<'a> {
         enough: impl Fn(&Entry) -> bool,
     ) -> Option<Vec<Entry>> {
         let mut entries: Vec<Entry> = Vec::new();
-        for chunk in self.open()?.1.iter().rev().filter(|c| c.first <= time.0) {
+        for chunk in self.open()?.1.iter().rev().filter(|c| c.first <= time.as_ms()) {
             let mut earlier = Vec::with_capacity(chunk.count);
             for entry in chunk.entries() {
                 earlier.extend(Some(entry?).filter(|e| e.time() <= time));
@@ -325,7 +325,7 @@ impl<'a> RecordRef<'a> {
             entries = earlier;
             // Entries at this chunk's first time may begin in the previous chunk. So an entry at
             // the first time is not enough to stop.
-            if entries.iter().any(|entry| entry.time().0 > chunk.first && enough(entry)) {
+            if entries.iter().any(|entry| entry.time().as_ms() > chunk.first && enough(entry)) {
                 break;
             }
         }
@@ -338,7 +338,7 @@ impl<'a> RecordRef<'a> {
         let chunks = self.open()?.1;
         // Strictly less, because entries at `time` may begin in the chunk before the chunk that
         // starts with `time`.
-        let from = chunks.iter().rposition(|chunk| chunk.first < time.0).unwrap_or(0);
+        let from = chunks.iter().rposition(|chunk| chunk.first < time.as_ms()).unwrap_or(0);
         let mut entries = Vec::new();
         for chunk in chunks.iter().skip(from) {
             for entry in chunk.entries() {
@@ -367,12 +367,12 @@ impl<'a> RecordRef<'a> {
     /// Returns the entries at one time, in order.
     pub(crate) fn entries_at(&self, time: Time) -> Option<Vec<Entry>> {
         let mut found = Vec::new();
-        for chunk in self.open()?.1.iter().rev().filter(|c| c.first <= time.0) {
+        for chunk in self.open()?.1.iter().rev().filter(|c| c.first <= time.as_ms()) {
             for entry in chunk.entries() {
                 found.extend(Some(entry?).filter(|e| e.time() == time));
             }
             // Entries at one time may begin in the previous chunk.
-            if chunk.first < time.0 {
+            if chunk.first < time.as_ms() {
                 break;
             }
         }

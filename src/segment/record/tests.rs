@@ -59,10 +59,10 @@ fn entries() -> impl Strategy<Value = Entry> {
     ];
     let status = prop::option::of(any::<u16>());
     let bytes = prop_oneof![3 => Just(None), 1 => (0u64..9).prop_map(Some), 1 => any::<u64>().prop_map(Some)];
-    let time = (-2000i64..2000).prop_map(|time| Time(time * 250));
+    let time = (-2000i64..2000).prop_map(|time| Time::from_ms_unchecked(time * 250));
     let visit = (time, seen, status, modified, bytes, any::<bool>());
     visit.prop_map(|(time, seen, status, modified, bytes, conditional)| {
-        let modified = modified.map(Time);
+        let modified = modified.map(Time::from_ms_unchecked);
         Entry::Visit(Visit { time, seen, status, modified, bytes, conditional })
     })
 }
@@ -97,11 +97,19 @@ fn beside(of: &[Entry], picks: &Picks) -> Vec<Entry> {
                 }
             };
             let time = (i64::try_from(pick % 4200).unwrap() - 2100) * 250;
-            return Some(Entry::Property(PropertyEntry { time: Time(time), property }));
+            return Some(Entry::Property(PropertyEntry {
+                time: Time::from_ms_unchecked(time),
+                property,
+            }));
         }
         let (time, content) = *contents.get(pick.checked_rem(contents.len())?)?;
         let (digest, epoch) = (content.digest, Epoch(epoch));
-        Some(Entry::Restated(Restated { time: Time(time.0), fingerprint, digest, epoch }))
+        Some(Entry::Restated(Restated {
+            time: Time::from_ms_unchecked(time.as_ms()),
+            fingerprint,
+            digest,
+            epoch,
+        }))
     };
     picks.iter().filter_map(beside).collect()
 }
@@ -197,7 +205,7 @@ proptest! {
     fn any_bytes_are_read_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         if let Some(record) = RecordRef::parse(&bytes) {
             let _ = (record.head(), record.entries(), record.append_before(&mut Vec::new()));
-            let _ = (record.entries_until(Time(0), |_| false), record.changes(&epochs()));
+            let _ = (record.entries_until(Time::from_ms_unchecked(0), |_| false), record.changes(&epochs()));
         }
     }
 }
@@ -217,12 +225,20 @@ fn unchanged_visit_takes_few_bytes() {
         })
     };
     let (mut one, mut two) = (Vec::new(), Vec::new());
-    put_entries(&mut one, &[visit(Time(0))]);
-    put_entries(&mut two, &[visit(Time(0)), visit(Time(86_400_000))]);
+    put_entries(&mut one, &[visit(Time::from_ms_unchecked(0))]);
+    put_entries(
+        &mut two,
+        &[visit(Time::from_ms_unchecked(0)), visit(Time::from_ms_unchecked(86_400_000))],
+    );
     assert!(two.len() - one.len() <= 5);
     // A restated content takes its fingerprint and three bytes.
-    let again = Restated { time: Time(0), fingerprint: Some(!7), digest, epoch: Epoch(1) };
+    let again = Restated {
+        time: Time::from_ms_unchecked(0),
+        fingerprint: Some(!7),
+        digest,
+        epoch: Epoch(1),
+    };
     let mut with = Vec::new();
-    put_entries(&mut with, &[visit(Time(0)), Entry::Restated(again)]);
+    put_entries(&mut with, &[visit(Time::from_ms_unchecked(0)), Entry::Restated(again)]);
     assert_eq!(with.len() - one.len(), 11);
 }

@@ -30,7 +30,7 @@ proptest! {
             Entry::Visit(Visit::new(time, seen))
         };
         let mut head = None;
-        older.into_iter().for_each(|time| PageHead::absorb_into(&mut head, &visit(Time(time), 3)));
+        older.into_iter().for_each(|time| PageHead::absorb_into(&mut head, &visit(Time::from_ms_unchecked(time), 3)));
         let older = head;
         let mut packed = Vec::new();
         if let Some(head) = &older {
@@ -49,7 +49,7 @@ proptest! {
                 all.clear();
                 in_order = true;
             } else {
-                let visit = visit(Time(time), fingerprint);
+                let visit = visit(Time::from_ms_unchecked(time), fingerprint);
                 let effect = Effect::of(&mut head.clone(), &visit, &[], &[]);
                 inner.apply_entry(sequence, number, visit.clone(), &effect, &epochs()).unwrap();
                 PageHead::absorb_into(&mut head, &visit);
@@ -95,7 +95,7 @@ proptest! {
             let (time, digest) = (time - late, (print > 1).then_some(Digest([9; 16])));
             let (fingerprint, epoch) = (Some(print << 8), Epoch(0));
             let content = Content { fingerprint, digest, epoch };
-            let visit = |seen| Entry::Visit(Visit::new(Time(time), seen));
+            let visit = |seen| Entry::Visit(Visit::new(Time::from_ms_unchecked(time), seen));
             let entry = match what {
                 0 if step == 39 => {
                     sequence += 1;
@@ -105,7 +105,7 @@ proptest! {
                     continue;
                 }
                 0 | 1 => visit(Seen::Failed),
-                2 | 3 => Entry::Property(PropertyEntry { time: Time(time), property: Property::Weight(Weight::ONE) }),
+                2 | 3 => Entry::Property(PropertyEntry { time: Time::from_ms_unchecked(time), property: Property::Weight(Weight::ONE) }),
                 4..8 => {
                     // Most restatements belong to the last visit with content.
                     let seen = |entry: &&Entry| entry.is_visit() && entry.content().is_some();
