@@ -537,6 +537,18 @@ fn requests_for_curl_have_the_validators_and_only_pages_of_the_web() {
 }
 
 #[test]
+fn hostile_url_adds_no_option_to_the_requests_for_curl() {
+    let url = r#"https://example.org/" output = "stolen" #\{1..9}[1-9]"#;
+    let place = TestFolder::with(&line(url, 1, &content(print(1))));
+    let ran = String::from_utf8(place.run_for_bytes(&["due", "--now", NOW, "--curl"])).unwrap();
+    let quoted = url.replace('\\', r"\\").replace('"', r#"\""#);
+    assert!(ran.lines().any(|line| line == format!("url = \"{quoted}\"")), "{ran}");
+    // Each line sets an option at its beginning, and no other one.
+    let options: Vec<&str> = ran.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(options, ["proto", "globoff", "include", "url"]);
+}
+
+#[test]
 fn lists_have_the_headers_of_the_next_request() {
     let place = with_validators();
     let out = due(&place, &["--json"]);
