@@ -120,7 +120,8 @@ impl Time {
 
     /// Returns a time from its milliseconds since 1970, without checking the number.
     ///
-    /// A time outside the years 1 to 9999 is refused when it is stored.
+    /// A time outside the years 1 to 9999 is refused when it is stored. `i64::MIN` becomes the next
+    /// millisecond.
     ///
     /// ```
     /// use simkeep::Time;
@@ -386,6 +387,8 @@ mod tests {
             SystemTime::from(Time::from_ms_unchecked(-1_500)),
             UNIX_EPOCH - Duration::from_millis(1_500)
         );
+        assert_eq!(Time::from_ms_unchecked(i64::MIN).as_ms(), i64::MIN + 1);
+        assert_eq!(size_of::<Option<Time>>(), 8);
         for ms in [i64::MIN, i64::MAX] {
             assert_eq!(SystemTime::from(Time::from_ms_unchecked(ms)) < UNIX_EPOCH, ms < 0);
         }

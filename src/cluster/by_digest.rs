@@ -6,14 +6,17 @@ use crate::error::Result;
 use crate::sort::{SortedItems, Sorter};
 
 /// Adds a cluster for each digest to the members of all clusters. The first page by rank leads. The
-/// leaders get the numbers from `leaders`; returns the number after the last.
+/// leaders get the numbers from `leaders`; returns the number after the last. `pass` is called for
+/// each page, and ends the call with an error.
 pub(super) fn add_members(
     mut pages: SortedItems<DigestedPage>,
     mut leaders: u32,
     members: &mut Sorter<ClusterMember>,
+    pass: impl Fn() -> Result<()>,
 ) -> Result<u32> {
     let mut last = None;
     while let Some(DigestedPage { digest, page, place, class, .. }) = pages.next()? {
+        pass()?;
         let follows = last == Some(digest);
         if !follows {
             last = Some(digest);

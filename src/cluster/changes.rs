@@ -275,6 +275,16 @@ enum PageChange {
     },
 }
 
+impl PageChange {
+    /// The change of a page by a distance in bits, if it is known.
+    fn by(bits: Option<u32>) -> PageChange {
+        match bits {
+            Some(0) => PageChange::Unchanged,
+            bits => PageChange::Changed { bits },
+        }
+    }
+}
+
 /// The pages of one time. The next page and its key are read ahead.
 #[derive(Debug)]
 struct PagesAtTime<'c> {
@@ -325,8 +335,11 @@ impl ClusterChangesIter<'_> {
     fn reason(&self, before: &ClusteredPage, after: &ClusteredPage) -> Result<LeaderChangeReason> {
         // The first reason that applies is reported: the page's own change comes before its old
         // leader's change.
-        let is_equal = before.fingerprint.is_some() && before.fingerprint == after.fingerprint;
-        if !is_equal && let PageChange::Changed { bits } = self.change_of(&before.url)? {
+        let own = match (before.fingerprint, after.fingerprint) {
+            (Some(then), Some(now)) => PageChange::by(Some((then ^ now).count_ones())),
+            _ => self.change_of(&before.url)?,
+        };
+        if let PageChange::Changed { bits } = own {
             return Ok(LeaderChangeReason::Changed { bits });
         }
         Ok(match self.change_of(&before.leader)? {
@@ -341,10 +354,7 @@ impl ClusterChangesIter<'_> {
         let [then, now] = [&self.changes.before, &self.changes.after].map(|of| of.in_force(url));
         let then = then?.or_bug("the page had a version in force at the earlier time")?;
         let Some(now) = now? else { return Ok(PageChange::Gone) };
-        Ok(match then.distance_to(&now) {
-            Some(0) => PageChange::Unchanged,
-            bits => PageChange::Changed { bits },
-        })
+        Ok(PageChange::by(then.distance_to(&now)))
     }
 }
 

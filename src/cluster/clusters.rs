@@ -262,7 +262,7 @@ impl Clusters {
         let (nodes, fingerprints, bearers) = nodes(fingerprinted, &work, progress)?;
         let (settled, count) = find_leaders(nodes, fingerprints, k, &work, progress)?;
         let mut members = members(&bearers, settled, &work)?;
-        let leaders = add_members(digested, count, &mut members)?;
+        let leaders = add_members(digested, count, &mut members, || progress.check())?;
         // Frees up to a quarter of the memory before rows and members are spooled.
         drop(bearers);
         let found = MembersByLeader {
@@ -314,7 +314,7 @@ impl Clusters {
                     row.max_distance = row.max_distance.max(distance);
                 }
                 row => {
-                    let ClusterMember { leader, page, place, fingerprint, class, .. } = member;
+                    let ClusterMember { leader, place, fingerprint, class, .. } = member;
                     // `order` is set when rows are sorted (`by_size`).
                     let (order, pages, max_distance) = (0, 1, 0);
                     let new = ClusterSummary {
@@ -322,7 +322,6 @@ impl Clusters {
                         leader,
                         pages,
                         max_distance,
-                        page,
                         place,
                         fingerprint,
                         class,

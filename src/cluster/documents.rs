@@ -162,7 +162,11 @@ pub(super) fn members(
         batch.drop_first(count);
         progress.pass(count as u64);
     }
-    let of_digests = add_members(by_digest, position, &mut members)? - position;
+    let pass = || {
+        progress.pass(1);
+        progress.check()
+    };
+    let of_digests = add_members(by_digest, position, &mut members, pass)? - position;
     Ok((members.finish()?, alone + leaders.len() + of_digests))
 }
 

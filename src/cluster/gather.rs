@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! pages in SURT order -> by fingerprint -> nodes by rank -> leaders -> by fingerprint -> by leader
-//!                              \________________________________________/
+//!                    \          \________________________________________/                /
+//!                     \-> without a fingerprint, by digest -----------------------------/
 //! ```
 
 use super::clustering::Clustering;

@@ -82,10 +82,9 @@ pub(super) struct ClusterSummary {
     pub(super) leader: u32,
     pub(super) pages: u32,
     pub(super) max_distance: u32,
-    pub(super) page: u32,
     pub(super) place: u64,
     pub(super) fingerprint: Option<u64>,
-    /// The class of the leader. The three fields before this one also belong to the leader.
+    /// The class of the leader. The two fields before this one also belong to the leader.
     pub(super) class: Option<u32>,
 }
 
@@ -186,8 +185,8 @@ packed!(UnrankedPage, 25, fingerprint, page, place, class);
 packed!(RankedFingerprint, 36, rank, page, fingerprint);
 packed!(LeaderOfFingerprint, 19, fingerprint, leader, apart, page);
 packed!(ClusterMember, 33, leader, follows, apart, page, place, fingerprint, class);
-packed!(ClusterSummary, 42, order, leader, pages, max_distance, page, place, fingerprint, class);
-packed!(OrderedMember, 87, order, member, of);
+packed!(ClusterSummary, 38, order, leader, pages, max_distance, place, fingerprint, class);
+packed!(OrderedMember, 83, order, member, of);
 packed!(Follower, 16, place, leader);
 packed!(NumberedSketch, 68, number, sketch);
 packed!(NumberedDocument, 135, number, digest, document);
@@ -325,7 +324,7 @@ impl PackedField for [u32; 3] {
 
 /// Implements packing of an item inside another item.
 macro_rules! nested {
-    // A nested item packs itself, so `OrderedMember` has 12 + 33 + 42 bytes.
+    // A nested item packs itself, so `OrderedMember` has 12 + 33 + 38 bytes.
     ($item:ident) => {
         impl PackedField for $item {
             fn put(&self, out: &mut Vec<u8>) {

@@ -116,8 +116,12 @@ impl PageCluster {
         let (urls, mut complete) = pages_with_digest(snapshot, digest, filter, PAGES_MAX)?;
         let mut pages = Vec::new();
         for url in urls {
-            match filter.page(snapshot, &url)? {
-                Some(taken) if taken.distance_to(&own) == Some(0) => pages.push(taken),
+            // The search finds pages with this digest and no fingerprint of any one epoch. Those with
+            // a fingerprint of the asked epoch, and stale ones, are not in the cluster.
+            let Some(taken) = filter.page(snapshot, &url)? else { continue };
+            match taken.distance_to(&own) {
+                Some(0) => pages.push(taken),
+                None if taken.fingerprint.is_some() => {}
                 // The search and the filter disagree on the version in force.
                 _ => complete = false,
             }

@@ -85,8 +85,9 @@ pub struct RankedPages {
 }
 
 impl RankedPages {
-    /// Iterates over the pages that [`Clustering::run`] would select, each with its rank. Use it to
-    /// cluster the pages of several stores together. The distance in `asked` is ignored.
+    /// Iterates over the pages with a fingerprint that [`Clustering::run`] would select, each with its
+    /// rank. Use it to cluster the pages of several stores together. Equal contents without a
+    /// fingerprint are found by their digests. The distance in `asked` is ignored.
     ///
     /// Costs as much as a [`scan`](Snapshot::scan), and twice as much for the rule
     /// [`Canonical`](super::RankingRule::Canonical), with a lookup for each page that declares

@@ -16,8 +16,8 @@ use crate::page::{
 };
 use crate::time::Time;
 
-/// Selects pages with a version in force that has a fingerprint of one epoch, or of which the digest
-/// is the only mark.
+/// Selects pages with a version in force that has a fingerprint of one epoch or, with
+/// `with_digests`, that has a digest and no fingerprint of the epoch.
 #[derive(Clone, Debug)]
 pub(crate) struct InForceFilter {
     pub(crate) epoch: Epoch,
@@ -31,7 +31,8 @@ pub(crate) struct InForceFilter {
     pub(crate) whole: bool,
     /// Whether to return the URL to which each page points.
     pub(crate) with_target: bool,
-    /// Whether to select pages, too, whose content has a digest, but no fingerprint of any epoch.
+    /// Whether to select pages, too, whose content has a digest, and for which no fingerprint of the
+    /// epoch can be made. Stale pages are not selected.
     pub(crate) with_digests: bool,
 }
 
@@ -175,12 +176,18 @@ impl InForceFilter {
         if let Some((content, fingerprint)) = of_epoch.and_then(|c| Some((*c, c.compared()?))) {
             return Some((content, Some(fingerprint)));
         }
-        // A fingerprint of another epoch is missing in this epoch only until it is restated.
-        if !self.with_digests || in_force.iter().any(|content| content.fingerprint.is_some()) {
+        if !self.with_digests {
             return None;
         }
-        let by_digest = in_force.iter().find(|content| content.table_key().is_some())?;
-        Some((*by_digest, None))
+        let bare = match of_epoch {
+            // The recipe of the epoch makes no fingerprint of this content.
+            Some(content) => content,
+            // A page with a fingerprint of another epoch is stale. It is not compared until it is
+            // restated.
+            None if in_force.iter().any(|content| content.fingerprint.is_some()) => return None,
+            None => in_force.first()?,
+        };
+        bare.table_key().map(|_| (*bare, None))
     }
 
     /// The relevant entries of a page, read from its parts in the components.

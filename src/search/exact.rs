@@ -10,15 +10,15 @@ use super::tables::Tables;
 const LINE: u32 = 8;
 
 /// The lines around the second guess that are prefetched, in entries. In a column of evenly spread
-/// values they nearly always have the value.
+/// values they nearly always contain the value.
 const AROUND: [i32; 6] = [-24, -16, -8, 8, 16, 24];
 
 impl<C: Column> Tables<C> {
     /// Returns the ordinal of a value, if the column contains it. Needs no tables.
     ///
-    /// Cost: for evenly spread values, such as the beginnings of hashes, two waits for memory, however
-    /// many there are: for one line, and for some adjacent lines. For values that somebody chose, at
-    /// most twice the lines of a binary search.
+    /// Cost: for evenly spread values, such as the beginnings of hashes, two waits for memory,
+    /// however many there are: for one line, and for some adjacent lines. For values that somebody
+    /// chose, at most eight lines more than twice the lines of a binary search.
     ///
     /// # Errors
     ///
@@ -93,22 +93,22 @@ impl Guess {
     }
 }
 
-/// The entries of a shard, if they were spread evenly over the ranks of all values with its number of
-/// ones.
+/// The entries of a shard, if they were spread evenly over the ranks of all values with its number
+/// of ones.
 struct EvenShard {
-    entries_a_rank: f64,
+    entries_per_rank: f64,
 }
 
 impl EvenShard {
     fn new(range: &Range<u32>, ones: u32) -> EvenShard {
         let entries = f64::from(range.end - range.start);
-        EvenShard { entries_a_rank: entries / choose(u64::BITS, ones) as f64 }
+        EvenShard { entries_per_rank: entries / choose(u64::BITS, ones) as f64 }
     }
 
     /// Returns the expected number of entries with consecutive ranks.
+    #[expect(clippy::cast_possible_truncation, reason = "it saturates")]
     fn entries(&self, ranks: u64) -> u32 {
-        // The conversion saturates.
-        (ranks as f64 * self.entries_a_rank) as u32
+        (ranks as f64 * self.entries_per_rank) as u32
     }
 }
 
@@ -123,8 +123,8 @@ const NEXT_BITS: u32 = 11;
 /// of a value. Only the highest `counted` bits count.
 ///
 /// Among random values with few ones, a bit is mostly 0, so their values are not spread evenly, at
-/// no scale. Their ranks are: among millions the second guess by rank is some tens of entries away;
-/// guesses by value take ten lines. This is the combinatorial number system: a one at bit `i` comes after all
+/// no scale. Their ranks are: among millions the second guess by rank is some tens of entries away,
+/// and guesses by value take ten lines. This is the combinatorial number system: a one at bit `i` comes after all
 /// values that have the `k` remaining ones below it.
 fn rank_below(value: u64, bits: u32, counted: u32) -> u64 {
     let low = value & u64::MAX.unbounded_shr(u64::BITS - bits);
@@ -147,9 +147,9 @@ fn ranks_between(one: u64, other: u64) -> u64 {
     one.abs_diff(other)
 }
 
-/// Narrows the range from the last guess on, in steps that double. The last guess is at one of the two
-/// ends, and the value is probably near it. Another guess would approach the value from the same
-/// side, so it would not move the other end.
+/// Narrows the range from the last guess on, in steps that double. The last guess is at one of the
+/// two ends, and the value is probably near it. Another guess would approach the value from the
+/// same side, so it would not move the other end.
 fn gallop<C: Column>(
     column: &C,
     range: &mut Range<u32>,

@@ -443,3 +443,23 @@ def test_clusters_fail_in_a_forked_child_but_not_the_parent(path: Path) -> None:
     in_child(work)
     assert len(list(stream)) == 99 and len(dropped) == found.count_dropped()
     store.close()
+
+
+def test_equal_content_without_a_fingerprint_is_a_cluster(store: simkeep.Store) -> None:
+    first, copy, other = (f"https://example.com/{name}.png" for name in ("a", "b", "c"))
+    for url, day, byte in [(first, 0, 1), (copy, 1, 1), (other, 2, 2)]:
+        store.observe(url, AT + day * DAY, digest=bytes([byte] * 16))
+    clusters = store.clusters(3)
+    assert (clusters.pages, len(clusters), clusters.fingerprints, clusters.without_fingerprint) == (3, 2, 0, 0)
+    [largest] = clusters.by_size(2)
+    assert (largest.leader, largest.fingerprint, largest.max_distance) == (first, None, 0)
+    leads, follows = clusters.by_cluster(2)
+    assert (leads.fingerprint, leads.by) == (None, None)
+    assert (follows.url, follows.leader, follows.distance, follows.by) == (copy, first, 0, "digest")
+    assert polars.DataFrame(clusters.by_page())["fingerprint"].null_count() == 3
+    of = store.cluster_of(copy, 3)
+    assert of is not None and of.complete and [page.url for page in of.pages] == [first, copy]
+    store.observe(copy, AT + 3 * DAY, digest=bytes([2] * 16))
+    [change] = store.cluster_changes(AT + 2 * DAY, k=3)
+    assert (change.url, change.before, change.after) == (copy, first, other)
+    assert (change.reason, change.bits) == ("changed", None)

@@ -82,8 +82,10 @@ fn known_of(url: &str, entries: &[Entry], epoch: Epoch) -> Option<RankCandidate>
     let contents: Vec<Content> = in_force.values().map(|(_, _, content)| *content).collect();
     let fingerprint = in_force.get(&epoch).and_then(|(_, _, content)| content.compared());
     let digest = contents.first()?.digest;
-    let is_by_digest = digest.is_some_and(|digest| !digest.is_redirect())
-        && contents.iter().all(|content| content.fingerprint.is_none());
+    // A page with a fingerprint of another epoch only is stale.
+    let is_stale = !in_force.contains_key(&epoch)
+        && contents.iter().any(|content| content.fingerprint.is_some());
+    let is_by_digest = digest.is_some_and(|digest| !digest.is_redirect()) && !is_stale;
     if fingerprint.is_none() && !is_by_digest {
         return None;
     }

@@ -19,6 +19,17 @@ fn check(values: Vec<u64>, others: &[u64]) {
     }
 }
 
+/// As `check`, for one in a hundred of many values.
+fn check_some(values: Vec<u64>, others: &[u64]) {
+    let values = canonical(values);
+    let tables = tables(&values);
+    for value in values.iter().step_by(100).chain(others) {
+        let order = |other: &u64| (other.count_ones(), *other).cmp(&(value.count_ones(), *value));
+        let expected = values.binary_search_by(order).ok().map(|place| place as u32);
+        assert_eq!(tables.ordinal_of(*value), Ok(expected), "{value:x}");
+    }
+}
+
 proptest! {
     #[test]
     fn exactly_the_values_of_the_column_are_found(
@@ -37,6 +48,28 @@ fn values_of_all_distributions_are_found() {
         let values = fingerprints(kind, 5000, 7);
         check(values, &fingerprints(kind, 500, 8));
     }
+}
+
+#[test]
+fn values_of_a_large_shard_are_found() {
+    // Values with 20 ones, spread evenly, so that the second guess is far from the first one.
+    let ones = |seed: u64| {
+        let mut value = 0_u64;
+        let mut random = seed;
+        while value.count_ones() < 20 {
+            random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(seed | 1);
+            value |= 1 << (random >> 58);
+        }
+        value
+    };
+    let even: Vec<u64> = (0..100_000).map(ones).collect();
+    let others: Vec<u64> = (0..2000).map(|seed| ones(seed << 32)).collect();
+    check_some(even.clone(), &others);
+    // A dense run attracts the guesses to one of its ends.
+    let run = (0..10_000).map(|low| 0x000f_fff0_0000_0000 | 1 << (low % 32)).chain(even);
+    check_some(run.collect(), &others);
+    let (first, last) = (vec![(1 << 20) - 1; 9000], vec![u64::MAX << 44; 9000]);
+    check_some([first, last].concat(), &others);
 }
 
 #[test]

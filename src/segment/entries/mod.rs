@@ -365,7 +365,8 @@ impl<'a> PackedEntries<'a> {
             i64::try_from(self.cursor.varint()?).ok()?
         };
         let since = if tag & SECONDS == 0 { since } else { since.checked_mul(1000)? };
-        let time = self.before.time.checked_add(since)?;
+        let ms = self.before.time.checked_add(since)?;
+        let time = Time::from_ms_unchecked(ms);
         let entry = if given {
             let property = match tag & (KIND_MASK | SAME_VALUE) {
                 SAME_ETAG => Property::ETag(self.before.etag.clone()?),
@@ -374,7 +375,7 @@ impl<'a> PackedEntries<'a> {
                 kind if kind & SAME_VALUE != 0 => return None,
                 kind => take_property(&mut self.cursor, kind)?,
             };
-            Entry::Property(PropertyEntry { time: Time::from_ms_unchecked(time), property })
+            Entry::Property(PropertyEntry { time, property })
         } else if restated {
             let (fingerprint, epoch) = match tag & (HAS_FINGERPRINT | MOVED_BITS) {
                 0 => (None, self.epoch()?),
@@ -387,12 +388,7 @@ impl<'a> PackedEntries<'a> {
             } else {
                 self.before.content?.digest
             };
-            Entry::Restated(Restated {
-                time: Time::from_ms_unchecked(time),
-                fingerprint,
-                digest,
-                epoch,
-            })
+            Entry::Restated(Restated { time, fingerprint, digest, epoch })
         } else {
             let status = if tag & SAME_STATUS == 0 {
                 match self.cursor.varint()? {
@@ -410,11 +406,9 @@ impl<'a> PackedEntries<'a> {
             };
             let modified = match date {
                 None => None,
-                Some(date) => Some(self.modified(date, time)?),
+                Some(date) => Some(self.modified(date, ms)?),
             };
             let (bytes, conditional) = self.request(request)?;
-            let (time, modified) =
-                (Time::from_ms_unchecked(time), modified.map(Time::from_ms_unchecked));
             Entry::Visit(Visit { time, seen, status, modified, bytes, conditional })
         };
         self.first = false;
@@ -423,8 +417,8 @@ impl<'a> PackedEntries<'a> {
     }
 
     /// Reads the modification date of a page visited at `time`.
-    fn modified(&mut self, tag: u8, time: i64) -> Option<i64> {
-        match tag & !DATED {
+    fn modified(&mut self, tag: u8, time: i64) -> Option<Time> {
+        let ms = match tag & !DATED {
             SAME_DATE => self.before.modified,
             SECONDS => {
                 let second = time.div_euclid(1000).checked_sub(self.cursor.signed()?)?;
@@ -432,7 +426,8 @@ impl<'a> PackedEntries<'a> {
             }
             0 => time.checked_sub(self.cursor.signed()?),
             _ => None,
-        }
+        };
+        ms.map(Time::from_ms_unchecked)
     }
 
     /// Reads the number of bytes of a visit, and whether its request was conditional.

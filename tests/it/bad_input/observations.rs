@@ -146,7 +146,7 @@ fn times_before_1970_are_stored() {
 
 #[test]
 fn times_outside_the_years_1_to_9999_are_refused() {
-    for time in [TIME_MIN - 1, TIME_MAX + 1, i64::MIN, i64::MAX] {
+    for time in [TIME_MIN - 1, TIME_MAX + 1, i64::MIN + 1, i64::MAX] {
         expect_refused(
             Observation::gone(URLS[0], ms(time)),
             |e| matches!(e, Error::Time(TimeError::OutOfRange(t)) if *t == time),
@@ -156,7 +156,7 @@ fn times_outside_the_years_1_to_9999_are_refused() {
 
 #[test]
 fn modified_outside_the_years_1_to_9999_is_refused() {
-    for modified in [TIME_MIN - 1, TIME_MAX + 1, i64::MIN, i64::MAX] {
+    for modified in [TIME_MIN - 1, TIME_MAX + 1, i64::MIN + 1, i64::MAX] {
         expect_refused(
             Observation::not_modified(URLS[0], ms(0)).modified(ms(modified)),
             |e| matches!(e, Error::Time(TimeError::OutOfRange(t)) if *t == modified),

@@ -51,7 +51,7 @@ fn store(pages: &[SketchedPage]) -> Store {
     let epoch = store.change_epoch();
     for page in pages {
         let seen = Observation::content(&page.url, ms(page.time), page.fingerprint, epoch);
-        store.observe(page.digest.map_or(seen.clone(), |digest| seen.digest(digest))).unwrap();
+        store.observe(page.digest.map_or(seen, |digest| seen.digest(digest))).unwrap();
     }
     store
 }

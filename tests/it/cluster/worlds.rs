@@ -9,7 +9,7 @@ use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
 use simkeep::{
     Classes, Digest, Epoch, Observation, Options, Prefix, Progress, PropertyUpdate, Reader,
-    Restatement, Scope, Snapshot, Store,
+    Restatement, Role, Scope, Snapshot, Store,
 };
 use simkeep_testing::clusters::{MemberPage, NaiveClusters, known};
 use simkeep_testing::depth::deep;
@@ -74,7 +74,7 @@ impl WorldVisit {
         let is_gone = choose(10) == 0;
         let fingerprint = (!is_gone && choose(6) > 0).then(|| fingerprint(choose));
         let digest = match fingerprint {
-            Some(fingerprint) => (choose(2) == 0).then(|| Digest([fingerprint as u8; 16])),
+            Some(fingerprint) => (choose(2) == 0).then_some(Digest([fingerprint as u8; 16])),
             None if is_gone => None,
             None => (choose(6) > 0).then(|| bare_digest(choose)),
         };
@@ -399,6 +399,58 @@ fn clusters_of_classes_match_a_store_without_other_pages() {
             assert_eq!(own, alone, "seed {seed}, {classes}, {url}");
         }
     }
+}
+
+/// Two epochs: a page may have a fingerprint in one and none in the other.
+#[test]
+fn content_without_a_fingerprint_of_the_epoch_is_clustered_by_its_digest() {
+    let store = create(&SimDisk::new(), small());
+    let old = store.change_epoch();
+    let stale = Observation::content("http://a.example/stale", ms(1), 7, old);
+    store.observe(stale.digest(Digest([1; 16]))).unwrap();
+    let new = store.register_epoch("other", Role::Near).unwrap();
+    for (url, time, of_old, of_new) in [
+        ("http://a.example/first", 2, Some(7), None),
+        ("http://a.example/copy", 3, Some(7), None),
+        ("http://a.example/bare", 4, None, None),
+        ("http://a.example/other", 5, None, Some(8)),
+    ] {
+        let seen = Observation::content(url, ms(time), of_old, old).also(of_new, new);
+        store.observe(seen.digest(Digest([1; 16]))).unwrap();
+        if time % 2 == 0 {
+            store.seal().unwrap();
+        }
+    }
+    let (snapshot, progress) = (store.snapshot(), Progress::default());
+    let leaders = |epoch: Epoch| {
+        let asked = Clustering::within(3).epoch(epoch);
+        let pages = by_page(&snapshot, &asked);
+        for page in &pages {
+            let alone = PageCluster::of(&snapshot, &asked, &page.url).unwrap().unwrap();
+            let own: Vec<MemberPage> = alone.pages.iter().map(MemberPage::from).collect();
+            assert!(alone.complete && own.len() as u64 == page.pages, "{alone:?}");
+            assert_eq!(own[0].url, page.leader);
+        }
+        let truth = NaiveClusters::of(known(&snapshot, epoch, None), 3, RULES[0]);
+        assert_eq!(pages, truth.by_page());
+        let without = asked.run(&snapshot, &progress).unwrap().without_fingerprint();
+        let name = |url: &str| url.rsplit('/').next().unwrap().to_owned();
+        let led: Vec<_> = pages.iter().map(|page| (name(&page.url), name(&page.leader))).collect();
+        (led, without)
+    };
+    let expected = |led: &[(&str, &str)]| -> Vec<(String, String)> {
+        led.iter().map(|(page, leader)| ((*page).to_owned(), (*leader).to_owned())).collect()
+    };
+    let of_new = [("bare", "first"), ("copy", "first"), ("first", "first"), ("other", "other")];
+    assert_eq!(leaders(new), (expected(&of_new), 1));
+    let of_old = [
+        ("bare", "bare"),
+        ("copy", "stale"),
+        ("first", "stale"),
+        ("other", "bare"),
+        ("stale", "stale"),
+    ];
+    assert_eq!(leaders(old), (expected(&of_old), 0));
 }
 
 #[test]

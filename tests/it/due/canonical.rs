@@ -4,6 +4,8 @@
 //! first. Readers ask for the canonical page only. Without canonical URLs the page that was seen first
 //! leads the near-duplicates, so most requests go to a page that nobody reads.
 
+#![expect(clippy::cast_possible_truncation, reason = "small numbers")]
+
 use simkeep::disk::SimDisk;
 use simkeep::due::Due;
 use simkeep::{Observation, Options, Store};

@@ -53,7 +53,8 @@ structure! {
 }
 
 /// Divides all pages into clusters, each with a leader within a distance of all other pages in the
-/// cluster. The same pages make the same clusters, regardless of the order of their visits.
+/// cluster. Content without a fingerprint is in a cluster with the pages of the same digest. The same
+/// pages make the same clusters, regardless of the order of their visits.
 /// `progress` may be NULL. Free the result with `simkeep_clusters_free`. Any thread. Costs reading
 /// all pages once, and some joins; takes the memory of `clustering`, and scratch files of some 150
 /// bytes a page.

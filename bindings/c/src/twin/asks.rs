@@ -88,8 +88,11 @@ fn same_decisions(of_c: Box<Decisions>, of_rust: Vec<Decided>) -> Vec<String> {
     urls
 }
 
-/// Returns the pages of a C list, with leader, distance, original and pages.
-fn listed(of_c: Box<ClusteredPages>) -> Vec<(String, String, u32, i32, u64)> {
+/// A page of a list: its URL, leader, distance, original, cluster size and fingerprint.
+type ListedPage = (String, String, u32, i32, u64, Option<u64>);
+
+/// Returns the pages of a C list.
+fn listed(of_c: Box<ClusteredPages>) -> Vec<ListedPage> {
     let at = ptr::from_ref(&*of_c).cast_mut();
     let (mut all, mut chunk): (_, ClusteredChunk) = (Vec::new(), zeroed());
     let size = size_of::<ClusteredChunk>();
@@ -100,8 +103,12 @@ fn listed(of_c: Box<ClusteredPages>) -> Vec<(String, String, u32, i32, u64)> {
         let bits = column(chunk.distances, chunk.count);
         let by = column(chunk.by, chunk.count);
         let pages = column(chunk.cluster_pages, chunk.count);
+        let fingerprints = column(chunk.fingerprints, chunk.count);
+        let has_fingerprint = column(chunk.has_fingerprint, chunk.count);
         for (nth, (url, leader)) in urls.into_iter().zip(leaders).enumerate() {
-            all.push((url, leader, u32::from(bits[nth]), by[nth] as i32, pages[nth]));
+            let fingerprint = (has_fingerprint[nth] == 1).then_some(fingerprints[nth]);
+            let (distance, by) = (u32::from(bits[nth]), by[nth] as i32);
+            all.push((url, leader, distance, by, pages[nth], fingerprint));
         }
     }
     simkeep_clustered_pages_free(Some(of_c));
@@ -109,9 +116,10 @@ fn listed(of_c: Box<ClusteredPages>) -> Vec<(String, String, u32, i32, u64)> {
 }
 
 /// Returns the fields of a page from the crate that `listed` returns for C.
-fn fields(page: &simkeep::cluster::ClusteredPage) -> (String, String, u32, i32, u64) {
+fn fields(page: &simkeep::cluster::ClusteredPage) -> ListedPage {
     let by = outcomes::OriginalByCode::of(page.by) as i32;
-    (page.url.to_string(), page.leader.to_string(), page.distance, by, page.pages)
+    let (url, leader) = (page.url.to_string(), page.leader.to_string());
+    (url, leader, page.distance, by, page.pages, page.fingerprint)
 }
 
 /// Returns the options for clustering in both stores.

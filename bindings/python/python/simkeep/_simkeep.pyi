@@ -6685,6 +6685,8 @@ class View:
         is in one cluster, and no two leaders are within k bits of each other. The same pages make
         the same clusters, regardless of the order of their visits.
 
+        Content without a fingerprint is in a cluster with the pages of the same digest.
+
         Costs reading all pages once, sorts of some 40 bytes a page, and joins of about three times
         the number of fingerprints. Takes `memory_bytes`, and scratch files for data that does not
         fit. Other threads run meanwhile. Ctrl-C ends the call.
@@ -7130,7 +7132,8 @@ class View:
         """
 
     def ranked(self, **like: Unpack[_types.Clustering]) -> Stream[RankedPage]:
-        """The pages that `clusters` uses for the same arguments, in SURT order, each with its rank.
+        """The pages with a fingerprint that `clusters` uses for the same arguments, in SURT order, each
+        with its rank.
 
         Ranks are comparable with the ranks of other stores. The page with the lowest number ranks
         first. Reads lazily, but the rule "canonical" reads all pages once before. Ctrl-C ends this

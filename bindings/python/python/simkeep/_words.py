@@ -199,7 +199,7 @@ class Candidacy(_Word):
     UNKNOWN = "unknown"
     """The store does not know the page."""
     ALONE = "alone"
-    """No other page is within k bits, or the page is not clustered."""
+    """No other page is within k bits, the page has no fingerprint, or it is not clustered."""
     CANDIDATE = "candidate"
     """The text of the page is needed."""
     OTHER = "other"

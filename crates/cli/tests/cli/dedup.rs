@@ -75,8 +75,8 @@ fn advice_without_any_fingerprint_is_not_a_larger_distance() {
     let place = TestFolder::with(r#"{"url":"https://example.com/","t":1,"text":"Too short."}"#);
     let none = place.run(&["dedup"]);
     assert_eq!(none.code, 1);
-    let why =
-        "no page is dropped, because no page has a fingerprint in the epoch html/3 words2-sqrt/2;";
+    let why = "no page is dropped, because no page has a fingerprint in the epoch html/3 \
+               words2-sqrt/2, and no two contents have one digest;";
     assert!(none.err.contains(why) && !none.err.contains("larger -k"), "{}", none.err);
 }
 

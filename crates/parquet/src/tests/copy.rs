@@ -247,16 +247,17 @@ fn plan_is_written_as_a_table() {
     let mut bytes = Vec::new();
     let mut writer = PlanWriter::new(&mut bytes).unwrap();
     let (url, kept, reason) = ("https://a/2", "https://a/1", "near");
-    let (distance, size, fingerprint) = (3, 7, Some(u64::MAX));
-    for resemblance in [None, Some(0.875)] {
+    let (distance, size) = (3, 7);
+    for (resemblance, fingerprint) in [(None, None), (Some(0.875), Some(u64::MAX))] {
         let row = PlanRow { url, kept, distance, resemblance, reason, size, fingerprint };
         writer.row(&row).unwrap();
     }
     writer.end().unwrap();
-    let shown = ["null", "0.875"].map(|resemblance| {
+    let shown = [("null", "null"), ("0.875", "18446744073709551615")];
+    let shown = shown.map(|(resemblance, fingerprint)| {
         format!(
             "{{url: \"https://a/2\", kept: \"https://a/1\", distance: 3, resemblance: {resemblance}, \
-             reason: \"near\", size: 7, fingerprint: 18446744073709551615}}"
+             reason: \"near\", size: 7, fingerprint: {fingerprint}}}"
         )
     });
     assert_eq!(rows(&bytes), shown);
@@ -266,26 +267,33 @@ fn plan_is_written_as_a_table() {
 fn clusters_and_pages_are_written_as_tables() {
     let mut bytes = Vec::new();
     let mut writer = ClusterWriter::new(&mut bytes).unwrap();
-    let (leader, fingerprint) = ("https://a/1", Some(u64::MAX));
-    let row = ClusterRow { leader, fingerprint, first_seen: 1_500, size: 7, max_distance: 64 };
-    writer.row(&row).unwrap();
+    let leader = "https://a/1";
+    for fingerprint in [None, Some(u64::MAX)] {
+        let row = ClusterRow { leader, fingerprint, first_seen: 1_500, size: 7, max_distance: 64 };
+        writer.row(&row).unwrap();
+    }
     writer.end().unwrap();
-    let shown = "{leader: \"https://a/1\", fingerprint: 18446744073709551615, \
-                 first_seen: 1970-01-01 00:00:01.500 +00:00, size: 7, max_distance: 64}";
-    assert_eq!(rows(&bytes), [shown]);
+    let shown = ["null", "18446744073709551615"].map(|fingerprint| {
+        format!(
+            "{{leader: \"https://a/1\", fingerprint: {fingerprint}, \
+             first_seen: 1970-01-01 00:00:01.500 +00:00, size: 7, max_distance: 64}}"
+        )
+    });
+    assert_eq!(rows(&bytes), shown);
     let mut bytes = Vec::new();
     let mut writer = MemberWriter::new(&mut bytes).unwrap();
-    for class in [None, Some(u32::MAX)] {
+    for (class, fingerprint) in [(None, None), (Some(u32::MAX), Some(u64::MAX))] {
         let row =
             MemberRow { url: "https://a/2", fingerprint, class, distance: 3, leader, size: 7 };
         writer.row(&row).unwrap();
     }
     writer.end().unwrap();
-    let shown = |class: &str| {
+    let shown = |class: &str, fingerprint: &str| {
         format!(
-            "{{url: \"https://a/2\", fingerprint: 18446744073709551615, class: {class}, distance: 3, \
+            "{{url: \"https://a/2\", fingerprint: {fingerprint}, class: {class}, distance: 3, \
              leader: \"https://a/1\", size: 7}}"
         )
     };
-    assert_eq!(rows(&bytes), [shown("null"), shown("4294967295")]);
+    let shown = [shown("null", "null"), shown("4294967295", "18446744073709551615")];
+    assert_eq!(rows(&bytes), shown);
 }

@@ -53,12 +53,16 @@ fn without_kept_text(texts: u64) -> String {
 
 /// The note that no page is dropped, with advice that helps.
 fn nothing_dropped(clusters: &Clusters, epoch: &str) -> String {
-    match (clusters.fingerprints(), clusters.pages() + clusters.without_fingerprint()) {
-        (0, 0) => "no page is dropped, because there is no page to compare".to_owned(),
-        (0, _) => format!(
-            "no page is dropped, because no page has a fingerprint in the epoch {epoch}; simkeep \
+    let (pages, without) = (clusters.pages(), clusters.without_fingerprint());
+    match (pages, clusters.fingerprints()) {
+        (0, _) if without == 0 => {
+            "no page is dropped, because there is no page to compare".to_owned()
+        }
+        (_, 0) => format!(
+            "no page is dropped, because no page has a fingerprint in the epoch {epoch}{}; simkeep \
              ingest makes fingerprints of texts, and --epoch selects another epoch (see simkeep \
-             epoch list)"
+             epoch list)",
+            if pages > 0 { ", and no two contents have one digest" } else { "" },
         ),
         _ => "no page is dropped; a larger -k also drops pages that differ more".to_owned(),
     }

@@ -132,7 +132,8 @@ impl Attention {
     ) -> Result<Attention, VerbError> {
         counted("histories read", pages, |done| {
             let mut found = AttentionBuilder::default();
-            // Both iterators are in SURT order. Pages without a fingerprint are in no cluster.
+            // Both iterators are in SURT order. Some pages, such as redirects, are in no
+            // cluster.
             let mut clustered = clusters.by_page(1)?.peekable();
             for page in Histories::of(snapshot, None) {
                 let (url, history) = page?;
