@@ -123,9 +123,9 @@ const NEXT_BITS: u32 = 11;
 /// of a value. Only the highest `counted` bits count.
 ///
 /// Among random values with few ones, a bit is mostly 0, so their values are not spread evenly, at
-/// no scale. Their ranks are: among millions the second guess by rank is some tens of entries away,
-/// and guesses by value take ten lines. This is the combinatorial number system: a one at bit `i` comes after all
-/// values that have the `k` remaining ones below it.
+/// no scale. Their ranks are: among millions the second guess by rank is some tens of entries
+/// away, and guesses by value take ten lines. This is the combinatorial number system: a one at
+/// bit `i` comes after all values that have the `k` remaining ones below it.
 fn rank_below(value: u64, bits: u32, counted: u32) -> u64 {
     let low = value & u64::MAX.unbounded_shr(u64::BITS - bits);
     let mut ones = low.count_ones();

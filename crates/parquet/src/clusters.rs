@@ -25,8 +25,8 @@ message simkeep {
 /// # let dir = tempfile::tempdir()?;
 /// # let path = dir.path().join("pages.parquet");
 /// let mut writer = ClusterWriter::new(std::fs::File::create(&path)?)?;
-/// let leader = "https://example.com/terms";
-/// writer.row(&ClusterRow { leader, fingerprint: Some(7), first_seen: 1_500, size: 2, max_distance: 1 })?;
+/// let (leader, fingerprint) = ("https://example.com/terms", Some(7));
+/// writer.row(&ClusterRow { leader, fingerprint, first_seen: 1_500, size: 2, max_distance: 1 })?;
 /// writer.end()?;
 ///
 /// let columns = ["leader", "size", "max_distance"];

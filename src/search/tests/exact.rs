@@ -19,7 +19,7 @@ fn check(values: Vec<u64>, others: &[u64]) {
     }
 }
 
-/// As `check`, for one in a hundred of many values.
+/// Looks up one in a hundred of many values.
 fn check_some(values: Vec<u64>, others: &[u64]) {
     let values = canonical(values);
     let tables = tables(&values);
