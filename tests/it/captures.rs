@@ -1,7 +1,7 @@
 //! The first capture of a content, which an archive refers to.
 
 use simkeep::disk::SimDisk;
-use simkeep::{Content, Digest, Error, Observation, Seen, Store, Visit};
+use simkeep::{Content, Digest, Error, Observation, Role, Seen, Store, Visit};
 use simkeep_testing::{create, digest, ms, open, small};
 
 fn refers_to(store: &Store, seen: Observation<'_>) -> Option<(i64, String)> {
@@ -33,6 +33,26 @@ fn past_capture_is_found_behind_near_pages() {
         // A forgotten page has no captures.
         store.forget(simkeep::Scope::Url(z)).unwrap();
         assert_eq!(refers_to(&store, seen("https://r.example/", 6, 7, 9)).unwrap().0, 5);
+    }
+}
+
+/// A page that the search in the older epoch leaves out has captures, too.
+#[test]
+fn capture_is_found_whatever_the_fingerprint_in_the_newest_epoch() {
+    for is_sealed in [false, true] {
+        let store = create(&SimDisk::new(), small());
+        let old = store.change_epoch();
+        let new = store.register_epoch("other", Role::Near).unwrap();
+        let seen = |url, time, of_new: u64| {
+            Observation::content(url, ms(time), 7, old).also(of_new, new).digest(digest(1))
+        };
+        let first = "https://first.example/";
+        store.observe(seen(first, 1, 0)).unwrap();
+        if is_sealed {
+            store.seal().unwrap();
+        }
+        let found = refers_to(&store, seen("https://later.example/", 2, !0));
+        assert_eq!(found, Some((1, first.to_owned())), "{is_sealed}");
     }
 }
 

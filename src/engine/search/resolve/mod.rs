@@ -428,6 +428,8 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
             }
             let in_force = in_force_on(head.as_ref());
             if wanted.is_left_out(&in_force) {
+                // The search in the newest epoch finds the page by another fingerprint, or not at all.
+                self.past_capture((number, live), ordinal, candidate)?;
                 return Ok(true);
             }
             copy = may_be_copy && in_force.first().is_some_and(|c| c.digest == wanted.digest);
