@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::clustering::Clustering;
 use super::clusters::{ClusteredPage, ClusteredPages, Clusters};
-use crate::bug::OrBug;
+use crate::bug::{Bug, OrBug};
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::surt;
@@ -339,8 +339,12 @@ impl ClusterChangesIter<'_> {
             (Some(then), Some(now)) => PageChange::by(Some((then ^ now).count_ones())),
             _ => self.change_of(&before.url)?,
         };
-        if let PageChange::Changed { bits } = own {
-            return Ok(LeaderChangeReason::Changed { bits });
+        match own {
+            PageChange::Unchanged => {}
+            PageChange::Changed { bits } => return Ok(LeaderChangeReason::Changed { bits }),
+            PageChange::Gone => {
+                return Err(Bug::new("the page had a version in force at the later time").into());
+            }
         }
         Ok(match self.change_of(&before.leader)? {
             PageChange::Gone => LeaderChangeReason::LeaderGone,

@@ -270,6 +270,13 @@ struct SelectedVersion {
     location: Option<PageAddress>,
 }
 
+impl SelectedVersion {
+    /// The fingerprint, for callers that do not select pages by digest.
+    fn with_fingerprint(&self) -> Result<u64> {
+        Ok(self.fingerprint.or_bug("only pages with fingerprints are selected")?)
+    }
+}
+
 impl InForceScan {
     /// Returns the version in force of the scan's current page; `None` if the filter does not
     /// select the page.
@@ -300,7 +307,7 @@ impl InForceScan {
         let InForceScan { filter, scan, without } = self;
         scan.next_with(|scan| {
             let found = InForceScan::select(filter, scan, without)?;
-            Ok(found.and_then(|found| found.fingerprint))
+            found.map(|found| found.with_fingerprint()).transpose()
         })
     }
 
@@ -310,7 +317,7 @@ impl InForceScan {
         let InForceScan { filter, scan, without } = self;
         scan.next_with(|scan| {
             let Some(found) = InForceScan::select(filter, scan, without)? else { return Ok(None) };
-            let Some(fingerprint) = found.fingerprint else { return Ok(None) };
+            let fingerprint = found.with_fingerprint()?;
             InForceScan::versions(filter, scan, (&found.head, fingerprint)).map(Some)
         })
     }

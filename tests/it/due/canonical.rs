@@ -10,7 +10,7 @@ use simkeep::disk::SimDisk;
 use simkeep::due::Due;
 use simkeep::{Observation, Options, Store};
 use simkeep_testing::depth;
-use simkeep_testing::{create, ms};
+use simkeep_testing::{choice, create, ms};
 
 const DAY_MS: i64 = 86_400_000;
 const DAYS: u64 = 60;
@@ -20,12 +20,6 @@ const MEASURED_FROM: u64 = 20;
 
 /// The URLs of an article. The last one is canonical.
 const URLS: u64 = 4;
-
-/// A number that looks random.
-fn mixed(n: u64) -> u64 {
-    let mixed = n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
-}
 
 fn url(article: u64, nth: u64) -> String {
     match nth {
@@ -38,12 +32,12 @@ fn url(article: u64, nth: u64) -> String {
 
 /// The day of the article's last change, up to a day. Articles change every 2 to 32 days on average.
 fn version(article: u64, day: u64) -> u64 {
-    let changes = |day: &u64| (mixed(article << 20 | day) >> 20).is_multiple_of(2 << (article % 5));
+    let changes = |day: &u64| choice(article << 20 | day)(2 << (article % 5)) == 0;
     (1..=day).rev().find(changes).unwrap_or(0)
 }
 
 fn visit(store: &Store, article: u64, nth: u64, day: u64, has_canonical: bool) {
-    let fingerprint = mixed(article << 32 | version(article, day));
+    let fingerprint = choice(article << 32 | version(article, day))(u64::MAX);
     let time = ms(day.cast_signed() * DAY_MS + 1_000 * nth.cast_signed());
     let (url, epoch) = (url(article, nth), store.change_epoch());
     let seen = Observation::content(&url, time, fingerprint, epoch);
