@@ -84,8 +84,12 @@ fn ignoring(facts: &RequestFacts) -> Option<ReportFigure> {
             .iter()
             .map(|of| {
                 let counts = &of.counts;
-                let numbers =
-                    [counts.conditional_unchanged, counts.not_modified.count, counts.unchanged_redated, counts.unchanged_dated];
+                let numbers = [
+                    counts.conditional_unchanged,
+                    counts.not_modified.count,
+                    counts.unchanged_redated,
+                    counts.unchanged_dated,
+                ];
                 [escape_untruncated(&of.host)].into_iter().chain(numbers.map(count)).collect()
             })
             .collect(),
