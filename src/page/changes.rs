@@ -1,11 +1,11 @@
 //! The change statistics of a page, computed from its visits.
 
 use super::compare::VisitChange;
-use crate::recrawl::{Change, Comparison, ComparisonSummary, RecentComparisons, mean_step};
+use crate::recrawl::{
+    Change, Comparison, ComparisonSummary, HALVED_AT, RecentComparisons, mean_step,
+};
 use crate::time::Time;
 
-/// The number of comparisons at which all counts and sums are halved.
-const HALVED_AT: u32 = 128;
 /// The number of classes of interval lengths, which are powers of four: up to 70 minutes, up to 4.7
 /// hours and so on; the last class begins at 199 days.
 pub(crate) const LENGTHS: usize = 8;

@@ -2,6 +2,7 @@
 
 use std::f64::consts::LN_2;
 
+use super::announcement::{Announcements, minus_log_unchanged};
 use super::check;
 use super::grid::{Grid, both, dot, rates, sum};
 use super::likelihood::{Likelihood, relative};
@@ -137,9 +138,9 @@ impl Belief {
     /// Returns the value of a visit `days` after the last visit, in days: the expectation of the
     /// index for a page with this weight. Takes about a microsecond.
     ///
-    /// After a long time the crawl value approaches w E\[1/λ\]. For a page that almost surely
-    /// changes faster than visits can follow, this limit is below the threshold of other pages, so
-    /// the page would never be visited. Set a maximum interval to visit such pages.
+    /// After a long time [`PriorityIndex::CrawlValue`] approaches w E\[1/λ\]. For a page that almost
+    /// surely changes faster than visits can follow, this limit is below the threshold of other
+    /// pages, so the page would never be visited. The other indexes have no limit.
     ///
     /// ```
     /// use simkeep::recrawl::{Belief, Likelihood, Prior, PriorityIndex};
@@ -160,6 +161,41 @@ impl Belief {
         let weight = check::positive("weight", weight)?;
         let days = check::since("days", days)?;
         Ok(weight * self.worth_of_one(index, days))
+    }
+
+    /// Returns the value of a visit, as [`worth`](Self::worth), with the announcements of the page since
+    /// its last visit: the expectation of [`PriorityIndex::announced`]. Takes one or two microseconds.
+    ///
+    /// ```
+    /// use simkeep::recrawl::{
+    ///     Announcements, Belief, Likelihood, Prior, PriorityIndex, SourceReliability,
+    /// };
+    /// # fn main() -> simkeep::Result<()> {
+    /// let belief = Belief::new(&Prior::default(), &Likelihood::flat());
+    /// let source = SourceReliability::new(0.9, 0.01)?;
+    /// let worth = |count| {
+    ///     belief.announced(PriorityIndex::Value, 1.0, 10.0, &[Announcements { source, count }])
+    /// };
+    /// assert!(worth(0)? < worth(1)? && worth(1)? < worth(2)?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`worth`](Self::worth).
+    pub fn announced(
+        &self,
+        index: PriorityIndex,
+        weight: f64,
+        days: f64,
+        announcements: &[Announcements],
+    ) -> Result<f64> {
+        let weight = check::positive("weight", weight)?;
+        let days = check::since("days", days)?;
+        let of =
+            |rate| index.at_evidence(rate, days, minus_log_unchanged(rate, days, announcements));
+        Ok(weight * self.expected(of))
     }
 
     /// Returns the number of days after a visit at which the next visit reaches a threshold; `None`

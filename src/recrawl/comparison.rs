@@ -3,6 +3,9 @@
 use super::check;
 use crate::recrawl::error::{RecrawlError, Result};
 
+/// The number of comparisons of a page at which all of them are counted half as often.
+pub(crate) const HALVED_AT: u32 = 128;
+
 /// The comparison of two consecutive visits.
 ///
 /// ```

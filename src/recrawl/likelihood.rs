@@ -80,6 +80,11 @@ impl Likelihood {
         self.log = both(&self.log, &by_rate, |sum, log| sum + times * log);
     }
 
+    /// Counts each comparison half as often.
+    pub(super) fn halve(&mut self) {
+        self.log = self.log.map(|log| log / 2.0);
+    }
+
     pub(super) fn logarithms(&self) -> &Grid {
         &self.log
     }

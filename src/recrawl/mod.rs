@@ -6,15 +6,19 @@
 //!
 //! - [`naive`], [`regular`], [`irregular`] and [`last_modified`] estimate the change rate of a
 //!   page. The estimates differ in the regularity of visits and in the information that they need.
-//! - [`value`](fn@value) and [`harmonic`] compute the value of a visit from the time since the last
-//!   visit. [`interval`](fn@interval) computes the time until the value reaches a threshold.
-//!   [`hinted`] includes a date from a sitemap.
+//! - [`PriorityIndex::worth`] computes the value of a visit from the time since the last visit.
+//!   [`interval`](fn@interval) computes the time until the value reaches a threshold. [`hinted`]
+//!   includes a date from a sitemap.
+//! - [`PriorityIndex::announced`] includes the [`Announcements`] of sources. [`SourceCounts`] learn how
+//!   reliable a source is.
+//! - [`Novelty`] is the probability that an unvisited page has content of its own, from the pages with
+//!   similar URLs.
 //! - A [`Belief`] contains the probability of each rate: a [`Prior`] times the [`Likelihood`] of
 //!   the comparisons. The best estimate of a visit's value is the expectation of the value over the
 //!   belief. A [`Fit`] learns a prior from many pages, and [`HostPriors`] learns a prior for each host.
 //! - [`simulate`] runs policies on pages with known changes.
 //! - [`fixed_intervals`], [`random_times`] and [`few_misses`] compute the optimum for pages with
-//!   known rates, as a yardstick for policies.
+//!   known rates, as a yardstick for policies. [`limited_intervals`] includes limits of hosts.
 //! - A [`Policy`] has a name and orders pages. A policy uses the value of a visit, or it implements
 //!   the rules of another crawler with the [`RecentComparisons`] comparisons of a page.
 //!
@@ -35,6 +39,7 @@
 //! # }
 //! ```
 
+mod announcement;
 mod belief;
 mod budget;
 mod check;
@@ -48,6 +53,7 @@ mod hosts;
 mod interval;
 mod likelihood;
 mod multiplicative;
+mod novelty;
 mod optimum;
 mod policy;
 mod prior;
@@ -59,12 +65,14 @@ mod solve;
 mod value;
 mod visit_value_table;
 
+pub use announcement::{Announcements, SourceCounts, SourceReliability};
 pub(crate) use belief::Odds;
 pub use belief::{Belief, Rate};
 pub(crate) use budget::spend;
 pub(crate) use class::PriorClass;
 pub(crate) use code::{ComparisonCode, ComparisonSummary, mean_step};
 pub(crate) use code::{of_step, step_of};
+pub(crate) use comparison::HALVED_AT;
 pub use comparison::{Change, Comparison};
 pub use error::RecrawlError;
 pub use fit::{Evidence, Fit, Priors};
@@ -72,10 +80,14 @@ pub use hosts::HostPriors;
 pub use interval::Interval;
 pub use likelihood::Likelihood;
 pub use multiplicative::Schedule;
-pub use optimum::{KnownPage, Optimum, few_misses, fixed_intervals, random_times};
+pub use novelty::{FirstVisits, Novelty, novelty_draw};
+pub use optimum::{
+    KnownHost, KnownPage, LimitedOptimum, Optimum, few_misses, fixed_intervals, limited_intervals,
+    random_times,
+};
 pub use policy::{Policy, PolicyInput};
 pub use prior::Prior;
 pub use rate::{Pseudocounts, irregular, last_modified, naive, regular};
 pub use recent::RecentComparisons;
-pub use value::{PriorityIndex, harmonic, hinted, interval, value};
+pub use value::{PriorityIndex, hinted, interval};
 pub(crate) use visit_value_table::{ValueCurve, VisitValueTable};

@@ -14,7 +14,10 @@ use crate::recrawl::error::{RecrawlError, Result};
 /// A policy that decides which page is visited first. A policy has a name whose meaning never
 /// changes.
 ///
-/// - `value`: by the crawl value ([`PriorityIndex::Value`]), as an expectation over the belief.
+/// - `value`: by the crawl value plus a tenth of the harmonic index ([`PriorityIndex::Value`]), as an
+///   expectation over the belief.
+/// - `crawl-value`: by the crawl value ([`PriorityIndex::CrawlValue`]), as an expectation over the
+///   belief.
 /// - `harmonic`: by the harmonic index ([`PriorityIndex::Harmonic`]), as an expectation over the belief.
 /// - `uniform`: by the time since the last visit.
 ///
@@ -90,8 +93,10 @@ pub struct PolicyInput<'a> {
 }
 
 impl Policy {
-    /// Orders by the crawl value.
+    /// Orders by the crawl value plus a tenth of the harmonic index.
     pub const VALUE: Policy = Policy(PolicyKind::Index(PriorityIndex::Value));
+    /// Orders by the crawl value.
+    pub const CRAWL_VALUE: Policy = Policy(PolicyKind::Index(PriorityIndex::CrawlValue));
     /// Orders by the harmonic index.
     pub const HARMONIC: Policy = Policy(PolicyKind::Index(PriorityIndex::Harmonic));
     /// Orders by the time since the last visit.
@@ -99,10 +104,11 @@ impl Policy {
 
     /// Returns the score of a page: the page with the highest score is visited first.
     ///
-    /// For `value` and `harmonic` the score is the weighted [value of a visit](Belief::worth), in
-    /// days. For `uniform` the score is the number of days since the last visit. For the other
-    /// policies the score is the number of days since the last visit divided by the interval, so
-    /// that a page is due at 1. `uniform` and the policies with intervals ignore the weight.
+    /// For `value`, `crawl-value` and `harmonic` the score is the weighted [value of a
+    /// visit](Belief::worth), in days. For `uniform` the score is the number of days since the last
+    /// visit. For the other policies the score is the number of days since the last visit divided
+    /// by the interval, so that a page is due at 1. `uniform` and the policies with intervals
+    /// ignore the weight.
     ///
     /// ```
     /// use simkeep::recrawl::{Belief, Likelihood, Policy, PolicyInput, Prior, RecentComparisons};
@@ -148,8 +154,8 @@ impl Policy {
         )
     }
 
-    /// Returns the interval of a page; `None` for `value`, `harmonic` and `uniform`, which have no
-    /// interval.
+    /// Returns the interval of a page; `None` for `value`, `crawl-value`, `harmonic` and `uniform`,
+    /// which have no interval.
     ///
     /// ```
     /// use simkeep::recrawl::{Change, Comparison, Policy, RecentComparisons};
@@ -178,6 +184,7 @@ impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             PolicyKind::Index(PriorityIndex::Value) => f.write_str("value"),
+            PolicyKind::Index(PriorityIndex::CrawlValue) => f.write_str("crawl-value"),
             PolicyKind::Index(PriorityIndex::Harmonic) => f.write_str("harmonic"),
             PolicyKind::Uniform => f.write_str("uniform"),
             PolicyKind::Fixed(interval) => write!(f, "fixed:{interval}"),
@@ -204,6 +211,7 @@ impl FromStr for Policy {
         };
         let kind = match name {
             "value" => plain(PolicyKind::Index(PriorityIndex::Value), parameters),
+            "crawl-value" => plain(PolicyKind::Index(PriorityIndex::CrawlValue), parameters),
             "harmonic" => plain(PolicyKind::Index(PriorityIndex::Harmonic), parameters),
             "uniform" => plain(PolicyKind::Uniform, parameters),
             "stormcrawler" => plain(PolicyKind::StormCrawler, parameters),
@@ -223,8 +231,8 @@ impl FromStr for Policy {
     }
 }
 
-const POLICIES: &str = "the policies are value, harmonic, uniform, stormcrawler, fixed:7d (an interval in s, m, h, d \
-     or w), thesis:3,1.5 (a run of 1 to 64, a factor above 1) and nutch:0.4,0.2,0.3 (the interval \
+const POLICIES: &str = "the policies are value, crawl-value, harmonic, uniform, stormcrawler, fixed:7d (an \
+     interval in s, m, h, d or w), thesis:3,1.5 (a run of 1 to 64, a factor above 1) and nutch:0.4,0.2,0.3 (the interval \
      grows by a share above 0, shrinks by a share below 1, and ends sooner by a share of at most \
      1)";
 

@@ -88,6 +88,107 @@ const TWO_TO_54: f64 = 18_014_398_509_481_984.0;
 const TERMS_OF_SMALL: usize = 14;
 const TERMS: usize = 20;
 
+/// Returns a number between 0 and 1, both exclusive, from 64 random bits.
+pub(super) fn uniform(bits: u64) -> f64 {
+    const TWO_TO_53: f64 = 9_007_199_254_740_992.0;
+    // The numerator is an odd number of at most 53 bits, so that the division is exact.
+    (bits >> 11 | 1) as f64 / TWO_TO_53
+}
+
+/// Returns the number below which a standard normal variable lies with the probability `share`, which
+/// is between 0 and 1, both exclusive.
+///
+/// By M. J. Wichura, *Algorithm AS 241: the percentage points of the normal distribution*, Applied
+/// Statistics 1988 (PPND16): accurate to about 16 digits.
+pub(super) fn normal_quantile(share: f64) -> f64 {
+    let off = share - 0.5;
+    if off.abs() <= 0.425 {
+        let r = 0.180_625 - off * off;
+        return off * polynomial(r, &CENTRE.0) / polynomial(r, &CENTRE.1);
+    }
+    let tail = if off < 0.0 { share } else { 1.0 - share };
+    let r = (-ln(tail)).sqrt();
+    let ((above, below), r) = if r <= 5.0 { (&TAIL, r - 1.6) } else { (&FAR_TAIL, r - 5.0) };
+    let quantile = polynomial(r, above) / polynomial(r, below);
+    if off < 0.0 { -quantile } else { quantile }
+}
+
+/// Returns a polynomial of `x`, with the highest coefficient last.
+fn polynomial(x: f64, coefficients: &[f64; 8]) -> f64 {
+    coefficients.iter().rev().fold(0.0, |sum, coefficient| sum * x + coefficient)
+}
+
+/// The coefficients of a rational function: those of its numerator and of its denominator.
+type Rational = ([f64; 8], [f64; 8]);
+
+/// The coefficients of Wichura's algorithm for the centre, the tails and the far tails.
+const CENTRE: Rational = (
+    [
+        3.387_132_872_796_366_5,
+        1.331_416_678_917_843_8e2,
+        1.971_590_950_306_551_3e3,
+        1.373_169_376_550_946e4,
+        4.592_195_393_154_987e4,
+        6.726_577_092_700_87e4,
+        3.343_057_558_358_813e4,
+        2.509_080_928_730_122_7e3,
+    ],
+    [
+        1.0,
+        4.231_333_070_160_091e1,
+        6.871_870_074_920_579e2,
+        5.394_196_021_424_751e3,
+        2.121_379_430_158_659_7e4,
+        3.930_789_580_009_271e4,
+        2.872_908_573_572_194_3e4,
+        5.226_495_278_852_545e3,
+    ],
+);
+const TAIL: Rational = (
+    [
+        1.423_437_110_749_683_5,
+        4.630_337_846_156_546,
+        5.769_497_221_460_691,
+        3.647_848_324_763_204_5,
+        1.270_458_252_452_368_4,
+        2.417_807_251_774_506e-1,
+        2.272_384_498_926_918_4e-2,
+        7.745_450_142_783_414e-4,
+    ],
+    [
+        1.0,
+        2.053_191_626_637_759,
+        1.676_384_830_183_803_8,
+        6.897_673_349_851e-1,
+        1.481_039_764_274_800_8e-1,
+        1.519_866_656_361_645_7e-2,
+        5.475_938_084_995_345e-4,
+        1.050_750_071_644_416_9e-9,
+    ],
+);
+const FAR_TAIL: Rational = (
+    [
+        6.657_904_643_501_103,
+        5.463_784_911_164_114,
+        1.784_826_539_917_291_3,
+        2.965_605_718_285_048_7e-1,
+        2.653_218_952_657_612_4e-2,
+        1.242_660_947_388_078_4e-3,
+        2.711_555_568_743_487_6e-5,
+        2.010_334_399_292_288_1e-7,
+    ],
+    [
+        1.0,
+        5.998_322_065_558_88e-1,
+        1.369_298_809_227_358e-1,
+        1.487_536_129_085_061_5e-2,
+        7.868_691_311_456_133e-4,
+        1.846_318_317_510_054_7e-5,
+        1.421_511_758_316_446e-7,
+        2.044_263_103_389_939_8e-15,
+    ],
+);
+
 /// 1/n! for each n up to `TERMS`.
 #[expect(clippy::indexing_slicing, reason = "at most as many as the slice has")]
 const INVERSE_FACTORIALS: [f64; TERMS + 1] = {
@@ -154,6 +255,25 @@ mod tests {
         }
         for x in [EXP_MAX, EXP_MIN + 0.5, -708.5, -720.0] {
             assert!(close(exp(x), x.exp()), "{x}: {} {}", exp(x), x.exp());
+        }
+    }
+
+    #[test]
+    fn normal_quantiles_match_known_values() {
+        for (share, expected) in [
+            (0.5, 0.0),
+            (0.975, 1.959_963_984_540_054),
+            (0.25, -0.674_489_750_196_081_7),
+            (1e-5, -4.264_890_793_922_825),
+            (1e-20, -9.262_340_089_798_409),
+            (1e-300, -37.047_096_499_407_38),
+        ] {
+            let found = normal_quantile(share);
+            assert!((found - expected).abs() < 1e-12 * (1.0 - expected), "{share}: {found}");
+        }
+        for share in [0.6, 0.93, 0.99, 0.999_999] {
+            let sum = normal_quantile(share) + normal_quantile(1.0 - share);
+            assert!(sum.abs() < 1e-9, "{share}: {sum}");
         }
     }
 

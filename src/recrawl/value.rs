@@ -1,5 +1,6 @@
 //! The value of a visit to a page with a known rate.
 
+use super::announcement::{Announcements, minus_log_unchanged};
 use super::check;
 use super::check::DAYS_MAX;
 use super::real::two_or_more;
@@ -16,13 +17,21 @@ use crate::recrawl::error::Result;
 /// # fn main() -> simkeep::Result<()> {
 /// // A page that changes ten times a day, and a threshold of half a day.
 /// let days = |index| interval(index, 1.0, 10.0, 0.5);
-/// assert_eq!(days(PriorityIndex::Value)?, None); // cannot be kept fresh
+/// assert_eq!(days(PriorityIndex::CrawlValue)?, None); // cannot be kept fresh
 /// assert!(days(PriorityIndex::Harmonic)?.is_some());
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum PriorityIndex {
+    /// The crawl value plus a tenth of the harmonic index.
+    ///
+    /// The crawl value alone abandons pages. If the first visits to a page find changes, its rate
+    /// seems high, and its crawl value stays below the values of other pages for ever. Some pages are
+    /// lively when they are young, and then settle. The harmonic index grows without a limit, so each
+    /// page is visited again in the end, and its rate is corrected. If rates are constant, the
+    /// harmonic part costs some freshness.
+    Value,
     /// The crawl value, w (1 - (1 + λτ) e^{-λτ})/λ, for a rate of λ changes a day, τ days after the
     /// last visit.
     ///
@@ -33,7 +42,7 @@ pub enum PriorityIndex {
     /// information longevity*, WWW 2008, for a page that is either fresh or not. The crawl value is
     /// at most w/λ. So a page that changes too fast for any crawler is worth little, and gets no
     /// visits.
-    Value,
+    CrawlValue,
     /// The harmonic index, w λτ²/(1 + λτ).
     ///
     /// The harmonic index minimizes a penalty that grows with each missed change, 1 + ½ + ⅓ + …,
@@ -43,60 +52,93 @@ pub enum PriorityIndex {
     Harmonic,
 }
 
+/// The part of the harmonic index that [`PriorityIndex::Value`] adds to the crawl value.
+pub(super) const HARMONIC_SHARE: f64 = 0.1;
+
 impl PriorityIndex {
+    /// Returns the value of a visit in days, to a page with this weight and rate, `days` after its last
+    /// visit. The value is 0 if the last visit is in the future.
+    ///
+    /// ```
+    /// use simkeep::recrawl::PriorityIndex;
+    /// # fn main() -> simkeep::Result<()> {
+    /// // Ten days after the last visit to a page that changes every ten days.
+    /// let worth = |index: PriorityIndex| index.worth(1.0, 0.1, 10.0);
+    /// assert!((worth(PriorityIndex::CrawlValue)? - 2.642411).abs() < 1e-6);
+    /// assert_eq!(worth(PriorityIndex::Harmonic)?, 5.0);
+    /// assert!((worth(PriorityIndex::Value)? - (2.642411 + 0.1 * 5.0)).abs() < 1e-6);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`RecrawlError::Value`] if the weight or the rate is not positive and finite, or `days` is not
+    /// a number.
+    pub fn worth(self, weight: f64, per_day: f64, days: f64) -> Result<f64> {
+        let rate = check::positive("per_day", per_day)?;
+        let weight = check::positive("weight", weight)?;
+        Ok(weight * self.at(rate, check::since("days", days)?))
+    }
+
+    /// Returns the value of a visit in days, as [`worth`](PriorityIndex::worth), with the announcements
+    /// of the page since its last visit. Sources that announce changes of the page's host, but did not
+    /// announce one of this page, are included with a count of 0.
+    ///
+    /// In the formulas of the indexes, (1 - (1 + x)e<sup>-x</sup>)/λ and τ/(1 + 1/x), the product
+    /// x = λτ is replaced by x = λτ Π(1 - r) + Σ n ln(1 + rλ/ν), for each source with the recall r, ν
+    /// false announcements a day, and n announcements. The page is unchanged with the probability
+    /// e<sup>-x</sup>. The value stays finite, whatever the number of announcements.
+    ///
+    /// ```
+    /// use simkeep::recrawl::{Announcements, PriorityIndex, SourceReliability};
+    /// # fn main() -> simkeep::Result<()> {
+    /// let source = SourceReliability::new(0.9, 0.01)?;
+    /// let worth = |count| {
+    ///     PriorityIndex::CrawlValue.announced(1.0, 0.1, 10.0, &[Announcements { source, count }])
+    /// };
+    /// // Without sources, the visit is worth 2.64 days.
+    /// assert!(worth(0)? < 0.05 && worth(1)? > 6.9);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`worth`](PriorityIndex::worth).
+    pub fn announced(
+        self,
+        weight: f64,
+        per_day: f64,
+        days: f64,
+        announcements: &[Announcements],
+    ) -> Result<f64> {
+        let rate = check::positive("per_day", per_day)?;
+        let weight = check::positive("weight", weight)?;
+        let days = check::since("days", days)?;
+        let unchanged = minus_log_unchanged(rate, days, announcements);
+        Ok(weight * self.at_evidence(rate, days, unchanged))
+    }
+
     /// Returns the value of a visit to a page of weight 1, for validated numbers.
     pub(super) fn at(self, rate: f64, days: f64) -> f64 {
-        let changes = rate * days;
+        self.at_evidence(rate, days, rate * days)
+    }
+
+    /// Returns the value of a visit to a page of weight 1 that is unchanged with the probability e^-x,
+    /// for validated numbers.
+    pub(super) fn at_evidence(self, rate: f64, days: f64, x: f64) -> f64 {
         match self {
-            PriorityIndex::Value => two_or_more(changes) / rate,
-            // Equal to λτ²/(1 + λτ), without a square that overflows and without a loss of digits
-            // for small λτ.
-            PriorityIndex::Harmonic => days / (1.0 + 1.0 / changes),
+            PriorityIndex::Value => {
+                let harmonic = PriorityIndex::Harmonic.at_evidence(rate, days, x);
+                PriorityIndex::CrawlValue.at_evidence(rate, days, x) + HARMONIC_SHARE * harmonic
+            }
+            PriorityIndex::CrawlValue => two_or_more(x) / rate,
+            // Equal to λτ²/(1 + λτ) without announcements, without a square that overflows and
+            // without a loss of digits for small λτ.
+            PriorityIndex::Harmonic => days / (1.0 + 1.0 / x),
         }
     }
-}
-
-/// Returns the crawl value of a visit in days: [`PriorityIndex::Value`] of a page with this weight and
-/// rate, `days` after its last visit. The value is 0 if the last visit is in the future.
-///
-/// ```
-/// # fn main() -> simkeep::Result<()> {
-/// // Ten days after the last visit to a page that changes every ten days.
-/// assert!((simkeep::recrawl::value(1.0, 0.1, 10.0)? - 2.642411).abs() < 1e-6);
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-///
-/// [`RecrawlError::Value`] if the weight or the rate is not positive and finite, or `days` is not a
-/// number.
-pub fn value(weight: f64, per_day: f64, days: f64) -> Result<f64> {
-    worth(PriorityIndex::Value, weight, per_day, days)
-}
-
-/// Returns the harmonic index of a visit in days: [`PriorityIndex::Harmonic`]. The arguments are the
-/// arguments of [`value`].
-///
-/// ```
-/// # fn main() -> simkeep::Result<()> {
-/// assert_eq!(simkeep::recrawl::harmonic(1.0, 0.1, 10.0)?, 5.0);
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-///
-/// [`RecrawlError::Value`] if the weight or the rate is not positive and finite, or `days` is not a
-/// number.
-pub fn harmonic(weight: f64, per_day: f64, days: f64) -> Result<f64> {
-    worth(PriorityIndex::Harmonic, weight, per_day, days)
-}
-
-fn worth(index: PriorityIndex, weight: f64, per_day: f64, days: f64) -> Result<f64> {
-    let rate = check::positive("per_day", per_day)?;
-    let weight = check::positive("weight", weight)?;
-    Ok(weight * index.at(rate, check::since("days", days)?))
 }
 
 /// Returns the number of days after a visit at which the value of the next visit reaches a
@@ -105,10 +147,10 @@ fn worth(index: PriorityIndex, weight: f64, per_day: f64, days: f64) -> Result<f
 /// ```
 /// use simkeep::recrawl::{PriorityIndex, interval};
 /// # fn main() -> simkeep::Result<()> {
-/// let days = interval(PriorityIndex::Value, 1.0, 0.1, 1.0)?;
+/// let days = interval(PriorityIndex::CrawlValue, 1.0, 0.1, 1.0)?;
 /// assert!((days.unwrap() - 5.318116).abs() < 1e-6);
 /// // A visit to this page is never worth more than 10.
-/// assert_eq!(interval(PriorityIndex::Value, 1.0, 0.1, 11.0)?, None);
+/// assert_eq!(interval(PriorityIndex::CrawlValue, 1.0, 0.1, 11.0)?, None);
 /// # Ok(())
 /// # }
 /// ```
@@ -147,9 +189,9 @@ pub(super) fn reached(threshold: f64, worth: impl Fn(f64) -> f64) -> Option<f64>
 /// `otherwise`.
 ///
 /// ```
-/// use simkeep::recrawl::{hinted, value};
+/// use simkeep::recrawl::{PriorityIndex, hinted};
 /// # fn main() -> simkeep::Result<()> {
-/// let worth = hinted(0.8, 1.0, 3.0, value(1.0, 0.1, 10.0)?)?;
+/// let worth = hinted(0.8, 1.0, 3.0, PriorityIndex::CrawlValue.worth(1.0, 0.1, 10.0)?)?;
 /// assert!((worth - 2.928482).abs() < 1e-6);
 /// # Ok(())
 /// # }

@@ -27,9 +27,11 @@ impl VisitValueTable {
     /// Returns the table of an index, built on first use.
     pub(crate) fn of(index: PriorityIndex) -> &'static VisitValueTable {
         static VALUE: OnceLock<VisitValueTable> = OnceLock::new();
+        static CRAWL_VALUE: OnceLock<VisitValueTable> = OnceLock::new();
         static HARMONIC: OnceLock<VisitValueTable> = OnceLock::new();
         let worths = match index {
             PriorityIndex::Value => &VALUE,
+            PriorityIndex::CrawlValue => &CRAWL_VALUE,
             PriorityIndex::Harmonic => &HARMONIC,
         };
         worths.get_or_init(|| VisitValueTable::new(|rate, days| index.at(rate, days)))
@@ -158,7 +160,7 @@ mod tests {
             let seconds = seconds >> shift;
             let seen = [Comparison::new(days, Change::Undated).unwrap()];
             let belief = Belief::new(&Prior::default(), &Likelihood::of(&seen));
-            for index in [PriorityIndex::Value, PriorityIndex::Harmonic] {
+            for index in [PriorityIndex::Value, PriorityIndex::CrawlValue, PriorityIndex::Harmonic] {
                 let worths = VisitValueTable::of(index);
                 let exact = belief.worth(index, 1.0, seconds as f64 / 86_400.0).unwrap();
                 let found = worths.at(&belief, seconds);

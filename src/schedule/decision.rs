@@ -37,10 +37,10 @@ use crate::time::Time;
 pub struct Decision {
     /// The page, with its last visit and its history of [changes](Page::changes).
     pub page: Page,
-    /// The value that the [policy](crate::recrawl::Policy) computes now. For the crawl value, it is
-    /// the number of days for which a visit makes the page fresh, times the page's weight. The
-    /// weight counts an eighth if the page is gone, and a quarter if another page
-    /// [leads](field@Decision::near) it.
+    /// The value that the [policy](crate::recrawl::Policy) computes now. For `crawl-value`, it is the
+    /// number of days for which a visit makes the page fresh, times the page's weight; for `value`,
+    /// a tenth of the harmonic index is added. The weight counts an eighth if the page is gone, and
+    /// a quarter if another page [leads](field@Decision::near) it.
     pub value: f64,
     /// The estimated change rate.
     pub rate: Rate,

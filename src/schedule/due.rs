@@ -36,7 +36,7 @@ pub struct Due {
 }
 
 impl Due {
-    /// Creates a query for the `budget` most valuable pages at time `now`, by the crawl value.
+    /// Creates a query for the `budget` most valuable pages at time `now`, by the policy `value`.
     ///
     /// ```
     /// # use simkeep::{Options, Store, Time};
@@ -97,7 +97,7 @@ impl Due {
         Due { budget: pages, ..self }
     }
 
-    /// Sets the policy that orders the pages. Default: the crawl value.
+    /// Sets the policy that orders the pages. Default: `value`.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Store, Time};
@@ -176,8 +176,8 @@ impl Due {
     /// Sets the maximum time between visits. Pages unvisited for longer come first, the most
     /// overdue at the front, whatever their value. Default: 365 days.
     ///
-    /// With the crawl value alone, two kinds of pages would never be visited again: pages that
-    /// change faster than visits can follow, and pages that never change.
+    /// By their value alone, two kinds of pages would be visited very seldom: pages that change
+    /// faster than visits can follow, and pages that never change.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Store, Time};
@@ -266,8 +266,9 @@ impl Due {
     }
 
     /// Sets hints: times when pages changed. Hints count only for policies that use the value of a
-    /// visit, `value` and `harmonic`. A hinted page has the value that [`Hints::worth`] returns.
-    /// While a page fails, its last successful visit counts as its last visit.
+    /// visit: `value`, `crawl-value` and `harmonic`. A hinted page has the value that
+    /// [`Hints::worth`] returns. While a page fails, its last successful visit counts as its last
+    /// visit.
     ///
     /// Reads the URLs of pages that may have hints.
     ///

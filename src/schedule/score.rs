@@ -362,7 +362,8 @@ impl BeliefKey {
         let index = match self.index {
             None => 0,
             Some(PriorityIndex::Value) => 1,
-            Some(PriorityIndex::Harmonic) => 2,
+            Some(PriorityIndex::CrawlValue) => 2,
+            Some(PriorityIndex::Harmonic) => 3,
         };
         // 32 bits of the code, 12 bits of the class beginning at bit 32, and 2 bits of the index
         // beginning at bit 48.

@@ -2414,8 +2414,8 @@ typedef struct simkeep_due_query {
      */
     size_t under_len;
     /**
-     * The policy for the order of pages: `value`, `harmonic`, `uniform`, `fixed:7d`, `thesis`,
-     * `nutch` or `stormcrawler`. NULL for `value`. Default: NULL.
+     * The policy for the order of pages: `value`, `crawl-value`, `harmonic`, `uniform`,
+     * `fixed:7d`, `thesis`, `nutch` or `stormcrawler`. NULL for `value`. Default: NULL.
      */
     const char *policy;
     /**

@@ -257,12 +257,12 @@ mod _simkeep {
     use super::recrawl::policy::{Policy, Schedule};
     #[pymodule_export]
     use super::recrawl::rates::{
-        harmonic, hinted, interval, irregular, last_modified, naive, regular, value,
+        hinted, interval, irregular, last_modified, naive, regular, worth,
     };
     #[pymodule_export]
     use super::recrawl::replay::Replay;
     #[pymodule_export]
-    use super::recrawl::simulation::{Decider, PoissonPages, SimulationResult, crawl};
+    use super::recrawl::simulation::{Decider, RandomPages, SimulationResult, crawl};
     #[pymodule_export]
     use super::recrawl::survey::Survey;
     #[pymodule_export]

@@ -1,6 +1,7 @@
 """Change rates, values of visits, and simulations, with the same results as the crate."""
 
 import copy
+import datetime
 import json
 import math
 import os
@@ -19,7 +20,7 @@ from conftest import AT, DAY, TOOL, URL, filled, mixed
 
 import simkeep
 from simkeep import recrawl
-from simkeep.recrawl import Belief, Comparison, Decider, Fit, Likelihood, Policy, PoissonPages, Prior, RecentComparisons
+from simkeep.recrawl import Belief, Comparison, Decider, Fit, Likelihood, Policy, Prior, RandomPages, RecentComparisons
 
 
 def test_rates_match_the_formulas() -> None:
@@ -39,15 +40,17 @@ def test_rates_match_the_formulas() -> None:
 
 
 def test_visit_values_match_the_formulas() -> None:
-    assert abs(recrawl.value(1, 0.1, 10) - 2.642411) < 1e-6
-    assert recrawl.value(2, 0.1, 10) == 2 * recrawl.value(1, 0.1, 10) and recrawl.value(1, 0.1, -1) == 0
-    assert recrawl.harmonic(1.0, 0.1, 10.0) == 5.0
-    days = recrawl.interval(1, 0.1, 1)
+    crawl_value = recrawl.worth(1, 0.1, 10, "crawl-value")
+    assert abs(crawl_value - 2.642411) < 1e-6
+    assert recrawl.worth(1.0, 0.1, 10.0, "harmonic") == 5.0
+    assert recrawl.worth(1, 0.1, 10) == pytest.approx(crawl_value + 0.5)
+    assert recrawl.worth(2, 0.1, 10) == 2 * recrawl.worth(1, 0.1, 10) and recrawl.worth(1, 0.1, -1) == 0
+    days = recrawl.interval(1, 0.1, 1, "crawl-value")
     assert days is not None and abs(days - 5.318116) < 1e-6
-    assert abs(recrawl.value(1, 0.1, days) - 1) < 1e-9
-    assert recrawl.interval(1, 0.1, 11) is None
+    assert abs(recrawl.worth(1, 0.1, days, "crawl-value") - 1) < 1e-9
+    assert recrawl.interval(1, 0.1, 11, "crawl-value") is None
     assert recrawl.interval(1, 0.1, 5, "harmonic") == pytest.approx(10)
-    assert abs(recrawl.hinted(0.8, 1, 3, recrawl.value(1, 0.1, 10)) - 2.928482) < 1e-6
+    assert abs(recrawl.hinted(0.8, 1, 3, crawl_value) - 2.928482) < 1e-6
 
 
 def test_comparisons_are_value_objects() -> None:
@@ -102,7 +105,7 @@ def test_priors_are_learned_from_many_pages() -> None:
 def test_policies_are_parsed_from_names() -> None:
     assert str(Policy()) == Policy("value").name == "value"
     assert str(Policy("thesis")) == "thesis:3,1.5" and str(Policy("fixed:48h")) == "fixed:2d"
-    for name in ("value", "harmonic", "uniform", "fixed:7d", "thesis", "nutch", "stormcrawler"):
+    for name in ("value", "crawl-value", "harmonic", "uniform", "fixed:7d", "thesis", "nutch", "stormcrawler"):
         policy = Policy(name)
         for again in (eval(repr(policy)), pickle.loads(pickle.dumps(policy)), Policy(policy)):
             assert again == policy and hash(again) == hash(policy)
@@ -169,7 +172,7 @@ def simulated(*words: str) -> list[dict[str, Any]]:
 
 
 def test_simulation_matches_the_tool() -> None:
-    pages = PoissonPages.flat(500, days=100, seed=3)
+    pages = RandomPages.flat(500, days=100, seed=3)
     figures = recrawl.crawl(pages, step_days=1, start=25, end=100, visits_per_day=50)
     of = ("--days", "100", "--seed", "3", "--seeds", "1", "--per-day", "50", "--step", "1d", "--warm-up", "25d")
     said, *best = simulated("--random", "flat", *of)
@@ -184,30 +187,34 @@ def test_simulation_matches_the_tool() -> None:
 
 
 def test_simulated_pages_depend_only_on_the_seed() -> None:
-    flat = PoissonPages.flat(100, days=200)
+    flat = RandomPages.flat(100, days=200)
     assert len(flat) == 100 and all(0.0025 <= rate <= 3.2 for rate in flat.rates)
-    assert PoissonPages.flat(100, days=200, seed=1).rates == flat.rates
-    assert PoissonPages.flat(100, days=200, seed=2).rates != flat.rates
-    by_host = PoissonPages.by_host(5, 20, median=0.05, between=1, within=0.1, days=50)
+    assert RandomPages.flat(100, days=200, seed=1).rates == flat.rates
+    assert RandomPages.flat(100, days=200, seed=2).rates != flat.rates
+    by_host = RandomPages.by_host(5, 20, median=0.05, between=1, within=0.1, days=50)
     assert len(by_host) == 100 and len(set(by_host.rates)) == 100
 
 
 def test_crawl_by_visit_value_is_the_freshest() -> None:
-    pages = PoissonPages.flat(100, days=200)
+    pages = RandomPages.flat(100, days=200)
     by = {
         str(decider): recrawl.crawl(pages, decider, step_days=0.25, start=50, end=200, visits_per_day=14)
         for decider in Decider.all(rates_known=True)
     }
     assert by["value"].freshness > by["uniform"].freshness
-    assert by["value, true rate"].freshness > by["value, estimated rate"].freshness
+    assert by["crawl-value, true rate"].freshness > by["value, estimated rate"].freshness
     best = recrawl.fixed_intervals(((rate, 1) for rate in pages.rates), 14)
-    assert best.freshness + 0.02 > by["value, true rate"].freshness
+    assert best.freshness + 0.02 > by["crawl-value, true rate"].freshness
     for figures in by.values():
         assert figures.visits_per_day == pytest.approx(14, rel=0.01)
         assert figures.near_freshness == figures.freshness and 0 < figures.divergence < 0.5
         assert eval(repr(figures), {"simkeep": simkeep}) == figures and hash(figures)
     again = recrawl.crawl(pages, step_days=0.25, start=50, end=200, visits_per_day=14)
     assert again == by["value"]
+    forced = recrawl.crawl(
+        pages, step_days=0.25, start=50, end=200, visits_per_day=14, largest_interval=datetime.timedelta(days=8)
+    )
+    assert forced.freshness < again.freshness and forced.staleness != again.staleness
     again = recrawl.crawl(pages, Policy("uniform"), step_days=0.25, start=50, end=200, visits_per_day=14)
     assert again == by["uniform"]
 
@@ -250,7 +257,7 @@ def test_store_history_can_be_replayed(store: simkeep.Store, path: Path) -> None
 
 def test_ctrl_c_interrupts_a_crawl() -> None:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    pages = PoissonPages.flat(2000, days=1000)
+    pages = RandomPages.flat(2000, days=1000)
     sent: list[float] = []
 
     def interrupt() -> None:
@@ -314,11 +321,11 @@ CRAWL: dict[str, Any] = {"step_days": 1, "start": 1, "end": 9, "every": 3}
         (lambda s: recrawl.irregular([7]), TypeError, "comparisons in row 0 must be a Comparison, not int"),  # type: ignore[list-item]
         (lambda s: recrawl.irregular("ab"), TypeError, "comparisons must be an iterable of Comparisons"),  # type: ignore[arg-type]
         (lambda s: recrawl.last_modified([Comparison(7, True)]), simkeep.InvalidArgumentError, "a change has no time"),
-        (lambda s: recrawl.value(0, 1, 1), simkeep.InvalidOptionError, "weight must be a positive number"),
-        (lambda s: recrawl.value(1, 1, math.nan), simkeep.InvalidOptionError, "days must be a number"),
-        (lambda s: recrawl.harmonic(1, -1, 1), simkeep.InvalidOptionError, "per_day must be a positive"),
+        (lambda s: recrawl.worth(0, 1, 1), simkeep.InvalidOptionError, "weight must be a positive number"),
+        (lambda s: recrawl.worth(1, 1, math.nan), simkeep.InvalidOptionError, "days must be a number"),
+        (lambda s: recrawl.worth(1, -1, 1, "harmonic"), simkeep.InvalidOptionError, "per_day must be a positive"),
         (lambda s: recrawl.interval(1, 1, 0), simkeep.InvalidOptionError, "threshold must be a positive"),
-        (lambda s: recrawl.interval(1, 1, 1, "worth"), ValueError, "index must be one of value, harmonic"),  # type: ignore[arg-type]
+        (lambda s: recrawl.interval(1, 1, 1, "worth"), ValueError, "index must be one of value, crawl-value, harmonic"),  # type: ignore[arg-type]
         (lambda s: recrawl.hinted(2, 1, 1, 1), simkeep.InvalidOptionError, "trust must be from 0 to 1"),
         (lambda s: Prior.log_normal(1, 0), simkeep.InvalidOptionError, "width must be from 0.1 to 100"),
         (lambda s: Prior.gamma(0, 1), simkeep.InvalidOptionError, "shape must be from 0.01"),
@@ -333,8 +340,8 @@ CRAWL: dict[str, Any] = {"step_days": 1, "start": 1, "end": 9, "every": 3}
         (lambda s: recrawl.fixed_intervals([1.0], 1), TypeError, "pages in row 0 must be a pair of a rate"),  # type: ignore[list-item]
         (lambda s: recrawl.random_times([(0, 1)], 1), simkeep.InvalidOptionError, "per_day must be from 1e-100"),
         (lambda s: recrawl.few_misses([(1, 1)], 0), simkeep.InvalidOptionError, "visits"),
-        (lambda s: PoissonPages.flat(0, days=1), simkeep.InvalidOptionError, "pages must be from 1"),
-        (lambda s: PoissonPages.flat(10**7, days=4e6), simkeep.InvalidOptionError, "days must be"),
+        (lambda s: RandomPages.flat(0, days=1), simkeep.InvalidOptionError, "pages must be from 1"),
+        (lambda s: RandomPages.flat(10**7, days=4e6), simkeep.InvalidOptionError, "days must be"),
         (lambda s: Decider("weekly"), simkeep.InvalidArgumentError, "there is no policy"),
         (lambda s: Decider("value", "all"), ValueError, "learning must be one of nothing, pages, hosts"),  # type: ignore[arg-type]
         (lambda s: recrawl.crawl(7, **CRAWL), TypeError, "pages must be a Replay or"),  # type: ignore[arg-type]
@@ -360,7 +367,7 @@ def test_invalid_arguments_are_rejected(
 def test_non_value_objects_cannot_be_pickled(store: simkeep.Store) -> None:
     replay = store.replay()
     likelihood = Likelihood()
-    things = [replay, PoissonPages.flat(1, days=1), Prior(), likelihood, Belief(Prior(), likelihood), Fit()]
+    things = [replay, RandomPages.flat(1, days=1), Prior(), likelihood, Belief(Prior(), likelihood), Fit()]
     for thing in [*things, recrawl.HostPriors([]), RecentComparisons()]:
         with pytest.raises(TypeError, match=f"a {type(thing).__name__} cannot be pickled"):
             pickle.dumps(thing)

@@ -240,7 +240,7 @@ mod tests {
             (r#"{"per_host":-1}"#, "\"per_host\" must be a whole number"),
             (
                 r#"{"policy":"weekly"}"#,
-                "there is no policy \"weekly\"; the policies are value, harmonic",
+                "there is no policy \"weekly\"; the policies are value, crawl-value, harmonic",
             ),
             (r#"{"policy":"fixed:0d"}"#, "has wrong parameters"),
             (r#"{"under":"A.example","max":"1d"}"#, "line 1 has a rule for a.example already"),

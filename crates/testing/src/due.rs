@@ -17,8 +17,9 @@ const DAY: i64 = 86_400_000;
 const LARGEST: u64 = 365 * 86_400;
 
 /// The policies, each with the index of the value of a visit if it uses one.
-const POLICIES: [(&str, Option<PriorityIndex>); 7] = [
+const POLICIES: [(&str, Option<PriorityIndex>); 8] = [
     ("value", Some(PriorityIndex::Value)),
+    ("crawl-value", Some(PriorityIndex::CrawlValue)),
     ("harmonic", Some(PriorityIndex::Harmonic)),
     ("uniform", None),
     ("fixed:7d", None),

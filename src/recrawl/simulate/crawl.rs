@@ -20,9 +20,9 @@ use crate::recrawl::error::{RecrawlError, Result};
 ///
 /// ```
 /// use simkeep::recrawl::Policy;
-/// use simkeep::recrawl::simulate::{Budget, Decider, Rates, Span, crawl};
+/// use simkeep::recrawl::simulate::{Budget, ChangeProcess, Decider, Rates, Span, crawl};
 /// # fn main() -> simkeep::Result<()> {
-/// let pages = Rates::Flat { pages: 100 }.draw(1, 200.0)?;
+/// let pages = Rates::Flat { pages: 100 }.draw(ChangeProcess::Constant, 1, 200.0)?;
 /// let (budget, span) = (Budget::per_day(14.0)?, Span::new(0.25, 50.0, 200.0)?);
 /// let by = |policy| crawl(&pages, budget, span, Decider::policy(policy), &mut || {});
 /// assert!(by(Policy::VALUE)?.freshness > by(Policy::UNIFORM)?.freshness);
@@ -51,7 +51,7 @@ pub fn crawl<P: SimulatedPage>(
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
         let whole = visits as usize;
         visits -= visits.floor();
-        crawl.visit(day, whole)?;
+        crawl.visit(day, whole, budget.largest_days())?;
         stepped();
     }
     crawl.end()
@@ -114,9 +114,9 @@ impl<'p, P: SimulatedPage> SimulatedCrawl<'p, P> {
     }
 
     /// Visits the `count` best pages.
-    fn visit(&mut self, day: f64, count: usize) -> Result<()> {
+    fn visit(&mut self, day: f64, count: usize, largest_days: f64) -> Result<()> {
         let rise = max_daily_rise(self.by) * self.span.step_days();
-        for at in best(&mut self.found, day, count, rise)? {
+        for at in best(&mut self.found, (day, largest_days), count, rise)? {
             let Some(page) = self.found.get_mut(at) else { continue };
             page.measure(day, self.span, &mut self.sums);
             self.comparisons += page.visit(day, self.by)?;

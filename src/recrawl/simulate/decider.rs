@@ -8,12 +8,12 @@ use crate::recrawl::{Policy, PriorityIndex};
 ///
 /// ```
 /// use simkeep::recrawl::{Policy, PriorityIndex};
-/// use simkeep::recrawl::simulate::{Budget, Decider, Rates, Span, crawl};
+/// use simkeep::recrawl::simulate::{Budget, ChangeProcess, Decider, Rates, Span, crawl};
 /// # fn main() -> simkeep::Result<()> {
-/// let pages = Rates::Flat { pages: 50 }.draw(1, 100.0)?;
+/// let pages = Rates::Flat { pages: 50 }.draw(ChangeProcess::Constant, 1, 100.0)?;
 /// let (budget, span) = (Budget::per_day(7.0)?, Span::new(0.5, 30.0, 100.0)?);
 /// let freshness = |by| Ok::<_, simkeep::Error>(crawl(&pages, budget, span, by, &mut || {})?.freshness);
-/// let known = Decider::Known(PriorityIndex::Value); // uses the true rates
+/// let known = Decider::Known(PriorityIndex::CrawlValue); // uses the true rates
 /// assert!(freshness(known)? > freshness(Decider::policy(Policy::UNIFORM))?);
 /// # Ok(())
 /// # }
@@ -34,9 +34,9 @@ pub enum Decider {
 ///
 /// ```
 /// use simkeep::recrawl::Policy;
-/// use simkeep::recrawl::simulate::{Budget, Decider, Learning, Rates, Span, crawl};
+/// use simkeep::recrawl::simulate::{Budget, ChangeProcess, Decider, Learning, Rates, Span, crawl};
 /// # fn main() -> simkeep::Result<()> {
-/// let pages = Rates::Flat { pages: 50 }.draw(1, 100.0)?;
+/// let pages = Rates::Flat { pages: 50 }.draw(ChangeProcess::Constant, 1, 100.0)?;
 /// let (budget, span) = (Budget::per_day(7.0)?, Span::new(0.5, 30.0, 100.0)?);
 /// for learning in [Learning::Nothing, Learning::Pages, Learning::Hosts] {
 ///     let by = Decider::Policy(Policy::VALUE, learning);
@@ -69,8 +69,8 @@ impl Decider {
         Decider::Policy(policy, Learning::Hosts)
     }
 
-    /// Returns the default policies to compare, and the crawl value without hosts and without a
-    /// belief. If rates are known, includes the crawl value at the true rates.
+    /// Returns the default policies to compare, and `value` without hosts and without a belief. If
+    /// rates are known, includes the crawl value at the true rates.
     ///
     /// ```
     /// use simkeep::recrawl::simulate::Decider;
@@ -82,12 +82,13 @@ impl Decider {
     pub fn all(rates_known: bool) -> Vec<Decider> {
         let others = ["uniform", "thesis", "nutch", "stormcrawler"];
         let others = others.iter().filter_map(|name| name.parse().ok()).map(Decider::policy);
-        let mut all = vec![Decider::policy(Policy::VALUE), Decider::policy(Policy::HARMONIC)];
+        let by_value = [Policy::VALUE, Policy::CRAWL_VALUE, Policy::HARMONIC];
+        let mut all: Vec<Decider> = by_value.into_iter().map(Decider::policy).collect();
         all.extend(others);
         all.push(Decider::Policy(Policy::VALUE, Learning::Pages));
         all.push(Decider::Policy(Policy::VALUE, Learning::Nothing));
         all.push(Decider::Estimated(PriorityIndex::Value));
-        all.extend(rates_known.then_some(Decider::Known(PriorityIndex::Value)));
+        all.extend(rates_known.then_some(Decider::Known(PriorityIndex::CrawlValue)));
         all
     }
 }
@@ -110,6 +111,7 @@ impl fmt::Display for Decider {
 fn name(index: PriorityIndex) -> Policy {
     match index {
         PriorityIndex::Value => Policy::VALUE,
+        PriorityIndex::CrawlValue => Policy::CRAWL_VALUE,
         PriorityIndex::Harmonic => Policy::HARMONIC,
     }
 }

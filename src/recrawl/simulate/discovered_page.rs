@@ -6,8 +6,8 @@ use super::measure::FreshnessSums;
 use super::page::{Notes as _, SimulatedPage};
 use super::span::Span;
 use crate::recrawl::error::{RecrawlError, Result};
+use crate::recrawl::value::HARMONIC_SHARE;
 use crate::recrawl::{Belief, Evidence, Policy, Prior, PriorityIndex, RecentComparisons};
-use crate::recrawl::{harmonic, value};
 
 /// A page that a simulated crawler has discovered.
 pub(super) struct DiscoveredPage<'p, P: SimulatedPage> {
@@ -36,6 +36,9 @@ enum ScoreBasis {
     Rule(Policy, RecentComparisons),
 }
 
+/// The score of a page that just became overdue. The scores of other pages are below 1e12.
+const OVERDUE: f64 = 1e100;
+
 /// Returns the maximum amount by which the score of a page rises in a day; infinity if the score is
 /// cheap to compute.
 ///
@@ -43,10 +46,13 @@ enum ScoreBasis {
 /// index, 1 - 1/(1 + λτ)², is below 1. The same bounds apply to the derivatives of the
 /// expectations. A small margin covers rounding.
 pub(super) fn max_daily_rise(by: Decider) -> f64 {
+    const CRAWL_VALUE: f64 = 0.367_88;
+    const HARMONIC: f64 = 1.000_001;
     match by {
         Decider::Policy(policy, _) => match policy.index() {
-            Some(PriorityIndex::Value) => 0.367_88,
-            Some(PriorityIndex::Harmonic) => 1.000_001,
+            Some(PriorityIndex::Value) => CRAWL_VALUE + HARMONIC_SHARE * HARMONIC,
+            Some(PriorityIndex::CrawlValue) => CRAWL_VALUE,
+            Some(PriorityIndex::Harmonic) => HARMONIC,
             None => f64::INFINITY,
         },
         Decider::Estimated(_) | Decider::Known(_) => f64::INFINITY,
@@ -137,16 +143,24 @@ impl<'p, P: SimulatedPage> DiscoveredPage<'p, P> {
         Ok(())
     }
 
-    /// Returns the page's score on a day; `None` just after a visit.
-    pub(super) fn score(&self, day: f64) -> Result<Option<f64>> {
+    /// Whether the page was not visited for `largest_days`.
+    pub(super) fn is_overdue(&self, day: f64, largest_days: f64) -> bool {
+        day - self.last_day >= largest_days
+    }
+
+    /// Returns the page's score on a day; `None` just after a visit. The score of an overdue page
+    /// exceeds the scores of all other pages.
+    pub(super) fn score(&self, day: f64, largest_days: f64) -> Result<Option<f64>> {
         let days = day - self.last_day;
         if days <= 0.0 {
             return Ok(None);
         }
+        if self.is_overdue(day, largest_days) {
+            return Ok(Some(OVERDUE * (days / largest_days)));
+        }
         let score = match &self.decides {
             ScoreBasis::Belief(index, belief) => belief.worth(*index, 1.0, days)?,
-            ScoreBasis::Rate(PriorityIndex::Value, rate) => value(1.0, *rate, days)?,
-            ScoreBasis::Rate(PriorityIndex::Harmonic, rate) => harmonic(1.0, *rate, days)?,
+            ScoreBasis::Rate(index, rate) => index.worth(1.0, *rate, days)?,
             ScoreBasis::Rule(policy, recent) => {
                 // A policy without an index does not use the belief.
                 match policy.schedule(recent) {

@@ -6,9 +6,9 @@ use super::page::SimulatedPage;
 ///
 /// ```
 /// use simkeep::recrawl::Policy;
-/// use simkeep::recrawl::simulate::{Budget, Decider, Rates, Span, crawl};
+/// use simkeep::recrawl::simulate::{Budget, ChangeProcess, Decider, Rates, Span, crawl};
 /// # fn main() -> simkeep::Result<()> {
-/// let pages = Rates::Flat { pages: 50 }.draw(1, 100.0)?;
+/// let pages = Rates::Flat { pages: 50 }.draw(ChangeProcess::Constant, 1, 100.0)?;
 /// let (by, span) = (Decider::policy(Policy::VALUE), Span::new(0.5, 30.0, 100.0)?);
 /// let result = |visits| crawl(&pages, Budget::per_day(visits)?, span, by, &mut || {});
 /// let (few, many) = (result(2.0)?, result(20.0)?);

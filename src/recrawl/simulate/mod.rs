@@ -2,8 +2,8 @@
 //!
 //! A simulated crawler visits pages in the order of a [`Decider`], within a [`Budget`], and
 //! [`crawl`](fn@crawl) measures the freshness of the pages. All deciders get the same pages, the
-//! same visits a day and the same steps. [`PoissonPage`]s follow the model, with rates drawn from
-//! [`Rates`]; the pages of a store are [replayed](crate::Snapshot::replay). Any other
+//! same visits a day and the same steps. [`RandomPage`]s change by a [`ChangeProcess`], at rates
+//! drawn from [`Rates`]; the pages of a store are [replayed](crate::Snapshot::replay). Any other
 //! [`SimulatedPage`] can be crawled as well.
 //!
 //! The upper bounds for a crawl are computed from the true rates:
@@ -19,13 +19,17 @@ mod learned;
 mod measure;
 mod page;
 mod pick;
-mod poisson;
+mod process;
 mod random;
+mod random_page;
+mod rates;
 mod span;
 
 pub use crawl::crawl;
 pub use decider::{Decider, Learning};
 pub use measure::SimulationResult;
 pub use page::{Comparisons, Notes, SimulatedPage, VersionDifference};
-pub use poisson::{PoissonPage, Rates};
+pub use process::ChangeProcess;
+pub use random_page::RandomPage;
+pub use rates::Rates;
 pub use span::{Budget, Span};

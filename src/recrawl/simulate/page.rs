@@ -1,7 +1,9 @@
 //! The interface of a simulated page.
 
 use crate::recrawl::error::Result;
-use crate::recrawl::{Change, Comparison, Likelihood, Pseudocounts, RecentComparisons, irregular};
+use crate::recrawl::{
+    Change, Comparison, HALVED_AT, Likelihood, Pseudocounts, RecentComparisons, irregular,
+};
 
 /// A page of a simulation: its versions over time, and the notes of a crawler about visits to the
 /// page.
@@ -10,9 +12,9 @@ use crate::recrawl::{Change, Comparison, Likelihood, Pseudocounts, RecentCompari
 /// returns to an earlier version.
 ///
 /// ```
-/// use simkeep::recrawl::simulate::{Notes, Rates, SimulatedPage};
+/// use simkeep::recrawl::simulate::{ChangeProcess, Notes, Rates, SimulatedPage};
 /// # fn main() -> simkeep::Result<()> {
-/// let page = &Rates::Flat { pages: 1 }.draw(1, 100.0)?[0];
+/// let page = &Rates::Flat { pages: 1 }.draw(ChangeProcess::Constant, 1, 100.0)?[0];
 /// // A crawler discovers the page on day 0, and visits it on day 50.
 /// let now = page.starts().iter().filter(|start| **start <= 50.0).count() - 1;
 /// let mut notes = page.found(0.0, 0);
@@ -57,9 +59,9 @@ pub trait SimulatedPage: Sync {
 /// The difference between two versions of a page.
 ///
 /// ```
-/// use simkeep::recrawl::simulate::{Rates, SimulatedPage};
+/// use simkeep::recrawl::simulate::{ChangeProcess, Rates, SimulatedPage};
 /// # fn main() -> simkeep::Result<()> {
-/// let pages = Rates::Flat { pages: 20 }.draw(1, 1_000.0)?;
+/// let pages = Rates::Flat { pages: 20 }.draw(ChangeProcess::Constant, 1, 1_000.0)?;
 /// let page = pages.iter().find(|page| page.starts().len() > 1).unwrap();
 /// assert!(page.difference(0, 0).same);
 /// let difference = page.difference(0, 1); // between two unrelated contents
@@ -81,9 +83,9 @@ pub struct VersionDifference {
 /// next visit.
 ///
 /// ```
-/// use simkeep::recrawl::simulate::{Notes, Rates, SimulatedPage};
+/// use simkeep::recrawl::simulate::{ChangeProcess, Notes, Rates, SimulatedPage};
 /// # fn main() -> simkeep::Result<()> {
-/// let page = &Rates::Flat { pages: 1 }.draw(1, 100.0)?[0];
+/// let page = &Rates::Flat { pages: 1 }.draw(ChangeProcess::Constant, 1, 100.0)?[0];
 /// let mut notes = page.found(0.0, 0);
 /// page.visited(&mut notes, 10.0, 0)?; // finds the same version again
 /// assert!(notes.recent().changes().eq([false]));
@@ -112,9 +114,9 @@ pub trait Notes: Send {
 /// All comparisons of a page.
 ///
 /// ```
-/// use simkeep::recrawl::simulate::{Comparisons, Notes, Rates, SimulatedPage};
+/// use simkeep::recrawl::simulate::{ChangeProcess, Comparisons, Notes, Rates, SimulatedPage};
 /// # fn main() -> simkeep::Result<()> {
-/// let page = &Rates::Flat { pages: 1 }.draw(1, 100.0)?[0];
+/// let page = &Rates::Flat { pages: 1 }.draw(ChangeProcess::Constant, 1, 100.0)?[0];
 /// let mut notes: Comparisons = page.found(0.0, 0);
 /// for day in [10.0, 20.0] {
 ///     page.visited(&mut notes, day, 0)?;
@@ -130,13 +132,22 @@ pub struct Comparisons {
     all: Vec<Comparison>,
     likelihood: Likelihood,
     recent: RecentComparisons,
+    /// The number of comparisons in the likelihood. Halving counts half of them.
+    counted: u32,
 }
 
 impl Comparisons {
     /// Starts with the discovery of the page.
     pub(super) fn new(day: f64, version: usize) -> Comparisons {
         let (likelihood, recent) = (Likelihood::flat(), RecentComparisons::default());
-        Comparisons { last_day: day, held: version, all: Vec::new(), likelihood, recent }
+        Comparisons {
+            last_day: day,
+            held: version,
+            all: Vec::new(),
+            likelihood,
+            recent,
+            counted: 0,
+        }
     }
 
     /// Adds a visit that finds a version. Visits at the same time make no comparison.
@@ -147,6 +158,12 @@ impl Comparisons {
             self.likelihood.add(comparison, 1.0)?;
             self.recent.push(comparison);
             self.all.push(comparison);
+            self.counted += 1;
+            // As a store does, so that a page that begins to behave differently is recognized.
+            if self.counted == HALVED_AT {
+                self.counted /= 2;
+                self.likelihood.halve();
+            }
         }
         (self.last_day, self.held) = (day, version);
         Ok(())

@@ -37,15 +37,19 @@ impl Eq for ScoredIndex {}
 ///
 /// The ceiling of a page is an upper bound of its score, and rises by `rise` at each step. The
 /// score of a page is computed only if its ceiling reaches the scores found so far. So pages that
-/// are far from due cost nothing.
+/// are far from due cost nothing. The ceiling of a page that was not visited for `largest_days` has
+/// no bound.
 pub(super) fn best<P: SimulatedPage>(
     pages: &mut [DiscoveredPage<'_, P>],
-    day: f64,
+    (day, largest_days): (f64, f64),
     count: usize,
     rise: f64,
 ) -> Result<Vec<usize>> {
     for page in pages.iter_mut() {
         page.ceiling += rise;
+        if page.is_overdue(day, largest_days) {
+            page.ceiling = f64::INFINITY;
+        }
     }
     if count == 0 {
         return Ok(Vec::new());
@@ -60,7 +64,7 @@ pub(super) fn best<P: SimulatedPage>(
             break;
         }
         let Some(page) = pages.get_mut(at) else { continue };
-        let score = page.score(day)?;
+        let score = page.score(day, largest_days)?;
         page.ceiling = score.unwrap_or(0.0);
         if let Some(score) = score {
             best.push(Reverse(ScoredIndex { score, at }));

@@ -1,6 +1,6 @@
 //! Random numbers that are equal on every machine.
 
-use crate::recrawl::real::ln;
+use crate::recrawl::real::{ln, uniform};
 use crate::splitmix::{STEP, mix};
 
 /// A [SplitMix64](crate::splitmix) generator.
@@ -16,9 +16,7 @@ impl Random {
     /// Returns a number between 0 and 1, both exclusive.
     fn share(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(STEP);
-        const TWO_TO_53: f64 = 9_007_199_254_740_992.0;
-        // The numerator is an odd number of at most 53 bits, so that the division is exact.
-        (mix(self.0) >> 11 | 1) as f64 / TWO_TO_53
+        uniform(mix(self.0))
     }
 
     /// Returns a uniformly distributed number.

@@ -2,6 +2,7 @@
 
 use crate::recrawl::check;
 use crate::recrawl::error::{RecrawlError, Result};
+use crate::recrawl::interval::Interval;
 
 /// The days of a simulation, in steps.
 ///
@@ -88,7 +89,7 @@ impl Span {
     }
 }
 
-/// The number of visits that a crawler may make.
+/// The number of visits that a crawler may make, and the largest time between two visits to a page.
 ///
 /// ```
 /// use simkeep::recrawl::simulate::Budget;
@@ -100,7 +101,10 @@ impl Span {
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Budget(VisitBudget);
+pub struct Budget {
+    visits: VisitBudget,
+    largest_interval: Interval,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum VisitBudget {
@@ -115,7 +119,7 @@ impl Budget {
     ///
     /// [`RecrawlError::Value`] if the number is not from 1e-100 to 1e100.
     pub fn per_day(visits: f64) -> Result<Budget> {
-        Ok(Budget(VisitBudget::PerDay(check::moderate("visits", visits)?)))
+        Ok(Budget::new(VisitBudget::PerDay(check::moderate("visits", visits)?)))
     }
 
     /// Sets an average of one visit per `days` days for each known page. Some pages get more visits
@@ -125,12 +129,35 @@ impl Budget {
     ///
     /// [`RecrawlError::Value`] if `days` is not from a millisecond to 4,000,000 days.
     pub fn every(days: f64) -> Result<Budget> {
-        Ok(Budget(VisitBudget::Every { days: check::interval("days", days)? }))
+        Ok(Budget::new(VisitBudget::Every { days: check::interval("days", days)? }))
+    }
+
+    fn new(visits: VisitBudget) -> Budget {
+        Budget { visits, largest_interval: Interval::YEAR }
+    }
+
+    /// Sets the largest time between two visits to a page. Pages that were not visited for longer come
+    /// before all others, as [due](crate::due::Due::largest_interval) pages do. Default: 365 days.
+    ///
+    /// ```
+    /// use simkeep::recrawl::simulate::Budget;
+    /// # fn main() -> simkeep::Result<()> {
+    /// let budget = Budget::per_day(100.0)?.largest_interval("30d".parse()?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn largest_interval(self, interval: Interval) -> Budget {
+        Budget { largest_interval: interval, ..self }
+    }
+
+    /// Returns the largest time between two visits to a page, in days.
+    pub(super) fn largest_days(self) -> f64 {
+        self.largest_interval.days()
     }
 
     /// Returns the visits a day for `pages` known pages.
     pub fn of(self, pages: usize) -> f64 {
-        match self.0 {
+        match self.visits {
             VisitBudget::PerDay(visits) => visits,
             VisitBudget::Every { days } => pages as f64 / days,
         }

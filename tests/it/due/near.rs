@@ -166,7 +166,7 @@ fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
     let hint = |choose: &mut dyn FnMut(u64) -> u64| (url(choose(60)), ms(choose(60) as i64 * DAY));
     let hints: Vec<_> = (0..choose(40)).map(|_| hint(choose)).collect();
     let hints = Hints::of(view, hints).unwrap();
-    for policy in ["value", "harmonic"] {
+    for policy in ["value", "crawl-value", "harmonic"] {
         let policy: Policy = policy.parse().unwrap();
         let mut due = Due::new(ms(now), usize::MAX).policy(policy);
         if choose(2) == 0 {

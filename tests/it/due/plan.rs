@@ -93,7 +93,7 @@ fn figures(plan: &Plan) -> [f64; 5] {
 #[test]
 fn decisions_do_not_depend_on_arrival_order_or_storage() {
     let now = 110 * DAY;
-    for policy in ["value", "harmonic", "thesis"] {
+    for policy in ["value", "crawl-value", "harmonic", "thesis"] {
         let due = Due::new(ms(now), usize::MAX).rules(&rules()).policy(policy.parse().unwrap());
         let mut expected = None;
         for (disk, store) in stores(&visits()) {
@@ -128,7 +128,7 @@ fn rules_in(unit: f64) -> Rules {
 fn plan_does_not_depend_on_the_unit_of_weights() {
     let (_disk, store) = stores(&visits()).remove(0);
     let view = store.snapshot();
-    for policy in ["value", "harmonic"] {
+    for policy in ["value", "crawl-value", "harmonic"] {
         let planned = |unit: f64| {
             let due = Due::new(ms(110 * DAY), usize::MAX).rules(&rules_in(unit));
             let due = due.policy(policy.parse().unwrap());

@@ -18,8 +18,8 @@ const DAY: i64 = 86_400_000;
 const LARGEST: u64 = 365 * 86_400;
 
 /// The default policies, and those of rules.
-const POLICIES: [&str; 7] =
-    ["value", "harmonic", "uniform", "fixed:7d", "thesis", "nutch", "stormcrawler"];
+const POLICIES: [&str; 8] =
+    ["value", "crawl-value", "harmonic", "uniform", "fixed:7d", "thesis", "nutch", "stormcrawler"];
 
 /// The decision on each page without rules.
 struct UnruledPages<'s> {
@@ -154,14 +154,16 @@ fn expected(
             continue;
         }
         let policy = known.policy.unwrap_or(question.policy);
-        let by_worth = matches!(policy, "value" | "harmonic");
+        let by_worth = matches!(policy, "value" | "crawl-value" | "harmonic");
         let mut value = plain.value(policy, &page.url) * if by_worth { weight } else { 1.0 };
         if let Some(hints) = question.hints.as_ref().filter(|_| by_worth) {
             value = with_hint(plain, hints, page, weight, value);
         }
         let largest = max.map_or(LARGEST, |max| max.seconds().min(LARGEST));
         let mut overdue = plain.since(page) as f64 / largest as f64;
-        if known.policy.is_some_and(|policy| !["value", "harmonic", "uniform"].contains(&policy)) {
+        if known.policy.is_some_and(|policy| {
+            !["value", "crawl-value", "harmonic", "uniform"].contains(&policy)
+        }) {
             overdue = overdue.max(value);
         }
         let overdue = if overdue >= 1.0 { overdue.to_bits() } else { 0 };

@@ -4,11 +4,13 @@
 use proptest::prelude::*;
 use simkeep::recrawl::RecrawlError;
 use simkeep::recrawl::{
-    Belief, Change, Comparison, Likelihood, Prior, PriorityIndex, Pseudocounts, harmonic, interval,
-    irregular, value,
+    Belief, Change, Comparison, Likelihood, Prior, PriorityIndex, Pseudocounts, interval, irregular,
 };
 
 use super::assert_six;
+
+const INDEXES: [PriorityIndex; 3] =
+    [PriorityIndex::Value, PriorityIndex::CrawlValue, PriorityIndex::Harmonic];
 
 fn gamma(shape: f64, days: f64) -> Belief {
     Belief::new(&Prior::gamma(shape, days).unwrap(), &Likelihood::flat())
@@ -28,9 +30,9 @@ fn worth_of_a_gamma_belief_matches_the_closed_form() {
             a => b / (a - 1.0) * (1.0 - still.powf(a - 1.0)) - days * still.powf(a),
         };
         assert_six(closed, expected);
-        let found = gamma(a, b).worth(PriorityIndex::Value, 1.0, days).unwrap();
+        let found = gamma(a, b).worth(PriorityIndex::CrawlValue, 1.0, days).unwrap();
         assert!((found / expected - 1.0).abs() < 0.01, "{found}, not {expected}");
-        assert_eq!(gamma(a, b).worth(PriorityIndex::Value, 2.0, days).unwrap(), 2.0 * found);
+        assert_eq!(gamma(a, b).worth(PriorityIndex::CrawlValue, 2.0, days).unwrap(), 2.0 * found);
     }
 }
 
@@ -91,7 +93,7 @@ fn any_comparison_gives_a_finite_belief() {
             let rate = belief.rate();
             assert!(0.0 < rate.low && rate.low < rate.high && rate.high < 1e4, "{rate:?}");
             assert!(rate.per_day.is_finite());
-            for index in [PriorityIndex::Value, PriorityIndex::Harmonic] {
+            for index in INDEXES {
                 assert_eq!(belief.worth(index, 1.0, -1.0).unwrap(), 0.0);
                 assert!(belief.worth(index, 1.0, f64::INFINITY).unwrap().is_finite());
                 belief.interval(index, 1.0, 1e-6).unwrap();
@@ -153,9 +155,10 @@ proptest! {
     ) {
         let prior = Prior::log_normal(f64::exp(centre), 1.5).unwrap();
         let belief = Belief::new(&prior, &Likelihood::of(&seen));
-        for (index, of) in [(PriorityIndex::Value, value as fn(_, _, _) -> _), (PriorityIndex::Harmonic, harmonic)] {
+        for index in INDEXES {
             let found = belief.worth(index, 1.0, days).unwrap();
-            let expected = by_steps(centre, 1.5, &seen, |rate| of(1.0, rate, days).unwrap());
+            let expected =
+                by_steps(centre, 1.5, &seen, |rate| index.worth(1.0, rate, days).unwrap());
             prop_assert!((found / expected - 1.0).abs() < 0.02, "{found} {expected}");
         }
     }
@@ -166,7 +169,7 @@ proptest! {
     ) {
         let belief = Belief::new(&Prior::default(), &Likelihood::of(&seen));
         let threshold = f64::exp(log);
-        for index in [PriorityIndex::Value, PriorityIndex::Harmonic] {
+        for index in INDEXES {
             match belief.interval(index, 2.0, threshold).unwrap() {
                 Some(days) => {
                     let worth = belief.worth(index, 2.0, days).unwrap();

@@ -1,8 +1,10 @@
 //! When to visit again: figures from other sources, naive sums, and simulated crawls.
 
+mod announcements;
 mod beliefs;
 mod fits;
 mod intervals;
+mod novelties;
 mod optima;
 mod policies;
 mod rates;

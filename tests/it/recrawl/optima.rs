@@ -2,7 +2,10 @@
 
 use proptest::prelude::*;
 use simkeep::recrawl::RecrawlError;
-use simkeep::recrawl::{KnownPage, Optimum, few_misses, fixed_intervals, random_times, value};
+use simkeep::recrawl::{
+    KnownHost, KnownPage, LimitedOptimum, Optimum, PriorityIndex, few_misses, fixed_intervals,
+    limited_intervals, random_times,
+};
 
 use super::assert_six;
 
@@ -53,6 +56,50 @@ fn budgets_are_spent_as_published() {
     assert_six(lambda.threshold, 3.092211);
 }
 
+/// The optimum for host A with a limit, and host B without.
+fn limited(limit: f64, budget: f64) -> LimitedOptimum {
+    let a = KnownHost {
+        pages: pages(&[(0.1, 1.0), (0.5, 1.0), (1.0, 1.0)]),
+        visits_per_day: Some(limit),
+    };
+    let b =
+        KnownHost { pages: pages(&[(0.05, 1.0), (0.2, 2.0), (2.0, 1.0)]), visits_per_day: None };
+    limited_intervals(&[a, b], budget).unwrap()
+}
+
+#[test]
+fn limits_of_hosts_have_their_known_prices() {
+    for ((limit, budget), (price, threshold), visits) in [
+        ((0.2, 0.9), (1.976113, 0.591347), [[0.122283, 0.077717, 0.0], [0.188390, 0.511610, 0.0]]),
+        ((0.05, 0.45), (5.939942, 1.525463), [[0.05, 0.0, 0.0], [0.110399, 0.289601, 0.0]]),
+        ((9.0, 0.9), (1.162390, 1.162390), [[0.171614, 0.255982, 0.0], [0.129175, 0.343228, 0.0]]),
+    ] {
+        let found = limited(limit, budget);
+        assert_six(found.prices[0], price);
+        assert_six(found.prices[1], threshold);
+        assert_six(found.threshold, threshold);
+        for (found, expected) in found.visits_per_day.iter().flatten().zip(visits.iter().flatten())
+        {
+            assert_six(*found, *expected);
+        }
+    }
+}
+
+#[test]
+fn limits_of_all_hosts_may_leave_visits_unspent() {
+    let host =
+        |rate, limit| KnownHost { pages: pages(&[(rate, 1.0)]), visits_per_day: Some(limit) };
+    let found = limited_intervals(&[host(1.0, 0.001), host(0.1, 0.2)], 5.0).unwrap();
+    assert_six(found.visits_per_day[0][0], 0.001);
+    assert_six(found.visits_per_day[1][0], 0.2);
+    assert_eq!(found.threshold, 0.0);
+    assert!(found.prices[0] > found.prices[1] * 0.1 && found.prices[1] > 0.0, "{found:?}");
+    let empty = KnownHost { pages: Vec::new(), visits_per_day: Some(1.0) };
+    let found = limited_intervals(&[empty, host(1.0, 9.0)], 1e-3).unwrap();
+    assert!(found.visits_per_day[0].is_empty());
+    assert_six(found.visits_per_day[1][0], 1e-3);
+}
+
 #[test]
 fn invalid_numbers_are_named() {
     let named = |error: Option<RecrawlError>, expected: &str| match error {
@@ -60,6 +107,12 @@ fn invalid_numbers_are_named() {
         other => panic!("{other:?}"),
     };
     let one = pages(&[(1.0, 1.0)]);
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e200] {
+        let host = |limit| [KnownHost { pages: one.clone(), visits_per_day: limit }];
+        named(limited_intervals(&host(None), bad).err(), "visits_per_day");
+        named(limited_intervals(&host(Some(bad)), 1.0).err(), "visits_per_day of a host");
+    }
+    named(limited_intervals(&[], 1.0).err(), "pages");
     for best in [fixed_intervals, random_times, few_misses] {
         named(best(&[], 1.0).err(), "pages");
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e200] {
@@ -108,6 +161,43 @@ type BestUse<'a> = (Optimum, &'a dyn Fn(&[f64]) -> f64);
 
 proptest! {
     #[test]
+    fn hosts_take_at_most_their_limits(
+        hosts in prop::collection::vec(
+            (prop::collection::vec((-6.0..3.0f64, 0.1..10.0f64), 1..6), prop::option::of(1e-3..2.0f64)), 1..6,
+        ),
+        budget in 0.01..20.0f64,
+    ) {
+        let of = |rates: &[(f64, f64)]| -> Vec<(f64, f64)> {
+            rates.iter().map(|(log, weight)| (log.exp(), *weight)).collect()
+        };
+        let known = |limits: bool| -> Vec<KnownHost> {
+            let host = |(rates, limit): &(Vec<(f64, f64)>, Option<f64>)| KnownHost {
+                pages: pages(&of(rates)),
+                visits_per_day: limit.filter(|_| limits),
+            };
+            hosts.iter().map(host).collect()
+        };
+        let all: Vec<(f64, f64)> = hosts.iter().flat_map(|(rates, _)| of(rates)).collect();
+        // Without limits, it is the optimum of all pages together.
+        let (free, together) =
+            (limited_intervals(&known(false), budget).unwrap(), fixed_intervals(&pages(&all), budget).unwrap());
+        for (free, together) in free.visits_per_day.concat().iter().zip(&together.visits_per_day) {
+            prop_assert!((free - together).abs() < 1e-9 * budget, "{free} {together}");
+        }
+        let found = limited_intervals(&known(true), budget).unwrap();
+        let sums: Vec<f64> = found.visits_per_day.iter().map(|visits| visits.iter().sum()).collect();
+        for (((_, limit), sum), price) in hosts.iter().zip(&sums).zip(&found.prices) {
+            prop_assert!(limit.is_none_or(|limit| *sum <= limit * (1.0 + 1e-9)), "{limit:?} {sum}");
+            // A host whose limit is not reached has the common price.
+            let tied = limit.is_some_and(|limit| *sum >= limit * (1.0 - 1e-9));
+            prop_assert!(tied || *price == found.threshold, "{limit:?} {sum} {price}");
+        }
+        let limits: f64 = hosts.iter().map(|(_, limit)| limit.unwrap_or(f64::INFINITY)).sum();
+        let spent: f64 = sums.iter().sum();
+        prop_assert!((spent / budget.min(limits) - 1.0).abs() < 1e-9, "{spent} {budget} {limits}");
+    }
+
+    #[test]
     fn no_visit_is_better_spent_elsewhere(
         all in prop::collection::vec((-6.0..3.0, 0.1..10.0), 2..12),
         budget in 0.05..20.0, from in 0usize..12, to in 0usize..12, share in 0.001..0.5
@@ -131,7 +221,7 @@ proptest! {
         let cho = &gains[0].0;
         for ((rate, weight), visits) in all.iter().zip(&cho.visits_per_day) {
             if *visits > 1e-6 {
-                let worth = value(*weight, *rate, 1.0 / visits).unwrap();
+                let worth = PriorityIndex::CrawlValue.worth(*weight, *rate, 1.0 / visits).unwrap();
                 prop_assert!((worth / cho.threshold - 1.0).abs() < 1e-6, "{worth}");
             }
         }

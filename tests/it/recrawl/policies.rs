@@ -83,10 +83,21 @@ fn policies_score_by_worth_or_relative_time() {
     let at = |days| PolicyInput { belief: &belief, recent: &recent, weight: 2.0, days };
     let score = |name, days| policy(name).score(&at(days)).unwrap();
     assert_eq!(score("value", 14.0), belief.worth(PriorityIndex::Value, 2.0, 14.0).unwrap());
+    let crawl_value = belief.worth(PriorityIndex::CrawlValue, 2.0, 14.0).unwrap();
+    assert_eq!(score("crawl-value", 14.0), crawl_value);
     assert_eq!(score("harmonic", 14.0), belief.worth(PriorityIndex::Harmonic, 2.0, 14.0).unwrap());
     assert_eq!((score("uniform", 14.0), score("fixed:7d", 14.0)), (14.0, 2.0));
     assert_eq!((score("thesis", 14.0), score("stormcrawler", 14.0)), (2.0, 14.0));
-    for name in ["value", "harmonic", "uniform", "fixed:1s", "thesis", "nutch", "stormcrawler"] {
+    for name in [
+        "value",
+        "crawl-value",
+        "harmonic",
+        "uniform",
+        "fixed:1s",
+        "thesis",
+        "nutch",
+        "stormcrawler",
+    ] {
         assert_eq!(score(name, -3.0), 0.0);
         for (weight, days, expected) in
             [(0.0, 1.0, "weight"), (f64::NAN, 1.0, "weight"), (1.0, f64::NAN, "days")]
@@ -103,6 +114,7 @@ fn policies_score_by_worth_or_relative_time() {
 fn policy_names_are_parsed_and_printed() {
     for (text, shown) in [
         ("value", "value"),
+        ("crawl-value", "crawl-value"),
         ("harmonic", "harmonic"),
         ("uniform", "uniform"),
         ("stormcrawler", "stormcrawler"),
@@ -125,6 +137,8 @@ fn policy_names_are_parsed_and_printed() {
         "valu",
         "value:",
         "value:1",
+        "crawl-value:",
+        "crawl_value",
         "uniform:2",
         "stormcrawler:",
         "fixed",
@@ -157,7 +171,16 @@ fn policy_names_are_parsed_and_printed() {
         "nutch:.4,.2,.3,.4",
     ] {
         let said = wrong.parse::<Policy>().unwrap_err().to_string();
-        let all = ["value", "harmonic", "uniform", "fixed:", "thesis:", "nutch:", "stormcrawler"];
+        let all = [
+            "value",
+            "crawl-value",
+            "harmonic",
+            "uniform",
+            "fixed:",
+            "thesis:",
+            "nutch:",
+            "stormcrawler",
+        ];
         assert!(all.iter().all(|name| said.contains(name)), "{wrong}: {said}");
         assert!(said.contains(&format!("{wrong:?}")), "{said}");
     }

@@ -59,8 +59,8 @@ pub struct DueQuery {
     pub under: *const c_char,
     /// The length of `under` in bytes.
     pub under_len: usize,
-    /// The policy for the order of pages: `value`, `harmonic`, `uniform`, `fixed:7d`, `thesis`,
-    /// `nutch` or `stormcrawler`. NULL for `value`. Default: NULL.
+    /// The policy for the order of pages: `value`, `crawl-value`, `harmonic`, `uniform`,
+    /// `fixed:7d`, `thesis`, `nutch` or `stormcrawler`. NULL for `value`. Default: NULL.
     pub policy: *const c_char,
     /// The length of `policy` in bytes.
     pub policy_len: usize,

@@ -47,7 +47,7 @@ fn asked(dice: &mut TwinRandom) -> (DueQuery, simkeep::due::Due) {
     let size = size_of::<DueQuery>();
     done(|error| simkeep_due_query_init(&raw mut query, size, now, 10_000, error));
     let due = simkeep::due::Due::new(Time::from_ms_unchecked(now), 10_000);
-    let policy = ["value", "harmonic", "uniform", "fixed:7d"][dice.roll(4) as usize];
+    let policy = ["value", "harmonic", "crawl-value", "fixed:7d"][dice.roll(4) as usize];
     (query.policy, query.policy_len) = c_text(policy);
     (query, due.policy(policy.parse().unwrap()))
 }

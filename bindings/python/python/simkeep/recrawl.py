@@ -19,9 +19,9 @@ from ._simkeep import (
     HostPriors,
     Likelihood,
     Optimum,
-    PoissonPages,
     Policy,
     Prior,
+    RandomPages,
     Rate,
     RecentComparisons,
     Schedule,
@@ -29,7 +29,6 @@ from ._simkeep import (
     crawl,
     few_misses,
     fixed_intervals,
-    harmonic,
     hinted,
     interval,
     irregular,
@@ -37,7 +36,7 @@ from ._simkeep import (
     naive,
     random_times,
     regular,
-    value,
+    worth,
 )
 
 __all__ = [
@@ -48,9 +47,9 @@ __all__ = [
     "HostPriors",
     "Likelihood",
     "Optimum",
-    "PoissonPages",
     "Policy",
     "Prior",
+    "RandomPages",
     "Rate",
     "RecentComparisons",
     "Schedule",
@@ -58,7 +57,6 @@ __all__ = [
     "crawl",
     "few_misses",
     "fixed_intervals",
-    "harmonic",
     "hinted",
     "interval",
     "irregular",
@@ -66,5 +64,5 @@ __all__ = [
     "naive",
     "random_times",
     "regular",
-    "value",
+    "worth",
 ]

@@ -144,9 +144,9 @@ impl Belief {
 
     /// The value of a visit this many days after the last visit, in days.
     ///
-    /// The value is the expectation of the index, `"value"` (the default) or `"harmonic"`, for a
-    /// page of this weight. Takes about a microsecond. Negative days count as zero. Raises
-    /// `InvalidOptionError` if the weight is not positive and finite.
+    /// The value is the expectation of the index, `"value"` (the default), `"crawl-value"` or
+    /// `"harmonic"`, for a page of this weight. Takes about a microsecond. Negative days count as
+    /// zero. Raises `InvalidOptionError` if the weight is not positive and finite.
     #[pyo3(signature = (weight: "float", days: "float", index: "_PriorityIndex | None" = None))]
     fn worth(
         &self,
@@ -163,10 +163,10 @@ impl Belief {
 
     /// The days after a visit at which the next visit reaches a threshold.
     ///
-    /// The value of a visit is measured by the index `"value"` (the default) or `"harmonic"`.
-    /// `None` if the value never reaches the threshold, or not within 4,000,000 days. Takes 65
-    /// times as long as `worth`. Raises `InvalidOptionError` if the weight or the threshold is not
-    /// positive and finite.
+    /// The value of a visit is measured by the index `"value"` (the default), `"crawl-value"` or
+    /// `"harmonic"`. `None` if the value never reaches the threshold, or not within 4,000,000 days.
+    /// Takes 65 times as long as `worth`. Raises `InvalidOptionError` if the weight or the
+    /// threshold is not positive and finite.
     #[pyo3(signature = (weight: "float", threshold: "float", index: "_PriorityIndex | None" = None))]
     fn interval(
         &self,

@@ -22,9 +22,9 @@ value! {
 
 /// A policy for the order of visits, selected by its name.
 ///
-/// The policies are `"value"` (the default), `"harmonic"`, `"uniform"`, `"fixed:7d"`,
-/// `"thesis:3,1.5"`, `"nutch:0.4,0.2,0.3"` and `"stormcrawler"`. `"value"` and `"harmonic"` use the
-/// value of a visit; `"uniform"` uses the time since the last visit; the other policies use this
+/// The policies are `"value"` (the default), `"crawl-value"`, `"harmonic"`, `"uniform"`,
+/// `"fixed:7d"`, `"thesis:3,1.5"`, `"nutch:0.4,0.2,0.3"` and `"stormcrawler"`. The first three use
+/// the value of a visit; `"uniform"` uses the time since the last visit; the other policies use this
 /// time divided by an interval. The parameters above are the defaults. As text, a policy is its
 /// name with all parameters. Raises `InvalidArgumentError` for an unknown name.
 #[pyclass(frozen, module = "simkeep.recrawl")]
@@ -64,10 +64,11 @@ impl Policy {
 
     /// The score of a page: the page with the highest score is visited first.
     ///
-    /// For `"value"` and `"harmonic"` the score is the weighted value of a visit, in days. For
-    /// `"uniform"` the score is the number of days since the last visit. For the other policies the
-    /// score is the number of days since the last visit divided by the interval, so that a page is
-    /// due at 1. Raises `InvalidOptionError` if the weight is not positive and finite.
+    /// For `"value"`, `"crawl-value"` and `"harmonic"` the score is the weighted value of a visit,
+    /// in days. For `"uniform"` the score is the number of days since the last visit. For the other
+    /// policies the score is the number of days since the last visit divided by the interval, so
+    /// that a page is due at 1. Raises `InvalidOptionError` if the weight is not positive and
+    /// finite.
     #[pyo3(signature = (belief, recent, weight: "float", days: "float"))]
     fn score(
         &self,
@@ -85,7 +86,7 @@ impl Policy {
 
     /// The interval of a page.
     ///
-    /// `None` for `"value"`, `"harmonic"` and `"uniform"`, which have no intervals.
+    /// `None` for `"value"`, `"crawl-value"`, `"harmonic"` and `"uniform"`, which have no intervals.
     fn schedule(
         &self,
         py: Python<'_>,

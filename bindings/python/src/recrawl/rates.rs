@@ -8,8 +8,11 @@ use crate::convert::error::OrRaise;
 use crate::recrawl::comparison::comparisons;
 
 /// The indexes of a visit's value, by name.
-pub(crate) const INDEXES: [(&str, PriorityIndex); 2] =
-    [("value", PriorityIndex::Value), ("harmonic", PriorityIndex::Harmonic)];
+pub(crate) const INDEXES: [(&str, PriorityIndex); 3] = [
+    ("value", PriorityIndex::Value),
+    ("crawl-value", PriorityIndex::CrawlValue),
+    ("harmonic", PriorityIndex::Harmonic),
+];
 
 /// The half comparisons to add, by name.
 const HALVES: [(&str, Pseudocounts); 3] = [
@@ -18,7 +21,7 @@ const HALVES: [(&str, Pseudocounts); 3] = [
     ("both", Pseudocounts::Both),
 ];
 
-/// Converts an index; by default the crawl value.
+/// Converts an index; by default `value`.
 pub(crate) fn index(given: Option<&Bound<'_, PyAny>>) -> PyResult<PriorityIndex> {
     arg::choice(Arg::new("index"), given, &INDEXES, PriorityIndex::Value)
 }
@@ -92,56 +95,36 @@ pub(crate) fn last_modified(py: Python<'_>, comparisons: &Bound<'_, PyAny>) -> P
     py.detach(|| recrawl::last_modified(&all)).or_raise(py)
 }
 
-/// The crawl value of a visit, in days.
+/// The value of a visit, in days.
 ///
 /// The value is for a page with this weight and rate, in changes a day, this many days after its
-/// last visit. Visiting the pages with the highest value keeps the most pages fresh. Raises
+/// last visit. The index is `"value"` (the default), `"crawl-value"` or `"harmonic"`. The crawl
+/// value keeps the most pages fresh if rates are constant. The harmonic index gives every page
+/// visits. `"value"` is the crawl value plus a tenth of the harmonic index. Raises
 /// `InvalidOptionError` if the weight or the rate is not positive and finite.
 #[pyfunction]
-#[pyo3(signature = (weight: "float", per_day: "float", days: "float"))]
-pub(crate) fn value(
+#[pyo3(signature = (
+    weight: "float", per_day: "float", days: "float", index: "_PriorityIndex | None" = None
+))]
+pub(crate) fn worth(
     py: Python<'_>,
     weight: &Bound<'_, PyAny>,
     per_day: &Bound<'_, PyAny>,
     days: &Bound<'_, PyAny>,
+    index: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<f64> {
-    let (weight, per_day, days) = three(weight, per_day, days)?;
-    recrawl::value(weight, per_day, days).or_raise(py)
-}
-
-/// The harmonic index of a visit, in days.
-///
-/// The index is for a page with this weight and rate, in changes a day, this many days after its
-/// last visit. Each further missed change has a smaller penalty. Every page gets visits. Raises
-/// `InvalidOptionError` if the weight or the rate is not positive and finite.
-#[pyfunction]
-#[pyo3(signature = (weight: "float", per_day: "float", days: "float"))]
-pub(crate) fn harmonic(
-    py: Python<'_>,
-    weight: &Bound<'_, PyAny>,
-    per_day: &Bound<'_, PyAny>,
-    days: &Bound<'_, PyAny>,
-) -> PyResult<f64> {
-    let (weight, per_day, days) = three(weight, per_day, days)?;
-    recrawl::harmonic(weight, per_day, days).or_raise(py)
-}
-
-fn three(
-    weight: &Bound<'_, PyAny>,
-    per_day: &Bound<'_, PyAny>,
-    days: &Bound<'_, PyAny>,
-) -> PyResult<(f64, f64, f64)> {
     let weight = arg::float(Arg::new("weight"), weight)?;
     let per_day = arg::float(Arg::new("per_day"), per_day)?;
-    Ok((weight, per_day, arg::float(Arg::new("days"), days)?))
+    let days = arg::float(Arg::new("days"), days)?;
+    self::index(index)?.worth(weight, per_day, days).or_raise(py)
 }
 
 /// The days after a visit at which the next visit reaches a threshold.
 ///
 /// The interval is for a page with this weight and rate, in changes a day. The value of a visit is
-/// measured by the index `"value"` (the default) or `"harmonic"`. `None` if the value never reaches
-/// the threshold, or not within 4,000,000 days. Raises `InvalidOptionError` if a number is not
-/// positive and finite.
+/// measured by the index `"value"` (the default), `"crawl-value"` or `"harmonic"`. `None` if the
+/// value never reaches the threshold, or not within 4,000,000 days. Raises `InvalidOptionError` if
+/// a number is not positive and finite.
 #[pyfunction]
 #[pyo3(signature = (
     weight: "float", per_day: "float", threshold: "float", index: "_PriorityIndex | None" = None

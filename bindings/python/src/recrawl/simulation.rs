@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use simkeep::Progress;
 use simkeep::recrawl::simulate::{
-    self, Budget, Learning, PoissonPage, Rates, SimulatedPage, Span, VersionDifference,
+    self, Budget, ChangeProcess, Learning, RandomPage, Rates, SimulatedPage, Span,
+    VersionDifference,
 };
 use simkeep::recrawl::{self, RecrawlError};
 
@@ -36,28 +37,29 @@ value! {
     }
 }
 
-/// Pages with random changes, at random rates.
+/// Pages with random changes, at random rates that stay the same.
 ///
 /// A seed determines the pages, equally on every machine. `len` is the number of pages. The pages
 /// take 8 bytes for each change.
 #[pyclass(frozen, module = "simkeep.recrawl")]
-pub(crate) struct PoissonPages(Arc<[PoissonPage]>);
+pub(crate) struct RandomPages(Arc<[RandomPage]>);
 
-impl PoissonPages {
+impl RandomPages {
     fn draw(
         py: Python<'_>,
         rates: Rates,
         seed: Option<&Bound<'_, PyAny>>,
         days: &Bound<'_, PyAny>,
-    ) -> PyResult<PoissonPages> {
+    ) -> PyResult<RandomPages> {
         let seed = optional(seed, |v| arg::count(Arg::new("seed"), v))?.unwrap_or(1);
         let days = arg::float(Arg::new("days"), days)?;
-        Ok(PoissonPages(run_uncancellable(py, move || Ok(rates.draw(seed, days)?))?.into()))
+        let draw = move || Ok(rates.draw(ChangeProcess::Constant, seed, days)?);
+        Ok(RandomPages(run_uncancellable(py, draw)?.into()))
     }
 }
 
 #[pymethods]
-impl PoissonPages {
+impl RandomPages {
     /// Draws pages with their changes up to a day.
     ///
     /// Rates are log-uniform from one change in 400 days to one change in about eight hours. The
@@ -70,9 +72,9 @@ impl PoissonPages {
         pages: &Bound<'_, PyAny>,
         days: &Bound<'_, PyAny>,
         seed: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<PoissonPages> {
+    ) -> PyResult<RandomPages> {
         let pages = arg::u32(Arg::new("pages"), pages)?;
-        PoissonPages::draw(py, Rates::Flat { pages }, seed, days)
+        RandomPages::draw(py, Rates::Flat { pages }, seed, days)
     }
 
     /// Draws the pages of hosts, with their changes up to a day: `pages` pages of each host.
@@ -95,7 +97,7 @@ impl PoissonPages {
         within: &Bound<'_, PyAny>,
         days: &Bound<'_, PyAny>,
         seed: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<PoissonPages> {
+    ) -> PyResult<RandomPages> {
         let rates = Rates::ByHost {
             hosts: arg::u32(Arg::new("hosts"), hosts)?,
             pages: arg::u32(Arg::new("pages"), pages)?,
@@ -103,7 +105,7 @@ impl PoissonPages {
             between: arg::float(Arg::new("between"), between)?,
             within: arg::float(Arg::new("within"), within)?,
         };
-        PoissonPages::draw(py, rates, seed, days)
+        RandomPages::draw(py, rates, seed, days)
     }
 
     fn __len__(&self) -> usize {
@@ -113,15 +115,15 @@ impl PoissonPages {
     /// The rate of each page, in changes a day.
     #[getter]
     fn rates(&self, py: Python<'_>) -> PyResult<Tuple<f64>> {
-        Tuple::new(py, self.0.iter().map(PoissonPage::rate).collect::<Vec<_>>())
+        Tuple::new(py, self.0.iter().filter_map(RandomPage::per_day).collect::<Vec<_>>())
     }
 
     fn __repr__(&self) -> String {
-        format!("<simkeep.recrawl.PoissonPages: {}>", self.0.len())
+        format!("<simkeep.recrawl.RandomPages: {}>", self.0.len())
     }
 
     fn __reduce__(&self) -> PyResult<()> {
-        Err(no_pickle("PoissonPages", "draw them again"))
+        Err(no_pickle("RandomPages", "draw them again"))
     }
 }
 
@@ -153,7 +155,8 @@ impl Decider {
         Ok(Decider(simulate::Decider::Policy(named.unwrap_or_default(), learning)))
     }
 
-    /// An index, `"value"` (the default) or `"harmonic"`, at the estimated rate of a page.
+    /// An index, `"value"` (the default), `"crawl-value"` or `"harmonic"`, at the estimated rate of
+    /// a page.
     ///
     /// The decider has no belief.
     #[staticmethod]
@@ -162,7 +165,7 @@ impl Decider {
         Ok(Decider(simulate::Decider::Estimated(self::index(index)?)))
     }
 
-    /// An index, `"value"` (the default) or `"harmonic"`, at the true rate.
+    /// An index, `"value"` (the default), `"crawl-value"` or `"harmonic"`, at the true rate.
     ///
     /// The decider requires pages with known rates. The rates of a store's pages are unknown.
     #[staticmethod]
@@ -173,8 +176,8 @@ impl Decider {
 
     /// The default deciders to compare.
     ///
-    /// The deciders are the policies, the crawl value without hosts, and the crawl value without a
-    /// belief. If the rates are known, the crawl value at the true rates is added.
+    /// The deciders are the policies, `"value"` without hosts, and `"value"` without a belief. If the
+    /// rates are known, the crawl value at the true rates is added.
     #[staticmethod]
     #[pyo3(signature = (*, rates_known=false))]
     fn all(rates_known: bool) -> Vec<Decider> {
@@ -307,7 +310,7 @@ fn crawled<P: SimulatedPage + Send + 'static>(
 /// of `step_days`, the crawler visits as many pages as the budget allows, in the order of the
 /// decider. The crawler uses only the results of its visits. Measurement starts on the day `start`.
 /// The budget is either `visits_per_day`, or an average of one visit per `every` days for each
-/// known page.
+/// known page. Pages that were not visited for `largest_interval` (365 days) come first.
 ///
 /// Takes 1 to 3 KiB for each page; a step takes some 50 nanoseconds for each page, and some 10
 /// microseconds for each visit. Other threads run meanwhile, and Ctrl-C abandons the simulation.
@@ -315,9 +318,9 @@ fn crawled<P: SimulatedPage + Send + 'static>(
 /// that are unknown.
 #[pyfunction]
 #[pyo3(signature = (
-    pages: "Replay | PoissonPages", by: "Decider | Policy | str | None" = None, *,
+    pages: "Replay | RandomPages", by: "Decider | Policy | str | None" = None, *,
     step_days: "float", start: "float", end: "float", visits_per_day: "float | None" = None,
-    every: "float | None" = None
+    every: "float | None" = None, largest_interval: "float | timedelta | None" = None
 ))]
 pub(crate) fn crawl<'py>(
     py: Python<'py>,
@@ -328,6 +331,7 @@ pub(crate) fn crawl<'py>(
     end: &Bound<'py, PyAny>,
     visits_per_day: Option<&Bound<'py, PyAny>>,
     every: Option<&Bound<'py, PyAny>>,
+    largest_interval: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<SimulationResult> {
     let by = optional(by, |given| match given.cast::<Decider>() {
         Ok(by) => Ok(by.get().0),
@@ -345,13 +349,15 @@ pub(crate) fn crawl<'py>(
         (None, Some(days)) => Budget::every(days),
         _ => return Err(one_of("crawl", "visits_per_day and every")),
     };
+    let largest = optional(largest_interval, |v| arg::interval(Arg::new("largest_interval"), v))?;
     let budget = budget.or_raise(py)?;
+    let budget = largest.map_or(budget, |largest| budget.largest_interval(largest));
     let figures = if let Ok(replay) = pages.cast::<Replay>() {
         crawled(py, Arc::clone(&replay.get().pages), budget, span, by)
-    } else if let Ok(drawn) = pages.cast::<PoissonPages>() {
+    } else if let Ok(drawn) = pages.cast::<RandomPages>() {
         crawled(py, Arc::clone(&drawn.get().0), budget, span, by)
     } else {
-        Err(Arg::new("pages").type_error("a Replay or PoissonPages", pages))
+        Err(Arg::new("pages").type_error("a Replay or RandomPages", pages))
     }?;
     SimulationResult::from_rust(py, figures)
 }

@@ -59,6 +59,6 @@ _AliasKind: TypeAlias = Literal[
     "slash",
     "case",
 ]
-_PriorityIndex: TypeAlias = Literal["value", "harmonic"]
+_PriorityIndex: TypeAlias = Literal["value", "crawl-value", "harmonic"]
 _Pseudocounts: TypeAlias = Literal["none", "unchanged", "both"]
 _T_co = TypeVar("_T_co", covariant=True)

@@ -69,12 +69,20 @@ fn recrawl(place: &TestFolder, page: &str, args: &[&str]) -> String {
 fn best_pages_are_listed_first() {
     let place = TestFolder::with(&crawl());
     let table = "\
+11.95   2024-02-10 00:00  4.8 days  https://example.net/failing
+ 2.22   2024-02-27 00:00  2.8 days  https://example.org/flip
+ 2.12   2024-02-27 00:00  3.1 days  https://example.org/news
+ 1.96   2024-01-31 00:00  24 days   https://shop.example/0
+";
+    assert_eq!(due(&place, &["--limit", "4"]), table);
+    let due = |args: &[&str]| due(&place, &[&["--policy", "crawl-value"], args].concat());
+    let table = "\
 7.71   2024-02-10 00:00  4.3 days  https://example.net/failing
 1.64   2024-01-31 00:00  21 days   https://shop.example/0
 1.57   2024-02-01 00:00  21 days   https://shop.example/1
 1.51   2024-02-02 00:00  21 days   https://shop.example/2
 ";
-    assert_eq!(due(&place, &["--limit", "4"]), table);
+    assert_eq!(due(&["--limit", "4"]), table);
     let json = "{\"url\":\"https://example.net/failing\",\"value\":7.705963733212645,\
                 \"last\":\"2024-02-10T00:00:00Z\",\"due\":\"2024-02-25T00:06:24Z\",\
                 \"every_seconds\":369506,\"changes_per_day\":{\"mean\":3.0591070756269683,\
@@ -82,30 +90,31 @@ fn best_pages_are_listed_first() {
                 \"comparisons\":0,\"changes\":0,\"returns\":0,\
                 \"reason\":\"by the value of a visit\",\"hinted\":null,\"leader\":null,\
                 \"rule\":null,\"headers\":{}}\n";
-    assert_eq!(due(&place, &["--limit", "1", "--json"]), json);
+    assert_eq!(due(&["--limit", "1", "--json"]), json);
     let hosts = "1  7.71  7.71  example.net\n3  1.64  4.72  shop.example\n";
-    assert_eq!(due(&place, &["--limit", "4", "--by-host"]), hosts);
-    let hosts = due(&place, &["--limit", "4", "--by-host", "--json"]);
+    assert_eq!(due(&["--limit", "4", "--by-host"]), hosts);
+    let hosts = due(&["--limit", "4", "--by-host", "--json"]);
     let second = &super::objects(&hosts)[1];
     assert_eq!((&second["host"], &second["pages"]), (&json!("shop.example"), &json!(3)));
     // After a year all are overdue, and the most overdue page is the first.
     let overdue = "40.71!  2024-02-10 00:00  4.3 days  https://example.net/failing\n";
-    assert_eq!(place.done(&["due", "--now", "2025-06-01", "--limit", "1"]), overdue);
-    assert_eq!(due(&place, &["--limit", "1", "--max-interval", "30d"]).lines().count(), 1);
-    let best = ["--limit", "1", "--policy", "uniform", "--urls"];
-    assert_eq!(due(&place, &best), "https://example.net/failing\n");
+    let late = ["due", "--now", "2025-06-01", "--limit", "1", "--policy", "crawl-value"];
+    assert_eq!(place.done(&late), overdue);
+    assert_eq!(due(&["--limit", "1", "--max-interval", "30d"]).lines().count(), 1);
+    let best = ["due", "--now", NOW, "--limit", "1", "--policy", "uniform", "--urls"];
+    assert_eq!(place.done(&best), "https://example.net/failing\n");
 }
 
 #[test]
 fn recrawl_explains_why_a_page_is_due() {
     let place = TestFolder::with(&crawl());
     let about =
-        "https://example.org/about is due since 2024-03-07: now, 17 days after its last visit, a \
-                 visit is worth 1.23; pages are due at 0.43 or more
+        "https://example.org/about is due since 2024-03-08: now, 17 days after its last visit, a \
+                 visit is worth 1.46; pages are due at 0.63 or more
   none of 19 comparisons found it changed
   0.011 changes a day (0.00044 to 0.038, 90 %); on its host 3 pages were compared, and a new page \
                  is expected to change 2.75 times a day (0.0037 to 8.98)
-  to be visited every 9.6 days at 2 visits a day
+  to be visited every 11 days at 2 visits a day
 ";
     let page = "https://example.org/about";
     assert_eq!(recrawl(&place, page, &["--per-day", "2"]), about);
@@ -131,7 +140,7 @@ fn recrawl_explains_why_a_page_is_due() {
     for (page, args, said) in [
         ("gone", &["--per-day", "5000"][..], "  it is gone, so its weight counts for an eighth\n"),
         ("gone", &[], "  1 of 1 comparison found it changed; the last change was on 2024-02-10\n"),
-        ("failing", &[], ": its last visit, on 2024-02-10, failed; a visit is worth 7.71; pages"),
+        ("failing", &[], ": its last visit, on 2024-02-10, failed; a visit is worth 11.95; pages"),
         ("failing", &[], "  its 2 visits are not enough for a comparison\n"),
         (
             "failing",
@@ -153,7 +162,8 @@ fn recrawl_explains_why_a_page_is_due() {
         let output = recrawl(&place, &url, args);
         assert!(output.contains(said), "{output}");
     }
-    let output = recrawl(&place, "https://example.org/news", &["--per-day", "0.89"]);
+    let args = ["--per-day", "0.89", "--policy", "crawl-value"];
+    let output = recrawl(&place, "https://example.org/news", &args);
     assert!(
         output
             .contains("at 0.86 or more, and this page does not reach that value within 365 days\n"),
@@ -234,7 +244,7 @@ fn recrawl_values_the_first_visit_of_an_unknown_page() {
     let ran = place.run(&["recrawl", unknown, "--now", NOW]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     let said = "simkeep: https://example.org/new is not known in this store; a first visit is worth \
-                20.36, at an expected 2.75 changes a day (0.0037 to 8.98, 90 %); pages are due at 0.45 \
+                54.05, at an expected 2.75 changes a day (0.0037 to 8.98, 90 %); pages are due at 0.68 \
                 or more\n";
     assert_eq!(ran.err, said);
     let ran = place.run(&["recrawl", unknown, "--now", NOW, "--json"]);
@@ -264,7 +274,7 @@ fn invalid_numbers_are_refused() {
         ("--max-interval", "0d", "from 1s to 4000000d"),
         ("--max-interval", "-1d", "write a whole number and a unit"),
         ("--max-interval", "NaN", "write a whole number and a unit"),
-        ("--policy", "weekly", "the policies are value, harmonic"),
+        ("--policy", "weekly", "the policies are value, crawl-value, harmonic"),
         ("--policy", "fixed:0d", "wrong parameters"),
         ("--policy", "thesis:3,NaN", "wrong parameters"),
         ("--now", "soon", "write 2024-05-01T12:00:00Z"),
@@ -374,7 +384,7 @@ fn hints_come_from_sitemaps_and_lines_but_not_the_future() {
     assert_eq!(found[0]["reason"], "a hint says that it changed at 2024-02-20T00:00:00Z");
     let output = recrawl(&place, "https://shop.example/1", &["--hints", &sitemap]);
     let said = "https://shop.example/1 is due since 2024-02-20: a hint says that it changed on \
-                2024-02-20, so a visit is worth 15.51; pages are due at 0.45 or more\n";
+                2024-02-20, so a visit is worth 15.58; pages are due at 0.68 or more\n";
     assert!(output.starts_with(said), "{output}");
     // The broken file is named, and the other one is used.
     let lines = concat!(

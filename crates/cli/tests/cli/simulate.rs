@@ -62,7 +62,9 @@ fn seed_determines_the_simulated_pages() {
     let text = place.done(&args);
     assert_eq!(place.done(&args), text);
     assert_ne!(place.done(&[&args[..], &["--seed", "2"]].concat()), text);
-    for name in ["value", "harmonic", "nutch:0.4,0.2,0.3", "value, true rate", "best at fixed"] {
+    for name in
+        ["value", "harmonic", "nutch:0.4,0.2,0.3", "crawl-value, true rate", "best at fixed"]
+    {
         assert!(text.contains(&format!("\n{name}")), "{text}");
     }
     let widths: Vec<usize> = text.lines().map(str::len).collect();
@@ -70,6 +72,21 @@ fn seed_determines_the_simulated_pages() {
     let json = super::objects(&place.done(&[&args[..], &["--json"]].concat()));
     assert_eq!(json.last().unwrap()["optimum"], "few_misses");
     assert!(json[0]["fresh"]["error"].is_f64() && json[0]["crawls"] == 2, "{}", json[0]);
+}
+
+#[test]
+fn each_kind_of_random_pages_can_be_crawled() {
+    let place = TestFolder::new();
+    for kind in ["settle", "switch", "burst", "weekdays", "host-at-once"] {
+        let args = ["simulate", "--random", kind, "--days", "60", "--seeds", "1", "--every", "14d"];
+        let text = place.done(&[&args[..], &["--policy", "value"]].concat());
+        assert!(text.starts_with("value"), "{text}");
+        // Without constant rates nothing is known of the optimum.
+        assert!(!text.contains("best at"), "{text}");
+        let forced =
+            place.done(&[&args[..], &["--max-interval", "1d", "--policy", "value"]].concat());
+        assert_ne!(text, forced);
+    }
 }
 
 #[test]

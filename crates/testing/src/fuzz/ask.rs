@@ -62,7 +62,7 @@ pub fn questions(
         let scan: Result<Vec<_>> = view.scan(Some(&prefix)).collect();
         record_answer(&mut answers, format!("scan {text}"), scan);
     }
-    for policy in ["value", "harmonic", "fixed:7d", "thesis"] {
+    for policy in ["value", "crawl-value", "harmonic", "fixed:7d", "thesis"] {
         let like = Due::new(ms(TIME), 20).policy(policy.parse().unwrap());
         let under = like.clone().under(Prefix::parse("com").unwrap()).per_host(1);
         for due in [like.clone().memory_bytes(0), like, under] {

@@ -11,8 +11,9 @@ pub(super) const HELP: &str = r#"Examples:
 Fetch the pages, give the results to `simkeep ingest`, then ask again. Asking again
 before that returns the same pages. `simkeep recrawl` explains one page.
 
-Policies: value, harmonic, uniform, fixed:7d, thesis:3,1.5, nutch:0.4,0.2,0.3,
-stormcrawler. A line of --rules sets limits for a prefix; the longest prefix wins:
+Policies: value, crawl-value, harmonic, uniform, fixed:7d, thesis:3,1.5,
+nutch:0.4,0.2,0.3, stormcrawler. A line of --rules sets limits for a prefix; the
+longest prefix wins:
   {"under":"example.com/news","min":"1h","max":"7d","per_host":100}
 
 Exits with 1 if no page is known under the prefix.

@@ -94,11 +94,11 @@ impl DecisionExplanation<'_> {
         let threshold = self.plan.threshold();
         let limit = words::amount(threshold);
         let text = match self.policy {
-            Policy::VALUE | Policy::HARMONIC if failed => {
+            Policy::VALUE | Policy::CRAWL_VALUE | Policy::HARMONIC if failed => {
                 return self
                     .worth(&format!("its last visit, on {}, failed; ", self.date(last.time)));
             }
-            Policy::VALUE | Policy::HARMONIC => {
+            Policy::VALUE | Policy::CRAWL_VALUE | Policy::HARMONIC => {
                 let since = self.now.saturating_duration_since(last.time).as_secs();
                 return self.worth(&format!("now, {} after its last visit, ", time::span(since)));
             }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use simkeep::Changes;
-use simkeep::recrawl::simulate::{Decider, PoissonPage, Rates, SimulatedPage, Span};
+use simkeep::recrawl::simulate::{ChangeProcess, Decider, RandomPage, Rates, SimulatedPage, Span};
 use simkeep::recrawl::{Interval, KnownPage, Policy, RecrawlError};
 
 use crate::common::CommonArgs;
@@ -40,7 +40,7 @@ use setting::SimulationSetting;
 pub(crate) struct SimulateArgs {
     /// Simulate random pages instead of a store
     #[arg(long, value_name = "KIND")]
-    random: Option<RateDistribution>,
+    random: Option<RandomKind>,
     /// Visits a day
     #[arg(long, value_name = "VISITS", conflicts_with = "every", value_parser = parse_visits)]
     per_day: Option<f64>,
@@ -50,6 +50,9 @@ pub(crate) struct SimulateArgs {
     /// A policy to run; may be repeated [default: all]
     #[arg(long, value_name = "NAME")]
     policy: Vec<Policy>,
+    /// Visit a page at the latest after this time
+    #[arg(long, value_name = "DURATION", default_value = "365d", value_parser = time::interval)]
+    max_interval: Interval,
     /// Time to learn before measuring [default: a quarter]
     #[arg(long, value_name = "DURATION", value_parser = time::duration)]
     warm_up: Option<Duration>,
@@ -76,23 +79,41 @@ pub(crate) struct SimulateArgs {
     plot: Option<PathBuf>,
 }
 
-/// The distribution of the change rates of random pages.
+/// The kinds of random pages.
 #[derive(Clone, Copy, ValueEnum)]
-enum RateDistribution {
+enum RandomKind {
     /// 500 pages; all octaves from a change in 400 days to three a day are equally likely
     Flat,
     /// Ten hosts of twelve pages, whose rates are near that of their host
     ByHost,
+    /// Pages that appear on any day, change daily for 40 days, and then never again
+    Settle,
+    /// As by-host, but after half of the time each page gets another rate
+    Switch,
+    /// As by-host, but changes come in bursts of eight in two days
+    Burst,
+    /// As by-host, but changes are made in office hours
+    Weekdays,
+    /// As by-host, but the pages of a host change on the same day
+    HostAtOnce,
 }
 
-impl RateDistribution {
-    fn rates(self) -> Rates {
+impl RandomKind {
+    /// The rates of the pages, and the process of their changes.
+    fn pages(self) -> (Rates, ChangeProcess) {
+        let by_host =
+            Rates::ByHost { hosts: 10, pages: 12, median: 0.06, between: 1.4, within: 0.6 };
         match self {
-            RateDistribution::Flat => Rates::Flat { pages: 500 },
-            RateDistribution::ByHost => {
-                let (hosts, pages) = (10, 12);
-                Rates::ByHost { hosts, pages, median: 0.06, between: 1.4, within: 0.6 }
+            RandomKind::Flat => (Rates::Flat { pages: 500 }, ChangeProcess::Constant),
+            RandomKind::ByHost => (by_host, ChangeProcess::Constant),
+            RandomKind::Settle => {
+                let rates = Rates::Equal { hosts: 20, pages: 20, per_day: 1.0 };
+                (rates, ChangeProcess::Settling { days: 40.0 })
             }
+            RandomKind::Switch => (by_host, ChangeProcess::Switching),
+            RandomKind::Burst => (by_host, ChangeProcess::Bursts { changes: 8, days: 2.0 }),
+            RandomKind::Weekdays => (by_host, ChangeProcess::Weekdays),
+            RandomKind::HostAtOnce => (by_host, ChangeProcess::HostAtOnce),
         }
     }
 }
@@ -108,17 +129,18 @@ impl SimulateArgs {
     /// Simulates crawls of random pages.
     fn random(
         &self,
-        kind: RateDistribution,
+        kind: RandomKind,
         common: &CommonArgs,
         output: &mut Output,
     ) -> Result<Exit, VerbError> {
         let days = f64::from(self.days);
         let seeds = (0..u64::from(self.seeds)).map(|number| self.seed.wrapping_add(number));
-        let worlds = seeds.map(|seed| kind.rates().draw(seed, days));
-        let worlds = worlds.collect::<Result<Vec<Vec<PoissonPage>>, RecrawlError>>()?;
-        let known = |pages: &Vec<PoissonPage>| pages.iter().map(PoissonPage::known).collect();
-        let known =
-            worlds.iter().map(known).collect::<Result<Vec<Vec<KnownPage>>, RecrawlError>>()?;
+        let (rates, process) = kind.pages();
+        let worlds = seeds.map(|seed| rates.draw(process, seed, days));
+        let worlds = worlds.collect::<Result<Vec<Vec<RandomPage>>, RecrawlError>>()?;
+        let known = |pages: &Vec<RandomPage>| pages.iter().map(RandomPage::known).collect();
+        // Without a constant rate there is no optimum to compare with.
+        let known: Vec<Vec<KnownPage>> = worlds.iter().filter_map(known).collect();
         let setting = SimulationSetting {
             pages: worlds.first().map_or(0, |pages| pages.len() as u64),
             sample: 1.0,
@@ -171,7 +193,10 @@ impl SimulateArgs {
         };
         let visits: Vec<f64> =
             factors.iter().map(|factor| per_day * setting.sample * factor).collect();
-        let rows = run(worlds, &CrawlGrid { by: &by, visits: &visits, span })?;
+        let rows = run(
+            worlds,
+            &CrawlGrid { by: &by, visits: &visits, span, max_interval: self.max_interval },
+        )?;
         let best = best_freshness::of(known, &visits)?;
         if let Some(file) = &self.plot {
             let svg = plot::svg(&setting.title(), &visits, setting.sample, &rows, &best);

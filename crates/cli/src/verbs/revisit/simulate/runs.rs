@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder};
 
 use parking_lot::Mutex;
+use simkeep::recrawl::Interval;
 use simkeep::recrawl::simulate::{Budget, Decider, SimulatedPage, SimulationResult, Span, crawl};
 
 use super::row::SimulationRow;
@@ -17,6 +18,7 @@ pub(super) struct CrawlGrid<'a> {
     /// The numbers of visits a day.
     pub(super) visits: &'a [f64],
     pub(super) span: Span,
+    pub(super) max_interval: Interval,
 }
 
 /// Simulates all crawls on all worlds. Returns, for each decider, a row for each number of visits.
@@ -36,7 +38,8 @@ pub(super) fn run<P: SimulatedPage>(
             let mut stepped = || {
                 done.fetch_add(1, Ordering::Relaxed);
             };
-            Ok(crawl(pages, Budget::per_day(*visits)?, crawls.span, *by, &mut stepped)?)
+            let budget = Budget::per_day(*visits)?.largest_interval(crawls.max_interval);
+            Ok(crawl(pages, budget, crawls.span, *by, &mut stepped)?)
         })
     })?;
     let mut figures = figures.chunks(worlds.len().max(1));
