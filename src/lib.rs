@@ -273,7 +273,9 @@ pub mod load {
 ///   visits, the weight of the pages and their [policy](crate::recrawl::Policy).
 /// - [`Hints`](due::Hints) has the modification times that sitemaps and feeds announce.
 /// - [`Survey`](due::Survey) summarizes how all pages change.
+/// - [`UrlPattern`](due::UrlPattern) is the pattern of a URL, which pages of one template share.
 pub mod due {
+    pub use crate::page::UrlPattern;
     pub use crate::schedule::{
         Decision, Due, DuePages, Hints, LearnedPriors, NewPage, Plan, Reason, Rule, Rules,
         RulesError, Survey,

@@ -12,6 +12,7 @@ mod fold;
 mod head;
 pub(crate) mod host;
 mod observation;
+mod pattern;
 mod prefix;
 mod property;
 mod punycode;
@@ -47,6 +48,7 @@ pub(crate) use head::{
 };
 pub(crate) use observation::ExtraEntries;
 pub use observation::{Observation, Operation, PropertyUpdate, Restatement};
+pub use pattern::UrlPattern;
 pub use prefix::Prefix;
 pub(crate) use prefix::UserInfoPages;
 pub(crate) use property::{KINDS, Properties, drop_superseded};

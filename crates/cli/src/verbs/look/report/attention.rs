@@ -30,7 +30,7 @@ pub(super) struct Attention {
     pub(super) failing_hosts: TopList<FailingHost, LARGEST>,
     pub(super) failing_pages: TopList<FailingPage, LARGEST>,
     pub(super) changing_pages: TopList<ChangingPage, LARGEST>,
-    pub(super) traps: TopList<UrlPattern, LARGEST>,
+    pub(super) traps: TopList<PagesOfPattern, LARGEST>,
 }
 
 /// A host with pages whose last visit failed.
@@ -67,7 +67,7 @@ pub(super) struct ChangingPage {
 
 /// The pages whose URLs have one pattern.
 #[derive(Default)]
-pub(super) struct UrlPattern {
+pub(super) struct PagesOfPattern {
     pub(super) pattern: String,
     pub(super) pages: u64,
     /// Pages whose content is nearly that of a page seen earlier.
@@ -78,7 +78,7 @@ pub(super) struct UrlPattern {
     pub(super) example: String,
 }
 
-impl UrlPattern {
+impl PagesOfPattern {
     /// The number of pages that were not worth a visit.
     pub(super) fn wasted(&self) -> u64 {
         self.copies + self.without_content
@@ -164,7 +164,7 @@ struct AttentionBuilder {
     failing: u64,
     failing_pages: TopList<FailingPage, OF_HOST>,
     changing_pages: TopList<ChangingPage, OF_HOST>,
-    patterns: HashMap<String, UrlPattern>,
+    patterns: HashMap<String, PagesOfPattern>,
 }
 
 impl AttentionBuilder {
@@ -220,7 +220,7 @@ impl AttentionBuilder {
         // A map has no order of its own.
         traps.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         for (pattern, of) in traps {
-            self.all.traps.add(of.wasted(), || UrlPattern { pattern, ..of });
+            self.all.traps.add(of.wasted(), || PagesOfPattern { pattern, ..of });
         }
     }
 
