@@ -59,7 +59,7 @@ _AliasKind: TypeAlias = Literal[
     "slash",
     "case",
 ]
-_PriorityIndex: TypeAlias = Literal["value", "harmonic"]
+_PriorityIndex: TypeAlias = Literal["value", "crawl-value", "harmonic"]
 _Pseudocounts: TypeAlias = Literal["none", "unchanged", "both"]
 _T_co = TypeVar("_T_co", covariant=True)
 
@@ -168,7 +168,6 @@ __all__ = [
     "PairedPage",
     "Period",
     "Plan",
-    "PoissonPages",
     "Policy",
     "Preset",
     "Prior",
@@ -177,6 +176,7 @@ __all__ = [
     "Publication",
     "PublishedFile",
     "RECIPE",
+    "RandomPages",
     "RankedPage",
     "Rate",
     "Reader",
@@ -232,7 +232,6 @@ __all__ = [
     "generation_fingerprints",
     "generations",
     "generations_with",
-    "harmonic",
     "hinted",
     "interval",
     "irregular",
@@ -253,10 +252,10 @@ __all__ = [
     "site_of",
     "surt",
     "surt_key",
-    "value",
     "verify",
     "versions",
     "visible_text",
+    "worth",
 ]
 
 DISTANCE_MAX: Final[int]
@@ -326,7 +325,7 @@ def compare(first: FrequencyTable, second: FrequencyTable) -> TableComparison:
     """
 
 def crawl(
-    pages: Replay | PoissonPages,
+    pages: Replay | RandomPages,
     by: Decider | Policy | str | None = None,
     *,
     step_days: float,
@@ -334,6 +333,7 @@ def crawl(
     end: float,
     visits_per_day: float | None = None,
     every: float | None = None,
+    largest_interval: float | timedelta | None = None,
 ) -> SimulationResult:
     """Simulates a crawl, and measures the freshness of the pages.
 
@@ -341,7 +341,7 @@ def crawl(
     of `step_days`, the crawler visits as many pages as the budget allows, in the order of the
     decider. The crawler uses only the results of its visits. Measurement starts on the day `start`.
     The budget is either `visits_per_day`, or an average of one visit per `every` days for each
-    known page.
+    known page. Pages that were not visited for `largest_interval` (365 days) come first.
 
     Takes 1 to 3 KiB for each page; a step takes some 50 nanoseconds for each page, and some 10
     microseconds for each visit. Other threads run meanwhile, and Ctrl-C abandons the simulation.
@@ -431,14 +431,6 @@ def generations_with(
     store. Costs a search in each segment of each generation.
     """
 
-def harmonic(weight: float, per_day: float, days: float) -> float:
-    """The harmonic index of a visit, in days.
-
-    The index is for a page with this weight and rate, in changes a day, this many days after its
-    last visit. Each further missed change has a smaller penalty. Every page gets visits. Raises
-    `InvalidOptionError` if the weight or the rate is not positive and finite.
-    """
-
 def hinted(trust: float, weight: float, after_days: float, otherwise: float) -> float:
     """The value of a visit, in days, to a page with a reported change, for example from a sitemap.
 
@@ -454,9 +446,9 @@ def interval(
     """The days after a visit at which the next visit reaches a threshold.
 
     The interval is for a page with this weight and rate, in changes a day. The value of a visit is
-    measured by the index `"value"` (the default) or `"harmonic"`. `None` if the value never reaches
-    the threshold, or not within 4,000,000 days. Raises `InvalidOptionError` if a number is not
-    positive and finite.
+    measured by the index `"value"` (the default), `"crawl-value"` or `"harmonic"`. `None` if the
+    value never reaches the threshold, or not within 4,000,000 days. Raises `InvalidOptionError` if
+    a number is not positive and finite.
     """
 
 def irregular(comparisons: Iterable[Comparison], halves: _Pseudocounts | None = None) -> float:
@@ -644,14 +636,6 @@ def surt_key(url: str) -> bytes:
     URLs with equal bytes are in the order of the URLs themselves.
     """
 
-def value(weight: float, per_day: float, days: float) -> float:
-    """The crawl value of a visit, in days.
-
-    The value is for a page with this weight and rate, in changes a day, this many days after its
-    last visit. Visiting the pages with the highest value keeps the most pages fresh. Raises
-    `InvalidOptionError` if the weight or the rate is not positive and finite.
-    """
-
 def verify(
     path: str | PathLike[str],
     *,
@@ -678,6 +662,16 @@ def visible_text(html: _types.Html, encoding: str | None = None) -> str:
     """The visible text of an HTML page.
 
     The page is `str`, or bytes with the `encoding` or the Content-Type from the server.
+    """
+
+def worth(weight: float, per_day: float, days: float, index: _PriorityIndex | None = None) -> float:
+    """The value of a visit, in days.
+
+    The value is for a page with this weight and rate, in changes a day, this many days after its
+    last visit. The index is `"value"` (the default), `"crawl-value"` or `"harmonic"`. The crawl
+    value keeps the most pages fresh if rates are constant. The harmonic index gives every page
+    visits. `"value"` is the crawl value plus a tenth of the harmonic index. Raises
+    `InvalidOptionError` if the weight or the rate is not positive and finite.
     """
 
 @final
@@ -1190,18 +1184,18 @@ class Belief:
     def interval(self, weight: float, threshold: float, index: _PriorityIndex | None = None) -> float | None:
         """The days after a visit at which the next visit reaches a threshold.
 
-        The value of a visit is measured by the index `"value"` (the default) or `"harmonic"`.
-        `None` if the value never reaches the threshold, or not within 4,000,000 days. Takes 65
-        times as long as `worth`. Raises `InvalidOptionError` if the weight or the threshold is not
-        positive and finite.
+        The value of a visit is measured by the index `"value"` (the default), `"crawl-value"` or
+        `"harmonic"`. `None` if the value never reaches the threshold, or not within 4,000,000 days.
+        Takes 65 times as long as `worth`. Raises `InvalidOptionError` if the weight or the
+        threshold is not positive and finite.
         """
 
     def worth(self, weight: float, days: float, index: _PriorityIndex | None = None) -> float:
         """The value of a visit this many days after the last visit, in days.
 
-        The value is the expectation of the index, `"value"` (the default) or `"harmonic"`, for a
-        page of this weight. Takes about a microsecond. Negative days count as zero. Raises
-        `InvalidOptionError` if the weight is not positive and finite.
+        The value is the expectation of the index, `"value"` (the default), `"crawl-value"` or
+        `"harmonic"`, for a page of this weight. Takes about a microsecond. Negative days count as
+        zero. Raises `InvalidOptionError` if the weight is not positive and finite.
         """
 
 @final
@@ -2047,20 +2041,21 @@ class Decider:
     def all(*, rates_known: bool = False) -> list[Decider]:
         """The default deciders to compare.
 
-        The deciders are the policies, the crawl value without hosts, and the crawl value without a
-        belief. If the rates are known, the crawl value at the true rates is added.
+        The deciders are the policies, `"value"` without hosts, and `"value"` without a belief. If the
+        rates are known, the crawl value at the true rates is added.
         """
 
     @staticmethod
     def estimated(index: _PriorityIndex | None = None) -> Decider:
-        """An index, `"value"` (the default) or `"harmonic"`, at the estimated rate of a page.
+        """An index, `"value"` (the default), `"crawl-value"` or `"harmonic"`, at the estimated rate of
+        a page.
 
         The decider has no belief.
         """
 
     @staticmethod
     def known(index: _PriorityIndex | None = None) -> Decider:
-        """An index, `"value"` (the default) or `"harmonic"`, at the true rate.
+        """An index, `"value"` (the default), `"crawl-value"` or `"harmonic"`, at the true rate.
 
         The decider requires pages with known rates. The rates of a store's pages are unknown.
         """
@@ -2108,9 +2103,9 @@ class Decision:
 
     @property
     def value(self) -> float:
-        """The value that the policy computes now. For the crawl value, it is the number of days for which a
-        visit makes the page fresh, times the page's weight. The weight counts an eighth if the page is
-        gone, and a quarter if another page leads it.
+        """The value that the policy computes now. For `crawl-value`, it is the number of days for which a
+        visit makes the page fresh, times the page's weight; for `value`, a tenth of the harmonic index is
+        added. The weight counts an eighth if the page is gone, and a quarter if another page leads it.
         """
 
     @property
@@ -4512,53 +4507,12 @@ class Plan:
         """The values of a page without visits, from its host and its rule. Reads no data of the store."""
 
 @final
-class PoissonPages:
-    """Pages with random changes, at random rates.
-
-    A seed determines the pages, equally on every machine. `len` is the number of pages. The pages
-    take 8 bytes for each change.
-    """
-
-    @property
-    def rates(self) -> tuple[float, ...]:
-        """The rate of each page, in changes a day."""
-
-    def __len__(self) -> int: ...
-    @staticmethod
-    def by_host(
-        hosts: int,
-        pages: int,
-        *,
-        median: float,
-        between: float,
-        within: float,
-        days: float,
-        seed: int | None = None,
-    ) -> PoissonPages:
-        """Draws the pages of hosts, with their changes up to a day: `pages` pages of each host.
-
-        The rates of hosts are log-normal around the `median`, in changes a day, with the width
-        `between`. The rates of pages are log-normal around the rate of their host, with the width
-        `within`. The seed is 1 by default. Raises `InvalidOptionError` if a number is not positive,
-        or more than 100 million changes are expected. Ctrl-C abandons the call.
-        """
-
-    @staticmethod
-    def flat(pages: int, *, days: float, seed: int | None = None) -> PoissonPages:
-        """Draws pages with their changes up to a day.
-
-        Rates are log-uniform from one change in 400 days to one change in about eight hours. The
-        seed is 1 by default. Raises `InvalidOptionError` if there are no pages, or more than 100
-        million changes are expected. Ctrl-C abandons the call.
-        """
-
-@final
 class Policy:
     """A policy for the order of visits, selected by its name.
 
-    The policies are `"value"` (the default), `"harmonic"`, `"uniform"`, `"fixed:7d"`,
-    `"thesis:3,1.5"`, `"nutch:0.4,0.2,0.3"` and `"stormcrawler"`. `"value"` and `"harmonic"` use the
-    value of a visit; `"uniform"` uses the time since the last visit; the other policies use this
+    The policies are `"value"` (the default), `"crawl-value"`, `"harmonic"`, `"uniform"`,
+    `"fixed:7d"`, `"thesis:3,1.5"`, `"nutch:0.4,0.2,0.3"` and `"stormcrawler"`. The first three use
+    the value of a visit; `"uniform"` uses the time since the last visit; the other policies use this
     time divided by an interval. The parameters above are the defaults. As text, a policy is its
     name with all parameters. Raises `InvalidArgumentError` for an unknown name.
     """
@@ -4574,16 +4528,17 @@ class Policy:
     def schedule(self, recent: RecentComparisons) -> Schedule | None:
         """The interval of a page.
 
-        `None` for `"value"`, `"harmonic"` and `"uniform"`, which have no intervals.
+        `None` for `"value"`, `"crawl-value"`, `"harmonic"` and `"uniform"`, which have no intervals.
         """
 
     def score(self, belief: Belief, recent: RecentComparisons, weight: float, days: float) -> float:
         """The score of a page: the page with the highest score is visited first.
 
-        For `"value"` and `"harmonic"` the score is the weighted value of a visit, in days. For
-        `"uniform"` the score is the number of days since the last visit. For the other policies the
-        score is the number of days since the last visit divided by the interval, so that a page is
-        due at 1. Raises `InvalidOptionError` if the weight is not positive and finite.
+        For `"value"`, `"crawl-value"` and `"harmonic"` the score is the weighted value of a visit,
+        in days. For `"uniform"` the score is the number of days since the last visit. For the other
+        policies the score is the number of days since the last visit divided by the interval, so
+        that a page is due at 1. Raises `InvalidOptionError` if the weight is not positive and
+        finite.
         """
 
 @final
@@ -4844,6 +4799,47 @@ class PublishedFile:
     @property
     def bytes(self) -> int:
         """The size of the file in bytes."""
+
+@final
+class RandomPages:
+    """Pages with random changes, at random rates that stay the same.
+
+    A seed determines the pages, equally on every machine. `len` is the number of pages. The pages
+    take 8 bytes for each change.
+    """
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """The rate of each page, in changes a day."""
+
+    def __len__(self) -> int: ...
+    @staticmethod
+    def by_host(
+        hosts: int,
+        pages: int,
+        *,
+        median: float,
+        between: float,
+        within: float,
+        days: float,
+        seed: int | None = None,
+    ) -> RandomPages:
+        """Draws the pages of hosts, with their changes up to a day: `pages` pages of each host.
+
+        The rates of hosts are log-normal around the `median`, in changes a day, with the width
+        `between`. The rates of pages are log-normal around the rate of their host, with the width
+        `within`. The seed is 1 by default. Raises `InvalidOptionError` if a number is not positive,
+        or more than 100 million changes are expected. Ctrl-C abandons the call.
+        """
+
+    @staticmethod
+    def flat(pages: int, *, days: float, seed: int | None = None) -> RandomPages:
+        """Draws pages with their changes up to a day.
+
+        Rates are log-uniform from one change in 400 days to one change in about eight hours. The
+        seed is 1 by default. Raises `InvalidOptionError` if there are no pages, or more than 100
+        million changes are expected. Ctrl-C abandons the call.
+        """
 
 @final
 class RankedPage:
