@@ -131,6 +131,10 @@ fn policy_names_are_parsed_and_printed() {
         assert_eq!(policy(text).to_string(), shown);
         assert_eq!(policy(shown), policy(text));
     }
+}
+
+#[test]
+fn invalid_policy_names_are_refused() {
     for wrong in [
         "",
         "Value",
