@@ -66,10 +66,10 @@ pub struct Optimum {
 /// Maximizes freshness with visits at fixed intervals, which no policy with known rates exceeds.
 ///
 /// By J. Cho and H. Garcia-Molina, *Effective page refresh policies for web crawlers*, ACM TODS
-/// 2003: at the optimum, w times the [crawl value](fn@super::value) is equal at each visit of all
-/// visited pages. Pages whose w/λ is at most this value are never visited. A page with an interval
-/// I is fresh for a fraction of (1 - e^{-λI})/λI of the time. Takes some 4,000 exponentials for
-/// each page.
+/// 2003: at the optimum, w times the [crawl value](super::PriorityIndex::CrawlValue) is equal at
+/// each visit of all visited pages. Pages whose w/λ is at most this value are never visited. A page
+/// with an interval I is fresh for a fraction of (1 - e^{-λI})/λI of the time. Takes some 4,000
+/// exponentials for each page.
 ///
 /// ```
 /// use simkeep::recrawl::{KnownPage, fixed_intervals};
