@@ -18,3 +18,10 @@ pub(crate) const fn mix(counter: u64) -> u64 {
 pub(crate) const fn splitmix(n: u64) -> u64 {
     mix(n.wrapping_add(1).wrapping_mul(STEP))
 }
+
+/// Returns a number between 0 and 1, both exclusive, from 64 random bits.
+pub(crate) fn uniform(bits: u64) -> f64 {
+    const TWO_TO_53: f64 = 9_007_199_254_740_992.0;
+    // The numerator is an odd number of at most 53 bits, so that the division is exact.
+    (bits >> 11 | 1) as f64 / TWO_TO_53
+}

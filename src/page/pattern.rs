@@ -10,8 +10,6 @@ use super::surt;
 const SEGMENTS_MAX: usize = 8;
 const FIRST_SEGMENTS: usize = 4;
 const LAST_SEGMENTS: usize = 2;
-/// The mark for the segments, or the parameters, that are left out.
-const LEFT_OUT: &str = "..";
 
 /// The number of parameters whose names a pattern has at most. Pages with facets have any subset of
 /// many parameters, so more names would be very many patterns.
@@ -20,7 +18,7 @@ const NAMES_MAX: usize = 2;
 /// The maximum number of bytes of a word, or of the name of a parameter, that a pattern keeps.
 const WORD_BYTES_MAX: usize = 32;
 
-/// The fewest hexadecimal digits that count as such, and not as a word or a number.
+/// The fewest hexadecimal digits that count as such, and not as a word with digits.
 const HEX_MIN: usize = 8;
 /// The most decimal digits whose number is part of the pattern, such as those of a year.
 const DIGITS_MAX: usize = 4;
@@ -38,12 +36,12 @@ const NAME_DIGITS_MAX: usize = 2;
 ///
 /// | in the URL | in the pattern |
 /// |---|---|
-/// | one to four digits | `#1` to `#4` |
-/// | more digits | `#` |
-/// | eight or more hexadecimal digits | `#x` |
+/// | one to four digits | as many `#` |
+/// | more digits | `{number}` |
+/// | eight or more hexadecimal digits, one of them decimal | `{hex}` |
 /// | up to 32 ASCII letters | the same letters |
-/// | ASCII letters and digits | `w#` |
-/// | more than 32 letters, or other characters | `*`, or `*#` with digits |
+/// | ASCII letters and digits | `{word+digits}` |
+/// | more than 32 letters, or other characters | `{words}`, or `{words+digits}` |
 /// | an extension of two to four letters | the extension in lower case |
 ///
 /// An escape such as `%C3` is one other character. Of a path with more than eight segments, the first
@@ -51,14 +49,14 @@ const NAME_DIGITS_MAX: usize = 2;
 ///
 /// A name of a parameter remains if it has at most 32 bytes, all of them ASCII letters, digits or
 /// `_.-[]`, with at most two digits in a row. Other names become the kinds above. Of more than two
-/// different names, none remains. Values of parameters and the fragment never remain.
+/// different names, `?*` remains. Values of parameters and the fragment never remain.
 ///
 /// Takes time linear in the length of the URL. A pattern has at most 400 bytes.
 ///
 /// ```
 /// use simkeep::due::UrlPattern;
 /// let pattern = UrlPattern::of("https://example.com/news/2024/a-long-title.html?page=2#top");
-/// assert_eq!(pattern.to_string(), "/news/#4/*.html?page");
+/// assert_eq!(pattern.to_string(), "/news/####/{words}.html?page");
 /// let other = UrlPattern::of("https://example.org/news/1999/another-title.html?page=17");
 /// assert_eq!(pattern, other);
 /// ```
@@ -74,19 +72,19 @@ impl UrlPattern {
     /// Returns the pattern of a URL.
     pub fn of(url: &str) -> UrlPattern {
         let rest = surt::split_scheme(url).map_or(url, |(scheme, rest)| {
-            surt::split_authority(scheme, rest).map_or(rest, |(_, rest)| rest)
+            let path = surt::split_authority(scheme, rest).map(|(_, path)| path);
+            path.unwrap_or_else(|| rest.strip_prefix("//").unwrap_or(rest))
         });
         let rest = rest.split_once('#').map_or(rest, |(rest, _)| rest);
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let path = path.strip_prefix('/').unwrap_or(path);
+        let segments: Vec<&str> = path.strip_prefix('/').unwrap_or(path).split('/').collect();
         let names = names(query);
-        let count = path.split('/').count();
-        let first = path.split('/').next().unwrap_or_default();
-        let similar = format!("/{} {count}{names}", Kind(first));
-        UrlPattern { text: format!("{}{names}", shortened(path, count)), similar }
+        let text = format!("{}{names}", path_of(&segments));
+        let first = path_of(segments.get(..1).unwrap_or(&segments));
+        UrlPattern { text, similar: format!("{first} {}{names}", segments.len()) }
     }
 
-    /// Returns the pattern as text, such as `/news/#4/*.html?page`.
+    /// Returns the pattern as text, such as `/news/####/{words}.html?page`.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -112,22 +110,18 @@ impl fmt::Display for UrlPattern {
     }
 }
 
-/// Returns the kinds of the segments of a path with `count` segments, each after a slash.
-fn shortened(path: &str, count: usize) -> String {
-    let mut text = String::new();
-    let mut add = |kind: fmt::Arguments<'_>| {
-        text.push('/');
-        text.push_str(&kind.to_string());
+/// Returns the kinds of the segments of a path, each after a slash.
+fn path_of(segments: &[&str]) -> String {
+    let kinds = |segments: &[&str]| -> String {
+        segments.iter().map(|segment| format!("/{}", Kind(segment))).collect()
     };
-    let (first, last) =
-        if count > SEGMENTS_MAX { (FIRST_SEGMENTS, LAST_SEGMENTS) } else { (count, 0) };
-    path.split('/').take(first).for_each(|segment| add(format_args!("{}", Kind(segment))));
-    if last > 0 {
-        add(format_args!("{LEFT_OUT}"));
-        let ends = path.split('/').skip(count - last);
-        ends.for_each(|segment| add(format_args!("{}", Kind(segment))));
+    match (segments.first_chunk::<FIRST_SEGMENTS>(), segments.last_chunk::<LAST_SEGMENTS>()) {
+        // A loop of relative links makes ever longer paths of the same segments.
+        (Some(first), Some(last)) if segments.len() > SEGMENTS_MAX => {
+            format!("{}/..{}", kinds(first), kinds(last))
+        }
+        _ => kinds(segments),
     }
-    text
 }
 
 /// Returns the sorted names of parameters after a question mark; nothing without parameters.
@@ -137,7 +131,7 @@ fn names(query: &str) -> String {
     for name in names.filter(|name| !name.is_empty()) {
         distinct.insert(name);
         if distinct.len() > NAMES_MAX {
-            return format!("?{LEFT_OUT}");
+            return "?*".to_owned();
         }
     }
     let kept = |name: &str| if is_kept(name) { name.to_owned() } else { Kind(name).to_string() };
@@ -169,20 +163,16 @@ impl fmt::Display for Kind<'_> {
         };
         let all = |is: fn(&u8) -> bool| stem.bytes().all(|byte| is(&byte));
         let is_word = all(u8::is_ascii_alphanumeric);
-        if stem.is_empty() {
-        } else if all(u8::is_ascii_digit) {
-            match stem.len() {
-                digits @ ..=DIGITS_MAX => write!(f, "#{digits}")?,
-                _ => f.write_str("#")?,
+        match has_digits(stem) {
+            true if all(u8::is_ascii_digit) && stem.len() <= DIGITS_MAX => {
+                f.write_str(&"#".repeat(stem.len()))?;
             }
-        } else if all(u8::is_ascii_hexdigit) && stem.len() >= HEX_MIN {
-            f.write_str("#x")?;
-        } else if has_digits(stem) {
-            f.write_str(if is_word { "w#" } else { "*#" })?;
-        } else if is_word && stem.len() <= WORD_BYTES_MAX {
-            f.write_str(stem)?;
-        } else {
-            f.write_str("*")?;
+            true if all(u8::is_ascii_digit) => f.write_str("{number}")?,
+            true if all(u8::is_ascii_hexdigit) && stem.len() >= HEX_MIN => f.write_str("{hex}")?,
+            true if is_word => f.write_str("{word+digits}")?,
+            true => f.write_str("{words+digits}")?,
+            false if is_word && stem.len() <= WORD_BYTES_MAX => f.write_str(stem)?,
+            false => f.write_str("{words}")?,
         }
         match extension {
             Some(extension) => write!(f, ".{}", extension.to_ascii_lowercase()),
@@ -220,40 +210,44 @@ mod tests {
     fn urls_of_a_template_have_its_pattern() {
         for (url, pattern, similar) in [
             ("http://a.b", "/", "/ 1"),
-            ("http://a.b/", "/", "/ 1"),
+            ("http://a.b/#top", "/", "/ 1"),
             ("http://a.b?x", "/?x", "/ 1?x"),
             ("http://a.b/news/", "/news/", "/news 2"),
-            ("http://a.b/2024/05/17/12345", "/#4/#2/#2/#", "/#4 4"),
-            ("http://a.b/p/0123456789abcdef", "/p/#x", "/p 2"),
-            ("http://a.b/p/facade", "/p/facade", "/p 2"),
-            ("http://a.b/item17/a-b/a-b-3", "/w#/*/*#", "/w# 3"),
-            ("http://a.b/wiki/%E4%B8%AD", "/wiki/*", "/wiki 2"),
-            ("http://a.b/wiki/Caf%C3%A9-2", "/wiki/*#", "/wiki 2"),
-            ("http://a.b/wiki/100%", "/wiki/*#", "/wiki 2"),
-            ("http://a.b/wiki/\u{4e2d}", "/wiki/*", "/wiki 2"),
-            ("http://a.b/x/photo-1.JPEG", "/x/*#.jpeg", "/x 2"),
-            ("http://a.b/.htaccess", "/*", "/* 1"),
-            ("http://a.b/v1.25/a", "/*#/a", "/*# 2"),
-            ("http://a.b/a?b=1&a=2&b=3", "/a?a&b", "/a 1?a&b"),
-            ("http://a.b/a?c&b&a", "/a?..", "/a 1?.."),
-            ("http://a.b/a?&&=", "/a", "/a 1"),
-            ("http://a.b/a?12345678=1&%zz", "/a?#&*", "/a 1?#&*"),
+            ("http://a.b:8080/2024/05/17/12345", "/####/##/##/{number}", "/#### 4"),
+            ("http://a.b/p/0123456789abcdef", "/p/{hex}", "/p 2"),
+            ("http://a.b/p/facade00", "/p/{hex}", "/p 2"),
+            ("http://a.b/p/effaceddecade", "/p/effaceddecade", "/p 2"),
             (
-                "http://a.b/a?return_to=/x&f[color]=1",
-                "/a?f[color]&return_to",
-                "/a 1?f[color]&return_to",
+                "http://a.b/item17/a-b/a-b-3",
+                "/{word+digits}/{words}/{words+digits}",
+                "/{word+digits} 3",
             ),
-            ("http://a.b/a?utm_1=2&p123=4", "/a?utm_1&w#", "/a 1?utm_1&w#"),
-            ("http://a.b/a?a_b&c_d&e_f", "/a?..", "/a 1?.."),
-            ("http://a.b/1/2/3/4/5/6/7/8", "/#1/#1/#1/#1/#1/#1/#1/#1", "/#1 8"),
-            ("http://a.b/a/b/c/d/e/f/g/h/i", "/a/b/c/d/../h/i", "/a 9"),
-            ("urn:isbn:123", "/*#", "/*# 1"),
-            ("mailto:me@a.b", "/*", "/* 1"),
+            ("http://a.b/wiki/%E4%B8%AD", "/wiki/{words}", "/wiki 2"),
+            ("http://a.b/wiki/Caf%C3%A9-2", "/wiki/{words+digits}", "/wiki 2"),
+            ("http://a.b/wiki/100%", "/wiki/{words+digits}", "/wiki 2"),
+            ("http://a.b/wiki/\u{4e2d}", "/wiki/{words}", "/wiki 2"),
+            ("http://a.b/x/photo-1.JPEG", "/x/{words+digits}.jpeg", "/x 2"),
+            ("http://a.b/.htaccess", "/{words}", "/{words} 1"),
+            ("http://a.b/p12.php?id=7", "/{word+digits}.php?id", "/{word+digits}.php 1?id"),
+            ("http://a.b/v1.25/a", "/{words+digits}/a", "/{words+digits} 2"),
+            ("http://a.b/a?b=1&a=2&b=3", "/a?a&b", "/a 1?a&b"),
+            ("http://a.b/a?c&b&a", "/a?*", "/a 1?*"),
+            ("http://a.b/a?&&=", "/a", "/a 1"),
+            ("http://a.b/a?12345678=1&%zz", "/a?{number}&{words}", "/a 1?{number}&{words}"),
+            ("http://a.b/a?return_to=/x", "/a?return_to", "/a 1?return_to"),
+            ("http://a.b/a?f[color]=1&utm_1=2", "/a?f[color]&utm_1", "/a 1?f[color]&utm_1"),
+            ("http://a.b/a?p123=4", "/a?{word+digits}", "/a 1?{word+digits}"),
+            ("http://a.b/a?a_b&c_d&e_f", "/a?*", "/a 1?*"),
+            ("http://a.b/1/2/3/4/5/6/7/8", "/#/#/#/#/#/#/#/#", "/# 8"),
+            ("http://a.b/b/c/b/c/b/c/b/c/x", "/b/c/b/c/../c/x", "/b 9"),
+            ("file:///home/x/1.txt", "/home/x/#.txt", "/home 3"),
+            ("urn:isbn:123", "/{words+digits}", "/{words+digits} 1"),
+            ("mailto:me@a.b", "/{words}", "/{words} 1"),
         ] {
             let found = UrlPattern::of(url);
             assert_eq!((found.as_str(), found.similar()), (pattern, similar), "{url}");
         }
-        assert_eq!(UrlPattern::of(&format!("http://a.b/{}", "x".repeat(33))).as_str(), "/*");
+        assert_eq!(UrlPattern::of(&format!("http://a.b/{}", "x".repeat(33))).as_str(), "/{words}");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The probability that an unvisited page has content of its own, from the pages with similar URLs.
 
-use super::real::{normal_quantile, uniform};
+use super::real::normal_quantile;
 use crate::recrawl::error::{RecrawlError, Result};
-use crate::splitmix::{STEP, mix};
+use crate::splitmix::{STEP, mix, uniform};
 
 /// The weight of the belief about all pages, in visited pages, for the level below it.
 const STRENGTH_OF_ALL: f64 = 2.0;
@@ -10,7 +10,7 @@ const STRENGTH_OF_ALL: f64 = 2.0;
 /// The weight of the level above, in visited pages, for the levels of a host.
 const STRENGTH_OF_HOST: f64 = 12.0;
 
-/// The least probability that is assumed for patterns of which nothing is known.
+/// The least mean of the belief about any page, so that unknown patterns are explored.
 const MEAN_MIN: f64 = 0.3;
 
 /// The number of first visits after which all URLs draw anew.
@@ -74,7 +74,7 @@ pub struct Novelty {
 
 impl Novelty {
     /// Returns the belief about any page, from all visited pages. Its mean is at least 0.3, so that
-    /// patterns of which nothing is known are explored.
+    /// unknown patterns are explored.
     pub fn of_all(all: FirstVisits) -> Novelty {
         let mean = (all.novel as f64 + 1.0) / (all.pages as f64 + 2.0);
         Novelty::around(mean.max(MEAN_MIN), STRENGTH_OF_ALL)

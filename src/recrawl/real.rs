@@ -1,9 +1,9 @@
-//! Exponentials and logarithms with equal results on every machine.
+//! Exponentials, logarithms and normal quantiles with equal results on every machine.
 //!
 //! Results of these functions decide the order of pages, and the standard library's `exp` and `ln`
-//! may differ between platforms and releases. These functions use only additions, multiplications
-//! and divisions, whose rounding IEEE 754 specifies. All functions are accurate to a few units in
-//! the last place.
+//! may differ between platforms and releases. These functions use only additions, multiplications,
+//! divisions and square roots, whose rounding IEEE 754 specifies. All functions are accurate to a
+//! few units in the last place.
 
 use std::f64::consts::{LN_2, SQRT_2};
 
@@ -87,13 +87,6 @@ const TWO_TO_54: f64 = 18_014_398_509_481_984.0;
 /// 1. Further terms are below the last place.
 const TERMS_OF_SMALL: usize = 14;
 const TERMS: usize = 20;
-
-/// Returns a number between 0 and 1, both exclusive, from 64 random bits.
-pub(super) fn uniform(bits: u64) -> f64 {
-    const TWO_TO_53: f64 = 9_007_199_254_740_992.0;
-    // The numerator is an odd number of at most 53 bits, so that the division is exact.
-    (bits >> 11 | 1) as f64 / TWO_TO_53
-}
 
 /// Returns the number below which a standard normal variable lies with the probability `share`, which
 /// is between 0 and 1, both exclusive.

@@ -1,7 +1,7 @@
 //! Random numbers that are equal on every machine.
 
-use crate::recrawl::real::{ln, uniform};
-use crate::splitmix::{STEP, mix};
+use crate::recrawl::real::ln;
+use crate::splitmix::{STEP, mix, uniform};
 
 /// A [SplitMix64](crate::splitmix) generator.
 pub(super) struct Random(u64);

@@ -90,8 +90,9 @@ impl Rates {
         if process == ChangeProcess::HostAtOnce {
             // The pages of a host are contiguous, and change at the rate of the first of them.
             for host in rates.chunk_by_mut(|(a, _), (b, _)| a == b) {
-                let first = host.first().map_or(0.0, |(_, rate)| *rate);
-                host.iter_mut().for_each(|(_, rate)| *rate = first);
+                if let [(_, first), others @ ..] = host {
+                    others.iter_mut().for_each(|(_, rate)| *rate = *first);
+                }
             }
         }
         // The rates of the second half of the time, which differ for one process.

@@ -81,8 +81,7 @@ fn equal(per_day: f64) -> Rates {
     Rates::Equal { hosts: 40, pages: 20, per_day }
 }
 
-/// Pages of which some are lively, at about a change in four days, and the others never change; 61 on
-/// each host.
+/// Some pages are lively, at about a change in four days, and the others never change; 61 on each host.
 fn mixed(seed: u64, pages: u32, is_lively: fn(u32) -> bool) -> Vec<RandomPage> {
     let rates = Rates::Equal { hosts: 1, pages, per_day: 0.25 };
     let lively = draw(rates, ChangeProcess::Constant, seed);
@@ -93,7 +92,7 @@ fn mixed(seed: u64, pages: u32, is_lively: fn(u32) -> bool) -> Vec<RandomPage> {
     (0..).zip(lively).map(page).collect()
 }
 
-/// Pages of which one in `of` changes at the same time of each period.
+/// Pages with random rates, but one in `of` changes at the same time of each period.
 fn regular(seed: u64, of: u32, period: f64) -> Vec<RandomPage> {
     let page = |(number, page): (u32, RandomPage)| {
         if number % of != 0 {

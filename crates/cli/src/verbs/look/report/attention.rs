@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
 use simkeep::cluster::{ClusteredPage, Clusters};
+use simkeep::due::UrlPattern;
 use simkeep::query::Histories;
 use simkeep::{History, Seen, Snapshot, Time, Verdict};
 
 use super::facts::LARGEST;
-use super::url_pattern::pattern;
 use crate::exit::VerbError;
 use crate::output::host::host;
 use crate::output::progress::counted;
@@ -65,9 +65,10 @@ pub(super) struct ChangingPage {
     pub(super) url: String,
 }
 
-/// The pages whose URLs have one pattern.
+/// The pages of one host whose URLs have one pattern.
 #[derive(Default)]
 pub(super) struct PagesOfPattern {
+    /// The host and the pattern; empty until all pages of the host are counted.
     pub(super) pattern: String,
     pub(super) pages: u64,
     /// Pages whose content is nearly that of a page seen earlier.
@@ -164,7 +165,7 @@ struct AttentionBuilder {
     failing: u64,
     failing_pages: TopList<FailingPage, OF_HOST>,
     changing_pages: TopList<ChangingPage, OF_HOST>,
-    patterns: HashMap<String, PagesOfPattern>,
+    patterns: HashMap<UrlPattern, PagesOfPattern>,
 }
 
 impl AttentionBuilder {
@@ -198,7 +199,7 @@ impl AttentionBuilder {
             let median = *median;
             self.patterns.retain(|_, of| of.pages > median);
         }
-        let of = self.patterns.entry(pattern(url)).or_default();
+        let of = self.patterns.entry(UrlPattern::of(url)).or_default();
         if of.pages == 0 {
             url.clone_into(&mut of.example);
         }
@@ -210,9 +211,6 @@ impl AttentionBuilder {
     fn end_host(&mut self) {
         let (pages, failing) = (std::mem::take(&mut self.pages), std::mem::take(&mut self.failing));
         let host = std::mem::take(&mut self.host);
-        if failing > 0 {
-            self.all.failing_hosts.add(failing, || FailingHost { failing, pages, host });
-        }
         self.all.failing_pages.append(&mut self.failing_pages);
         self.all.changing_pages.append(&mut self.changing_pages);
         let mut traps: Vec<_> =
@@ -220,7 +218,11 @@ impl AttentionBuilder {
         // A map has no order of its own.
         traps.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         for (pattern, of) in traps {
+            let pattern = format!("{host}{pattern}");
             self.all.traps.add(of.wasted(), || PagesOfPattern { pattern, ..of });
+        }
+        if failing > 0 {
+            self.all.failing_hosts.add(failing, || FailingHost { failing, pages, host });
         }
     }
 

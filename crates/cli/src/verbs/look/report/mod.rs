@@ -5,7 +5,6 @@ mod chapters;
 mod facts;
 mod figure;
 mod page;
-mod url_pattern;
 
 use std::io::Write as _;
 use std::path::PathBuf;
