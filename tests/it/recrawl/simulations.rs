@@ -1,8 +1,8 @@
 //! Simulated crawls: which policy keeps more pages fresh, and whether the measurement is correct.
 
 use simkeep::recrawl::simulate::{
-    Budget, ChangeProcess, Decider, Learning, RandomPage, Rates, SimulatedPage, SimulationResult,
-    Span, crawl,
+    Budget, ChangeProcess, Decider, Learning, Notes, RandomPage, Rates, SimulatedPage,
+    SimulationResult, Span, crawl,
 };
 use simkeep::recrawl::{
     Belief, Change, Comparison, KnownPage, Likelihood, Policy, Prior, PriorityIndex,
@@ -148,6 +148,28 @@ fn simulation_matches_a_naive_crawl() {
         assert_eq!(found.near_freshness, found.freshness);
         assert!((found.divergence - (1.0 - found.freshness) / 2.0).abs() < 1e-12);
     }
+}
+
+#[test]
+fn evidence_is_halved_at_128_comparisons() {
+    let page = RandomPage::new(0, vec![0.0]).unwrap();
+    let mut notes = page.found(0.0, 0);
+    let likelihood = |count: u32, times: f64| {
+        let mut likelihood = Likelihood::flat();
+        let one = Comparison::new(1.0, Change::None).unwrap();
+        (0..count).for_each(|_| likelihood.add(one, times).unwrap());
+        likelihood
+    };
+    for day in 1..=130 {
+        page.visited(&mut notes, f64::from(day), 0).unwrap();
+        let expected = match day {
+            ..128 => likelihood(day, 1.0),
+            128 => likelihood(128, 0.5),
+            _ => continue,
+        };
+        assert_eq!(notes.likelihood(), expected, "{day} comparisons");
+    }
+    assert_eq!(notes.comparisons(), 130);
 }
 
 #[test]
