@@ -2,16 +2,14 @@
 
 use std::path::Path;
 
-use simkeep::{Durability, Observation, Options, Progress, Store, Time};
+use simkeep::load::{AsOperation, LoadOptions};
+use simkeep::{Epoch, Observation, Operation, Options, Progress, Store, Time};
 use simkeep_testing::bench::report::{BenchReport, BenchRow};
 
 use super::digests::{digest, mix};
 
 /// The number of visits of a page, a week apart.
 const VISITS: u64 = 4;
-
-/// The number of observations in a call.
-const BATCH: u64 = 10_000;
 
 /// A fact of a response.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,22 +33,27 @@ const SETS: [(&str, &[ResponseFact]); 6] = [
     ),
 ];
 
-/// The texts of a page that observations borrow.
-struct PageTexts {
+/// A visit of a page, with the texts that its observation borrows.
+struct PageVisit {
     number: u64,
+    visit: u64,
+    epoch: Epoch,
+    facts: &'static [ResponseFact],
     url: String,
     etag: String,
     target: String,
 }
 
-impl PageTexts {
+impl PageVisit {
     /// Half of the pages change once, and a page of another site is the target.
-    fn new(number: u64, visit: u64) -> PageTexts {
-        let content = content(number, visit);
-        PageTexts {
+    fn new(number: u64, visit: u64, epoch: Epoch, facts: &'static [ResponseFact]) -> PageVisit {
+        PageVisit {
             number,
+            visit,
+            epoch,
+            facts,
             url: format!("https://host-{}.example/pages/{number}", number % 9973),
-            etag: format!("\"{:016x}\"", mix(content)),
+            etag: format!("\"{:016x}\"", mix(content(number, visit))),
             target: format!(
                 "https://www.host-{}.example/{}",
                 number % 9973,
@@ -60,28 +63,43 @@ impl PageTexts {
     }
 }
 
+impl AsOperation for PageVisit {
+    fn operation(&self) -> Operation<'_> {
+        let content = content(self.number, self.visit);
+        let day = mix(self.number) % 86_400 * 1_000;
+        let time = 1_700_000_000_000 + self.visit * 7 * 86_400_000 + day;
+        let time = Time::from_ms(time as i64).unwrap();
+        let mut seen = Observation::content(&self.url, time, mix(content), self.epoch);
+        seen = seen.digest(digest(content)).status(200);
+        for fact in self.facts {
+            seen = match fact {
+                ResponseFact::ETag => seen.etag(self.etag.as_bytes()),
+                ResponseFact::Target => seen.canonical(&self.target),
+                ResponseFact::Bytes => seen.bytes(2_000 + mix(content) % 100_000),
+                ResponseFact::Conditional if self.visit > 0 => seen.conditional(),
+                ResponseFact::Conditional => seen,
+            };
+        }
+        Operation::Observe(seen)
+    }
+}
+
 fn content(page: u64, visit: u64) -> u64 {
     page * 2 + u64::from(visit >= 2 && page.is_multiple_of(2))
 }
 
-/// Observes this many pages, without facts, with each fact and with all. Prints the bytes of the
+/// Loads this many pages, without facts, with each fact and with all. Prints the bytes of the
 /// merged segments.
 pub(crate) fn run(report: &BenchReport, dir: &Path, pages: u64) {
     let mut plain = None;
     for (name, facts) in SETS {
         let path = dir.join(name);
-        let options = Options::default().background(false).durability(Durability::OnFlush);
-        let store = Store::create(&path, options).unwrap();
-        for visit in 0..VISITS {
-            for start in (0..pages).step_by(BATCH as usize) {
-                let numbers = start..pages.min(start + BATCH);
-                let texts: Vec<_> = numbers.map(|number| PageTexts::new(number, visit)).collect();
-                let seen: Vec<_> =
-                    texts.iter().map(|page| observation(page, visit, facts, &store)).collect();
-                store.observe_batch(&seen).unwrap();
-            }
-        }
-        store.seal().unwrap();
+        let store = Store::create(&path, Options::default().background(false)).unwrap();
+        let epoch = store.change_epoch();
+        let visits = (0..pages).flat_map(|number| {
+            (0..VISITS).map(move |visit| Ok(PageVisit::new(number, visit, epoch, facts)))
+        });
+        store.load(visits, LoadOptions::default()).unwrap();
         store.merge(&Progress::default()).unwrap();
         let bytes = store.stats().unwrap().segment_bytes;
         let more = bytes as f64 - *plain.get_or_insert(bytes) as f64;
@@ -93,27 +111,4 @@ pub(crate) fn run(report: &BenchReport, dir: &Path, pages: u64) {
         drop(store);
         std::fs::remove_dir_all(&path).unwrap();
     }
-}
-
-fn observation<'a>(
-    page: &'a PageTexts,
-    visit: u64,
-    facts: &[ResponseFact],
-    store: &Store,
-) -> Observation<'a> {
-    let content = content(page.number, visit);
-    let time = 1_700_000_000_000 + visit * 7 * 86_400_000 + mix(page.number) % 86_400 * 1_000;
-    let time = Time::from_ms(time as i64).unwrap();
-    let seen = Observation::content(&page.url, time, mix(content), store.change_epoch());
-    let mut seen = seen.digest(digest(content)).status(200);
-    for fact in facts {
-        seen = match fact {
-            ResponseFact::ETag => seen.etag(page.etag.as_bytes()),
-            ResponseFact::Target => seen.canonical(&page.target),
-            ResponseFact::Bytes => seen.bytes(2_000 + mix(content) % 100_000),
-            ResponseFact::Conditional if visit > 0 => seen.conditional(),
-            ResponseFact::Conditional => seen,
-        };
-    }
-    seen
 }
