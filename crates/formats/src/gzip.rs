@@ -2,13 +2,24 @@
 
 use std::io::{self, BufRead, Read};
 
-use flate2::bufread::GzDecoder;
+use flate2::Crc;
+use flate2::bufread::DeflateDecoder;
 
 use super::window::RewindReader;
 
-const OUT_BYTES: usize = 64 << 10;
+/// The window of deflate. The decoder decompresses into a ring of this size.
+const WINDOW_BYTES: usize = 32 << 10;
 /// The length of a member's fixed header.
 const HEADER_BYTES: usize = 10;
+/// The length of the checksum and the size after a member.
+const TRAILER_BYTES: usize = 8;
+
+/// Flags in a member's header: which fields follow the fixed header (RFC 1952).
+const HEADER_CHECKSUM: u8 = 1 << 1;
+const EXTRA_FIELD: u8 = 1 << 2;
+const FILE_NAME: u8 = 1 << 3;
+const COMMENT: u8 = 1 << 4;
+const RESERVED: u8 = 0b1110_0000;
 
 /// Whether these are the first bytes of a gzip member.
 pub(super) fn is_start(bytes: &[u8]) -> bool {
@@ -20,14 +31,18 @@ pub(super) fn is_start(bytes: &[u8]) -> bool {
 fn is_header(bytes: &[u8]) -> bool {
     match *bytes {
         [0x1f, 0x8b, 8, flags, _, _, _, _, level, system] => {
-            flags & 0xe0 == 0 && matches!(level, 0 | 2 | 4) && matches!(system, 0..=13 | 255)
+            flags & RESERVED == 0 && matches!(level, 0 | 2 | 4) && matches!(system, 0..=13 | 255)
         }
         _ => false,
     }
 }
 
-/// Decompresses member after member. After a damaged member, continues with the next member that is
-/// found.
+/// Decompresses member after member. Returns all bytes of a damaged member before the damage, and
+/// continues with the next member that is found.
+///
+/// The result depends only on the file, not on the pieces in which the file arrives. So this type reads
+/// the frame of a member itself: the library's gzip decoder loses the bytes that it decompressed in the
+/// call that meets the damage.
 pub(super) struct Gzip {
     state: GzipState,
     out: Vec<u8>,
@@ -41,8 +56,104 @@ pub(super) struct Gzip {
 
 enum GzipState {
     Between(RewindReader),
-    Within(Box<GzDecoder<RewindReader>>),
+    Within(Box<GzipMember>),
+    /// The member is damaged after the bytes that were returned.
+    Damaged(RewindReader, io::Error),
     Ended,
+}
+
+/// A member after its header.
+struct GzipMember {
+    body: DeflateDecoder<RewindReader>,
+    checksum: Crc,
+}
+
+impl GzipMember {
+    /// Replaces `out` by the next bytes, none at the end of the body. After an error, `out` has the
+    /// bytes before the damage.
+    fn read_into(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
+        let before = self.body.total_out();
+        // A call never goes beyond the end of the ring, so the decoder has room for all bytes that it
+        // decompresses before it meets a damage.
+        let filled = usize::try_from(before % WINDOW_BYTES as u64).unwrap_or(0);
+        out.resize(WINDOW_BYTES - filled, 0);
+        let result = self.body.read(out);
+        out.truncate(usize::try_from(self.body.total_out() - before).unwrap_or(0));
+        self.checksum.update(out);
+        result.map(|_| ())
+    }
+
+    /// Reads what follows the body, and compares it with what was decompressed.
+    fn end(self) -> (RewindReader, io::Result<()>) {
+        let GzipMember { body, checksum } = self;
+        let mut file = body.into_inner();
+        let result = read_trailer(&mut file, &checksum);
+        (file, result)
+    }
+}
+
+fn read_trailer(file: &mut RewindReader, checksum: &Crc) -> io::Result<()> {
+    let trailer = file.peek(TRAILER_BYTES)?;
+    if trailer.len() < TRAILER_BYTES {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    let (sum, size) = (checksum.sum().to_le_bytes(), checksum.amount().to_le_bytes());
+    if trailer != [sum, size].concat() {
+        return Err(invalid("its checksum does not match its content"));
+    }
+    file.consume(TRAILER_BYTES);
+    Ok(())
+}
+
+/// Reads the header of a member.
+fn read_header(file: &mut RewindReader) -> io::Result<()> {
+    let (mut checksum, mut fixed) = (Crc::new(), [0; HEADER_BYTES]);
+    file.read_exact(&mut fixed)?;
+    checksum.update(&fixed);
+    let [_, _, _, flags, ..] = fixed;
+    if !is_start(&fixed) || flags & RESERVED != 0 {
+        return Err(invalid("invalid gzip header"));
+    }
+    if flags & EXTRA_FIELD != 0 {
+        let mut bytes = [0; 2];
+        file.read_exact(&mut bytes)?;
+        checksum.update(&bytes);
+        let mut rest = u64::from(u16::from_le_bytes(bytes));
+        while rest > 0 {
+            let some = file.fill_buf()?;
+            let some = some.get(..usize::try_from(rest).unwrap_or(usize::MAX)).unwrap_or(some);
+            if some.is_empty() {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            checksum.update(some);
+            let count = some.len();
+            file.consume(count);
+            rest -= count as u64;
+        }
+    }
+    // The name of the file and the comment end with a zero. There is nothing to keep of them.
+    for _ in 0..u32::from(flags & FILE_NAME != 0) + u32::from(flags & COMMENT != 0) {
+        loop {
+            let mut byte = [0];
+            file.read_exact(&mut byte)?;
+            checksum.update(&byte);
+            if byte == [0] {
+                break;
+            }
+        }
+    }
+    if flags & HEADER_CHECKSUM != 0 {
+        let mut bytes = [0; 2];
+        file.read_exact(&mut bytes)?;
+        if checksum.sum().to_le_bytes().get(..2) != Some(bytes.as_slice()) {
+            return Err(invalid("the checksum of its header does not match"));
+        }
+    }
+    Ok(())
+}
+
+fn invalid(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
 impl Gzip {
@@ -61,7 +172,8 @@ impl Gzip {
         self.position >= self.out.len()
             && match &self.state {
                 GzipState::Between(file) => file.is_drained(),
-                GzipState::Within(decoder) => decoder.get_ref().is_drained(),
+                GzipState::Within(member) => member.body.get_ref().is_drained(),
+                GzipState::Damaged(..) => false,
                 GzipState::Ended => true,
             }
     }
@@ -76,16 +188,15 @@ impl Gzip {
                         break;
                     }
                 }
-                GzipState::Within(mut decoder) => {
-                    self.out.resize(OUT_BYTES, 0);
-                    let result = decoder.read(&mut self.out);
-                    self.out.truncate(*result.as_ref().unwrap_or(&0));
-                    match result {
-                        Ok(0) => self.state = GzipState::Between(decoder.into_inner()),
-                        Ok(_) => self.state = GzipState::Within(decoder),
-                        Err(e) => return Err(self.damage(decoder.into_inner(), &e)),
-                    }
-                }
+                GzipState::Within(mut member) => match member.read_into(&mut self.out) {
+                    Ok(()) if !self.out.is_empty() => self.state = GzipState::Within(member),
+                    Ok(()) => match member.end() {
+                        (file, Ok(())) => self.state = GzipState::Between(file),
+                        (file, Err(e)) => return Err(self.damage(file, &e)),
+                    },
+                    Err(e) => self.state = GzipState::Damaged(member.body.into_inner(), e),
+                },
+                GzipState::Damaged(file, e) => return Err(self.damage(file, &e)),
                 GzipState::Ended => break,
             }
         }
@@ -107,10 +218,13 @@ impl Gzip {
             return Ok(false);
         }
         if !is_start(start) {
-            let nothing = io::Error::new(io::ErrorKind::InvalidData, "no gzip header");
-            return Err(self.damage(file, &nothing));
+            return Err(self.damage(file, &invalid("no gzip header")));
         }
-        self.state = GzipState::Within(Box::new(GzDecoder::new(file)));
+        if let Err(e) = read_header(&mut file) {
+            return Err(self.damage(file, &e));
+        }
+        let (body, checksum) = (DeflateDecoder::new(file), Crc::new());
+        self.state = GzipState::Within(Box::new(GzipMember { body, checksum }));
         Ok(true)
     }
 
@@ -151,10 +265,20 @@ pub(super) mod tests {
         encoder.finish().unwrap()
     }
 
-    /// Returns the output in stretches between errors, and the errors.
-    fn unpack(bytes: Vec<u8>) -> (Vec<u8>, Vec<String>) {
-        let mut gzip =
-            Gzip::new(RewindReader::new(Box::new(io::Cursor::new(bytes)), Arc::default()));
+    /// A file that arrives in pieces.
+    struct InPieces(io::Cursor<Vec<u8>>, usize);
+
+    impl Read for InPieces {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let count = out.len().min(self.1);
+            self.0.read(&mut out[..count])
+        }
+    }
+
+    /// Returns the output, and the errors with their positions in the output.
+    fn unpack_pieces(bytes: Vec<u8>, piece: usize) -> (Vec<u8>, Vec<(usize, String)>) {
+        let file = Box::new(InPieces(io::Cursor::new(bytes), piece));
+        let mut gzip = Gzip::new(RewindReader::new(file, Arc::default()));
         let (mut out, mut errors) = (Vec::new(), Vec::new());
         loop {
             match gzip.fill_buf() {
@@ -164,9 +288,15 @@ pub(super) mod tests {
                     let count = bytes.len();
                     gzip.consume(count);
                 }
-                Err(e) => errors.push(e.to_string()),
+                Err(e) => errors.push((out.len(), e.to_string())),
             }
         }
+    }
+
+    /// Returns the output and the errors.
+    fn unpack(bytes: Vec<u8>) -> (Vec<u8>, Vec<String>) {
+        let (out, errors) = unpack_pieces(bytes, usize::MAX);
+        (out, errors.into_iter().map(|(_, error)| error).collect())
     }
 
     #[test]
@@ -197,6 +327,58 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn bytes_before_a_damage_are_returned() {
+        let mut choose = 1_u32;
+        let text: Vec<u8> = (0..300_000_u32)
+            .map(|_| {
+                choose = choose.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                b"abcdefgh"[(choose >> 29) as usize]
+            })
+            .collect();
+        let file = gz(&text);
+        for at in [100, 20_000, file.len() / 2, file.len() - 9] {
+            let mut bad = file.clone();
+            bad[at..].fill(0xff);
+            let (out, errors) = unpack(bad);
+            let right = out.iter().zip(&text).take_while(|(a, b)| a == b).count();
+            // Each byte of the file has more than two letters.
+            assert!(right >= 2 * (at - 100), "{right} of {} before {at}", out.len());
+            assert_eq!(errors.len(), 1);
+        }
+    }
+
+    #[test]
+    fn optional_fields_of_a_header_are_skipped_and_checked() {
+        let long = vec![b'x'; 100_000];
+        let builder = || flate2::GzBuilder::new().filename("name").comment(&*long).extra(*b"extra");
+        let pack = |builder: flate2::GzBuilder| {
+            let mut encoder = builder.write(Vec::new(), flate2::Compression::default());
+            encoder.write_all(b"text").unwrap();
+            encoder.finish().unwrap()
+        };
+        let file = pack(builder());
+        assert_eq!(unpack(file.clone()), (b"text".to_vec(), vec![]));
+        for cut in [5, 11, 14, 18, 1000, file.len() - 1] {
+            let (_, errors) = unpack(file[..cut].to_vec());
+            assert!(errors[0].contains("truncated"), "{errors:?}");
+        }
+        // With a checksum of the header.
+        let mut header =
+            vec![0x1f, 0x8b, 8, HEADER_CHECKSUM | FILE_NAME, 0, 0, 0, 0, 0, 3, b'n', 0];
+        let mut checksum = Crc::new();
+        checksum.update(&header);
+        header.extend(&checksum.sum().to_le_bytes()[..2]);
+        let whole = [&header, &gz(b"text")[HEADER_BYTES..]].concat();
+        assert_eq!(unpack(whole.clone()), (b"text".to_vec(), vec![]));
+        let mut bad = whole;
+        bad[10] = b'm';
+        assert!(unpack(bad).1[0].contains("the checksum of its header does not match"));
+        let mut reserved = gz(b"text");
+        reserved[3] = 0x80;
+        assert!(unpack(reserved).1[0].contains("invalid gzip header"));
+    }
+
+    #[test]
     fn false_starts_do_not_cost_quadratic_time() {
         let start = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
         let (_, errors) = unpack(start.repeat(200_000));
@@ -216,6 +398,22 @@ pub(super) mod tests {
                 file[at] = with;
             }
             unpack(file);
+        }
+
+        #[test]
+        fn result_does_not_depend_on_the_pieces_of_a_file(
+            texts in prop::collection::vec(("[ab]{0,60}", 1usize..3_000), 1..4),
+            flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+            piece in 1usize..9,
+        ) {
+            let mut file: Vec<u8> =
+                texts.iter().flat_map(|(text, times)| gz(text.repeat(*times).as_bytes())).collect();
+            for (at, with) in flips {
+                let at = at.index(file.len());
+                file[at] = with;
+            }
+            let whole = unpack_pieces(file.clone(), usize::MAX);
+            prop_assert_eq!(unpack_pieces(file, piece), whole);
         }
     }
 }
