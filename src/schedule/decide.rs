@@ -2,6 +2,7 @@
 
 use super::decision::{Decision, NewPage, Reason};
 use super::due::Due;
+use super::host_limits::HostLimit;
 use super::learned::LearnedPriors;
 use super::pages_by_score::ScoredPage;
 use super::rows::ComponentRow;
@@ -76,12 +77,18 @@ impl DueContext {
         let facts =
             ScoreInput { hash, row: &row, recent: &recent, rule, changed: None, led: false };
         let belief = &scorer.belief(facts, &mut scores);
+        let threshold = due.price(url, rule, seed).map_or(threshold, |price| price.max(threshold));
         Ok(NewPage {
             value: scorer.value_since(facts, due.largest().seconds(), belief)?,
             rate: belief.rate(),
             weight: weight(&facts),
             every: scorer.every(facts, threshold, belief),
         })
+    }
+
+    /// Returns the limit of visits a day that applies to the host of a page, if any.
+    pub(super) fn host_limit(&self, url: &str) -> Option<HostLimit> {
+        HostLimit::of(url, self.due.rules.of(url), self.snapshot.view.seed)
     }
 
     /// Reads a page by URL; `None` if the page is unknown.
@@ -157,8 +164,10 @@ impl DueContext {
         let head = &changing.head;
         let last = seconds(head.last.time);
         let belief = &scorer.belief(facts, scores);
+        let price = due.price(lookup.url, rule, snapshot.view.seed);
         let (every, date) = match due.threshold {
             Some(threshold) => {
+                let threshold = price.map_or(threshold, |price| price.max(threshold));
                 let (every, after) = scorer.date(facts, threshold, belief);
                 (Some(every), time_of(last.saturating_add(after)))
             }
@@ -186,6 +195,7 @@ impl DueContext {
             weight: weight(&facts),
             due: date,
             every,
+            price,
             rule: rule.under.clone(),
             near: leader,
             reason,

@@ -129,9 +129,15 @@ fn rule(line: &[u8]) -> Result<Rule, String> {
                 let count = value.as_u64().and_then(|count| usize::try_from(count).ok());
                 rule.per_host = Some(count.ok_or("\"per_host\" must be a whole number")?);
             }
+            "visits_per_day" if value.is_null() => {}
+            "visits_per_day" => {
+                let visits = value.as_f64().ok_or("\"visits_per_day\" must be a number")?;
+                rule.visits_per_day = Some(visits);
+            }
             _ => {
                 return Err(escape(&format!(
-                    "unknown key {key:?}; a rule may have under, min, max, weight, per_host and policy"
+                    "unknown key {key:?}; a rule may have under, min, max, weight, per_host, \
+                     visits_per_day and policy"
                 )));
             }
         }

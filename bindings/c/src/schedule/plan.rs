@@ -21,7 +21,7 @@ const _: () = assert_thread_safe::<due::Plan>();
 
 structure! {
     /// Summary figures of a plan.
-    pub struct PlanNumbers, up to rarely_visited, from of: &due::Plan {
+    pub struct PlanNumbers, up to limited, from of: &due::Plan {
         per_day: f64 = of.per_day(),
         /// The resulting visits a day.
         visits_per_day: f64 = of.visits_per_day(),
@@ -34,6 +34,22 @@ structure! {
         /// The number of pages. Above a million, the number is an estimate.
         pages: f64 = of.pages(),
         rarely_visited: f64 = of.rarely_visited(),
+        /// The number of hosts that get as many visits a day as their rules allow, at most 65,536; for
+        /// `simkeep_plan_limited`.
+        limited: u64 = of.limited().len() as u64,
+    }
+}
+
+structure! {
+    /// A host that gets as many visits a day as its rule allows. The name is not NUL-terminated, and is
+    /// valid as long as the plan.
+    pub struct LimitedHost, up to gain, from of: &due::LimitedHost {
+        host: *const c_char = of.host.as_ptr().cast(),
+        /// The length of `host` in bytes.
+        host_len: usize = of.host.len(),
+        visits_per_day: f64,
+        price: f64,
+        gain: f64,
     }
 }
 
@@ -77,6 +93,27 @@ pub extern "C" fn simkeep_plan_get(
     done("simkeep_plan_get", error, || {
         let figures = PlanNumbers::new(&abi::handle(plan, "plan")?.of);
         abi::put_structure(numbers, size, &figures, "numbers")
+    })
+}
+
+/// Copies a limited host of a plan to where `limited` points. `index` is below the number of limited
+/// hosts; the host with index 0 gains most by a visit a day more. `size` is
+/// `sizeof(simkeep_limited_host)`. Any thread; costs nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn simkeep_plan_limited(
+    plan: *const Plan,
+    index: u64,
+    limited: *mut LimitedHost,
+    size: usize,
+    error: *mut *mut Failure,
+) -> i32 {
+    done("simkeep_plan_limited", error, || {
+        let all = abi::handle(plan, "plan")?.of.limited();
+        abi::check_put_structure(limited, size, "limited")?;
+        let host = usize::try_from(index).ok().and_then(|index| all.get(index));
+        let host =
+            host.ok_or_else(|| Failure::argument("index", format!("must be below {}", all.len())))?;
+        abi::put_structure(limited, size, &LimitedHost::new(host), "limited")
     })
 }
 

@@ -18,6 +18,17 @@ value! {
     }
 }
 
+value! {
+    LimitedHost from host: simkeep::due::LimitedHost {
+        host: String,
+        /// The prefix of the rule with the limit; `None` if the rule is for all pages.
+        rule: Option<String> = host.rule.map(|rule| rule.to_string()),
+        visits_per_day: f64,
+        price: f64,
+        gain: f64,
+    }
+}
+
 /// A plan for spending a number of visits a day in the long run: the value threshold for a visit.
 ///
 /// As text, for people: "20 visits a day to 100 pages, each when a visit is worth 4.321: ...". A plan
@@ -65,6 +76,13 @@ impl Plan {
     #[getter]
     fn rarely_visited(&self) -> f64 {
         self.0.rarely_visited()
+    }
+
+    /// The hosts that get as many visits a day as their rules allow, the host first to which a visit a
+    /// day more would gain most. At most 65,536 hosts.
+    #[getter]
+    fn limited(&self, py: Python<'_>) -> PyResult<Vec<Py<LimitedHost>>> {
+        FromRust::from_rust(py, self.0.limited().to_vec())
     }
 
     /// The values of a page without visits, from its host and its rule. Reads no data of the store.

@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench recrawl` prints the tables of `docs/recrawl.md`: pages that change at random, at
 //! rates of all octaves and by host, and the histories of real pages, if they are available. With
-//! `-- flat`, `early`, `late`, `settings`, `ota` or `peps` it prints these alone.
+//! `-- flat`, `early`, `late`, `settings`, `limits`, `ota` or `peps` it prints these alone.
 
 #![expect(
     clippy::unwrap_used,
@@ -11,6 +11,7 @@
 )]
 
 mod histories;
+mod limits;
 mod settings;
 mod table;
 
@@ -76,6 +77,9 @@ fn main() {
     }
     if is_wanted("settings") {
         by_setting();
+    }
+    if is_wanted("limits") {
+        limits::run();
     }
     for name in ["ota", "peps"].into_iter().filter(|name| is_wanted(name)) {
         replay(name);
