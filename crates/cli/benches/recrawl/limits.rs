@@ -7,6 +7,8 @@ use simkeep::recrawl::{
 };
 use simkeep::{Observation, Options, Prefix, Store, Time};
 
+use super::lots::Lots;
+
 const HOSTS: usize = 1000;
 const PAGES: usize = 20_000;
 /// The days between two visits of a page, on average.
@@ -42,28 +44,10 @@ enum Choice {
     Dated,
 }
 
-struct Lots(u64);
-
-impl Lots {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ mixed >> 31) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// A normal number, by Box and Muller.
-    fn normal(&mut self) -> f64 {
-        let (one, other) = (1.0 - self.next(), self.next());
-        (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * other).cos()
-    }
-}
-
 impl LimitedWeb {
     /// Draws pages; a third of the hosts allows a share of what an optimum without limits gives it.
     fn new(seed: u64, share: f64) -> LimitedWeb {
-        let mut lots = Lots(seed << 32);
+        let mut lots = Lots::new(seed);
         let sizes: f64 = (1..=HOSTS).map(|rank| 1.0 / rank as f64).sum();
         let mut pages = Vec::new();
         for host in 0..HOSTS {
@@ -176,7 +160,8 @@ impl LimitedWeb {
         let rules = Rules::new(self.limits.iter().enumerate().filter_map(limit)).unwrap();
         let time =
             |day: f64| Time::from_ms(1_700_000_000_000 + (day * 86_400_000.0) as i64).unwrap();
-        let mut crawl = StoreCrawl { web: self, store: &store, lots: Lots(seed), last: Vec::new() };
+        let mut crawl =
+            StoreCrawl { web: self, store: &store, lots: Lots::new(seed), last: Vec::new() };
         crawl.discover(&time);
         let mut measure = Measure::default();
         let (mut budget, step) = (0.0, 1.0 / f64::from(CALLS));
