@@ -82,7 +82,7 @@ pub(super) fn day(name: &'static str, number: f64) -> Result<f64> {
 /// The limits of [`visits_per_day`]: a visit in some thousand years, and ten thousand visits a second.
 const VISITS_PER_DAY: std::ops::RangeInclusive<f64> = 1e-6..=1e9;
 
-/// Whether a host may have a limit of so many visits a day.
+/// Whether a number is valid as a limit of visits a day.
 pub(crate) fn is_visits_per_day(number: f64) -> bool {
     VISITS_PER_DAY.contains(&number)
 }

@@ -2,7 +2,6 @@
 
 use super::decision::{Decision, NewPage, Reason};
 use super::due::Due;
-use super::host_limits::HostLimit;
 use super::learned::LearnedPriors;
 use super::pages_by_score::ScoredPage;
 use super::rows::ComponentRow;
@@ -67,7 +66,7 @@ impl DueContext {
     /// Computes the plan's value of a page without visits, in a store with seed `seed`.
     pub(super) fn new_page(due: &Due, url: &str, seed: u64) -> Result<NewPage> {
         let what = "a plan has learned, and has a threshold";
-        let (learned, threshold) = due.learned.clone().zip(due.threshold).or_bug(what)?;
+        let learned = due.learned.clone().or_bug(what)?;
         let (scorer, mut scores) = (Scorer::new(due, learned), ScoreCache::of(1));
         // The row has no last visit, so the time since the last visit is passed to `value_since`
         // instead.
@@ -77,18 +76,14 @@ impl DueContext {
         let facts =
             ScoreInput { hash, row: &row, recent: &recent, rule, changed: None, led: false };
         let belief = &scorer.belief(facts, &mut scores);
-        let threshold = due.price(url, rule, seed).map_or(threshold, |price| price.max(threshold));
+        let (threshold, price) = due.threshold_of(url, rule, seed).or_bug(what)?;
         Ok(NewPage {
             value: scorer.value_since(facts, due.largest().seconds(), belief)?,
             rate: belief.rate(),
             weight: weight(&facts),
             every: scorer.every(facts, threshold, belief),
+            price,
         })
-    }
-
-    /// Returns the limit of visits a day that applies to the host of a page, if any.
-    pub(super) fn host_limit(&self, url: &str) -> Option<HostLimit> {
-        HostLimit::of(url, self.due.rules.of(url), self.snapshot.view.seed)
     }
 
     /// Reads a page by URL; `None` if the page is unknown.
@@ -164,14 +159,12 @@ impl DueContext {
         let head = &changing.head;
         let last = seconds(head.last.time);
         let belief = &scorer.belief(facts, scores);
-        let price = due.price(lookup.url, rule, snapshot.view.seed);
-        let (every, date) = match due.threshold {
-            Some(threshold) => {
-                let threshold = price.map_or(threshold, |price| price.max(threshold));
+        let (every, date, price) = match due.threshold_of(lookup.url, rule, snapshot.view.seed) {
+            Some((threshold, price)) => {
                 let (every, after) = scorer.date(facts, threshold, belief);
-                (Some(every), time_of(last.saturating_add(after)))
+                (Some(every), time_of(last.saturating_add(after)), price)
             }
-            None => (None, None),
+            None => (None, None, None),
         };
         let reason = match scorer.visit_status(facts) {
             VisitStatus::NotYet(min) => Reason::NotYet { min },

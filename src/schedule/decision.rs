@@ -172,6 +172,8 @@ pub struct NewPage {
     pub weight: f64,
     /// The interval between visits.
     pub every: Interval,
+    /// The [price](field@Decision::price) of its host.
+    pub price: Option<f64>,
 }
 
 impl fmt::Display for Reason {

@@ -329,12 +329,21 @@ impl Due {
         }
     }
 
-    /// Returns the price of a page's host in the plan; `None` if the host is not at its limit.
-    pub(super) fn price(&self, url: &str, rule: &Rule, seed: u64) -> Option<f64> {
+    /// Returns the value at which a page is due by the plan, and the price of its host if the host is at
+    /// its limit; `None` without a plan.
+    pub(super) fn threshold_of(
+        &self,
+        url: &str,
+        rule: &Rule,
+        seed: u64,
+    ) -> Option<(f64, Option<f64>)> {
+        let threshold = self.threshold?;
         if self.prices.is_empty() {
-            return None;
+            return Some((threshold, None));
         }
-        self.prices.get(&HostLimit::of(url, rule, seed)?.hash).copied()
+        let host = HostLimit::of(url, rule, seed);
+        let price = host.and_then(|host| self.prices.get(&host.hash).copied());
+        Some((price.map_or(threshold, |price| price.max(threshold)), price))
     }
 
     /// Whether some policy uses the value of a visit, so that leaders matter.

@@ -68,6 +68,10 @@ impl Snapshot {
 const OF_WAITING: usize = 8;
 const OF_LEFT_OUT: usize = 8;
 
+/// The number of skipped pages of a host at its limit after which its other pages are found by their
+/// numbers. Finding them costs about as much as this number of pages.
+const SKIPPED_EACH: u32 = 256;
+
 /// The maximum number of pages for which beliefs are cached.
 const BELIEVED: u64 = 1 << 8;
 
@@ -234,8 +238,7 @@ impl DueMerge {
                 return Ok(None);
             };
             if let Some(decision) = decision {
-                self.hosts.count_returned(&decision.page.url, &self.asked);
-                self.hosts.count_visit(&decision.page.url, &self.asked);
+                self.hosts.count(HostLimits::of(&decision.page.url, &self.asked));
                 self.left -= 1;
                 return Ok(Some(decision));
             }
@@ -266,9 +269,16 @@ impl DueMerge {
         let (mut led, mut decision) = (None, None);
         // These checks come before the page is read, so a leased page or a page of a full host costs
         // neither a record nor a search.
+        let host = HostLimits::of(&next.url, asked);
         if leased.has(&next.url) {
-            self.hosts.count_returned(&next.url, asked);
-        } else if !self.hosts.is_full(&next.url, asked)? {
+            self.hosts.count_leased(host);
+        } else if self.hosts.is_full(&host, &asked.due)? {
+            // Values of pages whose host is at its limit rise until most of them come before others.
+            // With another limit, leased pages of the host must be counted.
+            if host.in_result.is_none() && self.hosts.count_skipped(&host) == SKIPPED_EACH {
+                pages.skip_host(&next.url, host.rule)?;
+            }
+        } else {
             let looked = asked.load_scored(next)?;
             let leader = asked.leader(&looked, crowds)?;
             led = asked.led(&looked, next, leader.as_ref(), scores)?;
@@ -287,7 +297,7 @@ impl DueMerge {
         let DueMerge { asked, hosts, scores, .. } = self;
         // The host is checked again, because other pages of the host may have been returned while
         // this page waited.
-        if hosts.is_full(&coming.url, asked)? {
+        if hosts.is_full(&HostLimits::of(&coming.url, asked), &asked.due)? {
             return Ok(None);
         }
         asked.decide(asked.load_scored(&coming)?, Some(leader), scores).map(Some)
@@ -303,7 +313,8 @@ impl DueMerge {
         // quadratic time.
         while let Some(pages) = waiting.left_out(*left) {
             let next = pages.next(asked, most)?.or_bug("rows that were read can be read again")?;
-            if leased.has(&next.url) || hosts.is_full(&next.url, asked)? {
+            let host = HostLimits::of(&next.url, asked);
+            if leased.has(&next.url) || hosts.is_full(&host, &asked.due)? {
                 continue;
             }
             let looked = asked.load_scored(&next)?;
@@ -339,53 +350,77 @@ impl DueContext {
 /// The group for which returned pages are counted: a host, or a host and a rule with its own limit.
 type HostGroup = (Vec<u8>, Option<RuleNumber>);
 
+/// The limits that apply to the host of a page.
+struct HostLimits {
+    rule: RuleNumber,
+    /// The number of pages in a result, and the group in which they are counted.
+    in_result: Option<(HostGroup, usize)>,
+    a_day: Option<HostLimit>,
+}
+
+impl HostLimits {
+    fn of(url: &str, asked: &DueContext) -> HostLimits {
+        let DueContext { due, snapshot, .. } = asked;
+        let number = due.rules.number_of(url);
+        let rule = due.rules.get(number);
+        let most = rule.per_host.unwrap_or(due.per_host);
+        let in_result = (most != usize::MAX).then(|| {
+            let mut host = Vec::new();
+            surt::host(url, &mut host);
+            // Pages of a rule with its own limit are counted separately, so the rule is part of the key.
+            ((host, rule.per_host.map(|_| number)), most)
+        });
+        let a_day = HostLimit::of(url, rule, snapshot.view.seed);
+        HostLimits { rule: number, in_result, a_day }
+    }
+}
+
 /// The number of pages returned for each host. Takes memory for each host with returned pages.
 #[derive(Debug, Default)]
-pub(super) struct HostCounts {
+struct HostCounts {
     returned: HashMap<HostGroup, usize>,
     /// The pages returned for each host with a limit of visits a day, by the hash of the host.
     visits: HashMap<u64, u32>,
+    /// The pages skipped for each host with a limit of visits a day.
+    skipped: HashMap<u64, u32>,
 }
 
 impl HostCounts {
-    /// Whether the host of the page has reached a limit, so that the page is skipped.
-    pub(super) fn is_full(&self, url: &str, asked: &DueContext) -> Result<bool> {
-        let counted = group_and_limit(url, &asked.due);
-        if counted.is_some_and(|(of, most)| self.returned.get(&of).copied().unwrap_or(0) >= most) {
+    /// Whether a host has reached a limit, so that its pages are skipped.
+    fn is_full(&self, host: &HostLimits, due: &Due) -> Result<bool> {
+        if let Some((group, most)) = &host.in_result
+            && self.returned.get(group).copied().unwrap_or(0) >= *most
+        {
             return Ok(true);
         }
-        let Some(host) = asked.host_limit(url) else { return Ok(false) };
+        let Some(host) = &host.a_day else { return Ok(false) };
         let visits = self.visits.get(&host.hash).copied().unwrap_or(0);
-        Ok(visits >= asked.due.visits_allowed(&host)?)
+        Ok(visits >= due.visits_allowed(host)?)
     }
 
-    /// Counts a page that was returned now, or leased before.
-    pub(super) fn count_returned(&mut self, url: &str, asked: &DueContext) {
-        if let Some((of, _)) = group_and_limit(url, &asked.due) {
-            *self.returned.entry(of).or_default() += 1;
+    /// Counts a page that was leased before.
+    fn count_leased(&mut self, host: HostLimits) {
+        if let Some((group, _)) = host.in_result {
+            *self.returned.entry(group).or_default() += 1;
         }
     }
 
-    /// Counts a page that was returned now as a visit to its host.
-    fn count_visit(&mut self, url: &str, asked: &DueContext) {
-        if let Some(HostLimit { hash, .. }) = asked.host_limit(url) {
+    /// Counts a page that is skipped because its host has reached a limit. Returns the number of pages
+    /// of the host that were skipped; 0 for a host without a limit of visits a day.
+    fn count_skipped(&mut self, host: &HostLimits) -> u32 {
+        let Some(HostLimit { hash, .. }) = host.a_day else { return 0 };
+        let skipped = self.skipped.entry(hash).or_default();
+        *skipped = skipped.saturating_add(1);
+        *skipped
+    }
+
+    /// Counts a page that is returned.
+    fn count(&mut self, host: HostLimits) {
+        if let Some(HostLimit { hash, .. }) = host.a_day {
             *self.visits.entry(hash).or_default() += 1;
         }
+        self.count_leased(host);
     }
-}
-
-/// Returns the group and the limit of a page; `None` without a limit.
-fn group_and_limit(url: &str, due: &Due) -> Option<(HostGroup, usize)> {
-    let rule = due.rules.number_of(url);
-    // Pages of a rule with its own limit are counted separately, so the rule is part of the key.
-    let own = due.rules.get(rule).per_host;
-    let most = own.unwrap_or(due.per_host);
-    if most == usize::MAX {
-        return None;
-    }
-    let mut host = Vec::new();
-    surt::host(url, &mut host);
-    Some(((host, own.map(|_| rule)), most))
 }
 
 /// The approximate size of a queued page without URLs.

@@ -18,7 +18,8 @@ use crate::segment::{host_slot_of, seconds};
 use crate::threads;
 use crate::time::Time;
 
-/// The maximum number of hosts whose allowances are kept. Takes up to 50 MB.
+/// The number of hosts from which no further host gets a visit, so that memory is bounded. The last
+/// call may add as many hosts as it leases pages. Takes up to 50 MB.
 const KEPT_MAX: usize = 1 << 19;
 
 /// The number of kept hosts from which allowances that are full again are dropped.
@@ -67,6 +68,9 @@ pub(super) struct HostAllowances {
     drop_at: usize,
 }
 
+/// The time by which a clock may be set back without an effect, in days.
+const SET_BACK_DAYS: f64 = 1.0;
+
 /// The allowance of a host, and its limit at the last lease.
 #[derive(Clone, Copy, Debug)]
 struct KeptAllowance {
@@ -113,6 +117,19 @@ impl HostAllowances {
         })
     }
 
+    /// Prepares for a call. Between two calls of this function, the answers for a time depend only on
+    /// the visits that are taken.
+    pub(super) fn start(&mut self, now: Time) {
+        let day = day(now);
+        // A clock that was ahead by more than a day at the first call was wrong.
+        if day < self.start - SET_BACK_DAYS {
+            self.start = day;
+        }
+        if self.kept.len() >= self.drop_at {
+            self.drop_full(now);
+        }
+    }
+
     /// Returns the number of visits that a host allows now.
     pub(super) fn visits(&self, host: &HostLimit, now: Time) -> Result<u32> {
         // A host whose allowance cannot be kept waits.
@@ -130,15 +147,17 @@ impl HostAllowances {
             .then_some(())
             .or_bug("only pages of hosts that allow a visit are leased")?;
         self.kept.insert(host.hash, KeptAllowance { allowance, per_day: host.per_day });
-        if self.kept.len() >= self.drop_at {
-            self.drop_full(now);
-        }
         Ok(())
     }
 
     fn allowance(&self, host: &HostLimit, now: Time) -> Result<VisitAllowance> {
         let mut allowance = match self.kept.get(&host.hash) {
-            Some(kept) => kept.allowance,
+            Some(kept) => {
+                // Another limit does not act on the past.
+                let mut allowance = kept.allowance;
+                allowance.accrue(day(now), kept.per_day)?;
+                allowance
+            }
             None => {
                 let idle = self.idle.get(usize::from(host.slot));
                 let idle = f64::from(*idle.or_bug("there is a number for each slot")?);
@@ -151,7 +170,7 @@ impl HostAllowances {
         Ok(allowance)
     }
 
-    /// Drops the allowances that are full again: they are what a host without leases has.
+    /// Drops the allowances that are full again, as those of hosts without leases are.
     fn drop_full(&mut self, now: Time) {
         let day = day(now);
         self.kept.retain(|_, KeptAllowance { allowance, per_day }| {
@@ -205,9 +224,9 @@ mod tests {
             let found = allowances(idle).visits(&host(1, per_day), at(100.0)).unwrap();
             assert_eq!(found, expected, "{per_day} a day, idle for {idle} days");
         }
-        // It accrues up to half a day's visits.
+        // It accrues up to a day's visits and one more.
         assert_eq!(allowances(0.0).visits(&host(1, 100.0), at(100.1)).unwrap(), 10);
-        assert_eq!(allowances(0.0).visits(&host(1, 100.0), at(200.0)).unwrap(), 50);
+        assert_eq!(allowances(0.0).visits(&host(1, 100.0), at(200.0)).unwrap(), 101);
     }
 
     #[test]
@@ -234,12 +253,33 @@ mod tests {
             // A visit an hour, and a host each minute.
             let now = at(100.0 + number as f64 / 1440.0);
             let host = host(number, 24.0);
+            all.start(now);
             assert!(all.visits(&host, now).unwrap() > 0);
             all.take(&host, now).unwrap();
-            assert!(all.kept.len() <= KEPT_MIN, "{}", all.kept.len());
+            // On the first day, no allowance is full.
+            assert!(all.kept.len() <= 2 * KEPT_MIN, "{}", all.kept.len());
         }
         // Dropped hosts allow as much as before.
-        assert_eq!(all.visits(&host(0, 24.0), at(110.0)).unwrap(), 12);
+        assert_eq!(all.visits(&host(0, 24.0), at(110.0)).unwrap(), 25);
+    }
+
+    #[test]
+    fn another_limit_does_not_act_on_the_past() {
+        let mut all = allowances(f32::INFINITY);
+        all.take(&host(1, 1.0), at(100.0)).unwrap();
+        assert_eq!(all.visits(&host(1, 100.0), at(100.5)).unwrap(), 0);
+        all.kept.clear();
+        all.take(&host(1, 100.0), at(100.0)).unwrap();
+        assert_eq!(all.visits(&host(1, 0.1), at(100.5)).unwrap(), 1);
+    }
+
+    #[test]
+    fn clock_that_was_ahead_at_the_first_call_starts_again() {
+        let mut all = allowances(0.0);
+        for (now, expected) in [(99.5, 0), (90.0, 0), (90.5, 12)] {
+            all.start(at(now));
+            assert_eq!(all.visits(&host(1, 24.0), at(now)).unwrap(), expected, "{now}");
+        }
     }
 
     #[test]
@@ -248,6 +288,10 @@ mod tests {
         let kept =
             KeptAllowance { allowance: VisitAllowance::new(100.0, 0.0).unwrap(), per_day: 1.0 };
         all.kept.extend((0..KEPT_MAX as u64).map(|number| (number, kept)));
-        assert_eq!(all.visits(&host(1, 1.0), at(100.0)).unwrap(), 0);
+        all.start(at(100.5));
+        assert_eq!(all.visits(&host(1, 1.0), at(100.5)).unwrap(), 0);
+        // The others allow a day's visits and one more again.
+        all.start(at(102.5));
+        assert_eq!(all.visits(&host(1, 1.0), at(102.5)).unwrap(), 2);
     }
 }

@@ -38,8 +38,8 @@ impl Store {
     /// [`Options::leases_max`](crate::Options::leases_max) pages are leased at a time; at the limit
     /// the result is empty.
     ///
-    /// Costs as much as [`Snapshot::due`], and a microsecond for each leased page that is better than the
-    /// last page returned. If a rule limits visits a day, the first call reads all rows once more.
+    /// Costs as much as [`Snapshot::due`], and a microsecond for each leased page that is better than
+    /// the last page returned. If a rule limits visits a day, the first call reads all rows once more.
     /// Priors are learned again when the number of operations since the last learning reaches an
     /// eighth of the number of pages.
     ///
@@ -143,7 +143,7 @@ impl Store {
     }
 }
 
-/// What is kept between two calls.
+/// State kept between two calls.
 #[derive(Default)]
 struct LeaseState {
     priors: Option<PriorsAsOf>,
@@ -193,16 +193,19 @@ impl LeaseState {
         if due.rules.all().iter().all(|rule| rule.visits_per_day.is_none()) {
             return Ok(None);
         }
-        if self.allowances.is_none() {
-            self.allowances = Some(Arc::new(HostAllowances::new(snapshot, due.now)?));
-        }
-        Ok(self.allowances.clone())
+        let allowances = match &mut self.allowances {
+            Some(allowances) => allowances,
+            none => none.insert(Arc::new(HostAllowances::new(snapshot, due.now)?)),
+        };
+        // Nobody else has the allowances between two calls, so nothing is copied.
+        Arc::make_mut(allowances).start(due.now);
+        Ok(Some(Arc::clone(allowances)))
     }
 
     /// Takes a visit of each page's host.
     fn take_visits(&mut self, due: &Due, pages: &[Decision], seed: u64) -> Result<()> {
         let Some(allowances) = &mut self.allowances else { return Ok(()) };
-        // Nobody else has the allowances now, so nothing is copied.
+        // The query has ended, so nothing is copied.
         let allowances = Arc::make_mut(allowances);
         for Decision { page, .. } in pages {
             if let Some(host) = HostLimit::of(&page.url, due.rules.of(&page.url), seed) {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::decide::DueContext;
 use super::due::Due;
 use super::host_limits::HostLimit;
-use super::plan::{PageKind, PageKinds};
+use super::page_kinds::{PageKind, PageKinds};
 use super::rows::source_of;
 use super::score::ScoreCache;
 use super::sources::RowSource;
@@ -18,14 +18,19 @@ use crate::threads;
 /// The number of hosts in a work item of a thread.
 const TOGETHER: usize = 64;
 
+/// The number of pages that a host needs in a sample. The limit of a host with fewer pages says little
+/// about the few of them that are in the sample.
+const SAMPLED_MIN: usize = 16;
+
 /// The maximum number of searches for a threshold. After each search, more hosts may have reached
-/// their limits, since others left them their visits.
+/// their limits, since others left them their visits. After the last search, a few visits may be left.
 const SEARCHES_MAX: usize = 32;
 
 /// The maximum number of listed hosts.
 const LISTED_MAX: usize = 1 << 16;
 
-/// A host whose limit of visits a day is reached in a plan, from [`Plan::limited`](super::Plan::limited).
+/// A host whose limit of visits a day is reached in a plan, from
+/// [`Plan::limited`](super::Plan::limited).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LimitedHost {
@@ -40,7 +45,7 @@ pub struct LimitedHost {
     pub price: f64,
     /// What a visit a day more to this host instead of others would gain: the price minus the
     /// [threshold](super::Plan::threshold) of the plan. For the policy `crawl-value`, this is the
-    /// number of pages that would be fresh in addition at any time.
+    /// sum of the weights of the pages that would be fresh in addition at any time.
     pub gain: f64,
 }
 
@@ -69,6 +74,8 @@ pub(super) struct LimitedPages(Vec<HostPages>);
 struct HostPages {
     hash: u64,
     per_day: f64,
+    /// The limit, in visits to the sampled pages.
+    limit: f64,
     kinds: PageKinds,
     /// A page of the host.
     example: LimitedPage,
@@ -77,8 +84,6 @@ struct HostPages {
 /// A host whose limit is reached, with its price.
 struct PricedPages {
     pages: HostPages,
-    /// The limit, in visits to the sampled pages.
-    limit: f64,
     price: f64,
 }
 
@@ -86,26 +91,28 @@ struct PricedPages {
 pub(super) struct PricedHosts(Vec<PricedPages>);
 
 impl LimitedPages {
-    /// Groups sorted pages by host.
-    pub(super) fn of(pages: &[LimitedPage], due: &Due) -> LimitedPages {
-        let hosts = pages.chunk_by(|a, b| a.host == b.host).filter_map(|pages| {
+    /// Groups sorted pages by host. Each page represents `of_one` pages.
+    pub(super) fn of(pages: &[LimitedPage], due: &Due, of_one: f64) -> LimitedPages {
+        let least = if of_one > 1.0 { SAMPLED_MIN } else { 1 };
+        let hosts = pages.chunk_by(|a, b| a.host == b.host).filter(|pages| pages.len() >= least);
+        let hosts = hosts.filter_map(|pages| {
             let example = *pages.first()?;
             let kinds: Vec<PageKind> = pages.iter().map(|page| page.kind).collect();
             let per_day = due.rules.get(example.kind.rule).visits_per_day?;
-            Some(HostPages { hash: example.host, per_day, kinds: PageKinds::of(&kinds), example })
+            let (hash, limit, kinds) = (example.host, per_day / of_one, PageKinds::of(&kinds));
+            Some(HostPages { hash, per_day, limit, kinds, example })
         });
         LimitedPages(hosts.collect())
     }
 
     /// Finds the threshold at which the pages take `per_day` visits, and the hosts whose limits are
     /// reached at this threshold. `all` are the kinds of all pages, which include the pages of hosts
-    /// with a limit. Each page represents `of_one` pages.
+    /// with a limit.
     pub(super) fn price(
         self,
         asked: &DueContext,
         all: &PageKinds,
         per_day: f64,
-        of_one: f64,
         threads: usize,
     ) -> (f64, PricedHosts) {
         let (mut others, mut limited) = (self.0, PricedHosts(Vec::new()));
@@ -122,16 +129,13 @@ impl LimitedPages {
             threshold = spend(per_day, visits).unwrap_or(f64::INFINITY);
             let is_over = |pages: &HostPages, scores: &mut ScoreCache| {
                 let [visits] = pages.kinds.few_visits(asked, &[threshold], scores);
-                visits > pages.per_day / of_one
+                visits > pages.limit
             };
             let over = for_each_host(&others, threads, is_over);
             let mut over = over.into_iter();
             // A host that is at its limit stays there: the threshold only falls.
             let found = others.extract_if(.., |_| over.next().unwrap_or(false));
-            let found = found.map(|pages| {
-                let limit = pages.per_day / of_one;
-                PricedPages { pages, limit, price: f64::INFINITY }
-            });
+            let found = found.map(|pages| PricedPages { pages, price: f64::INFINITY });
             let before = limited.0.len();
             limited.0.extend(found);
             if limited.0.len() == before {
@@ -153,7 +157,7 @@ impl PricedHosts {
     fn excess(&self, asked: &DueContext, tried: &[f64; TRIED], threads: usize) -> [f64; TRIED] {
         let excess = for_each_host(&self.0, threads, |host, scores| {
             let visits = host.pages.kinds.few_visits(asked, tried, scores);
-            visits.map(|visits| (visits - host.limit).max(0.0))
+            visits.map(|visits| (visits - host.pages.limit).max(0.0))
         });
         sum(&excess)
     }
@@ -165,7 +169,7 @@ impl PricedHosts {
             let visits = |tried: &[f64; TRIED]| {
                 host.pages.kinds.few_visits(asked, tried, &mut scores.borrow_mut())
             };
-            spend(host.limit, visits).unwrap_or(f64::INFINITY)
+            spend(host.pages.limit, visits).unwrap_or(f64::INFINITY)
         });
         for (host, price) in self.0.iter_mut().zip(prices) {
             host.price = price.max(threshold);
@@ -180,11 +184,12 @@ impl PricedHosts {
         threads: usize,
     ) -> [f64; 4] {
         let changes = for_each_host(&self.0, threads, |host, scores| {
-            let before = host.pages.kinds.few_outlook(asked, threshold, scores);
-            let mut after = host.pages.kinds.few_outlook(asked, host.price, scores);
-            // The host allows no more, even if the latest allowed dates take more.
-            let [_, visits, ..] = &mut after;
-            *visits = visits.min(host.limit);
+            let kinds = &host.pages.kinds;
+            let before = kinds.few_outlook(asked, threshold, 1.0, scores);
+            // If the latest allowed dates take more visits than the host allows, all pages wait longer.
+            let [visits] = kinds.few_visits(asked, &[host.price], scores);
+            let longer = (visits / host.pages.limit).max(1.0);
+            let mut after = kinds.few_outlook(asked, host.price, longer, scores);
             after.iter_mut().zip(before).for_each(|(after, before)| *after -= before);
             after
         });
@@ -210,7 +215,7 @@ impl PricedHosts {
             let (component, page) = pages.example.at;
             let key = surt::key_of(&source_of(sources, component)?.url(page)?);
             let rule = asked.due.rules.get(pages.example.kind.rule).under.clone();
-            // If both are infinite, the host gains nothing from visits that there are not.
+            // If both are infinite, no visit is available.
             let gain = if *price > threshold { price - threshold } else { 0.0 };
             let (host, visits_per_day) = (surt::host_name(&key), pages.per_day);
             Ok(LimitedHost { host, rule, visits_per_day, price: *price, gain })

@@ -26,11 +26,13 @@ mod learned;
 mod lease;
 mod limited;
 mod pace;
+mod page_kinds;
 mod pages_by_score;
 mod plan;
 mod rows;
 mod rules;
 mod score;
+mod skipped_hosts;
 mod sources;
 mod survey;
 

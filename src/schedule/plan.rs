@@ -11,14 +11,14 @@ use super::host_limits::HostLimit;
 use super::leader::RepresentativeCache;
 use super::learned::{LearnedPriors, sample};
 use super::limited::{LimitedHost, LimitedPage, LimitedPages};
+use super::page_kinds::{PageKind, PageKinds};
 use super::pages_by_score::rule_of;
 use super::rows::{ComponentRow, each_page, part_of, source_of};
-use super::rules::{RuleNumber, RulesByPage};
-use super::score::{BeliefKey, DAY_SECONDS, ScoreCache, ScoreInput, Scorer, bounded, interval};
+use super::rules::RulesByPage;
+use super::score::{ScoreCache, ScoreInput};
 use super::sources::{RowSource, sources};
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::recrawl::{Belief, VisitValueTable};
 use crate::threads;
 use crate::url::check_url;
 
@@ -118,8 +118,9 @@ impl Plan {
     ///
     /// Reads 28 bytes for each page, or for a sample of a million pages in larger stores. Policies
     /// that use the order of comparisons also read each of these pages. Takes up to a second, and
-    /// 100 MB for a million pages that are all different. Under rules with visits a day, a plan reads the
-    /// URL of each page, and takes some 20 µs more for each page of a host at its limit.
+    /// 100 MB for a million pages that are all different. A plan reads the URL of each page whose rule has
+    /// visits a day, takes 200 bytes more for it, and some 20 µs if its host is at the limit. Then
+    /// finding the threshold takes a few times as long.
     ///
     /// ```
     /// use simkeep::due::Plan;
@@ -180,15 +181,16 @@ impl Plan {
         self.per_day
     }
 
-    /// Returns the [value](Decision::value) at which a page is due. The threshold is infinite if
-    /// the visits do not suffice for the latest allowed dates of all pages.
+    /// Returns the [value](Decision::value) at which a page is due, unless its host has a
+    /// [price](field@Decision::price). The threshold is infinite if the visits do not suffice for the
+    /// latest allowed dates of all pages.
     pub fn threshold(&self) -> f64 {
         self.outlook.threshold
     }
 
     /// Returns the visits a day that result from the threshold. The number exceeds
     /// [`per_day`](Plan::per_day) if a rule or the largest interval forces more visits. The number
-    /// is below `per_day` if no page may be visited more often.
+    /// is below `per_day` if no page may be visited more often, or if all hosts are at their limits.
     pub fn visits_per_day(&self) -> f64 {
         self.outlook.visits
     }
@@ -211,7 +213,7 @@ impl Plan {
 
     /// Returns the hosts whose [visits a day](field@super::Rule::visits_per_day) are used up, the host
     /// first to which a visit a day more would gain most: at most 65,536 hosts. Above a million pages,
-    /// the hosts are those of a sample.
+    /// a plan knows the limits only of hosts with at least 16 pages in its sample of half a million.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Store, Time};
@@ -333,9 +335,9 @@ impl PlanForecast {
         per_day: f64,
     ) -> Result<(PlanForecast, HashMap<u64, f64>, Vec<LimitedHost>)> {
         let PlanPages { sources, kinds, limited, of_one } = PlanPages::of(asked)?;
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = threads::up_to(usize::MAX);
         // The sample gets its share of the visits.
-        let (threshold, priced) = limited.price(asked, &kinds, per_day / of_one, of_one, threads);
+        let (threshold, priced) = limited.price(asked, &kinds, per_day / of_one, threads);
         let mut sums = kinds.outlook(asked, threshold);
         for (sum, change) in sums.iter_mut().zip(priced.outlook_change(asked, threshold, threads)) {
             *sum += change;
@@ -367,7 +369,7 @@ impl PlanPages {
         let held: Result<Vec<RulesByPage>> =
             sources.iter().map(|source| source.rules_by_page(&due.rules)).collect();
         let held = held?;
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = threads::up_to(usize::MAX);
         let of_part = |(): &mut (), part: usize| -> Result<(Vec<PageKind>, Vec<LimitedPage>)> {
             let (mut kinds, mut limited) = (Vec::new(), Vec::new());
             let (from, upto) = part_of(last, part, PARTS);
@@ -402,184 +404,7 @@ impl PlanPages {
         // The stable sort finds the sorted runs and only merges them.
         kinds.sort();
         limited.sort();
-        let (kinds, limited) = (PageKinds::of(&kinds), LimitedPages::of(&limited, due));
+        let (kinds, limited) = (PageKinds::of(&kinds), LimitedPages::of(&limited, due, of_one));
         Ok(PlanPages { sources, kinds, limited, of_one })
-    }
-}
-
-/// The number of kinds in a work item of a thread.
-const TOGETHER: usize = 4096;
-
-/// The minimum interval of a rarely visited page.
-const RARE_SECONDS: u64 = 360 * 86_400;
-
-/// The properties of a page that determine its interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct PageKind {
-    of: BeliefKey,
-    // Kinds are compared and sorted, but floats have no total order. The bits of positive floats
-    // have the order of the floats.
-    /// The bits of the weight. The weight is positive.
-    weight: u64,
-    pub(super) rule: RuleNumber,
-    /// The bits of the policy's interval in days, if the policy has an interval.
-    days: Option<u64>,
-}
-
-/// All kinds with their numbers of pages, sorted.
-#[derive(Debug)]
-pub(super) struct PageKinds(Vec<(PageKind, u64)>);
-
-impl Scorer {
-    /// Returns the kind of a page.
-    pub(super) fn kind(&self, of: ScoreInput<'_>, rule: RuleNumber) -> PageKind {
-        let schedule = self.policy(of.rule).0.schedule(of.recent);
-        let days = schedule.map(|schedule| schedule.next_days.to_bits());
-        PageKind { of: self.of(of), weight: self.weight(&of).to_bits(), rule, days }
-    }
-}
-
-/// Returns the seconds after which a visit to a page of weight 1 has a value; `None` if it never has.
-type ReachValue<'a> = &'a dyn Fn(f64) -> Option<u64>;
-
-impl PageKind {
-    /// Returns the seconds between visits for a threshold.
-    fn seconds(&self, asked: &DueContext, reach: Option<ReachValue<'_>>, threshold: f64) -> u64 {
-        let rule = asked.due.rules.get(self.rule);
-        let days = self.days.map(f64::from_bits);
-        let own = match reach {
-            Some(reach) => reach(threshold / f64::from_bits(self.weight)),
-            // Without an index the score is the time since the last visit, in intervals of the
-            // policy or in days. So the threshold is a factor of the interval.
-            None => Some(interval(threshold * days.unwrap_or(1.0)).seconds()),
-        };
-        let of_rule = days.filter(|_| rule.policy.is_some()).map(|days| interval(days).seconds());
-        // The maximum of the rule and the interval of the rule's policy can only shorten the
-        // largest interval.
-        let longest = rule.max.map_or(asked.due.largest(), |max| max.min(asked.due.largest()));
-        let longest = longest.seconds().min(of_rule.unwrap_or(u64::MAX));
-        bounded(own, rule.min, longest)
-    }
-}
-
-impl PageKinds {
-    /// Counts kinds in sorted pages.
-    pub(super) fn of(pages: &[PageKind]) -> PageKinds {
-        let kinds = pages.chunk_by(|a, b| a == b);
-        PageKinds(kinds.filter_map(|kind| Some((*kind.first()?, kind.len() as u64))).collect())
-    }
-
-    /// Sums `add` over all kinds. `add` is called once for each belief. The result does not depend
-    /// on the number of threads.
-    fn sum<const N: usize>(
-        &self,
-        threads: usize,
-        add: impl Fn(&mut [f64; N], &Belief, Option<ReachValue<'_>>, &[(PageKind, u64)]) + Sync,
-    ) -> [f64; N] {
-        let own = || ScoreCache::of(TOGETHER as u64);
-        let of_part = |scores: &mut _, kinds: &[_]| sum_of(kinds, scores, &add);
-        let parts = threads::run_jobs(self.0.chunks(TOGETHER), threads, own, of_part);
-        // The parts have fixed sizes and are added in order, because float sums depend on the order
-        // of additions.
-        parts.iter().fold([0.0; N], |mut all, part| {
-            all.iter_mut().zip(part).for_each(|(sum, of_part)| *sum += of_part);
-            all
-        })
-    }
-
-    /// Returns the visits a day for each threshold.
-    pub(super) fn visits<const N: usize>(
-        &self,
-        asked: &DueContext,
-        thresholds: &[f64; N],
-        threads: usize,
-    ) -> [f64; N] {
-        self.sum(threads, add_visits(asked, thresholds))
-    }
-
-    /// Returns the [`visits`](PageKinds::visits) of a few pages. Starts no thread.
-    pub(super) fn few_visits<const N: usize>(
-        &self,
-        asked: &DueContext,
-        thresholds: &[f64; N],
-        scores: &mut ScoreCache,
-    ) -> [f64; N] {
-        sum_of(&self.0, scores, &add_visits(asked, thresholds))
-    }
-
-    /// Returns four numbers for a threshold: pages, visits a day, fresh pages at a time, and rarely
-    /// visited pages.
-    pub(super) fn outlook(&self, asked: &DueContext, threshold: f64) -> [f64; 4] {
-        self.sum(1, add_outlook(asked, threshold))
-    }
-
-    /// Returns the [`outlook`](PageKinds::outlook) of a few pages.
-    pub(super) fn few_outlook(
-        &self,
-        asked: &DueContext,
-        threshold: f64,
-        scores: &mut ScoreCache,
-    ) -> [f64; 4] {
-        sum_of(&self.0, scores, &add_outlook(asked, threshold))
-    }
-}
-
-/// The number of values above which all values of a belief are computed at once.
-const REACHED_FEW: usize = 24;
-
-/// Sums `add` over some kinds, sorted. `add` is called once for each belief.
-fn sum_of<const N: usize>(
-    kinds: &[(PageKind, u64)],
-    scores: &mut ScoreCache,
-    add: &impl Fn(&mut [f64; N], &Belief, Option<ReachValue<'_>>, &[(PageKind, u64)]),
-) -> [f64; N] {
-    let mut sums = [0.0; N];
-    for alike in kinds.chunk_by(|(a, _), (b, _)| a.of == b.of) {
-        // `of` is the first field of a kind, so kinds with the same belief are contiguous.
-        let Some((PageKind { of, .. }, _)) = alike.first() else { continue };
-        let belief = &scores.belief(*of);
-        let table = of.index.map(VisitValueTable::of);
-        // The curve is computed once for each belief. After that, each pair of a threshold and a weight
-        // costs a bisection. For a few pairs, the bisection alone costs less.
-        let curve =
-            table.filter(|_| N * alike.len() > REACHED_FEW).map(|table| table.curve(belief));
-        let by_curve = curve.as_ref().map(|curve| |worth| curve.reach(worth));
-        let by_table = table.map(|table| |worth| table.reach(belief, worth));
-        let reach = by_curve.as_ref().map(|reach| reach as ReachValue<'_>);
-        let reach = reach.or(by_table.as_ref().map(|reach| reach as ReachValue<'_>));
-        add(&mut sums, belief, reach, alike);
-    }
-    sums
-}
-
-/// Adds the visits a day for each threshold.
-fn add_visits<const N: usize>(
-    asked: &DueContext,
-    thresholds: &[f64; N],
-) -> impl Fn(&mut [f64; N], &Belief, Option<ReachValue<'_>>, &[(PageKind, u64)]) {
-    move |sums, _, reach, alike| {
-        for (kind, pages) in alike {
-            for (sum, threshold) in sums.iter_mut().zip(thresholds) {
-                let seconds = kind.seconds(asked, reach, *threshold);
-                *sum += *pages as f64 * DAY_SECONDS / seconds as f64;
-            }
-        }
-    }
-}
-
-/// Adds pages, visits a day, fresh pages at a time, and rarely visited pages for a threshold.
-fn add_outlook(
-    asked: &DueContext,
-    threshold: f64,
-) -> impl Fn(&mut [f64; 4], &Belief, Option<ReachValue<'_>>, &[(PageKind, u64)]) {
-    let freshness = VisitValueTable::freshness();
-    move |[pages, visits, fresh, rare], belief, reach, alike| {
-        for (kind, count) in alike {
-            let (seconds, count) = (kind.seconds(asked, reach, threshold), *count as f64);
-            *pages += count;
-            *visits += count * DAY_SECONDS / seconds as f64;
-            *fresh += count * freshness.at(belief, seconds);
-            *rare += if seconds >= RARE_SECONDS { count } else { 0.0 };
-        }
     }
 }

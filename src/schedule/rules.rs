@@ -390,17 +390,21 @@ impl Rule {
     /// Sets [`visits_per_day`](field@Rule::visits_per_day); from 1e-6 to 1e9.
     ///
     /// [`lease_due`](crate::Store::lease_due) leases no more pages than the host allows: visits accrue
-    /// evenly, up to half a day's visits, or one visit if this is more. So a host gets at most the
-    /// limit over a longer time, and at most one and a half times the limit in a day
-    /// ([`VisitAllowance`](crate::recrawl::VisitAllowance)). Other pages take the place of pages that
-    /// must wait. A lease counts as a visit, also if it is [released](crate::Store::release) or
-    /// expires; visits without a lease do not count. After a restart, a host allows a visit if its last
-    /// visit is long enough ago; the others accrue. Visits are counted for up to 524,288 hosts at a
-    /// time; further hosts wait until visits of others have accrued again.
+    /// evenly, up to a day's visits and one more
+    /// ([`VisitAllowance`](crate::recrawl::VisitAllowance)). So a host that was not visited for a day
+    /// may get a day's visits at once. Other pages take the place of pages that must wait. A lease
+    /// counts as a visit, even if it is [released](crate::Store::release) or expires. Visits without a
+    /// lease count only when the store is opened.
     ///
-    /// [`Snapshot::due`](crate::Snapshot::due) knows of no leases: it returns at most one day's visits
-    /// of a host, rounded up. A [`Plan`](super::Plan) dates pages so that each host gets what it allows
-    /// ([`Plan::limited`](super::Plan::limited)).
+    /// The counts are in memory. After the store was opened, a host allows at most one visit at once,
+    /// and none if its last visit is too recent. For this purpose hosts share 65,536 slots, so in stores
+    /// with more hosts a host may wait as if it had been visited. A new rule counts from the time when
+    /// the store was opened. Visits are counted for some 500,000 hosts at a time; further hosts wait
+    /// until the visits of others have accrued again.
+    ///
+    /// [`Snapshot::due`](crate::Snapshot::due) does not count leases: it returns at most one day's
+    /// visits of a host, rounded up. A [`Plan`](super::Plan) dates pages so that each host gets what it
+    /// allows ([`Plan::limited`](super::Plan::limited)).
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Store, Time};

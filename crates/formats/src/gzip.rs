@@ -11,6 +11,8 @@ use super::window::RewindReader;
 const WINDOW_BYTES: usize = 32 << 10;
 /// The length of a member's fixed header.
 const HEADER_BYTES: usize = 10;
+/// The maximum length of a file name or a comment. After damage, a longer one would hide members.
+const TEXT_BYTES_MAX: usize = 64 << 10;
 /// The length of the checksum and the size after a member.
 const TRAILER_BYTES: usize = 8;
 
@@ -131,15 +133,9 @@ fn read_header(file: &mut RewindReader) -> io::Result<()> {
             rest -= count as u64;
         }
     }
-    // The name of the file and the comment end with a zero. There is nothing to keep of them.
-    for _ in 0..u32::from(flags & FILE_NAME != 0) + u32::from(flags & COMMENT != 0) {
-        loop {
-            let mut byte = [0];
-            file.read_exact(&mut byte)?;
-            checksum.update(&byte);
-            if byte == [0] {
-                break;
-            }
+    for flag in [FILE_NAME, COMMENT] {
+        if flags & flag != 0 {
+            skip_text(file, &mut checksum)?;
         }
     }
     if flags & HEADER_CHECKSUM != 0 {
@@ -150,6 +146,25 @@ fn read_header(file: &mut RewindReader) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Skips a text up to the zero at its end.
+fn skip_text(file: &mut RewindReader, checksum: &mut Crc) -> io::Result<()> {
+    let mut rest = TEXT_BYTES_MAX;
+    loop {
+        let some = file.fill_buf()?;
+        let end = some.iter().take(rest).position(|byte| *byte == 0);
+        let count = end.map_or(some.len().min(rest), |end| end + 1);
+        checksum.update(some.get(..count).unwrap_or(some));
+        file.consume(count);
+        rest -= count.min(rest);
+        match (end, count, rest) {
+            (Some(_), ..) => return Ok(()),
+            (_, 0, 1..) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            (.., 0) => return Err(invalid("a field of its header is too long")),
+            _ => {}
+        }
+    }
 }
 
 fn invalid(what: &str) -> io::Error {
@@ -340,16 +355,16 @@ pub(super) mod tests {
             let mut bad = file.clone();
             bad[at..].fill(0xff);
             let (out, errors) = unpack(bad);
-            let right = out.iter().zip(&text).take_while(|(a, b)| a == b).count();
-            // Each byte of the file has more than two letters.
-            assert!(right >= 2 * (at - 100), "{right} of {} before {at}", out.len());
+            let (before, _) = unpack(file[..at].to_vec());
+            assert!(at <= 100 || before.len() > 2 * (at - 100), "{} before {at}", before.len());
+            assert!(out.starts_with(&before) && text.starts_with(&before), "{at}");
             assert_eq!(errors.len(), 1);
         }
     }
 
     #[test]
     fn optional_fields_of_a_header_are_skipped_and_checked() {
-        let long = vec![b'x'; 100_000];
+        let long = vec![b'x'; TEXT_BYTES_MAX - 1];
         let builder = || flate2::GzBuilder::new().filename("name").comment(&*long).extra(*b"extra");
         let pack = |builder: flate2::GzBuilder| {
             let mut encoder = builder.write(Vec::new(), flate2::Compression::default());
@@ -373,6 +388,9 @@ pub(super) mod tests {
         let mut bad = whole;
         bad[10] = b'm';
         assert!(unpack(bad).1[0].contains("the checksum of its header does not match"));
+        let too_long = vec![b'x'; TEXT_BYTES_MAX];
+        let too_long = pack(flate2::GzBuilder::new().comment(too_long));
+        assert!(unpack(too_long).1[0].contains("a field of its header is too long"));
         let mut reserved = gz(b"text");
         reserved[3] = 0x80;
         assert!(unpack(reserved).1[0].contains("invalid gzip header"));
@@ -402,12 +420,16 @@ pub(super) mod tests {
 
         #[test]
         fn result_does_not_depend_on_the_pieces_of_a_file(
-            texts in prop::collection::vec(("[ab]{0,60}", 1usize..3_000), 1..4),
+            texts in prop::collection::vec(("[ab]{0,60}", 1usize..3_000, any::<bool>()), 1..4),
             flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
-            piece in 1usize..9,
+            piece in prop_oneof![1usize..9, 1usize..100_000],
         ) {
-            let mut file: Vec<u8> =
-                texts.iter().flat_map(|(text, times)| gz(text.repeat(*times).as_bytes())).collect();
+            let noise: Vec<u8> = (0..300_000_u64).map(|n| (n.pow(3) >> 7) as u8).collect();
+            let member = |(text, times, is_long): &(String, usize, bool)| {
+                let noise = if *is_long { noise.as_slice() } else { &[] };
+                gz(&[text.repeat(*times).as_bytes(), noise].concat())
+            };
+            let mut file: Vec<u8> = texts.iter().flat_map(member).collect();
             for (at, with) in flips {
                 let at = at.index(file.len());
                 file[at] = with;

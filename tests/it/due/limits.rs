@@ -71,7 +71,7 @@ impl NaiveHost {
     fn take(&mut self, time: i64, per_day: f64) -> bool {
         let visits = self.visits.unwrap_or((self.idle * per_day).min(1.0));
         let accrued = (time - self.time) as f64 / DAY as f64 * per_day;
-        let visits = (visits + accrued).min((per_day / 2.0).max(1.0));
+        let visits = (visits + accrued).min(per_day + 1.0);
         let is_allowed = visits > 1.0 - 1e-6;
         self.visits = Some(if is_allowed { visits - 1.0 } else { visits });
         self.time = time;
@@ -160,6 +160,104 @@ fn limited_host_leaves_its_visits_to_others() {
     assert!((10..=11).contains(&of_host["h1.example"]), "{of_host:?}");
     // None of the 24 visits a day is lost.
     assert_eq!(of_host.values().sum::<u32>(), 40 * 24, "{of_host:?}");
+}
+
+/// Most pages belong to a host at its limit, so they are skipped without being read.
+#[test]
+fn many_pages_of_a_limited_host_are_skipped() {
+    let disk = SimDisk::new();
+    let (store, mut choose) = (create(&disk, small()), choice(9));
+    for part in 0..3 {
+        for page in 0..700 {
+            let host = if page % 10 == 0 { page % 3 } else { 7 };
+            let path = if page % 4 == 0 { "news/" } else { "" };
+            let url = format!("https://h{host}.example/{path}{part}-{page}");
+            let time = ms(choose(DAY as u64).cast_signed());
+            let seen = Observation::content(&url, time, choose(u64::MAX), store.change_epoch());
+            store.observe(seen.weight(if host == 7 { 9.0 } else { 1.0 })).unwrap();
+        }
+        if part < 2 {
+            store.seal().unwrap();
+        }
+    }
+    let rules = rules([
+        under("h7.example").visits_per_day(20.0),
+        under("h7.example/news").visits_per_day(5.0),
+        under("h1.example").visits_per_day(2.0),
+    ]);
+    let (all, due) = (Due::new(ms(START), usize::MAX), Due::new(ms(START), 150).rules(&rules));
+    for memory in [1 << 10, 64 << 20] {
+        let mut counts = BTreeMap::<(String, Option<String>), f64>::new();
+        let pages = store.snapshot().due(&all).map(|page| page.unwrap().page.url);
+        let expected: Vec<String> = pages
+            .filter(|url| {
+                let rule = rules.of(url);
+                let key = (host(url), rule.under.as_ref().map(Prefix::to_string));
+                let count = counts.entry(key).or_default();
+                *count += 1.0;
+                rule.visits_per_day.is_none_or(|most| *count <= most)
+            })
+            .take(150)
+            .collect();
+        let due = due.clone().memory_bytes(memory);
+        let found = store.snapshot().due(&due).map(|page| page.unwrap().page.url);
+        assert_eq!(found.collect::<Vec<_>>(), expected, "{memory}");
+    }
+}
+
+#[test]
+fn released_and_expired_leases_count_as_visits() {
+    let disk = SimDisk::new();
+    let store = store_of(&disk, 40);
+    let rules = rules([Rule::everywhere().visits_per_day(0.1)]);
+    let due = |hours| Due::new(ms(START + hours * HOUR), 100).rules(&rules);
+    let leased = lease(&store, &due(0));
+    assert_eq!(leased.len(), 4);
+    for url in &leased {
+        assert!(store.release(url).unwrap());
+    }
+    assert!(lease(&store, &due(0)).is_empty());
+    assert!(lease(&store, &due(5)).is_empty());
+    assert_eq!(lease(&store, &due(240)).len(), 4);
+}
+
+#[test]
+fn rules_of_nested_prefixes_count_separately() {
+    let disk = SimDisk::new();
+    let store = store_of(&disk, 40);
+    let rules = rules([
+        Rule::everywhere().visits_per_day(1.0),
+        under("h1.example").visits_per_day(1.0),
+        under("h1.example/5").visits_per_day(1.0),
+    ]);
+    let of_h1 = lease(&store, &Due::new(ms(START), 100).rules(&rules));
+    let of_h1: Vec<&String> = of_h1.iter().filter(|url| host(url) == "h1.example").collect();
+    assert_eq!(of_h1.len(), 2, "{of_h1:?}");
+    assert!(of_h1.iter().any(|url| url.ends_with("/5")), "{of_h1:?}");
+}
+
+/// More hosts than are kept before full allowances are dropped, with limits that change.
+#[test]
+fn changed_limits_and_clocks_never_refuse_a_chosen_page() {
+    let disk = SimDisk::new();
+    let store = create(&disk, small());
+    for page in 0..3000 {
+        let url = format!("https://h{}.example/{page}", page % 1500);
+        let fingerprint = choice(page)(u64::MAX);
+        store
+            .observe(Observation::content(&url, ms(0), fingerprint, store.change_epoch()))
+            .unwrap();
+    }
+    let days = [0, 1, 1, 2, -5, -4, 3, 3, 4];
+    for (day, per_day) in days.into_iter().zip([0.1, 1.0, 100.0, 0.2, 7.0, 0.01, 50.0, 0.01, 2.0]) {
+        let rules = rules([Rule::everywhere().visits_per_day(per_day)]);
+        let due = Due::new(ms(START + day * DAY), 400).rules(&rules);
+        for _ in 0..5 {
+            for url in lease(&store, &due) {
+                store.release(&url).unwrap();
+            }
+        }
+    }
 }
 
 #[test]
@@ -300,6 +398,26 @@ fn limits_that_are_not_reached_change_nothing() {
 }
 
 #[test]
+fn plan_of_limited_hosts_alone_leaves_visits_over() {
+    let disk = SimDisk::new();
+    let store = store_of(&disk, 120);
+    // A host with one page, too.
+    let seen = Observation::content("https://one.example/", ms(0), 1 << 60, store.change_epoch());
+    store.observe(seen).unwrap();
+    let rules = rules([Rule::everywhere().visits_per_day(0.5)]);
+    let view = store.snapshot();
+    let plan = Plan::of(&view, &Due::new(ms(START), 0).rules(&rules), 20.0).unwrap();
+    assert_eq!(plan.limited().len(), 5);
+    assert!((plan.visits_per_day() - 2.5).abs() < 1e-3, "{plan}");
+    for host in plan.limited() {
+        assert!(host.price.is_finite() && host.price > 0.0, "{host:?}");
+    }
+    for (host, visits) in visits(&dated(&view, &plan)) {
+        assert!((visits - 0.5).abs() < 1e-3, "{host}: {visits}");
+    }
+}
+
+#[test]
 fn limits_below_the_latest_dates_have_no_price() {
     let disk = SimDisk::new();
     let store = store_of(&disk, 120);
@@ -311,7 +429,11 @@ fn limits_below_the_latest_dates_have_no_price() {
         assert_eq!((host.price, host.gain), (f64::INFINITY, f64::INFINITY));
     }
     // 30 pages a host every 10 days would be 3 visits a day.
-    assert!((plan.visits_per_day() - 2.0).abs() < 1e-9);
+    assert!((plan.visits_per_day() - 2.0).abs() < 1e-4);
+    // Pages that are visited every 60 days are less fresh than every 10 days.
+    let free = Due::new(ms(START), 0);
+    let every_60_days = Plan::of(&view, &free, 2.0).unwrap().freshness();
+    assert!(plan.freshness() < every_60_days + 1e-6, "{} {every_60_days}", plan.freshness());
     let decision = plan.decide(&view, "https://h0.example/0").unwrap().unwrap();
     assert_eq!(decision.every, Some("10d".parse().unwrap()));
     assert!(decision.to_string().contains("its host allows no more visits"), "{decision}");
@@ -319,7 +441,7 @@ fn limits_below_the_latest_dates_have_no_price() {
 
 #[test]
 fn invalid_limits_are_refused() {
-    for visits in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-7, 1e10] {
+    for visits in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-9, 1e-7, 1e10] {
         let refused = Rules::new([Rule::everywhere().visits_per_day(visits)]).unwrap_err();
         let refused = Error::from(refused).to_string();
         assert!(refused.contains("visits_per_day must be from 1e-6 to 1e9"), "{refused}");

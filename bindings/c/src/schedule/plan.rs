@@ -10,11 +10,14 @@ use crate::failure::Failure;
 use crate::open::snapshot::{self, SnapshotHandle};
 use crate::schedule::decisions::Decisions;
 use crate::structure::structure;
+use crate::texts::place;
 
 /// A plan. Immutable, so any thread may use it.
 #[derive(Debug)]
 pub struct Plan {
     of: due::Plan,
+    /// The prefix of the rule of each limited host.
+    rules: Vec<Option<String>>,
 }
 
 const _: () = assert_thread_safe::<due::Plan>();
@@ -41,21 +44,25 @@ structure! {
 }
 
 structure! {
-    /// A host that gets as many visits a day as its rule allows. The name is not NUL-terminated, and is
-    /// valid as long as the plan.
-    pub struct LimitedHost, up to gain, from of: &due::LimitedHost {
+    /// A host that gets as many visits a day as its rule allows. The texts are not NUL-terminated, and
+    /// are valid as long as the plan.
+    pub struct LimitedHost, up to rule_len, from of: &due::LimitedHost, rule: Option<&String> {
         host: *const c_char = of.host.as_ptr().cast(),
         /// The length of `host` in bytes.
         host_len: usize = of.host.len(),
         visits_per_day: f64,
         price: f64,
         gain: f64,
+        /// The prefix of the rule; NULL if the rule is for all pages.
+        rule: *const c_char = place(rule).0,
+        /// The length of `rule` in bytes.
+        rule_len: usize = place(rule).1,
     }
 }
 
 structure! {
     /// The values of a page without visits.
-    pub struct NewPage, up to every_s, from of: &due::NewPage {
+    pub struct NewPage, up to price, from of: &due::NewPage {
         /// The value of a visit, comparable with the values of decisions.
         value: f64,
         /// The estimated number of changes a day, from the pages of its host.
@@ -67,12 +74,17 @@ structure! {
         weight: f64,
         /// The seconds between visits.
         every_s: u64 = of.every.seconds(),
+        /// The value at which the pages of its host are due, if the host gets as many visits a day as
+        /// its rule allows; otherwise 0.
+        price: f64 = of.price.unwrap_or(0.0),
     }
 }
 
 impl Plan {
     pub(crate) fn new(of: due::Plan) -> Plan {
-        Plan { of }
+        let rule = |host: &due::LimitedHost| host.rule.as_ref().map(ToString::to_string);
+        let rules = of.limited().iter().map(rule).collect();
+        Plan { of, rules }
     }
 }
 

@@ -15,6 +15,9 @@ value! {
         rate: Py<Rate>,
         weight: f64,
         every: PyInterval,
+        /// The value at which the pages of its host are due, if the host gets as many visits as it
+        /// allows.
+        price: Option<f64>,
     }
 }
 

@@ -1,6 +1,6 @@
-//! Hosts that allow only so many visits a day: how much of the optimum a crawl reaches.
+//! Hosts with a limit of visits a day: how much of the optimum a crawl reaches.
 
-use simkeep::due::{Due, Plan, Rule, Rules};
+use simkeep::due::{Due, Rule, Rules};
 use simkeep::recrawl::{
     Interval, KnownHost, KnownPage, LimitedOptimum, PriorityIndex, VisitAllowance, fixed_intervals,
     limited_intervals,
@@ -59,12 +59,7 @@ impl LimitedWeb {
             }));
         }
         let per_day = pages.len() as f64 / EVERY;
-        let known: Vec<KnownPage> = pages.iter().map(WeightedPage::known).collect();
-        let free = fixed_intervals(&known, per_day).unwrap();
-        let mut taken = vec![0.0; HOSTS];
-        for (page, visits) in pages.iter().zip(&free.visits_per_day) {
-            taken[page.host] += visits;
-        }
+        let (_, taken) = without_limits(&pages);
         let limits: Vec<Option<f64>> = taken
             .iter()
             .map(|taken| (lots.next() < 1.0 / 3.0 && *taken > 0.0).then_some(share * taken))
@@ -90,14 +85,9 @@ impl LimitedWeb {
     /// Returns the freshness in the long run if each host is visited as without limits, and all its
     /// pages are cut alike.
     fn cut_alike(&self) -> f64 {
-        let known: Vec<KnownPage> = self.pages.iter().map(WeightedPage::known).collect();
-        let free = fixed_intervals(&known, self.per_day()).unwrap();
-        let mut taken = vec![0.0; HOSTS];
-        for (page, visits) in self.pages.iter().zip(&free.visits_per_day) {
-            taken[page.host] += visits;
-        }
+        let (visits, taken) = without_limits(&self.pages);
         let (mut fresh, mut weights) = (0.0, 0.0);
-        for (page, visits) in self.pages.iter().zip(&free.visits_per_day) {
+        for (page, visits) in self.pages.iter().zip(&visits) {
             let cut =
                 self.limits[page.host].map_or(1.0, |limit| (limit / taken[page.host]).min(1.0));
             let visits = visits * cut;
@@ -149,8 +139,8 @@ impl LimitedWeb {
         measure.result(self.per_day())
     }
 
-    /// Crawls with a store, which knows neither rates nor limits but what it learns and its rules.
-    fn crawl_by_store(&self, seed: u64, by_plan: bool) -> (f64, f64) {
+    /// Crawls with the leases of a store, which learns the rates.
+    fn crawl_by_store(&self, seed: u64) -> (f64, f64) {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::create(dir.path().join("store"), Options::default()).unwrap();
         let limit = |(host, limit): (usize, &Option<f64>)| {
@@ -158,41 +148,43 @@ impl LimitedWeb {
             limit.map(|limit| Rule::under(prefix).visits_per_day(limit.max(1e-6)))
         };
         let rules = Rules::new(self.limits.iter().enumerate().filter_map(limit)).unwrap();
-        let time =
-            |day: f64| Time::from_ms(1_700_000_000_000 + (day * 86_400_000.0) as i64).unwrap();
         let mut crawl =
             StoreCrawl { web: self, store: &store, lots: Lots::new(seed), last: Vec::new() };
-        crawl.discover(&time);
+        crawl.discover();
         let mut measure = Measure::default();
         let (mut budget, step) = (0.0, 1.0 / f64::from(CALLS));
-        let mut plan = None;
         for call in 1..=DAYS.0 * CALLS {
             let day = f64::from(call) * step;
             budget = (budget + self.per_day() * step).min(self.per_day());
-            let mut due = Due::new(time(day), budget as usize).rules(&rules);
-            if by_plan && (call % CALLS == 1 || plan.is_none()) {
-                plan = Some(Plan::of(&store.snapshot(), &due, self.per_day()).unwrap());
-            }
-            due = plan.iter().fold(due, |due, plan| due.plan(plan));
-            let mut visits = 0_u32;
-            for decision in store.lease_due(&due, Interval::from_seconds(600).unwrap()).unwrap() {
-                if by_plan && decision.due.is_none_or(|due| due > time(day)) {
-                    store.release(&decision.page.url).unwrap();
-                    continue;
-                }
-                crawl.visit(&decision.page.url, day, &time);
-                (budget, visits) = (budget - 1.0, visits + 1);
-            }
-            measure.add(&self.pages, &crawl.last, day, step, visits);
+            let due = Due::new(time(day), budget as usize).rules(&rules);
+            let leased = store.lease_due(&due, Interval::from_seconds(600).unwrap()).unwrap();
+            leased.iter().for_each(|decision| crawl.visit(&decision.page.url, day));
+            budget -= leased.len() as f64;
+            measure.add(&self.pages, &crawl.last, day, step, leased.len() as u32);
         }
         measure.result(self.per_day())
     }
+}
+
+fn time(day: f64) -> Time {
+    Time::from_ms(1_700_000_000_000 + (day * 86_400_000.0) as i64).unwrap()
 }
 
 impl WeightedPage {
     fn known(&self) -> KnownPage {
         KnownPage::new(self.rate, self.weight).unwrap()
     }
+}
+
+/// Returns the optimal visits a day of each page without limits, and their sum for each host.
+fn without_limits(pages: &[WeightedPage]) -> (Vec<f64>, Vec<f64>) {
+    let known: Vec<KnownPage> = pages.iter().map(WeightedPage::known).collect();
+    let best = fixed_intervals(&known, pages.len() as f64 / EVERY).unwrap();
+    let mut taken = vec![0.0; HOSTS];
+    for (page, visits) in pages.iter().zip(&best.visits_per_day) {
+        taken[page.host] += visits;
+    }
+    (best.visits_per_day, taken)
 }
 
 /// A crawl with a store.
@@ -205,17 +197,17 @@ struct StoreCrawl<'w> {
 
 impl StoreCrawl<'_> {
     /// Visits all pages on the first day.
-    fn discover(&mut self, time: &dyn Fn(f64) -> Time) {
+    fn discover(&mut self) {
         for (number, page) in self.web.pages.iter().enumerate() {
             let url = format!("https://h{}.example/{number}", page.host);
             let content = (self.lots.next() * 2_f64.powi(63)) as u64;
             let seen = Observation::content(&url, time(0.0), content, self.store.change_epoch());
-            self.store.observe(seen.weight(page.weight as f32)).unwrap();
+            self.store.observe(seen.weight(page.weight)).unwrap();
             self.last.push(0.0);
         }
     }
 
-    fn visit(&mut self, url: &str, day: f64, time: &dyn Fn(f64) -> Time) {
+    fn visit(&mut self, url: &str, day: f64) {
         let number: usize = url.rsplit('/').next().unwrap().parse().unwrap();
         let page = &self.web.pages[number];
         let is_changed = self.lots.next() < -(-page.rate * (day - self.last[number])).exp_m1();
@@ -295,11 +287,7 @@ pub(crate) fn run() {
             let (fresh, used) = web.crawl(choice);
             row(name, fresh, used);
         }
-        for (name, by_plan) in
-            [("a store, by leases", false), ("a store, by dates of a plan", true)]
-        {
-            let (fresh, used) = web.crawl_by_store(seed, by_plan);
-            row(name, fresh, used);
-        }
+        let (fresh, used) = web.crawl_by_store(seed);
+        row("a store, by leases, with learned rates", fresh, used);
     }
 }

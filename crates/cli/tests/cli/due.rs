@@ -302,6 +302,32 @@ fn invalid_numbers_are_refused() {
 }
 
 #[test]
+fn pages_of_a_host_at_its_limit_have_a_price() {
+    let place = TestFolder::with(&crawl());
+    let price = |visits: &str| {
+        let line = format!(r#"{{"under":"example.org","visits_per_day":{visits}}}"#);
+        let rules = place.write("rules.jsonl", line);
+        let args = ["--rules", &rules, "--per-day", "50"];
+        let text = recrawl(&place, "https://example.org/flip", &args);
+        let json = recrawl(&place, "https://example.org/flip", &[&args[..], &["--json"]].concat());
+        let new = recrawl(&place, "https://example.org/new", &[&args[..], &["--json"]].concat());
+        let [json, new] = [json, new].map(|json| serde_json::from_str::<Value>(&json).unwrap());
+        assert_eq!(json["price"], new["price"]);
+        (text, json["price"].as_f64(), json["threshold"].as_f64().unwrap())
+    };
+    let (text, of_host, threshold) = price("0.01");
+    assert!(text.contains("its host allows 0.01"), "{text}");
+    assert!(text.contains(" visits a day, so its pages are due at "), "{text}");
+    assert!(of_host.unwrap() > threshold);
+    let (text, of_host, _) = price("0.001");
+    assert!(text.contains("; its host does not allow enough visits even for its pages"), "{text}");
+    assert_eq!(of_host, None);
+    let (text, of_host, _) = price("1000000");
+    assert!(text.contains("; pages are due at "), "{text}");
+    assert_eq!(of_host, None);
+}
+
+#[test]
 fn rules_apply_to_prefixes_and_errors_name_the_line() {
     let place = TestFolder::with(&crawl());
     let lines = concat!(

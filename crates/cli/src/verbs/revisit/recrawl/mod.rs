@@ -112,7 +112,7 @@ impl RecrawlArgs {
         json: bool,
         output: &mut Output,
     ) -> Result<Exit, VerbError> {
-        let NewPage { value, rate, weight, every, .. } = *new;
+        let NewPage { value, rate, weight, every, price, .. } = *new;
         if json {
             output.object(&RecrawlResult {
                 page: DuePageLine {
@@ -129,7 +129,7 @@ impl RecrawlArgs {
                     reason: "not known in this store".into(),
                     hinted: None,
                     leader: None,
-                    price: None,
+                    price: price.filter(|price| price.is_finite()),
                     rule: None,
                     headers: RequestHeaders::default(),
                 },
