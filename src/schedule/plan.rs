@@ -118,9 +118,10 @@ impl Plan {
     ///
     /// Reads 28 bytes for each page, or for a sample of a million pages in larger stores. Policies
     /// that use the order of comparisons also read each of these pages. Takes up to a second, and
-    /// 100 MB for a million pages that are all different. A plan reads the URL of each page whose rule has
-    /// visits a day, takes 200 bytes more for it, and some 20 µs if its host is at the limit. Then
-    /// finding the threshold takes a few times as long.
+    /// 100 MB for a million pages that are all different.
+    ///
+    /// A plan reads the URL of each page whose rule has visits a day, takes 200 bytes more for it, and
+    /// some 20 µs if its host is at the limit. Finding the threshold then takes a few times as long.
     ///
     /// ```
     /// use simkeep::due::Plan;
