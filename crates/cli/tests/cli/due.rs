@@ -89,7 +89,7 @@ fn best_pages_are_listed_first() {
                 \"low\":0.0006918790478325258,\"high\":6.727754938529632},\"weight\":1,\
                 \"comparisons\":0,\"changes\":0,\"returns\":0,\
                 \"reason\":\"by the value of a visit\",\"hinted\":null,\"leader\":null,\
-                \"rule\":null,\"headers\":{}}\n";
+                \"price\":null,\"rule\":null,\"headers\":{}}\n";
     assert_eq!(due(&["--limit", "1", "--json"]), json);
     let hosts = "1  7.71  7.71  example.net\n3  1.64  4.72  shop.example\n";
     assert_eq!(due(&["--limit", "4", "--by-host"]), hosts);
@@ -309,9 +309,12 @@ fn pages_of_a_host_at_its_limit_have_a_price() {
         let rules = place.write("rules.jsonl", line);
         let args = ["--rules", &rules, "--per-day", "50"];
         let text = recrawl(&place, "https://example.org/flip", &args);
-        let json = recrawl(&place, "https://example.org/flip", &[&args[..], &["--json"]].concat());
-        let new = recrawl(&place, "https://example.org/new", &[&args[..], &["--json"]].concat());
-        let [json, new] = [json, new].map(|json| serde_json::from_str::<Value>(&json).unwrap());
+        let args = [&args[..], &["--json"]].concat();
+        let json = recrawl(&place, "https://example.org/flip", &args);
+        let new = ["recrawl", "https://example.org/new", "--now", NOW];
+        let new = place.run(&[&new[..], &args].concat());
+        let pages = [&json, &new.out].map(|json| serde_json::from_str::<Value>(json).unwrap());
+        let [json, new] = pages;
         assert_eq!(json["price"], new["price"]);
         (text, json["price"].as_f64(), json["threshold"].as_f64().unwrap())
     };

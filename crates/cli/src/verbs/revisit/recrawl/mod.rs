@@ -140,15 +140,21 @@ impl RecrawlArgs {
                 saw: StoreState::of(reader),
             })?;
         }
-        let others = plan
-            .filter(|plan| plan.threshold().is_finite())
-            .map(|plan| format!("; pages are due at {} or more", words::amount(plan.threshold())));
+        let others = match plan.map(|plan| (plan.threshold(), price)) {
+            Some((_, Some(price))) if price.is_finite() => {
+                format!("; pages of its host are due at {} or more", words::amount(price))
+            }
+            Some((threshold, None)) if threshold.is_finite() => {
+                format!("; pages are due at {} or more", words::amount(threshold))
+            }
+            _ => String::new(),
+        };
         output.note(&format!(
             "{}; a first visit is worth {}, at an expected {}{}",
             spelling::unknown(&reader.snapshot(), &self.url, |_| true)?,
             words::amount(value),
             explanation::rate(&rate),
-            others.unwrap_or_default()
+            others
         ))?;
         Ok(Exit::Nothing)
     }
