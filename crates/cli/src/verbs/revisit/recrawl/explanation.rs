@@ -22,8 +22,8 @@ const TOO_FEW: &str =
     "; the visits of a day do not suffice even for the pages that reach the maximal interval";
 
 /// The message if no value reaches the price of the host.
-const HOST_ALLOWS_TOO_FEW: &str = "; the visits that its host allows do not suffice even for its pages that reach the maximal \
-     interval";
+const HOST_ALLOWS_TOO_FEW: &str =
+    "; its host does not allow enough visits even for its pages that reach the maximal interval";
 
 /// The explanation of the decision about a page.
 pub(super) struct DecisionExplanation<'a> {
