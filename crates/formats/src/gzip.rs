@@ -424,7 +424,7 @@ pub(super) mod tests {
             flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
             piece in prop_oneof![1usize..9, 1usize..100_000],
         ) {
-            let noise: Vec<u8> = (0..300_000_u64).map(|n| (n.pow(3) >> 7) as u8).collect();
+            let noise: Vec<u8> = (0..300_000_u64).map(|n| (n.pow(3) >> 7 & 0xff) as u8).collect();
             let member = |(text, times, is_long): &(String, usize, bool)| {
                 let noise = if *is_long { noise.as_slice() } else { &[] };
                 gz(&[text.repeat(*times).as_bytes(), noise].concat())
