@@ -45,7 +45,7 @@ const NAME_DIGITS_MAX: usize = 2;
 /// | an extension of two to four letters | the extension in lower case |
 ///
 /// An escape such as `%C3` is one other character. Of a path with more than eight segments, the first
-/// four and the last two remain.
+/// four and the last two remain, with `..` between them.
 ///
 /// A name of a parameter remains if it has at most 32 bytes, all of them ASCII letters, digits or
 /// `_.-[]`, with at most two digits in a row. Other names become the kinds above. Of more than two

@@ -200,8 +200,8 @@ pub struct LimitedOptimum {
     pub freshness: f64,
 }
 
-/// Maximizes freshness with visits at fixed intervals, as [`fixed_intervals`], if some hosts allow only
-/// a number of visits a day.
+/// Maximizes freshness with visits at fixed intervals, as [`fixed_intervals`], if some hosts have a
+/// limit of visits a day.
 ///
 /// A host has a price of its own if its limit is reached: the threshold at which its pages take exactly
 /// the limit. Each page is visited when its crawl value reaches the price of its host or the common
@@ -287,7 +287,7 @@ impl<'h> PricedHost<'h> {
     }
 }
 
-/// Two neighbouring thresholds at which pages take more and less visits than a number of visits a day.
+/// Two neighbouring thresholds: at one, pages take more visits than a given number, at the other not.
 #[derive(Clone, Copy)]
 struct Crossing {
     /// The largest threshold that takes more.

@@ -76,9 +76,7 @@ impl PriorityIndex {
     /// [`RecrawlError::Value`] if the weight or the rate is not positive and finite, or `days` is not
     /// a number.
     pub fn worth(self, weight: f64, per_day: f64, days: f64) -> Result<f64> {
-        let rate = check::positive("per_day", per_day)?;
-        let weight = check::positive("weight", weight)?;
-        Ok(weight * self.at(rate, check::since("days", days)?))
+        self.announced(weight, per_day, days, &[])
     }
 
     /// Returns the value of a visit in days, as [`worth`](PriorityIndex::worth), with the announcements
