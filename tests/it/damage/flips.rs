@@ -158,7 +158,8 @@ fn c3_bit_flip_in_a_catalog_is_detected_or_harmless() {
     }
     let counts = DamageCounts::default();
     flip(&stores, &bits, OpenModes::nth, &counts, false);
-    tried(&counts, "catalogs", wanted.min(ALL_FLIPS / 6));
+    // The small stores have some 135,000 such bits, which may be fewer than requested.
+    tried(&counts, "catalogs", bits.len().max(wanted.min(100_000)));
     let found = counts.by_verify.into_inner();
     assert!(found * 8 > bits.len(), "{found} of {}", bits.len());
 }
