@@ -100,7 +100,9 @@ pub(crate) fn run(report: &BenchReport, dir: &Path, pages: u64) {
             (0..VISITS).map(move |visit| Ok(PageVisit::new(number, visit, epoch, facts)))
         });
         store.load(visits, LoadOptions::default()).unwrap();
-        let bytes = store.stats().unwrap().segment_bytes;
+        let stats = store.stats().unwrap();
+        assert_eq!(stats.segments.len(), 1, "a load of a new store writes one segment");
+        let bytes = stats.segment_bytes;
         let more = bytes as f64 - *plain.get_or_insert(bytes) as f64;
         let row = BenchRow::new("facts").text("facts", name).count("pages", pages);
         let row = row.count("visits", pages * VISITS).count("bytes", bytes);
