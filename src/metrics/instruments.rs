@@ -12,7 +12,7 @@ use ::metrics::{
 
 use super::disk::DiskMetrics;
 use super::list::{self, Instrument, InstrumentKind};
-use super::{SavedBody, Work};
+use super::{ObservedVisit, SavedBody, Work};
 use crate::disk::{Disk, WatchedDisk};
 use crate::page::Verdict;
 
@@ -89,13 +89,20 @@ impl Metrics {
         (watched, Metrics(Some(Arc::new(instruments))))
     }
 
-    /// Records the verdicts on observed visits, and whether each search for near pages was
-    /// complete.
-    pub(crate) fn observed<'v>(&self, visits: impl Iterator<Item = (&'v Verdict, bool)>) {
-        let Some(instruments) = &self.0 else { return };
-        for (verdict, complete) in visits {
-            instruments.observations.counter(verdict).increment(1);
-            self.searched(complete);
+    /// Records observed visits.
+    pub(crate) fn observed(&self, visits: impl Iterator<Item = ObservedVisit>) {
+        let Some(instruments) = self.0.as_deref() else { return };
+        for ObservedVisit { verdict, search_cut, saved, long_etag } in visits {
+            instruments.observations.counter(&verdict).increment(1);
+            if search_cut {
+                instruments.search_cut.increment(1);
+            }
+            if long_etag {
+                instruments.long_etags.increment(1);
+            }
+            if let Some((body, bytes)) = saved {
+                instruments.saved.add(body, bytes);
+            }
         }
     }
 
@@ -103,29 +110,6 @@ impl Metrics {
     pub(crate) fn searched(&self, complete: bool) {
         if let Some(instruments) = self.0.as_ref().filter(|_| !complete) {
             instruments.search_cut.increment(1);
-        }
-    }
-
-    /// Records observed visits whose entity tag was too long to be kept.
-    pub(crate) fn long_etags(&self, etags: impl Iterator) {
-        if let Some(instruments) = &self.0 {
-            etags.for_each(|_| instruments.long_etags.increment(1));
-        }
-    }
-
-    /// Records bodies that were not transferred or are not worth storing, with their known lengths.
-    pub(crate) fn saved(&self, bodies: impl Iterator<Item = (SavedBody, Option<u64>)>) {
-        let Some(Instruments { saved, .. }) = self.0.as_deref() else { return };
-        for (body, bytes) in bodies {
-            let (count, count_bytes) = match body {
-                SavedBody::NotModified => (&saved.not_modified, None),
-                SavedBody::Unchanged => (&saved.unchanged, Some(&saved.unchanged_bytes)),
-                SavedBody::Copy => (&saved.copy, Some(&saved.copy_bytes)),
-            };
-            count.increment(1);
-            if let Some((counter, bytes)) = count_bytes.zip(bytes) {
-                counter.increment(bytes);
-            }
         }
     }
 
@@ -201,6 +185,19 @@ impl SavedCounters {
         let [not_modified, unchanged, copy] = counters(&list::SAVED_BODIES, store);
         let [unchanged_bytes, copy_bytes] = counters(&list::SAVED_BYTES, store);
         SavedCounters { not_modified, unchanged, copy, unchanged_bytes, copy_bytes }
+    }
+
+    /// Counts a body and its length, if known.
+    fn add(&self, body: SavedBody, bytes: Option<u64>) {
+        let (count, count_bytes) = match body {
+            SavedBody::NotModified => (&self.not_modified, None),
+            SavedBody::Unchanged => (&self.unchanged, Some(&self.unchanged_bytes)),
+            SavedBody::Copy => (&self.copy, Some(&self.copy_bytes)),
+        };
+        count.increment(1);
+        if let Some((counter, bytes)) = count_bytes.zip(bytes) {
+            counter.increment(bytes);
+        }
     }
 }
 

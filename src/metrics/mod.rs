@@ -18,6 +18,21 @@ pub use list::{ALL, Instrument, InstrumentKind};
 #[cfg(not(feature = "metrics"))]
 pub(crate) use silent::Metrics;
 
+use crate::page::Verdict;
+
+/// What the metrics record about an observed visit.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "metrics"), expect(dead_code, reason = "nothing is recorded"))]
+pub(crate) struct ObservedVisit {
+    pub(crate) verdict: Verdict,
+    /// Whether the search for near pages ended before it had found all.
+    pub(crate) search_cut: bool,
+    /// The body, if it was not transferred or is not worth storing, and its length, if known.
+    pub(crate) saved: Option<(SavedBody, Option<u64>)>,
+    /// Whether the entity tag was too long to be kept.
+    pub(crate) long_etag: bool,
+}
+
 /// A body of a response that was not transferred, or that is not worth storing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SavedBody {

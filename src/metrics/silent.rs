@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{SavedBody, Work};
+use super::{ObservedVisit, Work};
 use crate::disk::Disk;
-use crate::page::Verdict;
 
 /// Records nothing, at no cost.
 #[derive(Clone, Debug, Default)]
@@ -23,13 +22,9 @@ impl Metrics {
         (disk, Metrics)
     }
 
-    pub(crate) fn observed<'v>(&self, _visits: impl Iterator<Item = (&'v Verdict, bool)>) {}
+    pub(crate) fn observed(&self, _visits: impl Iterator<Item = ObservedVisit>) {}
 
     pub(crate) fn searched(&self, _complete: bool) {}
-
-    pub(crate) fn long_etags(&self, _etags: impl Iterator) {}
-
-    pub(crate) fn saved(&self, _bodies: impl Iterator<Item = (SavedBody, Option<u64>)>) {}
 
     pub(crate) fn begin(&self, _work: Work) -> Timing {
         Timing

@@ -225,7 +225,7 @@ impl Entry {
     /// ```
     pub fn epoch(&self) -> Option<Epoch> {
         match self {
-            Entry::Visit(visit) => visit.seen.content()?.made_in(),
+            Entry::Visit(visit) => visit.epoch(),
             Entry::Restated(restated) => Some(restated.epoch),
             Entry::Property(_) => None,
         }

@@ -102,22 +102,18 @@ pub(crate) struct PageHead {
 }
 
 impl PageHead {
-    /// The head of a page with one visit.
-    fn of(visit: Visit) -> PageHead {
-        let (settled, contents) = (None, SmallVec::new());
-        let (first, last, modified) = (visit.time, visit, None);
-        let properties = Properties::default();
-        let mut head = PageHead {
+    /// A head that does not include its visit yet. A head is large, so it is made where it stays.
+    #[inline]
+    fn before(visit: Visit) -> PageHead {
+        PageHead {
             visits: 0,
-            first,
-            last,
-            last_successful: settled,
-            contents,
-            modified,
-            properties,
-        };
-        head.absorb(visit);
-        head
+            first: visit.time,
+            last: visit,
+            last_successful: None,
+            contents: SmallVec::new(),
+            modified: None,
+            properties: Properties::default(),
+        }
     }
 
     /// Adds a visit that the head does not include yet, in any order.
@@ -144,7 +140,7 @@ impl PageHead {
     pub(crate) fn absorb_into(head: &mut Option<PageHead>, entry: &Entry) {
         match (head.as_mut(), entry) {
             (Some(head), Entry::Visit(visit)) => head.absorb(*visit),
-            (None, Entry::Visit(visit)) => *head = Some(PageHead::of(*visit)),
+            (None, Entry::Visit(visit)) => head.insert(PageHead::before(*visit)).absorb(*visit),
             (Some(head), Entry::Restated(restated)) => {
                 let (content, time) = (restated.content(), restated.time);
                 head.add_content(LastSeenContent { content, time, restated: true });

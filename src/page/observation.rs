@@ -642,6 +642,39 @@ impl<'a> Operation<'a> {
         }
     }
 
+    /// The time of the entry that the operation creates.
+    pub(crate) fn time(&self) -> Time {
+        match self {
+            Operation::Observe(observation) => observation.visit.time,
+            Operation::Restate(restatement) => restatement.restated.time,
+            Operation::SetProperty(update) => update.entry.time,
+        }
+    }
+
+    /// The [epoch](Entry::epoch) of the entry that the operation creates.
+    pub(crate) fn epoch(&self) -> Option<Epoch> {
+        match self {
+            Operation::Observe(observation) => observation.visit.epoch(),
+            Operation::Restate(restatement) => Some(restatement.restated.epoch),
+            Operation::SetProperty(_) => None,
+        }
+    }
+
+    /// Whether the operation creates a visit and no other entry.
+    pub(crate) fn is_plain_visit(&self) -> bool {
+        matches!(
+            self,
+            Operation::Observe(Observation {
+                also: None,
+                weight: None,
+                class: None,
+                etag: None,
+                target: None,
+                ..
+            })
+        )
+    }
+
     /// The restatement that the operation stores with a visit.
     pub(crate) fn also(&self) -> Option<Restated> {
         match self {

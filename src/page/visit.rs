@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Content, Digest};
+use super::{Content, Digest, Epoch};
 use crate::time::Time;
 
 /// The result of a visit.
@@ -120,6 +120,11 @@ impl Visit {
     /// ```
     pub fn new(time: Time, seen: Seen) -> Visit {
         Visit { time, seen, status: None, modified: None, bytes: None, conditional: false }
+    }
+
+    /// The epoch of the content that the visit saw; `None` without content, and for a redirect.
+    pub(crate) fn epoch(&self) -> Option<Epoch> {
+        self.seen.content()?.made_in()
     }
 }
 

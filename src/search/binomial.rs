@@ -9,7 +9,7 @@ static CHOOSE: [[u64; MAX + 1]; MAX + 1] = pascal();
 /// Returns the number of ways to choose `count` of `from` items, both at most 64.
 #[inline]
 #[expect(clippy::indexing_slicing, reason = "both are numbers of bits of a word")]
-pub(super) fn choose(from: u32, count: u32) -> u64 {
+pub(super) const fn choose(from: u32, count: u32) -> u64 {
     CHOOSE[from as usize][count as usize]
 }
 

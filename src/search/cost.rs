@@ -208,7 +208,7 @@ impl ProbeEstimate {
                 // Stored blocks are assumed random, so the share of near blocks is the share among
                 // all 16-bit words. Skewed data has more near blocks, and the work limit bounds
                 // their cost.
-                visit.survivors += buckets * share_within(slack, BLOCK_BITS) * bucket_entries;
+                visit.survivors += buckets * share_of_blocks(slack) * bucket_entries;
             }
         }
         visit
@@ -234,10 +234,34 @@ impl ProbeEstimate {
     }
 }
 
-/// Returns the share of all words of `bits` bits that lie within `distance` of a word.
-fn share_within(distance: u32, bits: u32) -> f64 {
-    let near = (0..=distance.min(bits)).map(|away| choose(bits, away) as f64);
-    near.sum::<f64>() / (1_u64 << bits.min(63)) as f64
+/// The share of all blocks that lie within a distance of a block, by the distance. A search asks
+/// for some ten of them, so their sums are made once.
+static SHARE_OF_BLOCKS: [f64; BLOCK_BITS as usize + 1] = shares_of_blocks();
+
+const fn shares_of_blocks() -> [f64; BLOCK_BITS as usize + 1] {
+    let mut shares = [0.0; BLOCK_BITS as usize + 1];
+    let mut distance = 0;
+    while distance <= BLOCK_BITS {
+        shares[distance as usize] = share_within(distance, BLOCK_BITS);
+        distance += 1;
+    }
+    shares
+}
+
+/// Returns the share of all blocks that lie within `distance` of a block.
+#[expect(clippy::indexing_slicing, reason = "at most the number of bits of a block")]
+fn share_of_blocks(distance: u32) -> f64 {
+    SHARE_OF_BLOCKS[distance.min(BLOCK_BITS) as usize]
+}
+
+/// Returns the share of all words of `bits` bits, at most 63, that lie within `distance` of a word.
+const fn share_within(distance: u32, bits: u32) -> f64 {
+    let (mut near, mut away) = (0, 0);
+    while away <= distance && away <= bits {
+        near += choose(bits, away);
+        away += 1;
+    }
+    near as f64 / (1_u64 << bits) as f64
 }
 
 /// Returns the share of buckets with more entries than their capacity.

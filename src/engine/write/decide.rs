@@ -15,7 +15,7 @@ use crate::engine::memtable::Effect;
 use crate::engine::view::View;
 use crate::error::Result;
 use crate::page::{
-    Digest, Entry, ExtraEntries, HISTORY_WINDOW, Observation, Operation, PageHead, PropertyOutcome,
+    Digest, Entry, ExtraEntries, HISTORY_WINDOW, Operation, PageHead, PropertyOutcome,
     RestateOutcome, Restated, Seen, Verdict, VisitVerdict, Weight, restated_digest,
 };
 use crate::segment::{put_history, unpack_head};
@@ -110,7 +110,7 @@ impl<'p> DecidedRequest<'p> {
         // No memtable has the page, so its head in the segments is still current.
         let decision = match page.effect.verdict {
             // In the usual case, the effect was computed before the lock was taken.
-            Some(verdict) if is_plain_visit(request) => {
+            Some(verdict) if request.is_plain_visit() => {
                 WriteDecision::visit(verdict, request.entry(), page.effect.take())
             }
             _ => WriteDecision::new(context, &mut unpack_head(page.head))?,
@@ -129,21 +129,6 @@ impl<'p> DecidedRequest<'p> {
     }
 }
 
-/// Whether a request is a visit without other entries.
-fn is_plain_visit(request: &Operation<'_>) -> bool {
-    matches!(
-        request,
-        Operation::Observe(Observation {
-            also: None,
-            weight: None,
-            class: None,
-            etag: None,
-            target: None,
-            ..
-        })
-    )
-}
-
 impl WriteDecision {
     /// Decides a request for a page with the head `head`, which is consumed.
     fn new(context: RequestContext<'_>, head: &mut Option<PageHead>) -> Result<WriteDecision> {
@@ -160,6 +145,9 @@ impl WriteDecision {
                 let verdict = OperationVerdict::PropertySet(PropertyOutcome::Stored);
                 return Ok(WriteDecision::one(verdict, view, head, visit));
             }
+            Entry::Visit(_) if request.is_plain_visit() => {
+                return WriteDecision::plain_visit(context, head, visit);
+            }
             Entry::Visit(_) => {}
         }
         let also = request.also_content();
@@ -174,12 +162,7 @@ impl WriteDecision {
         // restored.
         let before = if news.is_empty() { None } else { head.clone() };
         let effect = Effect::of(head, &visit, also.as_slice(), &view.epochs);
-        let verdict = match effect.verdict {
-            Some(verdict) => verdict,
-            // Between the first and the last visit the head does not have all visits, so the
-            // entries of that time decide.
-            None => late(view, lookup, &visit)?.into(),
-        };
+        let verdict = verdict_of(view, lookup, &effect, &visit)?;
         let mut decision = WriteDecision::visit(verdict, visit, effect);
         if decision.operations.is_empty() {
             *head = before;
@@ -189,6 +172,18 @@ impl WriteDecision {
             decision.operations.push((entry, effect));
         }
         Ok(decision)
+    }
+
+    /// Decides a visit without other entries for a page with the head `head`, which is consumed.
+    /// Most requests are such visits, and other entries are large to move.
+    fn plain_visit(
+        RequestContext { view, lookup, .. }: RequestContext<'_>,
+        head: &mut Option<PageHead>,
+        visit: Entry,
+    ) -> Result<WriteDecision> {
+        let effect = Effect::of(head, &visit, &[], &view.epochs);
+        let verdict = verdict_of(view, lookup, &effect, &visit)?;
+        Ok(WriteDecision::visit(verdict, visit, effect))
     }
 
     /// Decides a restatement for a page with the head `head`.
@@ -305,6 +300,21 @@ fn is_known_entry(
         return Ok(false);
     }
     Ok(view.entries_at(lookup, entry.time())?.contains(entry))
+}
+
+/// The verdict on a visit with a known effect.
+fn verdict_of(
+    view: &View,
+    lookup: &Lookup<'_>,
+    effect: &Effect,
+    visit: &Entry,
+) -> Result<VisitVerdict> {
+    match effect.verdict {
+        Some(verdict) => Ok(verdict),
+        // Between the first and the last visit the head does not have all visits, so the entries of
+        // that time decide.
+        None => Ok(late(view, lookup, visit)?.into()),
+    }
 }
 
 /// The verdict on a visit that does not come after all other visits of its page.

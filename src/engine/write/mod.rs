@@ -30,10 +30,10 @@ use crate::bug::{Bug, OrBug, ensure};
 use crate::engine::results::Outcome;
 use crate::engine::store::Store;
 use crate::error::{Error, Result};
-use crate::metrics::SavedBody;
+use crate::metrics::{ObservedVisit, SavedBody};
 use crate::page::{
     ETag, Observation, Operation, PropertyOutcome, PropertyUpdate, RestateOutcome, Restatement,
-    SameBy, Seen, Verdict,
+    SameBy, Seen, Verdict, Visit,
 };
 use crate::sync::thread;
 
@@ -327,24 +327,26 @@ pub(crate) fn observe(db: &Db, operations: &[Operation<'_>]) -> Result<Vec<Opera
 
 /// Reports operations that have an answer to the metrics.
 fn report_applied(core: &Core, operations: &[Operation<'_>], answers: &[OperationResult]) {
-    core.metrics.observed(answers.iter().filter_map(observed_verdict));
+    // One pass: the operations and answers of a large batch do not fit the caches.
     let visits = operations.iter().zip(answers);
-    core.metrics.saved(visits.filter_map(|(operation, answer)| saved_body(operation, answer)));
-    if core.options.validators {
-        let etags = operations.iter().take(answers.len()).filter_map(observed_etag);
-        core.metrics.long_etags(etags.filter(|etag| etag.len() > ETag::BYTES_MAX));
-    }
+    core.metrics.observed(visits.filter_map(|(operation, answer)| {
+        let (Operation::Observe(seen), OperationResult::Observed(outcome)) = (operation, answer)
+        else {
+            return None;
+        };
+        let is_long = |etag: &[u8]| etag.len() > ETag::BYTES_MAX;
+        Some(ObservedVisit {
+            verdict: outcome.verdict,
+            search_cut: !outcome.complete,
+            saved: saved_body(&seen.visit, outcome),
+            long_etag: core.options.validators && seen.etag.is_some_and(is_long),
+        })
+    }));
 }
 
 /// The body of a visit that was not transferred or is not worth storing, with its length.
-fn saved_body(
-    operation: &Operation<'_>,
-    answer: &OperationResult,
-) -> Option<(SavedBody, Option<u64>)> {
-    let (Operation::Observe(seen), OperationResult::Observed(outcome)) = (operation, answer) else {
-        return None;
-    };
-    let body = match (seen.visit.seen, outcome.verdict) {
+fn saved_body(visit: &Visit, outcome: &Outcome) -> Option<(SavedBody, Option<u64>)> {
+    let body = match (visit.seen, outcome.verdict) {
         (_, Verdict::Known) => return None,
         (Seen::NotModified { .. }, _) => SavedBody::NotModified,
         (Seen::Content(content), _) if content.is_redirect() => return None,
@@ -354,15 +356,7 @@ fn saved_body(
         }
         _ => return None,
     };
-    Some((body, seen.visit.bytes))
-}
-
-/// The entity tag that a visit reports.
-fn observed_etag<'a>(operation: &Operation<'a>) -> Option<&'a [u8]> {
-    match operation {
-        Operation::Observe(observation) => observation.etag,
-        Operation::Restate(_) | Operation::SetProperty(_) => None,
-    }
+    Some((body, visit.bytes))
 }
 
 /// The URL of the page that was visited.
@@ -370,14 +364,6 @@ fn visited<'a>(operation: &Operation<'a>) -> Option<&'a str> {
     match operation {
         Operation::Observe(observation) => Some(observation.url),
         Operation::Restate(_) | Operation::SetProperty(_) => None,
-    }
-}
-
-/// The verdict on a visit, and whether its list of near pages is complete.
-fn observed_verdict(answer: &OperationResult) -> Option<(&Verdict, bool)> {
-    match answer {
-        OperationResult::Observed(outcome) => Some((&outcome.verdict, outcome.complete)),
-        OperationResult::Restated(_) | OperationResult::PropertySet(_) => None,
     }
 }
 

@@ -100,7 +100,7 @@ impl NearbyPages {
         if content.is_redirect() {
             return Ok(None);
         }
-        let time = request.entry().time();
+        let time = request.time();
         let copies = self.copies.iter().map(|(first, copy)| (*first, copy.near.url.as_str()));
         let past = self.past_capture.as_ref().map(|capture| (capture.time, capture.url.as_str()));
         let own = match is_known {
@@ -159,7 +159,7 @@ fn is_before(
     weight: Option<Weight>,
     before: Option<PriorPage>,
 ) -> Result<bool> {
-    let time = request.entry().time();
+    let time = request.time();
     let weight = weight.or_else(|| before.map(|before| before.weight));
     let weight = weight.or_bug("a page without a new weight is known already")?;
     let is_first =

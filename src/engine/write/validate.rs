@@ -3,7 +3,7 @@
 use crate::engine::epochs::check_live;
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::page::{ETag, Epoch, EpochInfo, Observation, Operation};
+use crate::page::{ETag, Epoch, EpochInfo, Observation, Operation, Property, PropertyUpdate};
 use crate::time::TimeError;
 use crate::url::check_url;
 
@@ -49,7 +49,7 @@ pub(crate) fn check_in(epochs: &[EpochInfo], operation: &Operation<'_>) -> Resul
 
 /// The epochs of the fingerprints of an operation.
 pub(crate) fn of_epochs(operation: &Operation<'_>) -> impl Iterator<Item = Epoch> + use<> {
-    let own = operation.entry().epoch();
+    let own = operation.epoch();
     own.into_iter().chain(operation.also().map(|also| also.epoch))
 }
 
@@ -59,9 +59,12 @@ pub(crate) fn check(operation: &Operation<'_>) -> Result<()> {
     let (modified, weight) = match operation {
         Operation::Observe(observation) => (observation.visit.modified, observation.weight),
         Operation::Restate(_) => (None, None),
-        Operation::SetProperty(_) => (None, operation.entry().weight()),
+        Operation::SetProperty(PropertyUpdate { entry, .. }) => match entry.property {
+            Property::Weight(weight) => (None, Some(weight)),
+            _ => (None, None),
+        },
     };
-    let time = operation.entry().time();
+    let time = operation.time();
     // Times outside of the years 1 to 9999 are rejected here, so that no difference of times
     // overflows later.
     for time in [Some(time), modified].into_iter().flatten() {
