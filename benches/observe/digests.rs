@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 use std::path::Path;
+use std::time::Instant;
 
 use simkeep::load::LoadOptions;
 use simkeep::{Content, Digest, Epoch, Options, Seen, Store, Time, Visit};
@@ -67,8 +68,21 @@ pub(crate) fn digest(content: u64) -> Digest {
     Digest(bytes)
 }
 
+/// Measures a read that must wait for the read before it, at random places of as many bytes as the
+/// digests take: the least that a lookup of an unknown digest can take on this machine.
+fn dependent_read_ns(count: u64) -> f64 {
+    const READS: u64 = 1_000_000;
+    let all: Vec<u64> = (0..count).map(mix).collect();
+    let started = Instant::now();
+    let last = (0..READS).fold(1, |last: u64, read| all[(mix(last ^ read) % count) as usize]);
+    black_box(last);
+    started.elapsed().as_nanos() as f64 / READS as f64
+}
+
 /// Times lookups of unknown digests, and of digests of pages.
 fn look_up(report: &BenchReport, store: &Store, count: u64) {
+    let row = BenchRow::new("dependent_read").count("contents", count);
+    report.print(row.number("ns", dependent_read_ns(count)));
     let (snapshot, epoch) = (store.snapshot(), store.change_epoch());
     let memory = MemoryWatch::default();
     for (what, first) in [("unknown", 4 * count), ("known", count)] {

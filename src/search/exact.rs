@@ -1,6 +1,8 @@
 //! The lookup of one value in a canonical column, for tables that are only searched by equality.
 
 use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI16, Ordering};
 
 use super::binomial::choose;
 use super::column::{Column, U64_BYTES, u64_at, u64s};
@@ -9,23 +11,29 @@ use super::tables::Tables;
 /// The number of entries in a cache line.
 const LINE: u32 = 8;
 
-/// The lines around the second guess that are prefetched, in entries. In a column of evenly spread
-/// values they nearly always contain the value.
-const AROUND: [i32; 6] = [-24, -16, -8, 8, 16, 24];
+/// The lines around a guess that are prefetched, in entries. In a column of evenly spread values
+/// they nearly always contain the value: if not around the first guess, then around the second.
+const AROUND: [i32; 7] = [-24, -16, -8, 0, 8, 16, 24];
+const REACH: u32 = 24;
 
 impl<C: Column> Tables<C> {
     /// Returns the ordinal of a value, if the column contains it. Needs no tables.
     ///
-    /// Cost: for evenly spread values, such as the beginnings of hashes, two waits for memory,
-    /// however many there are: for one line, and for some adjacent lines. For values that somebody
-    /// chose, at most eight lines more than twice the lines of a binary search.
+    /// Cost: for evenly spread values, such as the beginnings of hashes, one or two waits for memory,
+    /// however many there are: for some adjacent lines, and, where no lookup has been nearby, for
+    /// other adjacent lines. For values that somebody chose, at most 16 lines more than twice the
+    /// lines of a binary search.
     ///
     /// # Errors
     ///
     /// Returns an error if the column cannot be read.
-    pub(crate) fn ordinal_of(&self, value: u64) -> Result<Option<u32>, C::Error> {
+    pub(crate) fn ordinal_of(
+        &self,
+        value: u64,
+        offsets: &GuessOffsets,
+    ) -> Result<Option<u32>, C::Error> {
         let shard = self.shards.around(value.count_ones(), 0);
-        let ordinal = lower_bound(&self.fingerprints, shard.clone(), value)?;
+        let ordinal = lower_bound(&self.fingerprints, shard.clone(), value, offsets)?;
         let is_there = ordinal < shard.end && u64_at(&self.fingerprints, ordinal)? == value;
         Ok(is_there.then_some(ordinal))
     }
@@ -34,25 +42,22 @@ impl<C: Column> Tables<C> {
 /// Returns the ordinal of the first entry of a shard that is not less than a value.
 ///
 /// Entries before `range.start` are less than the value, and entries from `range.end` on are not.
-fn lower_bound<C: Column>(column: &C, mut range: Range<u32>, value: u64) -> Result<u32, C::Error> {
+fn lower_bound<C: Column>(
+    column: &C,
+    mut range: Range<u32>,
+    value: u64,
+    offsets: &GuessOffsets,
+) -> Result<u32, C::Error> {
+    let mut expected = None;
     if range.end - range.start > LINE {
         let shard = EvenShard::new(&range, value.count_ones());
         let ranks = rank_below(value, u64::BITS, FIRST_BITS);
-        let first = range.start.saturating_add(shard.entries(ranks));
-        let mut guess = Guess::read(column, &mut range, first, value)?;
-        let steps = shard.entries(ranks_between(guess.found, value));
-        if steps > LINE && range.end - range.start > LINE {
-            let second = match guess.found < value {
-                true => guess.place.saturating_add(steps),
-                false => guess.place.saturating_sub(steps),
-            };
-            // The value is a few lines from this guess. They come while the guess is read.
-            for around in AROUND {
-                column.prefetch(U64_BYTES * u64::from(second.saturating_add_signed(around)));
-            }
-            guess = Guess::read(column, &mut range, second, value)?;
+        let place = range.start.saturating_add(shard.entries(ranks));
+        expected = Some(place);
+        let first = place.saturating_add_signed(offsets.at(place));
+        if let Some(last) = guess_from(column, &mut range, first, value, &shard)? {
+            gallop(column, &mut range, last, value)?;
         }
-        gallop(column, &mut range, guess.place, value)?;
     }
     while range.end - range.start > LINE {
         let middle = range.start.midpoint(range.end);
@@ -64,7 +69,98 @@ fn lower_bound<C: Column>(column: &C, mut range: Range<u32>, value: u64) -> Resu
     }
     let less = u64s(column, range.clone())?.iter().filter(|entry| entry.get() < value).count();
     #[expect(clippy::cast_possible_truncation, reason = "at most a line of entries")]
-    Ok(range.start + less as u32)
+    let bound = range.start + less as u32;
+    if let Some(place) = expected {
+        offsets.learn(place, bound);
+    }
+    Ok(bound)
+}
+
+/// Narrows the range by a guess, and by a second guess if the value is not around the first.
+/// Returns the place of the last entry read, unless the value is around a guess.
+fn guess_from<C: Column>(
+    column: &C,
+    range: &mut Range<u32>,
+    first: u32,
+    value: u64,
+    shard: &EvenShard,
+) -> Result<Option<u32>, C::Error> {
+    let (mut place, mut last) = (first, None);
+    for _ in 0..2 {
+        prefetch_around(column, place);
+        let guess = Guess::read(column, range, place, value)?;
+        if range.end - range.start <= LINE {
+            return Ok(None);
+        }
+        // The last prefetched line on the side of the value.
+        let edge = Guess::read(column, range, guess.towards(value, REACH), value)?;
+        if (edge.found < value) != (guess.found < value) || range.end - range.start <= LINE {
+            return Ok(None);
+        }
+        place = edge.towards(value, shard.entries(ranks_between(edge.found, value)));
+        last = Some(edge.place);
+    }
+    Ok(last)
+}
+
+/// Prefetches the lines around a guess, which come while the guess itself is read.
+fn prefetch_around<C: Column>(column: &C, guess: u32) {
+    for around in AROUND {
+        column.prefetch(U64_BYTES * u64::from(guess.saturating_add_signed(around)));
+    }
+}
+
+/// How far the values of the last lookups were from their expected places: a number for each part of
+/// a column. Adjacent entries have nearly the same offset, so a lookup makes the next one nearby
+/// guess better. Wrong offsets cost time, never a value.
+///
+/// Evenly spread values are a random walk about their expected places. In a column of ten million,
+/// an entry is some hundred entries away, and two entries of one part differ by some twenty.
+///
+/// Memory: nothing until the first lookup, then at most 16 KiB, so that the processor's own cache keeps
+/// it.
+#[derive(Debug)]
+pub(crate) struct GuessOffsets {
+    /// An offset for each part.
+    offsets: OnceLock<Box<[AtomicI16]>>,
+    /// The number of entries in the column.
+    entries: u32,
+    /// The base-2 logarithm of the number of entries in a part.
+    part_bits: u32,
+}
+
+/// The base-2 logarithms of the least number of entries in a part, and of the number of parts.
+const PART_BITS_MIN: u32 = 6;
+const PARTS_BITS: u32 = 13;
+
+impl GuessOffsets {
+    /// Returns the offsets of a column with this number of entries.
+    pub(crate) fn new(entries: u32) -> GuessOffsets {
+        let bits = u32::BITS - entries.leading_zeros();
+        let part_bits = bits.saturating_sub(PARTS_BITS).max(PART_BITS_MIN);
+        GuessOffsets { offsets: OnceLock::new(), entries, part_bits }
+    }
+
+    fn of(&self, expected: u32) -> Option<&AtomicI16> {
+        let parts = 0..=self.entries >> self.part_bits;
+        let offsets = self.offsets.get_or_init(|| parts.map(|_| AtomicI16::new(0)).collect());
+        offsets.get((expected >> self.part_bits) as usize)
+    }
+
+    /// Returns how far an entry is probably from its expected place.
+    fn at(&self, expected: u32) -> i32 {
+        self.of(expected).map_or(0, |offset| offset.load(Ordering::Relaxed).into())
+    }
+
+    /// Remembers the place of an entry.
+    fn learn(&self, expected: u32, place: u32) {
+        let offset = i64::from(place) - i64::from(expected);
+        let offset = i16::try_from(offset).unwrap_or(0);
+        if let Some(known) = self.of(expected) {
+            // The mean of the last few is nearer to the next one than the last one alone.
+            known.store(known.load(Ordering::Relaxed).midpoint(offset), Ordering::Relaxed);
+        }
+    }
 }
 
 /// An entry at which a value may be.
@@ -90,6 +186,14 @@ impl Guess {
             range.end = place;
         }
         Ok(Guess { place, found })
+    }
+
+    /// Returns the place that is a number of entries from this one, on the side of the value.
+    fn towards(&self, value: u64, entries: u32) -> u32 {
+        match self.found < value {
+            true => self.place.saturating_add(entries),
+            false => self.place.saturating_sub(entries),
+        }
     }
 }
 

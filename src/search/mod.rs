@@ -110,6 +110,7 @@ pub(crate) use cells::further_max;
 pub use cells::{CellTable, Cells, HALVES};
 pub use column::Column;
 pub use cost::Cost;
+pub(crate) use exact::GuessOffsets;
 pub use index::{Resources, TableColumn, TableSink, build_index};
 pub use join::{Join, KeyBits, Monitor, Pair, Source};
 pub(crate) use line::GOES_ON;

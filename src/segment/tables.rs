@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::layout::{SectionKind, SectionTag};
 use crate::page::{Digest, Epoch};
 use crate::search::{
-    Bounds, BucketLayout, Candidate, CellTable, Cells, Column, Completeness, HALVES, HitSink,
-    Index, LINE_BYTES, Resources, Rotation, Rotations, SearchSteps, Shape, Shards, Tables,
+    Bounds, BucketLayout, Candidate, CellTable, Cells, Column, Completeness, GuessOffsets, HALVES,
+    HitSink, Index, LINE_BYTES, Resources, Rotation, Rotations, SearchSteps, Shape, Shards, Tables,
     further_max,
 };
 
@@ -43,6 +43,8 @@ pub(crate) struct EpochTables {
     pub(crate) tables: Tables<SectionColumn>,
     /// The tables without checks, once every block has been checked.
     whole: OnceLock<Tables<VerifiedColumn>>,
+    /// Where lookups of single values found them.
+    offsets: GuessOffsets,
     segment: Arc<Segment>,
     pages: u64,
     fingerprints: SectionColumn,
@@ -116,6 +118,7 @@ impl EpochTables {
             epoch,
             tables: Tables::new(fingerprints.clone(), shards, index)?,
             whole: OnceLock::new(),
+            offsets: GuessOffsets::new(n),
             segment: Arc::clone(segment),
             pages: segment.numbers().pages,
             fingerprints,
@@ -180,10 +183,10 @@ impl EpochTables {
     /// the posting.
     pub(crate) fn ordinal_of(&self, value: u64) -> Result<Option<u32>> {
         let found = match self.whole() {
-            Some(whole) => whole.ordinal_of(value).map_err(|Contradiction| {
+            Some(whole) => whole.ordinal_of(value, &self.offsets).map_err(|Contradiction| {
                 self.fingerprints.section().flaw(0, "the keys of digests contradict their shards")
             }),
-            None => self.tables.ordinal_of(value),
+            None => self.tables.ordinal_of(value, &self.offsets),
         }?;
         found.into_iter().for_each(|ordinal| self.prefetch_posting(ordinal));
         Ok(found)

@@ -13,9 +13,10 @@ fn tables(values: &[u64]) -> Tables<VecColumn> {
 fn check(values: Vec<u64>, others: &[u64]) {
     let values = canonical(values);
     let tables = tables(&values);
+    let offsets = GuessOffsets::new(tables.len());
     for value in values.iter().chain(others) {
         let expected = values.iter().position(|other| other == value).map(|place| place as u32);
-        assert_eq!(tables.ordinal_of(*value), Ok(expected), "{value:x}");
+        assert_eq!(tables.ordinal_of(*value, &offsets), Ok(expected), "{value:x}");
     }
 }
 
@@ -23,10 +24,11 @@ fn check(values: Vec<u64>, others: &[u64]) {
 fn check_some(values: Vec<u64>, others: &[u64]) {
     let values = canonical(values);
     let tables = tables(&values);
+    let offsets = GuessOffsets::new(tables.len());
     for value in values.iter().step_by(100).chain(others) {
         let order = |other: &u64| (other.count_ones(), *other).cmp(&(value.count_ones(), *value));
         let expected = values.binary_search_by(order).ok().map(|place| place as u32);
-        assert_eq!(tables.ordinal_of(*value), Ok(expected), "{value:x}");
+        assert_eq!(tables.ordinal_of(*value, &offsets), Ok(expected), "{value:x}");
     }
 }
 
@@ -90,7 +92,68 @@ fn lookup_in_a_damaged_column_ends() {
     (0..1000).for_each(|_| histogram.add(7));
     let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     let tables = Tables::new(VecColumn(bytes), histogram.shards(), Index::None).unwrap();
+    let offsets = GuessOffsets::new(tables.len());
     for value in [7, 11, 1 << 40 | 3, 7 << 60] {
-        let _ = tables.ordinal_of(value).unwrap();
+        let _ = tables.ordinal_of(value, &offsets).unwrap();
     }
+}
+
+/// A column that counts waits for memory: reads of lines that were neither prefetched nor read
+/// before by the same lookup.
+struct WaitingColumn {
+    column: VecColumn,
+    near: Mutex<Vec<u64>>,
+    waits: Mutex<u64>,
+}
+
+impl Column for WaitingColumn {
+    type Error = ColumnFault;
+
+    fn bytes(&self, range: Range<u64>) -> Result<&[u8], ColumnFault> {
+        let mut near = self.near.lock();
+        let lines = range.start / LINE_BYTES..=(range.end - 1) / LINE_BYTES;
+        if lines.clone().any(|line| !near.contains(&line)) {
+            *self.waits.lock() += 1;
+            near.extend(lines);
+        }
+        self.column.bytes(range)
+    }
+
+    fn prefetch(&self, offset: u64) {
+        self.near.lock().push(offset / LINE_BYTES);
+    }
+
+    fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[CacheLine], ColumnFault> {
+        self.column.lines(lines)
+    }
+
+    fn damaged(&self, offset: u64, what: &'static str) -> ColumnFault {
+        self.column.damaged(offset, what)
+    }
+}
+
+#[test]
+fn a_lookup_waits_once_where_others_have_been() {
+    let values = canonical((0..2_000_000).map(mix).collect());
+    let mut histogram = PopcountHistogram::default();
+    values.iter().for_each(|value| histogram.add(*value));
+    let column = VecColumn(values.iter().flat_map(|value| value.to_le_bytes()).collect());
+    let (near, waits) = (Mutex::default(), Mutex::default());
+    let column = WaitingColumn { column, near, waits };
+    let tables = Tables::new(column, histogram.shards(), Index::None).unwrap();
+    let lookups = 50_000;
+    let new = || GuessOffsets::new(tables.len());
+    let waits_each = |shared: Option<&GuessOffsets>, from: u64| {
+        *tables.fingerprints.waits.lock() = 0;
+        for number in from..from + lookups {
+            tables.fingerprints.near.lock().clear();
+            tables.ordinal_of(mix(number), shared.unwrap_or(&new())).unwrap();
+        }
+        *tables.fingerprints.waits.lock() as f64 / lookups as f64
+    };
+    let shared = new();
+    waits_each(Some(&shared), 1 << 40);
+    let (alone, after_others) = (waits_each(None, 1 << 41), waits_each(Some(&shared), 1 << 42));
+    // The lines around the first guess come at once, and are not counted.
+    assert!(alone < 1.5 && after_others < 0.3, "{alone} and {after_others}");
 }
