@@ -238,6 +238,7 @@ impl ProbeEstimate {
 /// for some ten of them, so their sums are made once.
 static SHARE_OF_BLOCKS: [f64; BLOCK_BITS as usize + 1] = shares_of_blocks();
 
+#[expect(clippy::indexing_slicing, reason = "evaluated at compile time, where it would not build")]
 const fn shares_of_blocks() -> [f64; BLOCK_BITS as usize + 1] {
     let mut shares = [0.0; BLOCK_BITS as usize + 1];
     let mut distance = 0;
