@@ -92,11 +92,9 @@ impl Metrics {
     /// Records observed visits.
     pub(crate) fn observed(&self, visits: impl Iterator<Item = ObservedVisit>) {
         let Some(instruments) = self.0.as_deref() else { return };
-        for ObservedVisit { verdict, search_cut, saved, long_etag } in visits {
+        for ObservedVisit { verdict, complete, saved, long_etag } in visits {
             instruments.observations.counter(&verdict).increment(1);
-            if search_cut {
-                instruments.search_cut.increment(1);
-            }
+            self.searched(complete);
             if long_etag {
                 instruments.long_etags.increment(1);
             }

@@ -25,8 +25,8 @@ use crate::page::Verdict;
 #[cfg_attr(not(feature = "metrics"), expect(dead_code, reason = "nothing is recorded"))]
 pub(crate) struct ObservedVisit {
     pub(crate) verdict: Verdict,
-    /// Whether the search for near pages ended before it had found all.
-    pub(crate) search_cut: bool,
+    /// Whether the search for near pages was complete.
+    pub(crate) complete: bool,
     /// The body, if it was not transferred or is not worth storing, and its length, if known.
     pub(crate) saved: Option<(SavedBody, Option<u64>)>,
     /// Whether the entity tag was too long to be kept.

@@ -234,8 +234,8 @@ impl ProbeEstimate {
     }
 }
 
-/// The share of all blocks that lie within a distance of a block, by the distance. A search asks
-/// for some ten of them, so their sums are made once.
+/// The share of all blocks that lie within a distance of a block, by distance. Each estimate of a
+/// search needs about ten of them.
 static SHARE_OF_BLOCKS: [f64; BLOCK_BITS as usize + 1] = shares_of_blocks();
 
 #[expect(clippy::indexing_slicing, reason = "evaluated at compile time, where it would not build")]

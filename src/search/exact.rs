@@ -1,11 +1,10 @@
 //! The lookup of one value in a canonical column, for tables that are only searched by equality.
 
 use std::ops::Range;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI16, Ordering};
 
 use super::binomial::choose;
 use super::column::{Column, U64_BYTES, u64_at, u64s};
+use super::guess_offsets::GuessOffsets;
 use super::tables::Tables;
 
 /// The number of entries in a cache line.
@@ -14,6 +13,7 @@ const LINE: u32 = 8;
 /// The lines around a guess that are prefetched, in entries. In a column of evenly spread values
 /// they nearly always contain the value: if not around the first guess, then around the second.
 const AROUND: [i32; 7] = [-24, -16, -8, 0, 8, 16, 24];
+/// The number of entries from a guess to the last prefetched line on either side.
 const REACH: u32 = 24;
 
 impl<C: Column> Tables<C> {
@@ -21,7 +21,7 @@ impl<C: Column> Tables<C> {
     ///
     /// Cost: for evenly spread values, such as the beginnings of hashes, one or two waits for memory,
     /// however many there are: for some adjacent lines, and, where no lookup has been nearby, for
-    /// other adjacent lines. For values that somebody chose, at most 16 lines more than twice the
+    /// other adjacent lines. For values that somebody chose, at most 18 lines more than twice the
     /// lines of a binary search.
     ///
     /// # Errors
@@ -107,59 +107,6 @@ fn guess_from<C: Column>(
 fn prefetch_around<C: Column>(column: &C, guess: u32) {
     for around in AROUND {
         column.prefetch(U64_BYTES * u64::from(guess.saturating_add_signed(around)));
-    }
-}
-
-/// How far the values of the last lookups were from their expected places: a number for each part of
-/// a column. Adjacent entries have nearly the same offset, so a lookup makes the next one nearby
-/// guess better. Wrong offsets cost time, never a value.
-///
-/// Evenly spread values are a random walk about their expected places. In a column of ten million,
-/// an entry is some hundred entries away, and two entries of one part differ by some twenty.
-///
-/// Memory: nothing until the first lookup, then at most 16 KiB, so that the processor's own cache keeps
-/// it.
-#[derive(Debug)]
-pub(crate) struct GuessOffsets {
-    /// An offset for each part.
-    offsets: OnceLock<Box<[AtomicI16]>>,
-    /// The number of entries in the column.
-    entries: u32,
-    /// The base-2 logarithm of the number of entries in a part.
-    part_bits: u32,
-}
-
-/// The base-2 logarithms of the least number of entries in a part, and of the number of parts.
-const PART_BITS_MIN: u32 = 6;
-const PARTS_BITS: u32 = 13;
-
-impl GuessOffsets {
-    /// Returns the offsets of a column with this number of entries.
-    pub(crate) fn new(entries: u32) -> GuessOffsets {
-        let bits = u32::BITS - entries.leading_zeros();
-        let part_bits = bits.saturating_sub(PARTS_BITS).max(PART_BITS_MIN);
-        GuessOffsets { offsets: OnceLock::new(), entries, part_bits }
-    }
-
-    fn of(&self, expected: u32) -> Option<&AtomicI16> {
-        let parts = 0..=self.entries >> self.part_bits;
-        let offsets = self.offsets.get_or_init(|| parts.map(|_| AtomicI16::new(0)).collect());
-        offsets.get((expected >> self.part_bits) as usize)
-    }
-
-    /// Returns how far an entry is probably from its expected place.
-    fn at(&self, expected: u32) -> i32 {
-        self.of(expected).map_or(0, |offset| offset.load(Ordering::Relaxed).into())
-    }
-
-    /// Remembers the place of an entry.
-    fn learn(&self, expected: u32, place: u32) {
-        let offset = i64::from(place) - i64::from(expected);
-        let offset = i16::try_from(offset).unwrap_or(0);
-        if let Some(known) = self.of(expected) {
-            // The mean of the last few is nearer to the next one than the last one alone.
-            known.store(known.load(Ordering::Relaxed).midpoint(offset), Ordering::Relaxed);
-        }
     }
 }
 

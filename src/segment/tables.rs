@@ -43,7 +43,7 @@ pub(crate) struct EpochTables {
     pub(crate) tables: Tables<SectionColumn>,
     /// The tables without checks, once every block has been checked.
     whole: OnceLock<Tables<VerifiedColumn>>,
-    /// Where lookups of single values found them.
+    /// How far single values were from their expected places.
     offsets: GuessOffsets,
     segment: Arc<Segment>,
     pages: u64,

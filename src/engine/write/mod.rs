@@ -337,7 +337,7 @@ fn report_applied(core: &Core, operations: &[Operation<'_>], answers: &[Operatio
         let is_long = |etag: &[u8]| etag.len() > ETag::BYTES_MAX;
         Some(ObservedVisit {
             verdict: outcome.verdict,
-            search_cut: !outcome.complete,
+            complete: outcome.complete,
             saved: saved_body(&seen.visit, outcome),
             long_etag: core.options.validators && seen.etag.is_some_and(is_long),
         })

@@ -102,8 +102,16 @@ fn lookup_in_a_damaged_column_ends() {
 /// before by the same lookup.
 struct WaitingColumn {
     column: VecColumn,
-    near: Mutex<Vec<u64>>,
+    /// The lines that were prefetched or read.
+    near: Mutex<BTreeSet<u64>>,
     waits: Mutex<u64>,
+}
+
+impl WaitingColumn {
+    fn of(values: &[u64]) -> WaitingColumn {
+        let column = VecColumn(values.iter().flat_map(|value| value.to_le_bytes()).collect());
+        WaitingColumn { column, near: Mutex::default(), waits: Mutex::default() }
+    }
 }
 
 impl Column for WaitingColumn {
@@ -120,7 +128,7 @@ impl Column for WaitingColumn {
     }
 
     fn prefetch(&self, offset: u64) {
-        self.near.lock().push(offset / LINE_BYTES);
+        self.near.lock().insert(offset / LINE_BYTES);
     }
 
     fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[CacheLine], ColumnFault> {
@@ -132,15 +140,16 @@ impl Column for WaitingColumn {
     }
 }
 
-#[test]
-fn a_lookup_waits_once_where_others_have_been() {
-    let values = canonical((0..2_000_000).map(mix).collect());
+/// Tables without an index, whose column counts.
+fn counting_tables(values: &[u64]) -> Tables<WaitingColumn> {
     let mut histogram = PopcountHistogram::default();
     values.iter().for_each(|value| histogram.add(*value));
-    let column = VecColumn(values.iter().flat_map(|value| value.to_le_bytes()).collect());
-    let (near, waits) = (Mutex::default(), Mutex::default());
-    let column = WaitingColumn { column, near, waits };
-    let tables = Tables::new(column, histogram.shards(), Index::None).unwrap();
+    Tables::new(WaitingColumn::of(values), histogram.shards(), Index::None).unwrap()
+}
+
+#[test]
+fn lookup_waits_once_where_others_have_been() {
+    let tables = counting_tables(&canonical((0..2_000_000).map(mix).collect()));
     let lookups = 50_000;
     let new = || GuessOffsets::new(tables.len());
     let waits_each = |shared: Option<&GuessOffsets>, from: u64| {
@@ -156,4 +165,22 @@ fn a_lookup_waits_once_where_others_have_been() {
     let (alone, after_others) = (waits_each(None, 1 << 41), waits_each(Some(&shared), 1 << 42));
     // The lines around the first guess come at once, and are not counted.
     assert!(alone < 1.5 && after_others < 0.3, "{alone} and {after_others}");
+}
+
+#[test]
+fn chosen_values_cost_a_bounded_number_of_lines() {
+    // A dense run, values at the ends of their shard, and evenly spread values. The lookups of one
+    // kind mislead those of the others.
+    let run = (0..20_000).map(|low| 0x000f_fff0_0000_0000 | low << 12);
+    let ends = (0..20_000).map(|low| if low % 2 == 0 { low } else { !low });
+    let values = canonical(run.chain(ends).chain((0..60_000).map(mix)).collect());
+    let tables = counting_tables(&values);
+    let offsets = GuessOffsets::new(tables.len());
+    let most = 18 + 2 * tables.len().ilog2() as usize;
+    for value in values.iter().step_by(7).copied().chain((0..5000).map(|n| mix(n) & mix(n << 20))) {
+        tables.fingerprints.near.lock().clear();
+        tables.ordinal_of(value, &offsets).unwrap();
+        let lines = tables.fingerprints.near.lock().len();
+        assert!(lines <= most, "{value:x}: {lines} lines, at most {most}");
+    }
 }

@@ -16,7 +16,7 @@ mod probes;
 mod tables;
 mod timing;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use parking_lot::Mutex;
