@@ -270,15 +270,16 @@ pub mod load {
 /// - [`LearnedPriors`](due::LearnedPriors) has the priors: how often a page of a host changes
 ///   before its own history is known.
 /// - [`Rules`](due::Rules) set, for pages under prefixes, the shortest and longest interval between
-///   visits, the weight of the pages and their [policy](crate::recrawl::Policy).
+///   visits, the weight of the pages, their [policy](crate::recrawl::Policy), and the visits a day
+///   that their hosts allow.
 /// - [`Hints`](due::Hints) has the modification times that sitemaps and feeds announce.
 /// - [`Survey`](due::Survey) summarizes how all pages change.
 /// - [`UrlPattern`](due::UrlPattern) is the pattern of a URL, which pages of one template share.
 pub mod due {
     pub use crate::page::UrlPattern;
     pub use crate::schedule::{
-        Decision, Due, DuePages, Hints, LearnedPriors, NewPage, Plan, Reason, Rule, Rules,
-        RulesError, Survey,
+        Decision, Due, DuePages, Hints, LearnedPriors, LimitedHost, NewPage, Plan, Reason, Rule,
+        Rules, RulesError, Survey,
     };
 }
 

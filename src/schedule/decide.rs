@@ -66,7 +66,7 @@ impl DueContext {
     /// Computes the plan's value of a page without visits, in a store with seed `seed`.
     pub(super) fn new_page(due: &Due, url: &str, seed: u64) -> Result<NewPage> {
         let what = "a plan has learned, and has a threshold";
-        let (learned, threshold) = due.learned.clone().zip(due.threshold).or_bug(what)?;
+        let learned = due.learned.clone().or_bug(what)?;
         let (scorer, mut scores) = (Scorer::new(due, learned), ScoreCache::of(1));
         // The row has no last visit, so the time since the last visit is passed to `value_since`
         // instead.
@@ -76,11 +76,13 @@ impl DueContext {
         let facts =
             ScoreInput { hash, row: &row, recent: &recent, rule, changed: None, led: false };
         let belief = &scorer.belief(facts, &mut scores);
+        let (threshold, price) = due.threshold_of(url, rule, seed).or_bug(what)?;
         Ok(NewPage {
             value: scorer.value_since(facts, due.largest().seconds(), belief)?,
             rate: belief.rate(),
             weight: weight(&facts),
             every: scorer.every(facts, threshold, belief),
+            price,
         })
     }
 
@@ -157,12 +159,12 @@ impl DueContext {
         let head = &changing.head;
         let last = seconds(head.last.time);
         let belief = &scorer.belief(facts, scores);
-        let (every, date) = match due.threshold {
-            Some(threshold) => {
+        let (every, date, price) = match due.threshold_of(lookup.url, rule, snapshot.view.seed) {
+            Some((threshold, price)) => {
                 let (every, after) = scorer.date(facts, threshold, belief);
-                (Some(every), time_of(last.saturating_add(after)))
+                (Some(every), time_of(last.saturating_add(after)), price)
             }
-            None => (None, None),
+            None => (None, None, None),
         };
         let reason = match scorer.visit_status(facts) {
             VisitStatus::NotYet(min) => Reason::NotYet { min },
@@ -186,6 +188,7 @@ impl DueContext {
             weight: weight(&facts),
             due: date,
             every,
+            price,
             rule: rule.under.clone(),
             near: leader,
             reason,

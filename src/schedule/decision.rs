@@ -53,6 +53,12 @@ pub struct Decision {
     pub due: Option<Time>,
     /// The interval from the last visit to the due time if no visit fails; `None` without a plan.
     pub every: Option<Interval>,
+    /// The price of the page's host by a [`Plan`](super::Plan): the value at which the pages of the host
+    /// are due, because the host allows only a number of
+    /// [visits a day](field@super::Rule::visits_per_day). Infinite if the latest allowed dates of its
+    /// pages alone take more visits. `None` without a plan, or if the host allows more visits than the
+    /// plan spends on it.
+    pub price: Option<f64>,
     /// The prefix of the page's [rule](super::Rule); `None` if the rule is for all pages.
     pub rule: Option<Prefix>,
     /// The page that leads this page. If this page declares a near page as
@@ -166,6 +172,8 @@ pub struct NewPage {
     pub weight: f64,
     /// The interval between visits.
     pub every: Interval,
+    /// The [price](field@Decision::price) of its host.
+    pub price: Option<f64>,
 }
 
 impl fmt::Display for Reason {
@@ -202,6 +210,13 @@ impl fmt::Display for Decision {
         }
         let [per_day, low, high] = [rate.per_day, rate.low, rate.high].map(RateDisplay);
         write!(f, "; {per_day} changes a day ({low} to {high})")?;
+        if let Some(price) = self.price {
+            let price = legible(price, 2);
+            write!(
+                f,
+                "; its host allows no more visits, so its pages are due at a value of {price}"
+            )?;
+        }
         match self.due {
             Some(due) => write!(f, "; due at {}", due),
             None => Ok(()),

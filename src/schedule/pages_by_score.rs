@@ -10,6 +10,7 @@ use super::hints::HintCursor;
 use super::rows::{ComponentRow, RowRange, part_of, parts, source_of};
 use super::rules::{RuleNumber, RulesByPage};
 use super::score::{Score, ScoreCache, ScoreInput, ValueInput};
+use super::skipped_hosts::SkippedHosts;
 use super::sources::{RowSource, sources};
 use crate::bug::OrBug;
 use crate::engine::component::PageAddress;
@@ -65,8 +66,9 @@ pub(super) struct PagesByScore {
     valid: usize,
     /// Whether there may be more pages than the candidates.
     more: bool,
-    /// The last page returned.
+    /// The last page returned or skipped.
     last: Option<ComponentCandidate>,
+    skipped: SkippedHosts,
 }
 
 /// The place of a row: its component, and its candidate in the component.
@@ -109,11 +111,18 @@ impl PagesByScore {
         last: Option<ComponentCandidate>,
     ) -> PagesByScore {
         let places = sources.iter().map(|_| None).collect();
-        let (sources, held) = (Arc::clone(sources), Arc::clone(held));
-        PagesByScore { sources, rules: held, best: Vec::new(), places, valid: 0, more: true, last }
+        let (sources, held, skipped) =
+            (Arc::clone(sources), Arc::clone(held), SkippedHosts::default());
+        let best = Vec::new();
+        PagesByScore { sources, rules: held, best, places, valid: 0, more: true, last, skipped }
     }
 
-    /// Returns the place of the last returned page.
+    /// From now on, skips the pages of the host of a page under the rule of the page.
+    pub(super) fn skip_host(&mut self, url: &str, rule: RuleNumber) -> Result<()> {
+        self.skipped.add(url, rule, &self.sources)
+    }
+
+    /// Returns the place of the last page that was returned or skipped.
     pub(super) fn last_returned(&self) -> Option<ComponentCandidate> {
         self.last
     }
@@ -124,23 +133,29 @@ impl PagesByScore {
         asked: &DueContext,
         most: PassLimits,
     ) -> Result<Option<ScoredPage>> {
-        if self.valid == 0 {
-            if !self.more {
-                return Ok(None);
+        loop {
+            if self.valid == 0 {
+                if !self.more {
+                    return Ok(None);
+                }
+                self.fill(asked, most)?;
             }
-            self.fill(asked, most)?;
+            let Some((component, candidate)) = self.best()? else { return Ok(None) };
+            self.valid -= 1;
+            // Stored for `after`: when the candidates are used up, the rows after this page are read
+            // again.
+            self.last = Some((component, candidate));
+            self.best.get_mut(component).or_bug("each candidate belongs to a component")?.pop();
+            *self.places.get_mut(component).or_bug("each component has an index")? = None;
+            let DueCandidate { score, page: Reverse(page) } = candidate;
+            // The host may have reached its limit after the page was selected.
+            if self.skipped.has(component, page, rule_of(&self.rules, component, page)?) {
+                continue;
+            }
+            let source = source_of(&self.sources, component)?;
+            let (url, location) = (source.url(page)?, source.location(page)?);
+            return Ok(Some(ScoredPage { score, url, location }));
         }
-        let Some((component, candidate)) = self.best()? else { return Ok(None) };
-        self.valid -= 1;
-        // Stored for `after`: when the candidates are used up, the rows after this page are read
-        // again.
-        self.last = Some((component, candidate));
-        self.best.get_mut(component).or_bug("each candidate belongs to a component")?.pop();
-        *self.places.get_mut(component).or_bug("each component has an index")? = None;
-        let source = source_of(&self.sources, component)?;
-        let DueCandidate { score, page: Reverse(page) } = candidate;
-        let (url, location) = (source.url(page)?, source.location(page)?);
-        Ok(Some(ScoredPage { score, url, location }))
     }
 
     /// Reads all rows, and selects the best pages after the last returned page.
@@ -161,7 +176,8 @@ impl PagesByScore {
         let of_one = size_of::<DueCandidate>() * sources.len().max(1) + size_of::<Score>();
         let each = 2 * of_one * (parts + 1);
         let most = (bytes / each).clamp(1, wanted.max(1));
-        let among = SelectionScope { asked, sources, rules: &self.rules, after: after.as_ref() };
+        let (rules, skipped) = (&*self.rules, &self.skipped);
+        let among = SelectionScope { asked, sources, rules, skipped, after: after.as_ref() };
         let run = |(): &mut (), part: usize| -> Result<TopCandidates> {
             let mut best = PageSelector::new(among, most);
             // A part is a range of hashes, so one thread sees all rows of a page.
@@ -234,6 +250,7 @@ pub(super) struct SelectionScope<'a> {
     pub(super) asked: &'a DueContext,
     pub(super) sources: &'a [RowSource],
     pub(super) rules: &'a [RulesByPage],
+    pub(super) skipped: &'a SkippedHosts,
     /// The position after the pages already returned.
     pub(super) after: Option<&'a ResumePosition>,
 }
@@ -311,7 +328,8 @@ impl<'a> PageSelector<'a> {
         some: Range<usize>,
         mut hints: Option<&mut HintCursor<'_>>,
     ) -> Result<()> {
-        let SelectionScope { asked: DueContext { due, scorer, .. }, rules: held, .. } = self.among;
+        let SelectionScope { asked: DueContext { due, scorer, .. }, rules: held, skipped, .. } =
+            self.among;
         let recent = RecentComparisons::default();
         self.sifted.clear();
         for at in some {
@@ -321,7 +339,11 @@ impl<'a> PageSelector<'a> {
             if part.is_superseded(component, hash) {
                 continue;
             }
-            let rule = due.rules.get(rule_of(held, component, rows.page(at))?);
+            let number = rule_of(held, component, rows.page(at))?;
+            if skipped.has(component, rows.page(at), number) {
+                continue;
+            }
+            let rule = due.rules.get(number);
             let facts =
                 ScoreInput { hash, row: &row, recent: &recent, rule, changed: None, led: false };
             // A hint changes the value of a page, so the skip cache does not apply to a page with a
@@ -356,8 +378,13 @@ impl<'a> PageSelector<'a> {
         rows: &ScheduleRows<'_>,
         nth: usize,
     ) -> Result<()> {
-        let SelectionScope { asked: DueContext { due, scorer, .. }, sources, rules: held, after } =
-            self.among;
+        let SelectionScope {
+            asked: DueContext { due, scorer, .. },
+            sources,
+            rules: held,
+            after,
+            ..
+        } = self.among;
         #[expect(clippy::indexing_slicing, reason = "an index below the number of remaining pages")]
         let SiftedRow { at, by_worth, may_be_hinted } = self.sifted[self.left[nth]];
         let (hash, page, row) = (rows.hash(at), rows.page(at), rows.row(at)?);

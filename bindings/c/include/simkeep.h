@@ -145,7 +145,7 @@
  * 10. Pages to visit next
  *     simkeep_decisions_next simkeep_snapshot_due simkeep_lease_due simkeep_release
  *     simkeep_snapshot_pace simkeep_snapshot_plan simkeep_due_query_init simkeep_snapshot_hints
- *     simkeep_plan_get simkeep_plan_of_new simkeep_snapshot_decide
+ *     simkeep_plan_get simkeep_plan_limited simkeep_plan_of_new simkeep_snapshot_decide
  * 11. Epochs, deletion, checks, backups and repairs
  *     simkeep_backup simkeep_backup_path simkeep_snapshot_epochs simkeep_epochs_count
  *     simkeep_epochs_get simkeep_change_epoch simkeep_snapshot_near_epoch simkeep_register_epoch
@@ -2286,6 +2286,11 @@ typedef struct simkeep_decision {
      */
     double weight;
     /**
+     * The value at which the pages of the host are due by a plan, if the host gets as many visits
+     * a day as its rule allows; otherwise 0.
+     */
+    double price;
+    /**
      * The due time by a plan, in milliseconds since 1970.
      */
     int64_t due_ms;
@@ -2365,6 +2370,10 @@ typedef struct simkeep_due_rule {
      * The maximum number of pages of one host in a result; 0 for no limit.
      */
     uint64_t per_host;
+    /**
+     * The maximum number of visits a day to one host, from 1e-6 to 1e9; 0 for no limit.
+     */
+    double visits_per_day;
     /**
      * The policy, as in `simkeep_due_query`; NULL for the policy of the query.
      */
@@ -2492,7 +2501,50 @@ typedef struct simkeep_plan_numbers {
      * The number of pages that are visited less often than once in 360 days.
      */
     double rarely_visited;
+    /**
+     * The number of hosts that get as many visits a day as their rules allow, at most 65,536; for
+     * `simkeep_plan_limited`.
+     */
+    uint64_t limited;
 } simkeep_plan_numbers;
+
+/**
+ * A host that gets as many visits a day as its rule allows. The texts are not NUL-terminated, and
+ * are valid as long as the plan.
+ */
+typedef struct simkeep_limited_host {
+    /**
+     * The name of the host. For URLs without a host, their scheme and a colon.
+     */
+    const char *host;
+    /**
+     * The length of `host` in bytes.
+     */
+    size_t host_len;
+    /**
+     * The visits a day that the rule allows.
+     */
+    double visits_per_day;
+    /**
+     * The value at which pages of the host are due. Infinite if the latest allowed dates of the pages
+     * alone take more visits than the host allows.
+     */
+    double price;
+    /**
+     * What a visit a day more to this host instead of others would gain: the price minus the
+     * threshold of the plan. For the policy `crawl-value`, this is the
+     * sum of the weights of the pages that would be fresh in addition at any time.
+     */
+    double gain;
+    /**
+     * The prefix of the rule; NULL if the rule is for all pages.
+     */
+    const char *rule;
+    /**
+     * The length of `rule` in bytes.
+     */
+    size_t rule_len;
+} simkeep_limited_host;
 
 /**
  * The values of a page without visits.
@@ -2522,6 +2574,11 @@ typedef struct simkeep_new_page {
      * The seconds between visits.
      */
     uint64_t every_s;
+    /**
+     * The value at which the pages of its host are due, if the host gets as many visits a day as
+     * its rule allows; otherwise 0.
+     */
+    double price;
 } simkeep_new_page;
 
 /**
@@ -4280,6 +4337,17 @@ int32_t simkeep_plan_get(const struct simkeep_plan *plan,
                          struct simkeep_plan_numbers *numbers,
                          size_t size,
                          struct simkeep_error **error);
+
+/**
+ * Copies a limited host of a plan to where `limited` points. `index` is below the number of limited
+ * hosts; the host with index 0 gains most by a visit a day more. `size` is
+ * `sizeof(simkeep_limited_host)`. Any thread; costs nothing.
+ */
+int32_t simkeep_plan_limited(const struct simkeep_plan *plan,
+                             uint64_t index,
+                             struct simkeep_limited_host *limited,
+                             size_t size,
+                             struct simkeep_error **error);
 
 /**
  * Copies the values of a page without visits to where `new_page` points. `size` is

@@ -252,7 +252,7 @@ mod _simkeep {
     #[pymodule_export]
     use super::recrawl::optimum::{Optimum, few_misses, fixed_intervals, random_times};
     #[pymodule_export]
-    use super::recrawl::plan::{NewPage, Plan};
+    use super::recrawl::plan::{LimitedHost, NewPage, Plan};
     #[pymodule_export]
     use super::recrawl::policy::{Policy, Schedule};
     #[pymodule_export]

@@ -53,6 +53,22 @@ def test_leases_end_with_the_store(path: Path) -> None:
         assert len(store.lease_due(AT + DAY, 1, DAY)) == 1
 
 
+def test_hosts_get_no_more_visits_a_day_than_they_allow(store: simkeep.Store) -> None:
+    visited(store, ("a", 0, 1), ("b", 0, 2 << 20), ("c", 0, 3 << 40))
+    rules: list[_types.Rule] = [{"visits_per_day": 2.0}]
+    later = AT + 100 * DAY
+    assert len(store.lease_due(later, None, DAY, rules=rules)) == 1
+    assert store.lease_due(later, None, DAY, rules=rules) == []
+    assert len(store.lease_due(later + DAY / 2, None, DAY, rules=rules)) == 1
+    assert len(list(store.due(later, None, rules=rules))) == 2
+    plan = store.plan(later, 1.0, rules=[{"visits_per_day": 0.01}])
+    [host] = plan.limited
+    assert (host.host, host.rule, host.visits_per_day) == ("example.com", None, 0.01)
+    assert host.price > plan.threshold and host.gain == host.price - plan.threshold
+    [first] = store.due(later, 1, plan=plan)
+    assert first.price == host.price and "allows no more visits" in str(first)
+
+
 def test_rules_apply_under_their_prefixes(store: simkeep.Store) -> None:
     visited(store, ("news/a", 0, 1), ("news/b", 0, 2), ("rest", 0, 3))
     rules: list[_types.Rule] = [
@@ -96,6 +112,7 @@ def test_failing_pages_are_left_alone(store: simkeep.Store) -> None:
         ({"largest_interval": 0}, ValueError, "largest_interval must be"),
         ({"largest_interval": "1d"}, TypeError, "largest_interval must be"),
         ({"per_host": -1}, ValueError, "per_host must be"),
+        ({"rules": [{"visits_per_day": 0}]}, simkeep.InvalidArgumentError, "rule 1: visits_per_day must be"),
         ({"limit": 3}, TypeError, "there is no keyword limit"),
     ],
 )

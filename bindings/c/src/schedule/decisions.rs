@@ -55,6 +55,9 @@ structure! {
         per_day_high: f64 = of.rate.high,
         /// The weight of the page times the factor of its rule.
         weight: f64,
+        /// The value at which the pages of the host are due by a plan, if the host gets as many visits
+        /// a day as its rule allows; otherwise 0.
+        price: f64 = of.price.unwrap_or(0.0),
         /// The due time by a plan, in milliseconds since 1970.
         due_ms: i64 = of.due.map_or(0, Time::as_ms),
         /// The seconds from the page's last visit to the due time.

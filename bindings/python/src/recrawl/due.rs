@@ -34,6 +34,9 @@ value! {
         /// The interval from the last visit to the due time if no visit fails; `None` without a
         /// plan.
         every: Option<PyInterval>,
+        /// The value at which the pages of its host are due, if the host gets as many visits as it
+        /// allows; `None` without a plan.
+        price: Option<f64>,
         rule: Option<String> = decision.rule.as_ref().map(ToString::to_string),
         near: Option<String>,
         reason: Reason = decision.reason,
@@ -140,7 +143,8 @@ pub(crate) fn with<'py>(
 
 /// Converts rules, which are dictionaries.
 fn rules(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<Rules> {
-    let expected = "an iterable of dictionaries with under, min, max, weight, per_host or policy";
+    let expected = "an iterable of dictionaries with under, min, max, weight, per_host, \
+                    visits_per_day or policy";
     let wrong = || Arg::new("rules").type_error(expected, given);
     if given.is_instance_of::<PyString>() || given.is_instance_of::<PyDict>() {
         return Err(wrong());
@@ -165,6 +169,10 @@ fn rule(py: Python<'_>, given: &Bound<'_, PyAny>, number: u64) -> PyResult<Rule>
             "max" => rule.max = optional(some, |v| arg::interval(place.and("max"), v))?,
             "weight" => rule.weight = arg::float(place.and("weight"), &value)?,
             "per_host" => rule.per_host = optional(some, |v| arg::size(place.and("per_host"), v))?,
+            "visits_per_day" => {
+                let visits = |v: &_| arg::float(place.and("visits_per_day"), v);
+                rule.visits_per_day = optional(some, visits)?;
+            }
             "policy" => rule.policy = optional(some, |v| policy(py, place.and("policy"), v))?,
             _ => return Err(place.wrong(format!("has an unknown key: {}", arg::shown(&key)))),
         }

@@ -57,6 +57,9 @@ pub(crate) struct DuePageLine<'a> {
     pub(crate) hinted: Option<Time>,
     /// The page that leads it, which had nearly the same content first; null if there is none.
     pub(crate) leader: Option<&'a str>,
+    /// The value at which the pages of its host are due, if the host gets as many visits a day as its
+    /// rule allows; null without a plan, or if the latest allowed dates alone take more visits.
+    pub(crate) price: Option<f64>,
     /// The prefix of the rule for the page; null if it has no such rule.
     pub(crate) rule: Option<String>,
     /// The headers that make the next request conditional; empty if no validators are known.
@@ -100,6 +103,7 @@ impl<'a> From<&'a Decision> for DuePageLine<'a> {
                 _ => None,
             },
             leader: near.as_deref(),
+            price: page.price.filter(|price| price.is_finite()),
             rule: rule.as_ref().map(ToString::to_string),
             headers: RequestHeaders::conditional(of),
         }

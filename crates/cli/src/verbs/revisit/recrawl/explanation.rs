@@ -21,6 +21,10 @@ const HALVED: u32 = 64;
 const TOO_FEW: &str =
     "; the visits of a day do not suffice even for the pages that reach the maximal interval";
 
+/// The message if no value reaches the price of the host.
+const HOST_ALLOWS_TOO_FEW: &str =
+    "; its host does not allow enough visits even for its pages that reach the maximal interval";
+
 /// The explanation of the decision about a page.
 pub(super) struct DecisionExplanation<'a> {
     pub(super) page: &'a Decision,
@@ -29,6 +33,8 @@ pub(super) struct DecisionExplanation<'a> {
     pub(super) plan: &'a Plan,
     /// The policy for the page.
     pub(super) policy: Policy,
+    /// The visits a day that the host allows.
+    pub(super) visits_per_day: Option<f64>,
     /// The longest time between two visits.
     pub(super) longest: Interval,
     pub(super) now: Time,
@@ -91,8 +97,6 @@ impl DecisionExplanation<'_> {
         let (last, value) = (&self.page.page.last, words::amount(self.page.value));
         let failed = last.seen == Seen::Failed;
         let before = if failed { "its last visit that did not fail" } else { "its last visit" };
-        let threshold = self.plan.threshold();
-        let limit = words::amount(threshold);
         let text = match self.policy {
             Policy::VALUE | Policy::CRAWL_VALUE | Policy::HARMONIC if failed => {
                 return self
@@ -107,22 +111,36 @@ impl DecisionExplanation<'_> {
                 "{value} of its intervals under the policy {policy} have passed since {before}"
             ),
         };
-        if threshold.is_finite() {
-            format!("{text}; pages are due at {limit} or more")
-        } else {
-            text + TOO_FEW
+        match self.others() {
+            Ok(others) => format!("{text}; {others}"),
+            Err(too_few) => text + too_few,
+        }
+    }
+
+    /// The value from which other pages are visited, or that there is none.
+    fn others(&self) -> Result<String, &'static str> {
+        match self.page.price.zip(self.visits_per_day) {
+            Some((price, _)) if price.is_infinite() => Err(HOST_ALLOWS_TOO_FEW),
+            Some((price, visits)) => Ok(format!(
+                "its host allows {} visits a day, so its pages are due at {} or more",
+                words::amount(visits),
+                words::amount(price)
+            )),
+            None if self.plan.threshold().is_infinite() => Err(TOO_FEW),
+            None => {
+                Ok(format!("pages are due at {} or more", words::amount(self.plan.threshold())))
+            }
         }
     }
 
     /// The value of a visit, and the value from which other pages are visited.
     fn worth(&self, when: &str) -> String {
         let value = words::amount(self.page.value);
-        let threshold = self.plan.threshold();
         let text = format!("{when}a visit is worth {value}");
-        if threshold.is_infinite() {
-            return text + TOO_FEW;
-        }
-        let others = format!("pages are due at {} or more", words::amount(threshold));
+        let others = match self.others() {
+            Ok(others) => others,
+            Err(too_few) => return text + too_few,
+        };
         if self.page.every == Some(self.longest) {
             let longest = span(self.longest);
             return format!(

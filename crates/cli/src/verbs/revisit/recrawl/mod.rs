@@ -88,6 +88,7 @@ impl RecrawlArgs {
             of_host,
             plan,
             policy,
+            visits_per_day: rule.visits_per_day,
             longest,
             now: question.now,
             host,
@@ -111,7 +112,7 @@ impl RecrawlArgs {
         json: bool,
         output: &mut Output,
     ) -> Result<Exit, VerbError> {
-        let NewPage { value, rate, weight, every, .. } = *new;
+        let NewPage { value, rate, weight, every, price, .. } = *new;
         if json {
             output.object(&RecrawlResult {
                 page: DuePageLine {
@@ -128,6 +129,7 @@ impl RecrawlArgs {
                     reason: "not known in this store".into(),
                     hinted: None,
                     leader: None,
+                    price: price.filter(|price| price.is_finite()),
                     rule: None,
                     headers: RequestHeaders::default(),
                 },
@@ -138,15 +140,21 @@ impl RecrawlArgs {
                 saw: StoreState::of(reader),
             })?;
         }
-        let others = plan
-            .filter(|plan| plan.threshold().is_finite())
-            .map(|plan| format!("; pages are due at {} or more", words::amount(plan.threshold())));
+        let others = match plan.map(|plan| (plan.threshold(), price)) {
+            Some((_, Some(price))) if price.is_finite() => {
+                format!("; pages of its host are due at {} or more", words::amount(price))
+            }
+            Some((threshold, None)) if threshold.is_finite() => {
+                format!("; pages are due at {} or more", words::amount(threshold))
+            }
+            _ => String::new(),
+        };
         output.note(&format!(
             "{}; a first visit is worth {}, at an expected {}{}",
             spelling::unknown(&reader.snapshot(), &self.url, |_| true)?,
             words::amount(value),
             explanation::rate(&rate),
-            others.unwrap_or_default()
+            others
         ))?;
         Ok(Exit::Nothing)
     }
