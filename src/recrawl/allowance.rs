@@ -12,8 +12,9 @@ const ROUNDING: f64 = 1e-9;
 
 /// The visits that a host with a limit of visits a day allows now: a token bucket.
 ///
-/// Visits accrue evenly, up to a day's visits and one more. So a host gets at most `(d + 1) · per_day + 1`
-/// visits in `d` days, and a crawler that comes once a day can use the whole limit. Takes 16 bytes.
+/// Visits accrue evenly, up to a day's visits and one more. So a host gets at most
+/// `(d + 1) · per_day + 1` visits in `d` days, and a crawler that comes once a day can use the whole
+/// limit. Takes 16 bytes.
 ///
 /// ```
 /// use simkeep::recrawl::VisitAllowance;

@@ -421,7 +421,7 @@ impl Rule {
     /// }
     /// let rules = Rules::new([Rule::everywhere().visits_per_day(24.0)])?; // a visit an hour
     /// let month = start + Duration::from_secs(30 * 86_400);
-    /// let lease = |hours| {
+    /// let lease = |hours: u64| {
     ///     let now = month + Duration::from_secs(hours * 3600);
     ///     store.lease_due(&Due::new(now, 100).rules(&rules), "7d".parse()?)
     /// };

@@ -120,12 +120,13 @@ pub extern "C" fn simkeep_plan_limited(
     error: *mut *mut Failure,
 ) -> i32 {
     done("simkeep_plan_limited", error, || {
-        let all = abi::handle(plan, "plan")?.of.limited();
+        let Plan { of, rules } = abi::handle(plan, "plan")?;
         abi::check_put_structure(limited, size, "limited")?;
-        let host = usize::try_from(index).ok().and_then(|index| all.get(index));
-        let host =
-            host.ok_or_else(|| Failure::argument("index", format!("must be below {}", all.len())))?;
-        abi::put_structure(limited, size, &LimitedHost::new(host), "limited")
+        let mut hosts = of.limited().iter().zip(rules);
+        let host = usize::try_from(index).ok().and_then(|index| hosts.nth(index));
+        let (host, rule) = host
+            .ok_or_else(|| Failure::argument("index", format!("must be below {}", rules.len())))?;
+        abi::put_structure(limited, size, &LimitedHost::new(host, rule.as_ref()), "limited")
     })
 }
 
