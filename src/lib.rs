@@ -235,6 +235,7 @@ pub use crate::engine::search::query::{Matches, NearMatch, Query, Versions};
 pub use crate::engine::snapshot::Snapshot;
 pub use crate::engine::stats::{SegmentStats, Stats, StatsCounter};
 pub use crate::engine::store::Store;
+pub use crate::engine::write::discover::Discovered;
 pub use crate::page::route;
 pub use crate::search::DISTANCE_MAX;
 pub use crate::time::{Time, TimeError};
@@ -244,7 +245,7 @@ pub use disk::{Location, LockHolder};
 pub use error::{Corruption, Error, ErrorKind, NotStore, Result};
 pub use page::{
     Changes, Classes, ClassesError, Content, Digest, Distance, ETag, Entry, Epoch, EpochInfo,
-    EpochOptions, FetchFailure, HISTORY_WINDOW, LastChange, Observation, Operation, Prefix,
+    EpochOptions, FetchFailure, Found, HISTORY_WINDOW, LastChange, Observation, Operation, Prefix,
     Property, PropertyEntry, PropertyOutcome, PropertyUpdate, Response, ResponseMeaning,
     RestateOutcome, Restated, Restatement, Role, RoleError, SameBy, Seen, Target, Verdict, Visit,
     Weight,

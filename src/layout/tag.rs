@@ -47,6 +47,25 @@ pub(crate) enum SectionKind {
     Sums = 19,
 }
 
+/// A list of URLs in a segment. Each list has sections of the kinds up to [`SectionKind::Schedule`],
+/// told apart by their part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub(crate) enum UrlList {
+    /// The pages with their records.
+    Pages = 0,
+    /// URLs that were found in links, and that nobody has visited. Their records are empty.
+    Found = 1,
+}
+
+impl UrlList {
+    /// The number of lists.
+    pub(crate) const COUNT: usize = 2;
+
+    /// All lists in the order of the file.
+    pub(crate) const ALL: [UrlList; UrlList::COUNT] = [UrlList::Pages, UrlList::Found];
+}
+
 /// How lookups access the bytes of a section. Full scans do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AccessPattern {
@@ -135,9 +154,14 @@ impl SectionKind {
         self >= SectionKind::Fingerprints && self != SectionKind::Sums
     }
 
-    /// Whether an epoch may have several sections of this kind.
+    /// Whether an epoch, or a segment, may have several sections of this kind.
     pub(crate) fn has_parts(self) -> bool {
-        self >= SectionKind::Buckets && self != SectionKind::Sums
+        self.is_of_list() || self >= SectionKind::Buckets && self != SectionKind::Sums
+    }
+
+    /// Whether each list of URLs has its own section of this kind.
+    pub(crate) fn is_of_list(self) -> bool {
+        self <= SectionKind::Schedule
     }
 
     pub(super) fn parse(value: u16) -> Option<SectionKind> {
@@ -145,7 +169,7 @@ impl SectionKind {
     }
 }
 
-/// Identifies a section: its kind, its rotation or cell table, and its epoch.
+/// Identifies a section: its kind; its list of URLs, rotation or cell table; and its epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct SectionTag {
     pub(crate) kind: SectionKind,
@@ -157,6 +181,11 @@ impl SectionTag {
     /// The tag of a section that occurs once per segment.
     pub(crate) const fn of(kind: SectionKind) -> SectionTag {
         SectionTag { kind, part: 0, epoch: 0 }
+    }
+
+    /// The tag of a section of a list of URLs.
+    pub(crate) const fn of_list(kind: SectionKind, list: UrlList) -> SectionTag {
+        SectionTag { kind, part: list as u16, epoch: 0 }
     }
 
     /// The tag of a section in an epoch's tables.

@@ -206,6 +206,7 @@ mod tests {
         Time::from_ms_unchecked((days * DAY_MS as f64) as i64)
     }
 
+    #[expect(clippy::unwrap_used, reason = "the rule has a limit")]
     fn host(number: usize, per_day: f64) -> HostLimit {
         let rule = Rule::everywhere().visits_per_day(per_day);
         HostLimit::of(&format!("https://h{number}.example/"), &rule, 7).unwrap()

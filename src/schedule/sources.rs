@@ -57,7 +57,7 @@ impl RowSource {
     /// Returns the rows with hashes from `first` to `last`, including hidden pages.
     pub(super) fn rows(&self, first: u64, last: u64) -> Result<ScheduleRows<'_>> {
         match &self.of {
-            SourceRows::Segment(live) => live.segment.rows(first, last),
+            SourceRows::Segment(live) => live.segment.pages().rows(first, last),
             SourceRows::Memtable { rows, .. } => Ok(rows.rows(first, last)),
         }
     }
@@ -80,8 +80,8 @@ impl RowSource {
         match &self.of {
             SourceRows::Segment(live) => {
                 let mut url = Vec::new();
-                live.segment.page(page, &mut url)?;
-                live.segment.owned_text(url)
+                live.segment.pages().page(page, &mut url)?;
+                live.segment.pages().owned_text(url)
             }
             SourceRows::Memtable { .. } => self.in_memtable(page, |page| page.url().to_owned()),
         }
@@ -210,7 +210,7 @@ impl HiddenKeyRanges {
 
 /// Returns the first page of a segment whose key is not before `key`.
 fn bound(live: &LiveSegment, key: &[u8]) -> Result<u32> {
-    bound_of(live.segment.lower_bound(key)?)
+    bound_of(live.segment.pages().lower_bound(key)?)
 }
 
 fn bound_of(pages: u64) -> Result<u32> {

@@ -12,6 +12,8 @@ mod column;
 mod dump;
 mod entries;
 mod file;
+mod found;
+mod found_merge;
 mod frame;
 mod group;
 mod hashes;
@@ -29,6 +31,7 @@ mod seal;
 mod table_writer;
 mod tables;
 mod tombstones;
+mod urls;
 
 pub(crate) use carried::{
     head_of, put_carried, put_history, take_history, unpack_head, unpack_history,
@@ -37,10 +40,11 @@ pub use dump::DumpLine;
 pub(crate) use dump::DumpSelection;
 pub(crate) use entries::{PackedEntries, count_visits, put_entries};
 pub(crate) use file::Segment;
+pub(crate) use found::{FoundFacts, FoundRow};
 pub(crate) use frame::{SegmentFrame, read_stamp};
 pub(crate) use group::alike;
 pub(crate) use hashes::url_hash;
-pub(crate) use merge::{MergeInputs, MergeProgressFn, merge};
+pub(crate) use merge::{HiddenFn, MergeInputs, MergeProgressFn, merge};
 pub(crate) use page_merge::{PageMerge, PageStream};
 pub(crate) use page_merge::{PagePart, page_across};
 pub(crate) use pages::{PageCursor, PageRef, RecordLocation};

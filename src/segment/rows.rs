@@ -2,14 +2,11 @@
 
 use std::ops::Range;
 
-use super::file::Segment;
 use super::schedule::{RowFlags, ScheduleRow};
+use super::urls::SegmentUrls;
 use crate::bug::OrBug;
 use crate::error::Result;
-use crate::layout::{PackedRow, SectionKind, SectionTag};
-
-const HASHES: SectionTag = SectionTag::of(SectionKind::Hashes);
-const PAGES: SectionTag = SectionTag::of(SectionKind::HashPages);
+use crate::layout::{PackedRow, SectionKind};
 
 /// A row with its page.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +23,8 @@ pub(crate) struct ScheduleRows<'s> {
     hashes: &'s [[u8; 8]],
     pages: &'s [[u8; 4]],
     packed: &'s [PackedRow],
-    /// The segment of the rows and the place of the first row; `None` for rows in memory.
-    of: Option<(&'s Segment, u64)>,
+    /// The list of the rows and the place of the first row; `None` for rows in memory.
+    of: Option<(SegmentUrls<'s>, u64)>,
 }
 
 /// Rows in memory, in order of hash.
@@ -68,7 +65,7 @@ impl ScheduleRows<'_> {
             // segment it is damage.
             None => self.of.map_or_else(
                 || Ok(None.or_bug("each packed row can be unpacked")?),
-                |(segment, start)| segment.row(start + at as u64, packed),
+                |(urls, start)| urls.row(start + at as u64, packed),
             ),
         }
     }
@@ -117,22 +114,22 @@ impl InMemoryRows {
     }
 }
 
-impl Segment {
+impl<'a> SegmentUrls<'a> {
     /// Returns the rows with hashes from `first` to `last`. `first` must be at most `last`.
-    pub(crate) fn rows(&self, first: u64, last: u64) -> Result<ScheduleRows<'_>> {
-        let pages = self.numbers().pages;
+    pub(crate) fn rows(&self, first: u64, last: u64) -> Result<ScheduleRows<'a>> {
+        let pages = self.count();
         let start = self.place_from(first)?;
         let end = last.checked_add(1).map_or(Ok(pages), |end| self.place_from(end))?;
         if end < start {
             let what =
                 format!("the hashes from {first:#x} on come after the hashes from {last:#x} on");
-            return Err(self.damaged(HASHES, end * 8, &what));
+            return Err(self.damaged(SectionKind::Hashes, end * 8, &what));
         }
         let rows = ScheduleRows {
-            hashes: self.section(HASHES).get(start * 8..end * 8)?.as_chunks().0,
-            pages: self.section(PAGES).get(start * 4..end * 4)?.as_chunks().0,
+            hashes: self.section(SectionKind::Hashes).get(start * 8..end * 8)?.as_chunks().0,
+            pages: self.section(SectionKind::HashPages).get(start * 4..end * 4)?.as_chunks().0,
             packed: self.packed_rows(start..end)?,
-            of: Some((self, start)),
+            of: Some((*self, start)),
         };
         let hash_before = |at: usize| at.checked_sub(1).map_or(first, |before| rows.hash(before));
         // The order and the ordinals are checked here for the whole range, because the loops over
@@ -145,7 +142,7 @@ impl Segment {
                     .or_bug("hashes that are not sorted have a hash less than the hash before it")?
                     as u64;
             let what = format!("hash {place} of {pages} is less than the hash before it");
-            return Err(self.damaged(HASHES, place * 8, &what));
+            return Err(self.damaged(SectionKind::Hashes, place * 8, &what));
         }
         // The maximum of all ordinals decides. The search for the wrong row runs only if the
         // maximum is wrong.
@@ -157,7 +154,7 @@ impl Segment {
                 "it refers to page {}, but the segment has {pages} pages",
                 rows.page(place)
             );
-            return Err(self.damaged(PAGES, (start + place as u64) * 4, &what));
+            return Err(self.damaged(SectionKind::HashPages, (start + place as u64) * 4, &what));
         }
         Ok(rows)
     }

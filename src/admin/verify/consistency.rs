@@ -66,7 +66,7 @@ pub(super) fn pages(
         let lookup = Lookup::new(url, seed);
         let host = host_slot(url, seed);
         let row = ScheduleRow::new(head.as_ref(), &changes, record.visit_count(), host);
-        let found = segment.find(lookup.hash, url)?;
+        let found = segment.pages().find(lookup.hash, url)?;
         if found.map(|p| u64::from(p.ordinal)) != Some(cursor.ordinal()) {
             return Err(segment.damaged(
                 SectionTag::of(SectionKind::Hashes),
@@ -76,7 +76,7 @@ pub(super) fn pages(
         }
         let ordinal =
             u32::try_from(cursor.ordinal()).ok().or_bug("a segment has fewer than 2^32 pages")?;
-        if segment.row_of(lookup.hash, ordinal)? != Some(row) {
+        if segment.pages().row_of(lookup.hash, ordinal)? != Some(row) {
             let what = format!("the schedule row of {url} does not match its record");
             return Err(segment.damaged(SectionTag::of(SectionKind::Schedule), 0, &what));
         }
@@ -164,7 +164,7 @@ pub(super) fn tables(
                 longest = longest.max(pages);
                 if posting.in_force {
                     posted += 1;
-                    let record = live.segment.page(posting.page, &mut url)?.read()?;
+                    let record = live.segment.pages().page(posting.page, &mut url)?.read()?;
                     let head = record.head().ok_or_else(|| live.unreadable())?;
                     let in_force = in_force_on(head.as_ref());
                     let same = in_force.iter().find(|content| content.table_key() == Some(key));
