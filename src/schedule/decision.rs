@@ -26,7 +26,7 @@ use crate::time::Time;
 ///     store.observe(Observation::content(url, start + 7 * week * DAY, fingerprint, epoch))?;
 /// }
 /// let decision = store.snapshot().due(&Due::new(start + 30 * DAY, 1)).next().unwrap()?;
-/// assert_eq!((decision.page.url.as_str(), decision.page.changes.changes()), (url, 2));
+/// assert_eq!((decision.url.as_str(), decision.page.as_ref().unwrap().changes.changes()), (url, 2));
 /// assert!(decision.value > 0.0 && decision.rate.per_day > 0.02);
 /// println!("{url}: {decision}"); // in a sentence
 /// # Ok(())
@@ -35,8 +35,11 @@ use crate::time::Time;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Decision {
-    /// The page, with its last visit and its history of [changes](Page::changes).
-    pub page: Page,
+    /// The URL.
+    pub url: String,
+    /// The page, with its last visit and its history of [changes](Page::changes). `None` for a first
+    /// visit: the URL was [found](crate::Store::discover), and nobody has visited it.
+    pub page: Option<Page>,
     /// The value that the [policy](crate::recrawl::Policy) computes now. For `crawl-value`, it is the
     /// number of days for which a visit makes the page fresh, times the page's weight; for `value`,
     /// a tenth of the harmonic index is added. The weight counts an eighth if the page is gone, and
@@ -105,6 +108,11 @@ pub struct Decision {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Reason {
+    /// The URL was [found](crate::Store::discover), and nobody has visited it.
+    Found {
+        /// The time at which it was found, in whole seconds.
+        time: Time,
+    },
     /// The value of a visit now. If the policy uses the time since the last visit instead, this
     /// time.
     Worth,
@@ -179,6 +187,7 @@ pub struct NewPage {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Reason::Found { time } => write!(f, "found at {time} and never visited"),
             Reason::Worth => f.write_str("by the value of a visit"),
             Reason::Hinted { changed } => write!(f, "a hint says that it changed at {}", changed),
             Reason::Overdue { after } => write!(f, "not visited for more than {after}"),
@@ -200,13 +209,15 @@ impl fmt::Display for Decision {
         if let Some(leader) = &self.near {
             write!(f, ", a quarter of its own value, because {leader} leads its near-duplicates")?;
         }
-        let (changes, returns) = (page.changes.changes(), page.changes.returns());
-        match page.changes.comparisons() {
-            0 => f.write_str("; no two of its visits were compared")?,
-            all => write!(f, "; {changes} of {all} comparisons found a change")?,
-        }
-        if returns > 0 {
-            write!(f, ", {returns} found an earlier version again")?;
+        if let Some(page) = page {
+            let (changes, returns) = (page.changes.changes(), page.changes.returns());
+            match page.changes.comparisons() {
+                0 => f.write_str("; no two of its visits were compared")?,
+                all => write!(f, "; {changes} of {all} comparisons found a change")?,
+            }
+            if returns > 0 {
+                write!(f, ", {returns} found an earlier version again")?;
+            }
         }
         let [per_day, low, high] = [rate.per_day, rate.low, rate.high].map(RateDisplay);
         write!(f, "; {per_day} changes a day ({low} to {high})")?;

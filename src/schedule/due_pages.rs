@@ -14,7 +14,7 @@ use super::rules::{Rule, RuleNumber};
 use super::score::ScoreCache;
 use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::page::surt;
 
 impl Snapshot {
@@ -238,7 +238,7 @@ impl DueMerge {
                 return Ok(None);
             };
             if let Some(decision) = decision {
-                self.hosts.count(HostLimits::of(&decision.page.url, &self.asked));
+                self.hosts.count(HostLimits::of(&decision.url, &self.asked));
                 self.left -= 1;
                 return Ok(Some(decision));
             }
@@ -279,11 +279,19 @@ impl DueMerge {
                 pages.skip_host(&next.url, host.rule)?;
             }
         } else {
-            let looked = asked.load_scored(next)?;
-            let leader = asked.leader(&looked, crowds)?;
-            led = asked.led(&looked, next, leader.as_ref(), scores)?;
-            if led.is_none() {
-                decision = Some(asked.decide(looked, leader, scores)?);
+            match next.location {
+                Some(location) => {
+                    let looked = asked.load_scored(next, location)?;
+                    let leader = asked.leader(&looked, crowds)?;
+                    led = asked.led(&looked, next, leader.as_ref(), scores)?;
+                    if led.is_none() {
+                        decision = Some(asked.decide(looked, leader, scores)?);
+                    }
+                }
+                None => {
+                    let found = asked.decide_found(&next.url, scores)?;
+                    decision = Some(found.ok_or_else(|| not_found(&next.url))?);
+                }
             }
         }
         // Also called for pages that do not wait, because `looked_at` must follow every page that
@@ -300,7 +308,8 @@ impl DueMerge {
         if hosts.is_full(&HostLimits::of(&coming.url, asked), &asked.due)? {
             return Ok(None);
         }
-        asked.decide(asked.load_scored(&coming)?, Some(leader), scores).map(Some)
+        let location = coming.location.or_bug("only pages are led")?;
+        asked.decide(asked.load_scored(&coming, location)?, Some(leader), scores).map(Some)
     }
 
     /// Refills the queue of led pages with pages that did not fit into memory.
@@ -317,7 +326,9 @@ impl DueMerge {
             if leased.has(&next.url) || hosts.is_full(&host, &asked.due)? {
                 continue;
             }
-            let looked = asked.load_scored(&next)?;
+            // No page leads a URL without content.
+            let Some(location) = next.location else { continue };
+            let looked = asked.load_scored(&next, location)?;
             let leader = asked.leader(&looked, crowds)?;
             if let Some(led) = asked.led(&looked, &next, leader.as_ref(), scores)? {
                 waiting.push(led)?;
@@ -325,6 +336,12 @@ impl DueMerge {
         }
         Ok(())
     }
+}
+
+/// Returns the error that a row and the components of a found URL disagree.
+fn not_found(url: &str) -> Error {
+    let what = format!("a row says that {url} waits for a visit, but the URL was not found");
+    Error::corrupt("segments", 0, what)
 }
 
 impl DueContext {

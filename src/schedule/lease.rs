@@ -207,8 +207,8 @@ impl LeaseState {
         let Some(allowances) = &mut self.allowances else { return Ok(()) };
         // The query has ended, so nothing is copied.
         let allowances = Arc::make_mut(allowances);
-        for Decision { page, .. } in pages {
-            if let Some(host) = HostLimit::of(&page.url, due.rules.of(&page.url), seed) {
+        for Decision { url, .. } in pages {
+            if let Some(host) = HostLimit::of(url, due.rules.of(url), seed) {
                 allowances.take(&host, due.now)?;
             }
         }
@@ -259,6 +259,6 @@ pub(crate) fn lease_best(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Deci
     );
     // Leases start only after all pages were read, so after an error no page stays leased.
     LeaseState::of(&mut session)?.take_visits(due, &pages, snapshot.view.seed)?;
-    pages.iter().for_each(|page| session.lease(&page.page.url, until));
+    pages.iter().for_each(|page| session.lease(&page.url, until));
     Ok(pages)
 }

@@ -1,4 +1,4 @@
-//! Orders all pages by the value of a visit: skips or scores rows, and keeps the best pages that
+//! Orders all pages and found URLs by the value of a visit: skips or scores rows, and keeps the best pages that
 //! fit into memory.
 
 use std::cmp::Reverse;
@@ -11,13 +11,13 @@ use super::rows::{ComponentRow, RowRange, part_of, parts, source_of};
 use super::rules::{RuleNumber, RulesByPage};
 use super::score::{Score, ScoreCache, ScoreInput, ValueInput};
 use super::skipped_hosts::SkippedHosts;
-use super::sources::{RowSource, sources};
+use super::sources::{RowSource, found_sources, sources};
 use crate::bug::OrBug;
 use crate::engine::component::PageAddress;
 use crate::error::Result;
 use crate::page::surt;
 use crate::recrawl::RecentComparisons;
-use crate::segment::ScheduleRows;
+use crate::segment::{ScheduleRow, ScheduleRows};
 use crate::threads;
 
 /// The number of pages per thread that makes a thread worthwhile.
@@ -36,8 +36,8 @@ pub(super) struct PassLimits {
 pub(super) struct ScoredPage {
     pub(super) score: Score,
     pub(super) url: String,
-    /// The location of the page's newest record.
-    pub(super) location: PageAddress,
+    /// The location of the page's newest record; `None` for a URL that was found and not visited.
+    pub(super) location: Option<PageAddress>,
 }
 
 impl ScoredPage {
@@ -94,7 +94,9 @@ impl ResumePosition {
 
 impl PagesByScore {
     pub(super) fn new(asked: &DueContext) -> Result<PagesByScore> {
-        let sources = sources(&asked.snapshot, asked.due.under.as_ref())?;
+        let under = asked.due.under.as_ref();
+        let mut sources = sources(&asked.snapshot, under)?;
+        sources.append(&mut found_sources(&asked.snapshot, under)?);
         let held = sources.iter().map(|source| source.rules_by_page(&asked.due.rules));
         let held = held.collect::<Result<Arc<[RulesByPage]>>>()?;
         Ok(PagesByScore::after_place(&Arc::from(sources), &held, None))
@@ -315,6 +317,11 @@ impl<'a> PageSelector<'a> {
                     }
                 }
             }
+            for (source, rows) in part.found_rows() {
+                for at in 0..rows.len() {
+                    self.score_found(&part, source, rows, at)?;
+                }
+            }
         }
         Ok(())
     }
@@ -366,6 +373,39 @@ impl<'a> PageSelector<'a> {
         }
         if self.left.len() < self.sifted.len() {
             self.candidates.pass_over();
+        }
+        Ok(())
+    }
+
+    /// Scores a found URL, and keeps it if it waits and is among the best so far.
+    fn score_found(
+        &mut self,
+        part: &RowRange<'_>,
+        source: usize,
+        rows: &ScheduleRows<'_>,
+        at: usize,
+    ) -> Result<()> {
+        let SelectionScope { asked, sources, rules: held, skipped, after } = self.among;
+        let (hash, page) = (rows.hash(at), rows.page(at));
+        let number = rule_of(held, source, page)?;
+        let rule = asked.due.rules.get(number);
+        if rule.excludes()
+            || skipped.has(source, page, number)
+            || !source_of(sources, source)?.sees(page)
+        {
+            return Ok(());
+        }
+        let row = rows.found_row(at)?;
+        let (of, recent) =
+            (ScheduleRow::of_found(row.facts, row.host), RecentComparisons::default());
+        let facts = ScoreInput { hash, row: &of, recent: &recent, rule, changed: None, led: false };
+        let score = asked.scorer.score_of_unvisited(facts, &mut self.scores)?;
+        if score < self.candidates.floor() {
+            self.candidates.pass_over();
+        } else if after.is_none_or(|after| after.is_before(source, score, page))
+            && part.is_waiting(source, hash, page, &row)?
+        {
+            self.candidates.push(source, DueCandidate { score, page: Reverse(page) });
         }
         Ok(())
     }

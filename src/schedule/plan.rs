@@ -273,8 +273,8 @@ impl Plan {
         DueContext::new_page(&self.due, url, self.seed)
     }
 
-    /// Returns the decision about a page by this plan: the value of a visit, the due time, and the
-    /// reason. `None` for an unknown page. If [`due`](Snapshot::due) returns the page with this plan,
+    /// Returns the decision about a page, or a [found](crate::Store::discover) URL, by this plan: the
+    /// value of a visit, the due time, and the reason. `None` for an unknown URL. If [`due`](Snapshot::due) returns the page with this plan,
     /// it returns this decision. Costs one record in the newest segment with the page, and a search
     /// for the page's leader.
     ///
@@ -303,9 +303,10 @@ impl Plan {
             check_url(url)?;
             snapshot.view.check()?;
             let asked = DueContext::new(snapshot, self.due.clone())?;
-            let Some(looked) = asked.load(url)? else { return Ok(None) };
+            let scores = &mut ScoreCache::of(1);
+            let Some(looked) = asked.load(url)? else { return asked.decide_found(url, scores) };
             let leader = asked.leader(&looked, &mut RepresentativeCache::default())?;
-            asked.decide(looked, leader, &mut ScoreCache::of(1)).map(Some)
+            asked.decide(looked, leader, scores).map(Some)
         })
     }
 }

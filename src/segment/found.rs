@@ -44,6 +44,11 @@ impl FoundFacts {
         unpacked_weight(self.weight)
     }
 
+    /// Returns the largest weight, packed.
+    pub(super) fn packed_weight(self) -> u16 {
+        self.weight
+    }
+
     /// Appends the facts.
     pub(crate) fn put(self, out: &mut Vec<u8>) {
         put_varint(out, self.seconds);

@@ -2,19 +2,20 @@
 
 use std::ops::Range;
 
+use super::found::FoundRow;
 use super::schedule::{RowFlags, ScheduleRow};
 use super::urls::SegmentUrls;
 use crate::bug::OrBug;
 use crate::error::Result;
 use crate::layout::{PackedRow, SectionKind};
 
-/// A row with its page.
+/// A row with its URL.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PageRow {
+pub(crate) struct UrlRow {
     pub(crate) hash: u64,
-    /// The ordinal of the page in SURT order.
+    /// The ordinal of the URL in SURT order.
     pub(crate) page: u32,
-    pub(crate) row: ScheduleRow,
+    pub(crate) row: PackedRow,
 }
 
 /// Rows in order of hash, for a range of hashes.
@@ -70,6 +71,20 @@ impl ScheduleRows<'_> {
         }
     }
 
+    /// Returns a row of a found URL, unpacked.
+    #[inline]
+    #[expect(clippy::indexing_slicing, reason = "callers pass an index below `len`")]
+    pub(crate) fn found_row(&self, at: usize) -> Result<FoundRow> {
+        let packed = &self.packed[at];
+        match FoundRow::unpack(packed) {
+            Some(row) => Ok(row),
+            None => self.of.map_or_else(
+                || Ok(None.or_bug("each packed row can be unpacked")?),
+                |(urls, start)| urls.found_row(start + at as u64, packed),
+            ),
+        }
+    }
+
     /// Returns the flags of a row: whether its page is known, and whether it is a first row.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "callers pass an index below `len`")]
@@ -88,13 +103,13 @@ impl ScheduleRows<'_> {
 }
 
 impl InMemoryRows {
-    pub(crate) fn new(mut rows: Vec<PageRow>) -> InMemoryRows {
+    pub(crate) fn new(mut rows: Vec<UrlRow>) -> InMemoryRows {
         // The same order and columns as in a segment, so that `ScheduleRows` reads both.
         rows.sort_unstable_by_key(|row| (row.hash, row.page));
         InMemoryRows {
             hashes: rows.iter().map(|row| row.hash.to_le_bytes()).collect(),
             pages: rows.iter().map(|row| row.page.to_le_bytes()).collect(),
-            packed: rows.iter().map(|row| row.row.pack()).collect(),
+            packed: rows.iter().map(|row| row.row).collect(),
         }
     }
 

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::found::FoundFacts;
 use super::urls::SegmentUrls;
 use crate::error::Result;
 use crate::layout::{Cursor, PackedRow, ROW_BYTES, SectionKind, le_u64};
@@ -146,6 +147,11 @@ impl ScheduleRow {
     /// Returns the row of an unvisited page of weight 1.
     pub(crate) fn of_new(host: u16) -> ScheduleRow {
         ScheduleRow { weight: packed_weight(Weight::ONE), host, ..ScheduleRow::default() }
+    }
+
+    /// Returns the row of an unvisited page that was found.
+    pub(crate) fn of_found(facts: FoundFacts, host: u16) -> ScheduleRow {
+        ScheduleRow { weight: facts.packed_weight(), host, ..ScheduleRow::default() }
     }
 
     /// Returns the row with other changes.
