@@ -256,9 +256,9 @@ pub use progress::{Progress, Stage};
 ///
 /// The options and results are used by [`Store::load`], [`Store::copy_from`] and
 /// [`Store::create_from`]. [`LoadEpochs`](load::LoadEpochs) names the epochs of the observations,
-/// and [`AsOperation`](load::AsOperation) is the trait of everything that can be loaded.
+/// and [`Loadable`](load::Loadable) is the trait of everything that can be loaded.
 pub mod load {
-    pub use crate::admin::load::{AsOperation, LoadEpochs, LoadOptions, Loaded};
+    pub use crate::admin::load::{LoadEpochs, LoadItem, LoadOptions, Loadable, Loaded};
 }
 
 /// The selection of pages to visit next.

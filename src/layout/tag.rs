@@ -154,14 +154,9 @@ impl SectionKind {
         self >= SectionKind::Fingerprints && self != SectionKind::Sums
     }
 
-    /// Whether an epoch, or a segment, may have several sections of this kind.
+    /// Whether an epoch may have several sections of this kind.
     pub(crate) fn has_parts(self) -> bool {
-        self.is_of_list() || self >= SectionKind::Buckets && self != SectionKind::Sums
-    }
-
-    /// Whether each list of URLs has its own section of this kind.
-    pub(crate) fn is_of_list(self) -> bool {
-        self <= SectionKind::Schedule
+        self >= SectionKind::Buckets && self != SectionKind::Sums
     }
 
     pub(super) fn parse(value: u16) -> Option<SectionKind> {
@@ -191,6 +186,12 @@ impl SectionTag {
     /// The tag of a section in an epoch's tables.
     pub(crate) const fn table(kind: SectionKind, part: u16, epoch: u32) -> SectionTag {
         SectionTag { kind, part, epoch }
+    }
+
+    /// The list of URLs to which the section belongs.
+    pub(crate) fn list(self) -> UrlList {
+        let is_found = self.kind <= SectionKind::Schedule && self.part == UrlList::Found as u16;
+        if is_found { UrlList::Found } else { UrlList::Pages }
     }
 
     pub(crate) fn to_bytes(self) -> [u8; 8] {

@@ -150,7 +150,7 @@ impl Due {
     /// let now = start + Duration::from_secs(30 * 86_400);
     /// let due = Due::new(now, 100).under(Prefix::parse("example.org")?);
     /// let pages: Vec<_> = store.snapshot().due(&due).collect::<Result<_, _>>()?;
-    /// assert_eq!((pages.len(), pages[0].page.url.as_str()), (1, "https://example.org/"));
+    /// assert_eq!((pages.len(), pages[0].url.as_str()), (1, "https://example.org/"));
     /// # Ok(())
     /// # }
     /// ```

@@ -49,7 +49,7 @@ impl Snapshot {
     /// store.observe(Observation::content("https://example.com/a", start, 1, epoch))?;
     /// store.observe(Observation::content("https://example.com/b", start + 7 * DAY, 2, epoch))?;
     /// let best = store.snapshot().due(&Due::new(start + 30 * DAY, 1)).next().unwrap()?;
-    /// assert_eq!(best.page.url, "https://example.com/a"); // a month, and nobody has looked
+    /// assert_eq!(best.url, "https://example.com/a"); // a month, and nobody has looked
     /// # Ok(())
     /// # }
     /// ```

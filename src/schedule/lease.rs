@@ -60,7 +60,7 @@ impl Store {
     /// let day = Duration::from_secs(86_400);
     /// let (now, lease) = (start + 21 * day, "1h".parse()?);
     /// let leased = store.lease_due(&Due::new(now, 10), lease)?;
-    /// assert_eq!(leased[0].page.url, url);
+    /// assert_eq!(leased[0].url, url);
     /// assert!(store.lease_due(&Due::new(now, 10), lease)?.is_empty());
     /// // Visited, it can be leased again: another time, since now a visit is worth nothing.
     /// store.observe(Observation::content(url, now, 17, epoch))?;
@@ -96,7 +96,7 @@ impl Store {
     /// assert_eq!(store.lease_due(&due, lease)?.len(), 1);
     /// // The worker stops before it visits the page.
     /// assert!(store.release(url)?);
-    /// assert_eq!(store.lease_due(&due, lease)?[0].page.url, url);
+    /// assert_eq!(store.lease_due(&due, lease)?[0].url, url);
     /// # Ok(())
     /// # }
     /// ```

@@ -288,7 +288,7 @@ impl Plan {
     /// store.observe(Observation::content(url, Time::now(), 7, store.change_epoch()))?;
     /// let snapshot = store.snapshot();
     /// let plan = Plan::of(&snapshot, &Due::new(Time::now(), 0), 1.0)?;
-    /// assert_eq!(plan.decide(&snapshot, url)?.unwrap().page.url, url);
+    /// assert_eq!(plan.decide(&snapshot, url)?.unwrap().url, url);
     /// assert!(plan.decide(&snapshot, "https://example.org/")?.is_none());
     /// # Ok(())
     /// # }

@@ -378,7 +378,7 @@ impl Rule {
     /// let rules = Rules::new([Rule::under(Prefix::parse("example.com")?).per_host(0)])?;
     /// let due = Due::new(start + Duration::from_secs(30 * 86_400), 100).rules(&rules);
     /// let pages: Vec<_> = store.snapshot().due(&due).collect::<Result<_, _>>()?;
-    /// assert_eq!((pages.len(), pages[0].page.url.as_str()), (1, "https://example.org/"));
+    /// assert_eq!((pages.len(), pages[0].url.as_str()), (1, "https://example.org/"));
     /// # Ok(())
     /// # }
     /// ```

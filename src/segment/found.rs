@@ -33,6 +33,11 @@ impl FoundFacts {
         FoundFacts { seconds, weight: self.weight.max(other.weight) }
     }
 
+    /// Returns the seconds from [`Time::MIN`] to the earliest report.
+    pub(super) fn seconds(self) -> u64 {
+        self.seconds
+    }
+
     /// Returns the time of the earliest report, in whole seconds.
     pub(crate) fn time(self) -> Time {
         let ms = i64::try_from(self.seconds.saturating_mul(1000)).unwrap_or(i64::MAX);

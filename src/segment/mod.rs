@@ -52,7 +52,7 @@ pub(crate) use plain::PlainSegment;
 pub(crate) use postings::Posting;
 pub(crate) use record::{RecordRef, SegmentRecord};
 pub(crate) use rows::{InMemoryRows, ScheduleRows, UrlRow};
-pub(crate) use salvage::PageSalvage;
+pub(crate) use salvage::{LostPages, PageSalvage};
 pub(crate) use schedule::{RowFlags, ScheduleRow, host_slot, host_slot_of, seconds};
 pub(crate) use seal::{SealPage, SegmentSpan, SegmentWriter};
 pub(crate) use tables::{EpochTables, TableLayout, TableSteps};

@@ -6,10 +6,11 @@ use crate::engine::lookup::Lookup;
 use crate::engine::results::Page;
 use crate::engine::totals::StoreTotals;
 use crate::error::{Error, Result};
-use crate::layout::{SectionKind, SectionTag};
+use crate::layout::{SectionKind, SectionTag, UrlList};
 use crate::page::{Changes, Content, DIGESTS, Entry, EpochInfo, TableKey, find_epoch, in_force_on};
 use crate::search::canonical_key;
-use crate::segment::{PageCursor, ScheduleRow, count_visits, host_slot};
+use crate::segment::{FoundRow, PageCursor, ScheduleRow, count_visits, host_slot};
+use crate::url::check_url;
 
 /// The number of pages or fingerprints between two reports of progress.
 const PROGRESS_STEP: u64 = 1 << 10;
@@ -87,6 +88,43 @@ pub(super) fn pages(
         ));
     }
     Ok(in_force)
+}
+
+/// Checks that found URLs ascend, are found by their hash, have rows that follow from the URL, and are
+/// no pages.
+pub(super) fn found(
+    live: &LiveSegment,
+    seed: u64,
+    pass: &mut dyn FnMut() -> Result<()>,
+) -> Result<()> {
+    let (segment, urls) = (&live.segment, live.segment.found());
+    let flaw =
+        |kind, what: &str| segment.damaged(SectionTag::of_list(kind, UrlList::Found), 0, what);
+    let mut cursor = PageCursor::of_list(std::sync::Arc::clone(segment), UrlList::Found, 0)?;
+    while cursor.advance()? {
+        if cursor.ordinal().is_multiple_of(PROGRESS_STEP) {
+            pass()?;
+        }
+        let url = cursor.url()?;
+        check_url(url)?;
+        let lookup = Lookup::new(url, seed);
+        let found = urls.find_found(lookup.hash, url)?;
+        let found = found.filter(|(page, _)| u64::from(*page) == cursor.ordinal());
+        let Some((_, row)) = found else {
+            let what = "the hash of a found URL does not lead to the URL";
+            return Err(flaw(SectionKind::Hashes, what));
+        };
+        if row != FoundRow::new(url, row.facts, row.first, seed) {
+            let what = format!("the row of the found URL {url} does not match the URL");
+            return Err(flaw(SectionKind::Schedule, &what));
+        }
+        let page = segment.pages().find(lookup.hash, url)?;
+        if page.map(|page| live.head(&page)).transpose()?.is_some_and(|head| head.is_some()) {
+            let what = format!("{url} is both a page and a found URL");
+            return Err(flaw(SectionKind::Pages, &what));
+        }
+    }
+    Ok(())
 }
 
 /// Checks that the stored state of a page follows from its entries.

@@ -382,6 +382,17 @@ impl MemtableContents {
         }
     }
 
+    /// The number of found URLs that were not forgotten, and are no pages of this memtable, as of
+    /// `sequence`. Costs a lookup for each found URL.
+    pub(crate) fn waiting_at(&self, sequence: u64) -> u64 {
+        let waits = |number: &u32| {
+            let Some((hash, url, _)) = self.found(*number, sequence) else { return false };
+            let page = self.find(hash, url, sequence);
+            page.is_none_or(|page| self.page(page).head_at(sequence).is_none())
+        };
+        (0..self.found.len()).filter(waits).count() as u64
+    }
+
     /// The numbers of the found URLs under a prefix, or of all, in SURT order.
     pub(crate) fn found_order(&self, prefix: Option<&Prefix>) -> Vec<u32> {
         self.found.order(prefix)

@@ -33,7 +33,7 @@ fn store_of(disk: &SimDisk, pages: usize, options: Options) -> Store {
 
 fn leased(store: &Store, due: &Due, hours: u64) -> Vec<String> {
     let pages = store.lease_due(due, lease(hours)).unwrap();
-    pages.into_iter().map(|page| page.page.url).collect()
+    pages.into_iter().map(|page| page.url).collect()
 }
 
 #[derive(Clone, Debug)]
@@ -75,11 +75,11 @@ proptest! {
                     let everything = due.clone().budget(usize::MAX).per_host(usize::MAX);
                     let pages = store.snapshot().due(&everything).map(|page| {
                         let page = page.unwrap();
-                        let is_leased = out.contains_key(&page.page.url);
+                        let is_leased = out.contains_key(&page.url);
                         // The leader of a leased page is not searched, so the page is counted for
                         // its host where it has its whole weight.
                         let quarters = if is_leased && page.near.is_some() { 4.0 } else { 1.0 };
-                        (page.value * quarters, page.page.url, is_leased)
+                        (page.value * quarters, page.url, is_leased)
                     });
                     let mut pages: Vec<_> = pages.collect();
                     pages.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));

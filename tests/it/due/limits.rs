@@ -49,7 +49,7 @@ fn store_of(disk: &SimDisk, pages: u64) -> Store {
 
 fn lease(store: &Store, due: &Due) -> Vec<String> {
     let pages = store.lease_due(due, Interval::from_seconds(3600).unwrap()).unwrap();
-    pages.into_iter().map(|page| page.page.url).collect()
+    pages.into_iter().map(|page| page.url).collect()
 }
 
 fn visit(store: &Store, url: &str, time: i64) {
@@ -84,10 +84,11 @@ fn naive_hosts(pages: &[Decision], now: i64) -> BTreeMap<String, NaiveHost> {
     let mut hosts = BTreeMap::<String, NaiveHost>::new();
     for page in pages {
         // A row has whole seconds.
-        let seconds = now.div_euclid(1000) - page.page.last.time.as_ms().div_euclid(1000);
+        let seconds =
+            now.div_euclid(1000) - page.page.as_ref().unwrap().last.time.as_ms().div_euclid(1000);
         let idle = seconds as f64 / 86_400.0;
         let new = || NaiveHost { idle, visits: None, time: now };
-        let of_host = hosts.entry(host(&page.page.url)).or_insert_with(new);
+        let of_host = hosts.entry(host(&page.url)).or_insert_with(new);
         of_host.idle = of_host.idle.min(idle);
     }
     hosts
@@ -125,7 +126,7 @@ proptest! {
             let hosts = hosts.get_or_insert_with(|| naive_hosts(&pages, now));
             let mut wanted = Vec::new();
             for page in pages.iter().filter(|page| page.value > 0.0) {
-                let url = &page.page.url;
+                let url = &page.url;
                 let limit = rules.of(url).visits_per_day;
                 if wanted.len() < budget
                     && limit.is_none_or(|n| hosts.get_mut(&host(url)).unwrap().take(now, n))
@@ -188,7 +189,7 @@ fn many_pages_of_a_limited_host_are_skipped() {
     let (all, due) = (Due::new(ms(START), usize::MAX), Due::new(ms(START), 150).rules(&rules));
     for memory in [1 << 10, 64 << 20] {
         let mut counts = BTreeMap::<(String, Option<String>), f64>::new();
-        let pages = store.snapshot().due(&all).map(|page| page.unwrap().page.url);
+        let pages = store.snapshot().due(&all).map(|page| page.unwrap().url);
         let expected: Vec<String> = pages
             .filter(|url| {
                 let rule = rules.of(url);
@@ -200,7 +201,7 @@ fn many_pages_of_a_limited_host_are_skipped() {
             .take(150)
             .collect();
         let due = due.clone().memory_bytes(memory);
-        let found = store.snapshot().due(&due).map(|page| page.unwrap().page.url);
+        let found = store.snapshot().due(&due).map(|page| page.unwrap().url);
         assert_eq!(found.collect::<Vec<_>>(), expected, "{memory}");
     }
 }
@@ -291,7 +292,7 @@ fn query_without_leases_returns_a_days_visits() {
     ]);
     let due = Due::new(ms(START), usize::MAX).rules(&rules);
     let count = |due: &Due| {
-        let pages = store.snapshot().due(due).map(|page| host(&page.unwrap().page.url));
+        let pages = store.snapshot().due(due).map(|page| host(&page.unwrap().url));
         pages.fold(BTreeMap::<String, usize>::new(), |mut counts, host| {
             *counts.entry(host).or_default() += 1;
             counts
@@ -310,7 +311,7 @@ fn dated(view: &Snapshot, plan: &Plan) -> Vec<Decision> {
 /// The visits a day to each host, by the dates of a plan.
 fn visits(pages: &[Decision]) -> BTreeMap<String, f64> {
     pages.iter().fold(BTreeMap::new(), |mut visits, page| {
-        *visits.entry(host(&page.page.url)).or_default() += 1.0 / page.every.unwrap().days();
+        *visits.entry(host(&page.url)).or_default() += 1.0 / page.every.unwrap().days();
         visits
     })
 }
@@ -350,14 +351,14 @@ fn plan_gives_each_host_what_it_allows() {
         assert!((all / per_day - 1.0).abs() < 1e-3, "{all} of {per_day}");
         assert!((plan.visits_per_day() / per_day - 1.0).abs() < 1e-3);
         let price = |page: &Decision| {
-            let mut hosts = plan.limited().iter().filter(|of| of.host == host(&page.page.url));
+            let mut hosts = plan.limited().iter().filter(|of| of.host == host(&page.url));
             hosts.next().map(|host| host.price)
         };
         assert!(pages.iter().all(|page| page.price == price(page)));
         // `due` returns the decisions of the plan.
         for page in view.due(&due.budget(usize::MAX).plan(&plan)) {
             let page = page.unwrap();
-            assert_eq!(plan.decide(&view, &page.page.url).unwrap().as_ref(), Some(&page));
+            assert_eq!(plan.decide(&view, &page.url).unwrap().as_ref(), Some(&page));
         }
         let every = |plan: &Plan| plan.of_new("https://h0.example/new").unwrap().every;
         assert!(!is_limited || every(&plan) > every(&without));

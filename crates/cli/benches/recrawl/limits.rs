@@ -158,7 +158,7 @@ impl LimitedWeb {
             budget = (budget + self.per_day() * step).min(self.per_day());
             let due = Due::new(time(day), budget as usize).rules(&rules);
             let leased = store.lease_due(&due, Interval::from_seconds(600).unwrap()).unwrap();
-            leased.iter().for_each(|decision| crawl.visit(&decision.page.url, day));
+            leased.iter().for_each(|decision| crawl.visit(&decision.url, day));
             budget -= leased.len() as f64;
             measure.add(&self.pages, &crawl.last, day, step, leased.len() as u32);
         }

@@ -88,10 +88,6 @@ pub(crate) struct MemtablePage<'a> {
 }
 
 impl<'a> MemtablePage<'a> {
-    pub(super) fn number(&self) -> u32 {
-        self.number
-    }
-
     pub(crate) fn url(&self) -> &'a str {
         self.pages.url_of(self.page)
     }
