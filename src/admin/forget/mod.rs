@@ -95,8 +95,8 @@ pub(crate) fn forget(db: &Db, scope: &Scope<'_>) -> Result<Forgotten> {
     }
 }
 
-/// A URL, and the list in which it was examined.
-type ListedUrl = (UrlList, String);
+/// A list, and the last URL of it that was examined; `None` before its first URL.
+type ListedUrl = (UrlList, Option<String>);
 
 /// The pages to forget under one lock.
 struct ForgetBatch<'a> {
@@ -139,7 +139,7 @@ fn user_urls(
     after: Option<&ListedUrl>,
 ) -> Result<(Vec<String>, Option<ListedUrl>)> {
     let list = after.map_or(UrlList::Pages, |(list, _)| *list);
-    let after = after.map(|(_, url)| url.as_str());
+    let after = after.and_then(|(_, url)| url.as_deref());
     // The snapshot includes everything applied so far, acknowledged or not.
     let now = Snapshot::new(Arc::clone(view), u64::MAX);
     let mut scan = Scan::of_list(&now, list, users_range(users).start_after(after));
@@ -167,11 +167,11 @@ fn user_urls(
             urls.push(url.clone());
         }
         if urls.len() == USER_PAGES || scanned == SCANNED_PAGES {
-            return Ok((urls, Some((list, url))));
+            return Ok((urls, Some((list, Some(url)))));
         }
     }
     let rest =
-        (list == UrlList::Pages && view.has_found()).then(|| (UrlList::Found, String::new()));
+        (list == UrlList::Pages && view.has_found()).then(|| (UrlList::Found, None));
     Ok((urls, rest))
 }
 
