@@ -53,9 +53,9 @@
 //! use std::time::Duration;
 //!
 //! use simkeep::due::{Due, Rule, Rules};
-//! use simkeep::{Observation, Page, Store, Time};
+//! use simkeep::{Observation, Store, Time};
 //!
-//! # fn crawl(store: &Store, fetch: impl Fn(&Page) -> Option<u64>) -> simkeep::Result<()> {
+//! # fn crawl(store: &Store, fetch: impl Fn(&str) -> Option<u64>) -> simkeep::Result<()> {
 //! // Without a minimum between visits, the pages of a small site are visited again after seconds.
 //! let rules = Rules::new([Rule::everywhere().min("6h".parse()?)])?;
 //! loop {
@@ -66,14 +66,14 @@
 //!         sleep(Duration::from_secs(60));
 //!     }
 //!     for decision in leased {
-//!         let page = &decision.page;
-//!         let visit = match fetch(page) {
+//!         let url = &decision.url;
+//!         let visit = match fetch(url) {
 //!             Some(fingerprint) => {
-//!                 Observation::content(&page.url, Time::now(), fingerprint, store.change_epoch())
+//!                 Observation::content(url, Time::now(), fingerprint, store.change_epoch())
 //!             }
-//!             None => Observation::failed(&page.url, Time::now()),
+//!             None => Observation::failed(url, Time::now()),
 //!         };
-//!         println!("{}: {}", page.url, store.observe(visit)?);
+//!         println!("{url}: {}", store.observe(visit)?);
 //!     }
 //! }
 //! # }

@@ -83,6 +83,14 @@ pub struct Decision {
     pub reason: Reason,
 }
 
+impl Decision {
+    /// Returns the headers that make the request for a visit conditional, as
+    /// [`Page::conditional_headers`] returns them; none for a first visit.
+    pub fn conditional_headers(&self) -> Vec<(&'static str, Vec<u8>)> {
+        self.page.as_ref().map(Page::conditional_headers).unwrap_or_default()
+    }
+}
+
 /// The reason for a decision.
 ///
 /// ```

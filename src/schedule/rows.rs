@@ -155,7 +155,8 @@ impl<'s> RowRange<'s> {
         let url = source_of(self.sources, *component)?.url(*page)?;
         // Components are in order of age, so only the components after this one can have a newer
         // row.
-        for (rows, source) in self.rows.iter().zip(self.sources).skip(component + 1) {
+        let pages = self.rows.iter().zip(self.sources).take(self.pages);
+        for (rows, source) in pages.skip(component + 1) {
             for other in rows.with(*hash).map(|at| rows.page(at)) {
                 if source.sees(other) && source.url(other)? == url {
                     return Ok(false);

@@ -281,7 +281,13 @@ fn invalid_reports_are_refused_together() {
     assert_eq!(FoundUrls::of(&store.snapshot(), None).count(), 0);
     // Odd URLs that are valid, a link of a page to itself, and a repetition.
     let deep = format!("https://a.example{}", "/a".repeat(4000));
-    let odd = ["no url", "https://a.example/?&&=", "https://a.example/%zz%", &deep, "mailto:me@a.example"];
+    let odd = [
+        "no url",
+        "https://a.example/?&&=",
+        "https://a.example/%zz%",
+        &deep,
+        "mailto:me@a.example",
+    ];
     for url in odd {
         assert_eq!(store.discover(&[Found::new(url, ms(0))]).unwrap().written, 1);
     }

@@ -170,8 +170,7 @@ fn user_urls(
             return Ok((urls, Some((list, Some(url)))));
         }
     }
-    let rest =
-        (list == UrlList::Pages && view.has_found()).then(|| (UrlList::Found, None));
+    let rest = (list == UrlList::Pages && view.has_found()).then(|| (UrlList::Found, None));
     Ok((urls, rest))
 }
 

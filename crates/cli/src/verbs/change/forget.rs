@@ -148,6 +148,7 @@ impl ForgetArgs {
             };
             forgotten.pages += of_scope.pages;
             forgotten.visits += of_scope.visits;
+            forgotten.found += of_scope.found;
         }
         let held = self.held(&scopes)?;
         let is_done = forgotten.pages > 0 || self.purge;

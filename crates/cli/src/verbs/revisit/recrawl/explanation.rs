@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use simkeep::due::{Decision, NewPage, Plan, Reason};
 use simkeep::recrawl::{Interval, Policy, Rate};
-use simkeep::{Seen, Time};
+use simkeep::{Seen, Time, Visit};
 
 use super::host::HostComparisons;
 use super::latest_change::LatestChange;
@@ -51,8 +51,8 @@ pub(super) fn rate(Rate { per_day, low, high }: &Rate) -> String {
 impl DecisionExplanation<'_> {
     /// States when the page is due, and why.
     pub(super) fn verdict(&self) -> String {
-        let Decision { page, reason, due, .. } = self.page;
-        let url = escape::escape_untruncated(&page.url);
+        let Decision { url, page, reason, due, .. } = self.page;
+        let url = escape::escape_untruncated(url);
         let when = match due {
             None => format!("{url} is never due"),
             Some(due) if *due <= self.now => {
@@ -60,6 +60,7 @@ impl DecisionExplanation<'_> {
             }
             Some(due) => format!("{url} is due on {}", self.date(*due)),
         };
+        let Some(page) = page else { return format!("{when}: {}", self.first_visit()) };
         match reason {
             Reason::Overdue { after } => {
                 let (last, most) = (self.date(page.last.time), span(*after));
@@ -88,13 +89,22 @@ impl DecisionExplanation<'_> {
                 let changed = self.date(*changed);
                 format!("{when}: a hint says that it changed on {changed}, so {}", self.worth(""))
             }
-            _ => format!("{when}: {}", self.since()),
+            _ => format!("{when}: {}", self.since(&page.last)),
         }
     }
 
+    /// States when the URL was found, and what its first visit is worth.
+    fn first_visit(&self) -> String {
+        let found = match self.page.reason {
+            Reason::Found { time } => format!("it was found on {}; ", self.date(time)),
+            _ => String::new(),
+        };
+        self.worth(&format!("{found}its first visit: "))
+    }
+
     /// The result of the policy for the time since the last visit.
-    fn since(&self) -> String {
-        let (last, value) = (&self.page.page.last, words::amount(self.page.value));
+    fn since(&self, last: &Visit) -> String {
+        let value = words::amount(self.page.value);
         let failed = last.seen == Seen::Failed;
         let before = if failed { "its last visit that did not fail" } else { "its last visit" };
         let text = match self.policy {
@@ -152,7 +162,7 @@ impl DecisionExplanation<'_> {
 
     /// The results of its visits.
     pub(super) fn comparisons(&self) -> String {
-        let page = &self.page.page;
+        let Some(page) = &self.page.page else { return "nobody has visited it".to_owned() };
         let changes = page.changes;
         let (all, changed, returned) =
             (changes.comparisons(), changes.changes(), changes.returns());
@@ -203,7 +213,7 @@ impl DecisionExplanation<'_> {
         if *weight != 1.0 {
             reasons.push(format!("its weight is {}", words::amount(*weight)));
         }
-        if page.gone {
+        if page.as_ref().is_some_and(|page| page.gone) {
             reasons.push("it is gone, so its weight counts for an eighth".to_owned());
         }
         if let Some(leader) = near {

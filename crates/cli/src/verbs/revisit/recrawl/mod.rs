@@ -68,7 +68,10 @@ impl RecrawlArgs {
     ) -> Result<Exit, VerbError> {
         let snapshot = &reader.snapshot();
         let host = HostComparisons::of(snapshot, &self.url)?;
-        let last = LatestChange::of(snapshot, &page.page)?;
+        let last = match &page.page {
+            Some(page) => LatestChange::of(snapshot, page)?,
+            None => None,
+        };
         if json {
             output.object(&RecrawlResult {
                 page: DuePageLine::from(page),
@@ -119,6 +122,7 @@ impl RecrawlArgs {
                     url: self.url.as_str().into(),
                     value,
                     last: None,
+                    found: None,
                     due: None,
                     every_seconds: Some(every.seconds()),
                     changes_per_day: ChangeRateEstimate::from(rate),
