@@ -17,7 +17,7 @@ def visited(store: simkeep.Store, *visits: tuple[str, int, int]) -> None:
 
 
 def paths(decisions: list[simkeep.Decision]) -> list[str]:
-    return [decision.page.url.removeprefix("https://example.com/") for decision in decisions]
+    return [decision.url.removeprefix("https://example.com/") for decision in decisions]
 
 
 def test_changing_and_long_unvisited_pages_come_first(store: simkeep.Store) -> None:

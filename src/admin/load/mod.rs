@@ -40,7 +40,7 @@ use crate::engine::options::Options;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::store::Store;
 use crate::engine::view::View;
-use crate::engine::write::validate::{check, check_found, of_epochs};
+use crate::engine::write::validate::{check, of_epochs};
 use crate::engine::{new_segment, open};
 use crate::error::{Error, Result};
 use crate::page::{Entry, EpochInfo, find_epoch};
@@ -298,7 +298,7 @@ impl BulkLoad<'_> {
                         let operation = match observed.item() {
                             LoadItem::Operation(operation) => operation,
                             LoadItem::Found(found) => {
-                                check_found(&found)?;
+                                found.check()?;
                                 clock.check_time(found.url, found.time)?;
                                 return Ok(gatherer.push_found(&found));
                             }

@@ -2,7 +2,6 @@
 //! visits: seals and merges join the reports of a URL, and drop those of pages.
 
 use super::admission::WriterState;
-use super::validate::check_found;
 use crate::engine::clock::FutureVisitCheck;
 use crate::engine::core::Core;
 use crate::engine::db::Db;
@@ -93,7 +92,7 @@ fn discover(db: &Db, found: &[Found<'_>]) -> Result<Discovered> {
     let clock = FutureVisitCheck::of(core);
     // All reports are checked before any is applied: if one is invalid, none is stored.
     found.iter().try_for_each(|found| {
-        check_found(found)?;
+        found.check()?;
         clock.check_time(found.url, found.time)
     })?;
     let mut discovered = Discovered::default();

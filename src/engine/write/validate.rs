@@ -49,11 +49,26 @@ pub(crate) fn check_in(epochs: &[EpochInfo], operation: &Operation<'_>) -> Resul
     of_epochs(operation).try_for_each(|epoch| check_live(epochs, epoch))
 }
 
-/// Checks that a found URL can be stored.
-pub(crate) fn check_found(found: &Found<'_>) -> Result<()> {
-    check_url(found.url)?;
-    check_time(found.time)?;
-    check_weight(found.weight)
+impl Found<'_> {
+    /// Checks that [`Store::discover`](crate::Store::discover) accepts the URL, except for
+    /// [`Options::clock_tolerance`](crate::Options::clock_tolerance). A single invalid URL makes the
+    /// store reject a whole call; this check finds it. Costs a pass over the URL.
+    ///
+    /// ```
+    /// # use simkeep::{Found, Time};
+    /// let links = ["https://example.com/", ""].map(|url| Found::new(url, Time::now()));
+    /// assert_eq!(links.iter().position(|link| link.check().is_err()), Some(1));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`], [`Error::Time`], or [`Error::InvalidOption`] for a weight that is not finite or
+    /// not positive.
+    pub fn check(&self) -> Result<()> {
+        check_url(self.url)?;
+        check_time(self.time)?;
+        check_weight(self.weight)
+    }
 }
 
 fn check_time(time: Time) -> Result<()> {

@@ -195,6 +195,54 @@ static void due_pages_are_leased_once(const char *path) {
     simkeep_store_free(store);
 }
 
+static void found_urls_wait_for_a_visit(const char *path) {
+    simkeep_error *error = NULL;
+    simkeep_store *store = three(path);
+    const char *const found = "https://example.com/found";
+    simkeep_found_link links[3];
+    memset(links, 0, sizeof links);
+    const char *const urls[3] = {found, A, found};
+    for (int i = 0; i < 3; i++) {
+        links[i].url = urls[i];
+        links[i].url_len = strlen(urls[i]);
+        links[i].time_ms = 4000;
+        links[i].from = B;
+        links[i].from_len = strlen(B);
+    }
+    uint64_t written = 0;
+    CHECK(simkeep_discover(store, links, 3, sizeof *links, &written, &error) == SIMKEEP_OK);
+    CHECK(written == 2);
+    EXPECT(error, SIMKEEP_OK);
+    links[1].weight = -1;
+    CHECK(simkeep_discover(store, links, 3, sizeof *links, NULL, &error) == SIMKEEP_INVALID_ARGUMENT);
+    CHECK(simkeep_error_row(error) == 1);
+    simkeep_error_free(error);
+    error = NULL;
+
+    simkeep_due_query query;
+    CHECK(simkeep_due_query_init(&query, sizeof query, 30 * DAY, 10, &error) == SIMKEEP_OK);
+    simkeep_decision decision;
+    simkeep_page page;
+    simkeep_snapshot *snapshot = simkeep_store_snapshot(store, &error);
+    simkeep_decisions *due = simkeep_snapshot_due(snapshot, &query, &error);
+    int pages = 0, waiting = 0;
+    while (simkeep_decisions_next(due, &decision, sizeof decision, &page, sizeof page, &error) == SIMKEEP_OK) {
+        if (decision.reason == SIMKEEP_REASON_FOUND) {
+            CHECK(is(decision.url, decision.url_len, found) && decision.reason_time_ms == 4000);
+            CHECK(!page.url && page.visits == 0);
+            waiting++;
+        } else {
+            CHECK(page.visits == 1);
+            pages++;
+        }
+    }
+    CHECK(pages == 3 && waiting == 1);
+    EXPECT(error, SIMKEEP_OK);
+    simkeep_decisions_free(due);
+    simkeep_snapshot_free(snapshot);
+    simkeep_store_free(store);
+}
+
 static void clusters_have_leaders(const char *path) {
     simkeep_error *error = NULL;
     simkeep_store *store = three(path);
@@ -505,7 +553,7 @@ static void repair_reports_what_is_lost(const char *path) {
 int main(int argc, char **argv) {
     const char *dir = argc > 1 ? argv[1] : ".";
     void (*const tests[])(const char *) = {
-        weights_and_classes_are_set, due_pages_are_leased_once, clusters_have_leaders,
+        weights_and_classes_are_set, due_pages_are_leased_once, found_urls_wait_for_a_visit, clusters_have_leaders,
         forked_child_is_refused, load_is_atomic_across_parts, stores_are_backed_up_repaired_and_copied,
         repair_reports_what_is_lost,
     };

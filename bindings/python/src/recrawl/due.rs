@@ -22,10 +22,11 @@ use crate::recrawl::policy::policy;
 use crate::streams::stream::StreamItem;
 
 value! {
-    /// The decision about a page: the value of a visit, and the reason. As text, for people: "by
+    /// The decision about a URL: the value of a visit, and the reason. As text, for people: "by
     /// the value of a visit; a visit is worth 12.30; 3 of 8 comparisons found a change; ...".
     Decision from decision: simkeep::due::Decision {
-        page: Py<Page>,
+        url: String,
+        page: Option<Py<Page>>,
         value: f64,
         rate: Py<Rate>,
         weight: f64,
@@ -47,6 +48,8 @@ value! {
         until: Option<PyTime> = ReasonParts::from(decision.reason).until,
         /// The time when the page changed, by a hint.
         changed: Option<PyTime> = ReasonParts::from(decision.reason).changed,
+        /// The time at which a URL without a page was found, in whole seconds.
+        found: Option<PyTime> = ReasonParts::from(decision.reason).found,
         /// The decision as text for people.
         text: String = decision.to_string(),
     }
@@ -63,6 +66,7 @@ struct ReasonParts {
     interval: Option<Interval>,
     until: Option<simkeep::Time>,
     changed: Option<simkeep::Time>,
+    found: Option<simkeep::Time>,
 }
 
 impl From<due::Reason> for ReasonParts {
@@ -73,6 +77,7 @@ impl From<due::Reason> for ReasonParts {
             due::Reason::NotYet { min } => parts.interval = Some(min),
             due::Reason::LeftAlone { until } => parts.until = Some(until),
             due::Reason::Hinted { changed } => parts.changed = Some(changed),
+            due::Reason::Found { time } => parts.found = Some(time),
             _ => {}
         }
         parts
