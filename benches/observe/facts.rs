@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use simkeep::load::{LoadItem, LoadOptions, Loadable};
-use simkeep::{Epoch, Observation, Operation, Options, Store, Time};
+use simkeep::{Epoch, Observation, Options, Store, Time};
 use simkeep_testing::bench::report::{BenchReport, BenchRow};
 
 use super::digests::{digest, mix};

@@ -136,3 +136,38 @@ def test_invalid_leases_and_budgets_are_rejected(store: simkeep.Store) -> None:
         store.lease_due(AT, 1, 60)
     with pytest.raises(simkeep.ClosedError):
         store.release("https://example.com/")
+
+
+def test_found_urls_are_due_until_visited(store: simkeep.Store) -> None:
+    visited(store, ("", 0, 1), ("known", 0, 2))
+    home, now = "https://example.com/", AT + DAY
+    urls = [f"{home}new", (f"{home}better", 3.0), f"{home}known", home]
+    assert store.discover(urls, AT, page=home) == simkeep.Discovered(written=3, repeated=1)
+    assert store.discover(iter(urls[:1]), AT + DAY).repeated == 1
+    assert [waiting.url for waiting in store.found_urls()] == [f"{home}better", f"{home}new"]
+    assert list(store.found_urls("example.org")) == []
+    waiting = store.waiting(f"{home}better")
+    assert waiting is not None and (waiting.time, waiting.weight) == (AT, 3.0)
+    assert store.waiting(f"{home}known") is None and store.latest(f"{home}new") is None
+    assert store.stats().found >= 2
+
+    first, second, *others = store.lease_due(now, 10, DAY)
+    assert paths([first, second]) == ["better", "new"] and len(others) == 2
+    assert first.page is None and (first.reason, first.found) == (simkeep.Reason.FOUND, AT)
+    assert others[0].page is not None and others[0].found is None
+    visited(store, ("new", 1, 3))
+    assert paths([decision for decision in store.due(now, 10) if decision.found]) == ["better"]
+    assert store.forget(f"{home}better").found == 1
+    assert list(store.found_urls()) == []
+
+
+def test_invalid_found_url_is_reported_with_its_row(store: simkeep.Store) -> None:
+    good = "https://example.com/"
+    with pytest.raises(simkeep.UrlError, match="^row 1: "):
+        store.discover([good, ""], AT)
+    with pytest.raises(ValueError, match="urls"):
+        store.discover([(good, 0.0)], AT)
+    for wrong in (good, {good: 1.0}, [1]):
+        with pytest.raises(TypeError, match="urls"):
+            store.discover(wrong, AT)  # type: ignore[arg-type]
+    assert list(store.found_urls()) == []
