@@ -21,9 +21,9 @@ use crate::error::{Error, Result};
 use crate::layout::{Delta, UrlList};
 use crate::page::{PageHead, PageState, Prefix, UserInfoPages, surt};
 use crate::progress::{Progress, Stage};
-use crate::query::FoundUrls;
 use crate::query::page_range::PageRange;
 use crate::query::scan::Scan;
+use crate::query::{FoundUrls, WaitingUrl};
 use crate::segment::PageCursor;
 use crate::url::check_url;
 
@@ -225,6 +225,42 @@ impl Scope<'_> {
         };
         let of_users = of_users.into_iter().flatten().filter(is_of_user);
         page.into_iter().chain(prefix.into_iter().flatten()).chain(of_users)
+    }
+    /// Returns the URLs in this scope that were found and that nobody has visited yet, in SURT order.
+    /// Those with user information in their URL come last, as for [`pages`](Scope::pages).
+    ///
+    /// ```
+    /// # use simkeep::{Found, Options, Prefix, Scope, Store, Time};
+    /// # fn main() -> simkeep::Result<()> {
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
+    /// store.discover(&[Found::new("http://example.com/a/b", Time::now())])?;
+    /// let scope = Scope::Prefix(Prefix::parse("example.com/a")?);
+    /// assert_eq!(scope.found_urls(&store.snapshot()).count(), 1);
+    /// assert_eq!(store.forget(scope)?.found, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// An item is [`Error::Corrupt`] if its data is damaged.
+    pub fn found_urls(
+        &self,
+        snapshot: &Snapshot,
+    ) -> impl Iterator<Item = Result<WaitingUrl>> + use<> {
+        let (url, prefix) = match self {
+            Scope::Url(url) => (WaitingUrl::get(snapshot, url).transpose(), None),
+            Scope::Prefix(prefix) => (None, Some(FoundUrls::of(snapshot, Some(prefix)))),
+        };
+        let users = self.users();
+        let of_users = users.as_ref().map(|users| FoundUrls::of(snapshot, users_range(users)));
+        let is_of_user = move |waiting: &Result<WaitingUrl>| match (waiting, &users) {
+            (Ok(waiting), Some(users)) => users.contains(&surt::key_of(&waiting.url)),
+            _ => true,
+        };
+        let of_users = of_users.into_iter().flatten().filter(is_of_user);
+        url.into_iter().chain(prefix.into_iter().flatten()).chain(of_users)
     }
 }
 
