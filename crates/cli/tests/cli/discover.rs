@@ -70,3 +70,18 @@ fn found_urls_are_forgotten() {
     let forgotten = place.run(&["forget", "--under", "example.com", "--json"]).objects().remove(0);
     assert_eq!((&forgotten["pages"], &forgotten["found"]), (&json!(1), &json!(1)));
 }
+
+#[test]
+fn found_url_of_a_coprocess_is_answered() {
+    let place = TestFolder::new();
+    let lines = "{\"url\":\"https://example.com/\",\"t\":0,\"text\":\"a text\"}\n\
+        {\"url\":\"https://example.com/a\",\"t\":60,\"seen\":\"found\",\"weight\":2}\n";
+    let file = place.write("crawl.jsonl", lines);
+    let ran = place.run(&["ingest", &file, "--outcomes"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let [page, found]: [Value; 2] = ran.objects().try_into().unwrap();
+    assert_eq!(page["verdict"], "new");
+    assert_eq!(found, json!({"url": "https://example.com/a", "found": "1970-01-01T00:01:00Z"}));
+    let export = place.done(&["export"]);
+    assert!(export.contains(r#""weight":2,"seen":"found"}"#), "{export}");
+}

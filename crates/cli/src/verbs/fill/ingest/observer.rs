@@ -403,8 +403,10 @@ impl<'a> BatchObserver<'a> {
     pub(super) fn take_found(&mut self, found: InputFound) -> Result<(), VerbError> {
         self.summary.records += 1;
         self.summary.found += 1;
+        if let Some(outcomes) = &mut self.outcomes {
+            outcomes.found(found.url.clone(), found.time.as_ms());
+        }
         self.found.push(found);
-        self.outcomes.iter_mut().for_each(|outcomes| outcomes.passed("found"));
         self.flush_if_full()
     }
 
