@@ -84,7 +84,7 @@ fn best_pages_are_listed_first() {
 ";
     assert_eq!(due(&["--limit", "4"]), table);
     let json = "{\"url\":\"https://example.net/failing\",\"value\":7.705963733212645,\
-                \"last\":\"2024-02-10T00:00:00Z\",\"due\":\"2024-02-25T00:06:24Z\",\
+                \"last\":\"2024-02-10T00:00:00Z\",\"found\":null,\"due\":\"2024-02-25T00:06:24Z\",\
                 \"every_seconds\":369506,\"changes_per_day\":{\"mean\":3.0591070756269683,\
                 \"low\":0.0006918790478325258,\"high\":6.727754938529632},\"weight\":1,\
                 \"comparisons\":0,\"changes\":0,\"returns\":0,\
