@@ -367,6 +367,8 @@ fn output_of_all_other_verbs_matches_the_schemas() {
         ],
         &["epoch", "begin", recipe[0], recipe[1], "--df", "a.df"],
         &["epoch", "stale"],
+        &["discover", &lines],
+        &["discover", "broken.jsonl"],
         &["ingest", &lines, "--restate"],
         &["epoch", "end", "html/3 words2-sqrt/2", "--left", "9"],
         &["epoch", "end", "none"],
