@@ -16,7 +16,7 @@ seq:
     contents: simksnap
   - id: version
     type: u4
-    valid: 6
+    valid: 7
   - id: len_rest
     type: u4
     doc: How many bytes follow, without the checksum.

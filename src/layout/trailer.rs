@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use super::correct::{WITH_OWN_SUM, corrected};
 use super::head::damage;
 use super::integers::PutInteger;
-use super::{BLOCK_BYTES, Cursor, Delta, HEAD_BYTES, SectionKind, SectionTag, SegmentFlaw, Stamp};
+use super::{
+    BLOCK_BYTES, Cursor, Delta, HEAD_BYTES, SectionKind, SectionTag, SegmentFlaw, Stamp, UrlList,
+};
 
 const TRAILER_MAGIC: [u8; 8] = *b"simkend\0";
 
@@ -62,9 +64,19 @@ pub(crate) struct SegmentSummary {
     pub(crate) longest_list: u64,
     /// The time at which the segment was written, in milliseconds since 1970.
     pub(crate) written: i64,
+    /// The number of found URLs.
+    pub(crate) found: u64,
 }
 
 impl SegmentSummary {
+    /// Returns the number of URLs in a list.
+    pub(crate) fn urls(&self, list: UrlList) -> u64 {
+        match list {
+            UrlList::Pages => self.pages,
+            UrlList::Found => self.found,
+        }
+    }
+
     /// Extends `times` to include a range.
     pub(crate) fn cover(&mut self, (first, last): (i64, i64)) {
         let (from, to) = self.times.unwrap_or((first, last));
@@ -90,7 +102,7 @@ impl SegmentSummary {
             last.cast_unsigned(),
             self.longest_list,
             self.written.cast_unsigned(),
-            0,
+            self.found,
         ]
     }
 
@@ -115,17 +127,15 @@ impl SegmentSummary {
             last,
             longest_list,
             written,
-            0,
-        ] = words
-        else {
-            return None;
-        };
+            found,
+        ] = words;
         let times = (first.cast_signed(), last.cast_signed());
         let delta = Delta::of([page, visit, in_force, gone].map(u64::cast_signed));
         let possible = first_sequence <= last_sequence
             && last_sequence < 1 << 62
             && resets <= pages
             && pages < PAGES_MAX
+            && found < PAGES_MAX
             && tier < 1 << 16
             && longest_list <= pages
             && times.0 <= times.1
@@ -143,6 +153,7 @@ impl SegmentSummary {
             times: (visits > 0).then_some(times),
             longest_list,
             written: written.cast_signed(),
+            found,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! A scan: all pages of a snapshot in SURT order.
+//! A scan: all pages of a snapshot in SURT order, or all URLs that were found.
 
 use super::page_range::{PageRange, Start};
 use std::cmp::Ordering;
@@ -15,6 +15,7 @@ use crate::engine::memtable::Memtable;
 use crate::engine::results::{History, Page};
 use crate::engine::snapshot::{Snapshot, fold};
 use crate::error::{Error, Result};
+use crate::layout::UrlList;
 use crate::page::{Classes, Content, Entry, Epoch, PageHead, Prefix, surt};
 use crate::segment::{PageCursor, PageMerge, PageStream, RecordLocation};
 
@@ -53,7 +54,7 @@ impl fmt::Debug for Scan {
 /// The pages of a component.
 enum ComponentScan {
     Segment { number: u32, live: Arc<LiveSegment>, cursor: PageCursor },
-    Memtable(MemtablePages),
+    Memtable(MemtableUrls),
 }
 
 /// The location of a page in a component: its number in a memtable, or its record.
@@ -62,10 +63,11 @@ enum ComponentPage {
     Memtable(u32),
 }
 
-/// The pages of a memtable, with the key and the URL of the next page.
-struct MemtablePages {
+/// The URLs of a list in a memtable, with the key of the next URL.
+struct MemtableUrls {
     id: ComponentId,
     memtable: Arc<Memtable>,
+    list: UrlList,
     rest: std::vec::IntoIter<u32>,
     next: Option<u32>,
     key: Vec<u8>,
@@ -100,24 +102,25 @@ impl KeyedStart<'_> {
     }
 }
 
-/// The prefix and the start of a stream.
-type StreamBounds<'a> = (Option<&'a Prefix>, Option<&'a KeyedStart<'a>>);
+/// The list, the prefix and the start of a stream.
+type StreamBounds<'a> = (UrlList, Option<&'a Prefix>, Option<&'a KeyedStart<'a>>);
 
-impl MemtablePages {
+impl MemtableUrls {
     fn new(
         id: ComponentId,
         memtable: &Arc<Memtable>,
-        (prefix, start): StreamBounds<'_>,
+        (list, prefix, start): StreamBounds<'_>,
         sequence: u64,
-    ) -> MemtablePages {
+    ) -> MemtableUrls {
         let inner = memtable.read();
-        let mut pages = match prefix {
-            Some(prefix) => inner.under(prefix, sequence),
-            None => inner.order(None),
+        let mut pages = match (list, prefix) {
+            (UrlList::Pages, Some(prefix)) => inner.under(prefix, sequence),
+            (UrlList::Pages, None) => inner.order(None),
+            (UrlList::Found, prefix) => inner.found_order(prefix),
         };
         if let Some(start) = start {
             let is_passed = |number: &u32| {
-                let of = inner.page(*number).url();
+                let of = inner.url(list, *number);
                 start.is_behind(&surt::key_of(of), of)
             };
             pages.drain(..pages.partition_point(is_passed));
@@ -125,7 +128,7 @@ impl MemtablePages {
         drop(inner);
         let (memtable, rest) = (Arc::clone(memtable), pages.into_iter());
         let (key, url) = (Vec::new(), String::new());
-        let mut pages = MemtablePages { id, memtable, rest, next: None, key, url };
+        let mut pages = MemtableUrls { id, memtable, list, rest, next: None, key, url };
         pages.advance();
         pages
     }
@@ -135,7 +138,7 @@ impl MemtablePages {
         if let Some(number) = self.next {
             let inner = self.memtable.read();
             self.url.clear();
-            self.url.push_str(inner.page(number).url());
+            self.url.push_str(inner.url(self.list, number));
             drop(inner);
             self.key.clear();
             surt::key(&self.url, &mut self.key);
@@ -146,20 +149,21 @@ impl MemtablePages {
 impl ComponentScan {
     fn new(
         component: Component<'_>,
-        (prefix, start): StreamBounds<'_>,
+        (list, prefix, start): StreamBounds<'_>,
         sequence: u64,
     ) -> Result<ComponentScan> {
         let (number, live) = match component {
             Component::Segment(number, live) => (number, live),
             Component::Memtable(id, memtable) => {
-                let pages = MemtablePages::new(id, memtable, (prefix, start), sequence);
+                let pages = MemtableUrls::new(id, memtable, (list, prefix, start), sequence);
                 return Ok(ComponentScan::Memtable(pages));
             }
         };
         let first = prefix.map(|prefix| prefix.range().0);
         let first = first.into_iter().chain(start.map(|start| start.key.as_slice()));
-        let from = first.max().map_or(Ok(0), |start| live.segment.lower_bound(start))?;
-        let mut cursor = PageCursor::new(Arc::clone(&live.segment), from)?;
+        let urls = live.segment.urls(list);
+        let from = first.max().map_or(Ok(0), |start| urls.lower_bound(start))?;
+        let mut cursor = PageCursor::of_list(Arc::clone(&live.segment), list, from)?;
         let mut more = cursor.advance()?;
         if let Some(start) = start {
             while more && start.is_behind(cursor.key(), cursor.url()?) {
@@ -179,7 +183,7 @@ impl ComponentScan {
                 };
                 PageSlice::Segment { number: *number, live, page }
             }
-            ComponentScan::Memtable(MemtablePages { id, memtable, .. }) => {
+            ComponentScan::Memtable(MemtableUrls { id, memtable, .. }) => {
                 let inner = memtable.read();
                 let page = match taken {
                     Some(ComponentPage::Memtable(number)) => Some(*number),
@@ -198,7 +202,7 @@ impl PageStream for ComponentScan {
     fn next_place(&self) -> Option<(&[u8], &[u8])> {
         match self {
             ComponentScan::Segment { cursor, .. } => cursor.next_place(),
-            ComponentScan::Memtable(MemtablePages { next, key, url, .. }) => {
+            ComponentScan::Memtable(MemtableUrls { next, key, url, .. }) => {
                 next.map(|_| (key.as_slice(), url.as_bytes()))
             }
         }
@@ -227,12 +231,21 @@ impl Scan {
 
     /// Creates a scan of a range.
     pub(crate) fn new<'a>(snapshot: &Snapshot, range: impl Into<PageRange<'a>>) -> Scan {
+        Scan::of_list(snapshot, UrlList::Pages, range)
+    }
+
+    /// Creates a scan of a range of a list. The pages of found URLs have no [`parts`](Scan::parts).
+    pub(crate) fn of_list<'a>(
+        snapshot: &Snapshot,
+        list: UrlList,
+        range: impl Into<PageRange<'a>>,
+    ) -> Scan {
         let range = range.into();
-        let scan = snapshot.poison_on_bug(|| Scan::begin(snapshot, range));
+        let scan = snapshot.poison_on_bug(|| Scan::begin(snapshot, list, range));
         scan.unwrap_or_else(|e| Scan::none(snapshot, Some(e)))
     }
 
-    fn begin(snapshot: &Snapshot, range: PageRange<'_>) -> Result<Scan> {
+    fn begin(snapshot: &Snapshot, list: UrlList, range: PageRange<'_>) -> Result<Scan> {
         let Snapshot { view, sequence, .. } = snapshot;
         view.check()?;
         let PageRange { under, start, to, keys } = range;
@@ -241,7 +254,8 @@ impl Scan {
         let start = start.map(KeyedStart::from).or_else(first);
         let mut streams = Vec::new();
         for component in view.components().filter(|component| !component.is_untouched()) {
-            streams.push(ComponentScan::new(component, (under, start.as_ref()), *sequence)?);
+            let bounds = (list, under, start.as_ref());
+            streams.push(ComponentScan::new(component, bounds, *sequence)?);
             if under.is_some_and(|prefix| component.hides_all(prefix, *sequence)) {
                 break;
             }
@@ -268,6 +282,11 @@ impl Scan {
     /// The URL of the current page.
     pub(crate) fn url(&self) -> Result<&str, Bug> {
         self.pages.url()
+    }
+
+    /// The snapshot.
+    pub(super) fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
     }
 
     /// The epochs of the snapshot.

@@ -27,6 +27,7 @@ mod epochs;
 mod etags;
 mod examples;
 mod format;
+mod frontier;
 mod imatch;
 mod inspect;
 mod invariants;

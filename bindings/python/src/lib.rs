@@ -58,6 +58,7 @@ mod pages {
     pub(crate) mod history;
     pub(crate) mod outcome;
     pub(crate) mod page;
+    pub(crate) mod waiting;
 }
 
 /// Searches, and pairs.
@@ -73,6 +74,7 @@ mod search {
 
 /// Observations of visits.
 mod observe {
+    pub(crate) mod discover;
     pub(crate) mod fingerprinters;
     pub(crate) mod load;
     pub(crate) mod load_epochs;
@@ -220,7 +222,9 @@ mod _simkeep {
         publish,
     };
     #[pymodule_export]
-    use super::maintain::stats::{Compacted, Forgotten, Loaded, Merged, SegmentStats, Stats};
+    use super::maintain::stats::{
+        Compacted, Discovered, Forgotten, Loaded, Merged, SegmentStats, Stats,
+    };
     #[pymodule_export]
     use super::observe::load_epochs::LoadEpochs;
     #[pymodule_export]
@@ -238,6 +242,8 @@ mod _simkeep {
     #[pymodule_export]
     use super::pages::page::{Changes, Content, LastChange, Page, StalePage};
     #[pymodule_export]
+    use super::pages::waiting::WaitingUrl;
+    #[pymodule_export]
     use super::recrawl::belief::{Belief, Likelihood, Prior, Rate};
     #[pymodule_export]
     use super::recrawl::comparison::{Comparison, RecentComparisons};
@@ -252,7 +258,7 @@ mod _simkeep {
     #[pymodule_export]
     use super::recrawl::optimum::{Optimum, few_misses, fixed_intervals, random_times};
     #[pymodule_export]
-    use super::recrawl::plan::{NewPage, Plan};
+    use super::recrawl::plan::{LimitedHost, NewPage, Plan};
     #[pymodule_export]
     use super::recrawl::policy::{Policy, Schedule};
     #[pymodule_export]

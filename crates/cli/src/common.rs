@@ -1,6 +1,7 @@
 //! Arguments that all verbs share: the store, and the format of the output.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -106,6 +107,15 @@ pub(crate) fn write(store: &Path, options: Options) -> simkeep::Result<Store> {
         }
         opened => opened,
     }
+}
+
+/// Checks that a file can be opened. A file that cannot be opened is not a broken record.
+pub(crate) fn check_readable(file: &Path) -> Result<(), VerbError> {
+    if file == Path::new("-") {
+        return Ok(());
+    }
+    let cannot = |e| VerbError::Other(format!("cannot read {}: {e}", file.display()));
+    File::open(file).map(drop).map_err(cannot)
 }
 
 /// Prints a note if a generation newer than the current one is incomplete.

@@ -4,6 +4,7 @@ mod canonical;
 mod figures;
 mod hints;
 mod lease;
+mod limits;
 mod near;
 mod order;
 mod plan;

@@ -177,6 +177,7 @@ words! {
         NotYet = "not-yet",
         LeftAlone = "left-alone",
         Ahead = "ahead",
+        Found = "found",
         Other = "other",
     }
     /// The reason why the leader of a page changed.
@@ -225,6 +226,7 @@ words! {
     /// The effect of an operation.
     OperationKind {
         Entry = "entry",
+        Found = "found",
         Forget = "forget",
         ForgetPrefix = "forget-prefix",
     }
@@ -340,6 +342,7 @@ impl From<simkeep::due::Reason> for Reason {
             simkeep::due::Reason::NotYet { .. } => Reason::NotYet,
             simkeep::due::Reason::LeftAlone { .. } => Reason::LeftAlone,
             simkeep::due::Reason::Ahead => Reason::Ahead,
+            simkeep::due::Reason::Found { .. } => Reason::Found,
             _ => Reason::Other,
         }
     }
@@ -414,6 +417,7 @@ impl From<&inspect::OperationKind> for OperationKind {
     fn from(kind: &inspect::OperationKind) -> OperationKind {
         match kind {
             inspect::OperationKind::Entry { .. } => OperationKind::Entry,
+            inspect::OperationKind::Found { .. } => OperationKind::Found,
             inspect::OperationKind::Forget { .. } => OperationKind::Forget,
             inspect::OperationKind::ForgetPrefix { .. } => OperationKind::ForgetPrefix,
         }

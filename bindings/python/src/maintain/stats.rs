@@ -10,6 +10,7 @@ value! {
     SegmentStats from segment: simkeep::SegmentStats {
         id: u64,
         pages: u64,
+        found: u64,
         visits: u64,
         fingerprints: u64,
         digests: u64,
@@ -20,6 +21,7 @@ value! {
 value! {
     Stats from stats: simkeep::Stats {
         pages: u64,
+        found: u64,
         visits: u64,
         unsealed_visits: u64,
         segments: Tuple<SegmentStats>,
@@ -38,7 +40,16 @@ value! {
     /// The result of `forget`.
     Forgotten from forgotten: simkeep::Forgotten {
         pages: u64,
+        found: u64,
         visits: u64,
+    }
+}
+
+value! {
+    /// The result of `discover`.
+    Discovered from discovered: simkeep::Discovered {
+        written: u64,
+        repeated: u64,
     }
 }
 
@@ -70,6 +81,7 @@ value! {
         restated: u64,
         weights: u64,
         classes: u64,
+        found: u64,
         pages: u64,
         new_pages: u64,
         segments: usize,

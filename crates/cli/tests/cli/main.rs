@@ -15,6 +15,7 @@ mod dedup;
 mod df;
 mod diff;
 mod digest;
+mod discover;
 mod due;
 mod dump;
 mod epoch;

@@ -9,6 +9,7 @@ use clap::{ArgGroup, Args};
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::publish::{generations, generations_with};
+use simkeep::query::WaitingUrl;
 use simkeep::{Forgotten, Options, Page, Prefix, PrefixError, Scope, Snapshot};
 use simkeep_formats::escape;
 
@@ -82,6 +83,8 @@ const NAMED: usize = 10;
 struct ForgetPreview {
     pages: u64,
     visits: u64,
+    /// URLs that were found and never visited.
+    found: u64,
     first: Vec<String>,
 }
 
@@ -90,6 +93,8 @@ struct ForgetPreview {
 pub(crate) struct ForgetResult<'a> {
     pages: u64,
     visits: u64,
+    /// The number of URLs that were found and never visited.
+    found: u64,
     /// Whether the files were rewritten so that none contains the URLs.
     purged: bool,
     dry_run: bool,
@@ -100,18 +105,35 @@ pub(crate) struct ForgetResult<'a> {
 }
 
 impl ForgetPreview {
-    fn add(&mut self, page: Page) {
+    fn add_page(&mut self, page: Page) {
         self.pages += 1;
         self.visits += page.visits;
+        self.name(page.url);
+    }
+
+    fn add_found(&mut self, waiting: WaitingUrl) {
+        self.found += 1;
+        self.name(waiting.url);
+    }
+
+    fn name(&mut self, url: String) {
         if self.first.len() < NAMED {
-            self.first.push(page.url);
+            self.first.push(url);
         }
+    }
+
+    fn counts(&self) -> String {
+        counts(self.pages, self.visits, self.found)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.pages + self.found == 0
     }
 
     fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> =
             self.first.iter().map(|url| format!("  {}", escape::escape_untruncated(url))).collect();
-        let more = self.pages - self.first.len() as u64;
+        let more = self.pages + self.found - self.first.len() as u64;
         if more > 0 {
             lines.push(format!("  and {} more", count(more)));
         }
@@ -136,7 +158,7 @@ impl ForgetArgs {
                 self.name()
             ));
             let found = ForgetArgs::found(&store.snapshot(), &scopes)?;
-            if found.pages > 0 && !confirm(&found)? {
+            if !found.is_empty() && !confirm(&found)? {
                 return Err(VerbError::Other("nothing was forgotten".into()));
             }
         }
@@ -148,24 +170,26 @@ impl ForgetArgs {
             };
             forgotten.pages += of_scope.pages;
             forgotten.visits += of_scope.visits;
+            forgotten.found += of_scope.found;
         }
         let held = self.held(&scopes)?;
-        let is_done = forgotten.pages > 0 || self.purge;
+        let is_done = forgotten.pages + forgotten.found > 0 || self.purge;
         let unknown = if is_done { None } else { Some(self.unknown(&store.snapshot())?) };
         store.close()?;
         if common.json {
             output.object(&ForgetResult {
                 pages: forgotten.pages,
                 visits: forgotten.visits,
+                found: forgotten.found,
                 purged: self.purge,
                 dry_run: false,
                 in_generations: held.as_deref(),
                 first_urls: None,
             })?;
-        } else if forgotten.pages > 0 {
+        } else if forgotten.pages + forgotten.found > 0 {
             let everywhere =
                 if self.purge { ", and rewrote the files that contained them" } else { "" };
-            let forgotten = counts(forgotten.pages, forgotten.visits);
+            let forgotten = counts(forgotten.pages, forgotten.visits, forgotten.found);
             output.line(&format!("forgot {forgotten}{everywhere}"))?;
         } else if self.purge {
             let name = escape::escape_untruncated(&self.name());
@@ -203,11 +227,14 @@ impl ForgetArgs {
         Ok(Some(held.into_iter().collect()))
     }
 
-    /// Finds the pages to forget. Reads each page once.
+    /// Finds the pages and the found URLs to forget. Reads each once.
     fn found(snapshot: &Snapshot, scopes: &[Scope<'_>]) -> simkeep::Result<ForgetPreview> {
         let mut found = ForgetPreview::default();
         for page in scopes.iter().flat_map(|scope| scope.pages(snapshot)) {
-            found.add(page?);
+            found.add_page(page?);
+        }
+        for waiting in scopes.iter().flat_map(|scope| scope.found_urls(snapshot)) {
+            found.add_found(waiting?);
         }
         Ok(found)
     }
@@ -257,16 +284,17 @@ impl ForgetArgs {
             output.object(&ForgetResult {
                 pages: found.pages,
                 visits: found.visits,
+                found: found.found,
                 purged: false,
                 dry_run: true,
                 in_generations: None,
                 first_urls: Some(&found.first),
             })?;
-        } else if found.pages > 0 {
-            output.line(&format!("would forget {}:", counts(found.pages, found.visits)))?;
+        } else if !found.is_empty() {
+            output.line(&format!("would forget {}:", found.counts()))?;
             found.lines().iter().try_for_each(|line| output.line(line))?;
         }
-        if found.pages > 0 {
+        if !found.is_empty() {
             return Ok(Exit::Done);
         }
         output.note(&self.unknown(snapshot)?)?;
@@ -278,7 +306,7 @@ impl ForgetArgs {
 fn confirm(found: &ForgetPreview) -> io::Result<bool> {
     let mut stderr = io::stderr().lock();
     found.lines().iter().try_for_each(|line| writeln!(stderr, "{line}"))?;
-    write!(stderr, "Forget {}? [y/N] ", counts(found.pages, found.visits))?;
+    write!(stderr, "Forget {}? [y/N] ", found.counts())?;
     stderr.flush()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
@@ -298,6 +326,13 @@ fn remaining_generations_message(held: &[u64]) -> String {
     }
 }
 
-fn counts(pages: u64, visits: u64) -> String {
-    format!("{} with {}", many(pages, "page", "pages"), many(visits, "visit", "visits"))
+fn counts(pages: u64, visits: u64, found: u64) -> String {
+    let pages_part =
+        || format!("{} with {}", many(pages, "page", "pages"), many(visits, "visit", "visits"));
+    let found_part = || many(found, "URL that was never visited", "URLs that were never visited");
+    match (pages, found) {
+        (_, 0) => pages_part(),
+        (0, _) => found_part(),
+        _ => format!("{}, and {}", pages_part(), found_part()),
+    }
 }

@@ -1,4 +1,5 @@
 //! Verbs that fill a store.
 
+pub(crate) mod discover;
 pub(crate) mod ingest;
 pub(crate) mod load;
