@@ -53,9 +53,9 @@
 //! use std::time::Duration;
 //!
 //! use simkeep::due::{Due, Rule, Rules};
-//! use simkeep::{Observation, Store, Time};
+//! use simkeep::{Observation, Page, Store, Time};
 //!
-//! # fn crawl(store: &Store, fetch: impl Fn(&str) -> Option<u64>) -> simkeep::Result<()> {
+//! # fn crawl(store: &Store, fetch: impl Fn(&Page) -> Option<u64>) -> simkeep::Result<()> {
 //! // Without a minimum between visits, the pages of a small site are visited again after seconds.
 //! let rules = Rules::new([Rule::everywhere().min("6h".parse()?)])?;
 //! loop {
@@ -66,14 +66,14 @@
 //!         sleep(Duration::from_secs(60));
 //!     }
 //!     for decision in leased {
-//!         let url = &decision.url;
-//!         let visit = match fetch(url) {
+//!         let page = &decision.page;
+//!         let visit = match fetch(page) {
 //!             Some(fingerprint) => {
-//!                 Observation::content(url, Time::now(), fingerprint, store.change_epoch())
+//!                 Observation::content(&page.url, Time::now(), fingerprint, store.change_epoch())
 //!             }
-//!             None => Observation::failed(url, Time::now()),
+//!             None => Observation::failed(&page.url, Time::now()),
 //!         };
-//!         println!("{url}: {}", store.observe(visit)?);
+//!         println!("{}: {}", page.url, store.observe(visit)?);
 //!     }
 //! }
 //! # }
@@ -235,7 +235,6 @@ pub use crate::engine::search::query::{Matches, NearMatch, Query, Versions};
 pub use crate::engine::snapshot::Snapshot;
 pub use crate::engine::stats::{SegmentStats, Stats, StatsCounter};
 pub use crate::engine::store::Store;
-pub use crate::engine::write::discover::Discovered;
 pub use crate::page::route;
 pub use crate::search::DISTANCE_MAX;
 pub use crate::time::{Time, TimeError};
@@ -245,7 +244,7 @@ pub use disk::{Location, LockHolder};
 pub use error::{Corruption, Error, ErrorKind, NotStore, Result};
 pub use page::{
     Changes, Classes, ClassesError, Content, Digest, Distance, ETag, Entry, Epoch, EpochInfo,
-    EpochOptions, FetchFailure, Found, HISTORY_WINDOW, LastChange, Observation, Operation, Prefix,
+    EpochOptions, FetchFailure, HISTORY_WINDOW, LastChange, Observation, Operation, Prefix,
     Property, PropertyEntry, PropertyOutcome, PropertyUpdate, Response, ResponseMeaning,
     RestateOutcome, Restated, Restatement, Role, RoleError, SameBy, Seen, Target, Verdict, Visit,
     Weight,
@@ -256,9 +255,9 @@ pub use progress::{Progress, Stage};
 ///
 /// The options and results are used by [`Store::load`], [`Store::copy_from`] and
 /// [`Store::create_from`]. [`LoadEpochs`](load::LoadEpochs) names the epochs of the observations,
-/// and [`Loadable`](load::Loadable) is the trait of everything that can be loaded.
+/// and [`AsOperation`](load::AsOperation) is the trait of everything that can be loaded.
 pub mod load {
-    pub use crate::admin::load::{LoadEpochs, LoadItem, LoadOptions, Loadable, Loaded};
+    pub use crate::admin::load::{AsOperation, LoadEpochs, LoadOptions, Loaded};
 }
 
 /// The selection of pages to visit next.
@@ -271,16 +270,15 @@ pub mod load {
 /// - [`LearnedPriors`](due::LearnedPriors) has the priors: how often a page of a host changes
 ///   before its own history is known.
 /// - [`Rules`](due::Rules) set, for pages under prefixes, the shortest and longest interval between
-///   visits, the weight of the pages, their [policy](crate::recrawl::Policy), and the visits a day
-///   that their hosts allow.
+///   visits, the weight of the pages and their [policy](crate::recrawl::Policy).
 /// - [`Hints`](due::Hints) has the modification times that sitemaps and feeds announce.
 /// - [`Survey`](due::Survey) summarizes how all pages change.
 /// - [`UrlPattern`](due::UrlPattern) is the pattern of a URL, which pages of one template share.
 pub mod due {
     pub use crate::page::UrlPattern;
     pub use crate::schedule::{
-        Decision, Due, DuePages, Hints, LearnedPriors, LimitedHost, NewPage, Plan, Reason, Rule,
-        Rules, RulesError, Survey,
+        Decision, Due, DuePages, Hints, LearnedPriors, NewPage, Plan, Reason, Rule, Rules,
+        RulesError, Survey,
     };
 }
 

@@ -206,7 +206,7 @@ fn measure(bench: &'static str, arguments: &DueBenchArguments, view: &Snapshot, 
     let (first, found) = ask();
     let (plan, planned) =
         seconds_of(|| Plan::of(view, &due, arguments.pages as f64 / 20.0).unwrap());
-    let urls: Vec<String> = view.due(&due).map(|page| page.unwrap().url).collect();
+    let urls: Vec<String> = view.due(&due).map(|page| page.unwrap().page.url).collect();
     let (decide, _) = seconds_of(|| {
         urls.iter().filter(|url| planned.decide(view, url).unwrap().is_some()).count()
     });

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use simkeep::load::{LoadItem, LoadOptions, Loadable};
-use simkeep::{Epoch, Observation, Options, Store, Time};
+use simkeep::load::{AsOperation, LoadOptions};
+use simkeep::{Epoch, Observation, Operation, Options, Store, Time};
 use simkeep_testing::bench::report::{BenchReport, BenchRow};
 
 use super::digests::{digest, mix};
@@ -63,8 +63,8 @@ impl PageVisit {
     }
 }
 
-impl Loadable for PageVisit {
-    fn item(&self) -> LoadItem<'_> {
+impl AsOperation for PageVisit {
+    fn operation(&self) -> Operation<'_> {
         let content = content(self.number, self.visit);
         let day = mix(self.number) % 86_400 * 1_000;
         let time = 1_700_000_000_000 + self.visit * 7 * 86_400_000 + day;
@@ -80,7 +80,7 @@ impl Loadable for PageVisit {
                 ResponseFact::Conditional => seen,
             };
         }
-        seen.into()
+        Operation::Observe(seen)
     }
 }
 

@@ -85,21 +85,6 @@ def spread(count: int, seed: int) -> list[dict[str, Any]]:
     return lines
 
 
-def found(urls: list[str], day: float, **more: Any) -> list[dict[str, Any]]:
-    """Lines of URLs that were found."""
-    return [{"url": url, "t": at(day), "seen": "found"} | more for url in urls]
-
-
-LINKS = [
-    "https://found.example/news/2024/a-title-3.html?page=2&b#top",
-    "https://found.example/a/b/c/d/e/f/g/h/i?x&y&z",
-    "https://found.example/p/0123456789abcdef?item_12345",
-    "https://site.example/v1.25/%E4%B8%AD",
-    "urn:isbn:123",
-    *(f"https://many.example/{number}" for number in range(20)),
-]
-
-
 def fresh(store: Path) -> None:
     ingest(store, [])
 
@@ -107,9 +92,6 @@ def fresh(store: Path) -> None:
 def journal(store: Path) -> None:
     ingest(store, kinds())
     ingest(store, [seen("https://site.example/a", 20, seen="not-modified")])
-    # One of them is a page.
-    ingest(store, found([*LINKS, "https://site.example/a"], 21, weight=2.5))
-    tool.run("forget", LINKS[0], "-s", store)
     tool.run("forget", "https://site.example/gone", "-s", store)
     tool.run("forget", "https://site.example/words", "-s", store)
     tool.run("forget", "--under", "xn--bcher-kva.example", "--yes", "-s", store)
@@ -117,7 +99,7 @@ def journal(store: Path) -> None:
 
 
 def sealed(store: Path) -> None:
-    ingest(store, kinds() + found(LINKS, 22))
+    ingest(store, kinds())
     tool.run("compact", "-s", store)
     # Long ago, and so that a segment ends before 1970.
     ingest(store, [seen(f"https://old.example/{n}", n - 30_000, n) for n in range(3)], verb="load")
@@ -137,11 +119,7 @@ def deletions(store: Path) -> None:
     ingest(store, [seen("https://site.example/dated", 9, seen="not-modified")])
     tool.run("forget", "https://site.example/a", "-s", store)
     tool.run("forget", "https://site.example/text", "-s", store)
-    ingest(store, found(LINKS, 30) + kinds()[:6] + spread(20, 3))
-    ingest(store, found(LINKS, 10, weight=3) + found(LINKS[:9], 40), verb="load")
-    tool.run("forget", "--under", "many.example", "--yes", "-s", store)
-    tool.run("forget", LINKS[1], "-s", store)
-    ingest(store, found(LINKS[4:8], 41) + [seen(LINKS[2], 42, 9)])
+    ingest(store, kinds()[:6] + spread(20, 3))
     ingest(store, spread(40, 4), verb="load")
     tool.run("forget", "--under", "host4.example", "--yes", "-s", store)
     ingest(store, [seen("https://host4.example/page/4", 70, 5), *spread(12, 5)])

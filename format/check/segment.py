@@ -17,8 +17,8 @@ TABLES = {
     "cells": (2, ["cells", "further", "ordinals"]),
 }
 COLUMN = ["fingerprints", "shards", "shape", "postings", "lists"]
-# Which sections each list of URLs has, the pages and the found URLs.
-LIST = ["pages", "page_index", "hashes", "hash_pages", "hash_directory", "filter", "schedule"]
+FIRST = ["pages", "page_index", "hashes", "hash_pages", "hash_directory", "filter", "schedule"]
+FIRST += ["tombstones"]
 
 
 class Page(NamedTuple):
@@ -50,14 +50,9 @@ class Segment:
         self.check_sections()
         self.pages = list(self.read_pages())
         self.check_pages()
-        self.found = list(self.read_found())
-        same(self.table.num_found, len(self.found), "found URLs")
 
     def body(self, kind: str, part: int = 0, epoch: int = 0) -> Any:
-        section = self.sections[kind, part, epoch]
-        if section.is_of_found:
-            return section.found_pages if kind == "pages" else section.found_schedule
-        return section.body
+        return self.sections[kind, part, epoch].body
 
     def check_sums(self) -> None:
         data, head, trailer = self.data, self.parsed.head, self.parsed.trailer
@@ -86,8 +81,7 @@ class Segment:
 
     def check_sections(self) -> None:
         """Those that there must be, and no others, in their order, each at a multiple of 64."""
-        lists = (0, 1) if self.table.num_found else (0,)
-        expected = [(kind, part, 0) for part in lists for kind in LIST] + [("tombstones", 0, 0)]
+        expected = [(kind, 0, 0) for kind in FIRST]
         for epoch in self.epochs:
             expected += [(kind, 0, epoch) for kind in COLUMN]
             parts, kinds = TABLES[self.body("shape", 0, epoch).kind.name]
@@ -128,35 +122,13 @@ class Segment:
         require(bool(entries) or record.is_reset, url, "has no entries")
         return Page(url, record, entries, chunk)
 
-    def read_found(self) -> Any:
-        """The URLs that were found and never visited."""
-        if not self.table.num_found:
-            return
-        groups = self.body("pages", 1).groups
-        urls = []
-        for number, group in enumerate(groups):
-            count = 16 if number + 1 < len(groups) else self.table.num_found - 16 * number
-            same(group.num_pages.value, count, "found URLs of a group")
-            url = b""
-            for head in group.heads.heads:
-                require(head.num_shared.value <= len(url), "a URL shares more than there is")
-                same(head.len_record.value, 0, "the record of a found URL has bytes")
-                url = url[: head.num_shared.value] + head.added
-                urls.append(url.decode())
-        self.check_order(urls, 1)
-        yield from urls
-
-    def check_order(self, urls: list[str], part: int) -> None:
-        """Checks the index of a list of URLs, and their order."""
-        starts = [place["start"] for place in self.body("pages", part)._debug["groups"]["arr"]]
-        starts.append(self.sections["pages", part, 0].len_body)
-        same(self.body("page_index", part).starts, starts, "page index")
-        keys = [(surt.key(url), url.encode()) for url in urls]
-        same(keys, sorted(set(keys)), "URLs in order")
-
     def check_pages(self) -> None:
         pages, table = self.pages, self.table
-        self.check_order([page.url for page in pages], 0)
+        starts = [place["start"] for place in self.body("pages")._debug["groups"]["arr"]]
+        starts.append(self.sections["pages", 0, 0].len_body)
+        same(self.body("page_index").starts, starts, "page index")
+        keys = [(surt.key(page.url), page.url.encode()) for page in pages]
+        same(keys, sorted(set(keys)), "pages in order")
         same(table.num_pages, len(pages), "pages")
         visits = [entry.time for page in pages for entry in page.entries if entry.is_visit]
         same(table.num_visits, len(visits), "visits")
@@ -175,16 +147,16 @@ class Segment:
             require(before < at, "tombstones are not in order")
             before = at
 
-    def check_hashes(self, urls: list[str], part: int, seed: int) -> list[int]:
-        """Checks what finds URLs by their hashes, and says in which order these have the URLs."""
-        hashes = [xxhash.xxh3_64_intdigest(url.encode(), seed) for url in urls]
+    def check_hashes(self, seed: int) -> list[int]:
+        """Checks what finds pages by their hashes, and says in which order these have the pages."""
+        hashes = [xxhash.xxh3_64_intdigest(page.url.encode(), seed) for page in self.pages]
         order = sorted(range(len(hashes)), key=lambda page: (hashes[page], page))
         ascending = [hashes[page] for page in order]
-        same(self.body("hashes", part).hashes, ascending, "hashes")
-        same(self.body("hash_pages", part).pages, order, "hash pages")
+        same(self.body("hashes").hashes, ascending, "hashes")
+        same(self.body("hash_pages").pages, order, "hash pages")
         count = len(hashes)
         bits = min((count // 4).bit_length() - 1, 28) if count >= 8 else 0
-        same(self.body("hash_directory", part).starts, starts_of(ascending, bits), "hash directory")
+        same(self.body("hash_directory").starts, starts_of(ascending, bits), "hash directory")
         blocks = -(-12 * count // 512)
         filter = [bytearray(64) for _ in range(blocks)]
         for hash in hashes:
@@ -192,7 +164,7 @@ class Segment:
             for i in range(7):
                 bit = (x >> 1 + 9 * i) % 512
                 block[bit // 8] |= 1 << bit % 8
-        same(self.body("filter", part).blocks, [bytes(block) for block in filter], "filter")
+        same(self.body("filter").blocks, [bytes(block) for block in filter], "filter")
         return order
 
 

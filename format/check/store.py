@@ -7,7 +7,6 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-import patterns
 import surt
 import tables
 import tool
@@ -77,8 +76,6 @@ class Store:
         self.parsers, self.files, self.path = parsers, files, files.path
         self.entries: dict[str, list[Entry]] = {}
         self.heads: dict[str, Head] = {}
-        # URLs that wait for a first visit: the earliest time in seconds, and the greatest weight.
-        self.found: dict[str, tuple[int, int]] = {}
         # Where each page stands, the oldest place first, as `inspect page` says it.
         self.places: dict[str, list[dict[str, Any]]] = {}
         self.last_operation = 0
@@ -88,7 +85,7 @@ class Store:
         self.census = {"operations": 0, "carried": 0, "compared": 0, "chunked": 0}
 
     def check(self) -> None:
-        same(self.files.settings["format"], 7, "format of the catalog")
+        same(self.files.settings["format"], 6, "format of the catalog")
         self.epochs = [self.read_epoch(*row) for row in self.files.epoch_rows]
         self.numbers = {epoch.name: epoch.number for epoch in self.epochs}
         self.check_epochs()
@@ -191,13 +188,9 @@ class Store:
             self.entries.pop(url, None)
             self.heads.pop(url, None)
             self.places.pop(url, None)
-            self.found.pop(url, None)
 
     def under(self, prefix: bytes) -> list[str]:
         return [url for url in self.entries if surt.covers(prefix, surt.key(url))]
-
-    def found_under(self, prefix: bytes) -> list[str]:
-        return [url for url in self.found if surt.covers(prefix, surt.key(url))]
 
     def add(self, url: str, entries: list[Entry]) -> Head:
         """Adds entries to a page, which must not have them yet."""
@@ -212,7 +205,6 @@ class Store:
             restated = entry.seen == "restated"
             require(not restated or (entry.time, entry.digest) in seen, url, "saw nothing of", entry)
         self.heads[url] = head
-        self.found.pop(url, None)
         return head
 
     def check_changes(self, url: str, changes: Any) -> tuple[Any, ...]:
@@ -234,7 +226,7 @@ class Store:
         self.last_operation = row.last_operation
         before = self.totals()
         for tombstone in segment.body("tombstones").tombstones:
-            self.forget(self.under(tombstone.prefix) + self.found_under(tombstone.prefix))
+            self.forget(self.under(tombstone.prefix))
         heads = segment.heads = [self.check_record(page) for page in segment.pages]
         for number, page in enumerate(segment.pages):
             if page.entries:
@@ -245,40 +237,12 @@ class Store:
         added = (table.page_delta, table.visit_delta, table.in_force_delta, table.gone_delta)
         same(added, deltas, "what a segment adds to the store")
         self.check_fingerprints(segment, heads)
-        urls = [page.url for page in segment.pages]
-        order = segment.check_hashes(urls, 0, settings["url_seed"])
+        order = segment.check_hashes(settings["url_seed"])
         rows = segment.body("schedule").rows
         same(len(rows), len(order), "rows of the schedule")
         for page, schedule in zip(order, rows):
             self.check_schedule(segment.pages[page], heads[page], schedule)
-        self.check_found(segment)
         self.check_inspected(segment)
-
-    def check_found(self, segment: Segment) -> None:
-        """Adds the found URLs of a segment, each with what all older reports say too."""
-        if not segment.found:
-            return
-        seed = self.files.settings["url_seed"]
-        order = segment.check_hashes(segment.found, 1, seed)
-        rows = segment.body("schedule", 1).rows
-        same(len(rows), len(order), "rows of found URLs")
-        for number, row in zip(order, rows):
-            url = segment.found[number]
-            require(url not in self.entries, url, "is a page, and was found")
-            older = self.found.get(url)
-            same(row.is_first, older is None, url, "is first")
-            stored = (row.time, row.weight)
-            joined = joined_reports(stored, older)
-            same(stored, joined, url, "does not include older reports")
-            self.found[url] = stored
-            host = surt.key(url).partition(b"\x01")[0]
-            pattern, similar = patterns.of(url)
-            hashes = [
-                xxhash.xxh3_64_intdigest(of, seed)
-                for of in (host, host + b"\x01" + pattern.encode(), similar.encode())
-            ]
-            expected = (hashes[0] >> 48, hashes[1] >> 32, hashes[2] >> 48)
-            same((row.host_slot, row.pattern, row.similar), expected, url, "hashes")
 
     def check_record(self, page: Page) -> Head | None:
         """Adds the entries of a record, and says what head its page has then."""
@@ -365,7 +329,6 @@ class Store:
             "first_operation": table.first_operation,
             "last_operation": table.last_operation,
             "pages": table.num_pages,
-            "found": table.num_found,
             "visits": table.num_visits,
             "fingerprints": table.num_fingerprints,
             "resets": table.num_resets,
@@ -420,9 +383,6 @@ class Store:
 
     def apply(self, operation: Any, urls: list[str], line: dict[str, Any]) -> None:
         what = operation.what.name
-        if what == "found":
-            self.apply_found(operation.found, line)
-            return
         if what == "forget_prefix":
             flags = (operation.is_new, operation.is_earlier, operation.has_head)
             same(flags, (False,) * 3, "flags of a prefix that is forgotten")
@@ -432,9 +392,7 @@ class Store:
             url = operation.url
             require(url not in urls, url, "is new twice")
             urls.append(url)
-            is_forgotten = what == "forget_page" and url in self.found
-            is_earlier = url in self.entries or is_forgotten
-            same(operation.is_earlier, is_earlier, url, "is known before the journal")
+            same(operation.is_earlier, url in self.entries, url, "is known before the journal")
         else:
             url = urls[operation.page.value]
             require(not operation.is_earlier, url, "is not new, and is earlier")
@@ -460,20 +418,8 @@ class Store:
         same(visits, (head.visits if head else 0,) * 2, url, "visits that are forgotten")
         is_gone = head is not None and head.is_gone
         state = "gone" if is_gone else "in_force" if head and head.contents else "none"
-        if head is None:
-            require(url in self.found, url, "is forgotten, and was not known")
-            state = "no_page"
         same(operation.page_state.name, state, url, "state of a page that is forgotten")
         self.forget([url])
-
-    def apply_found(self, found: Any, line: dict[str, Any]) -> None:
-        """Takes a report that a URL was found; it means nothing for a page."""
-        url, report = found.url, (found.time.value, found.weight)
-        same(line["url"], url, "URL that was found")
-        same(tool.time_of(line["t"]), (report[0] - YEAR_1) * 1000, url, "was found at")
-        same(weight_bits(line["weight"]), found.weight, url, "weight")
-        if url not in self.entries:
-            self.found[url] = joined_reports(report, self.found.get(url))
 
     def place(
         self, url: str, segment: int | None, at: int, size: int | None, entries: int, first: bool
@@ -502,20 +448,14 @@ class Store:
         found = [number.value for number in numbers]
         same(found, [len(urls), visits, in_force, gone], "what is forgotten under a prefix")
         same(found[:2], [line["pages"], line["visits"]], "what is forgotten under a prefix")
-        self.forget(urls + self.found_under(prefix.prefix))
+        self.forget(urls)
 
     def check_export(self) -> None:
         """Every entry of every page that is not superseded is what an export has, in that order."""
-        lines = [line for line in tool.says("export", "-s", self.path) if "url" in line]
-        waiting = {
-            line["url"]: ((tool.time_of(line["t"]) or 0) // 1000 + YEAR_1, line.get("weight", 1.0))
-            for line in lines
-            if line.get("seen") == "found"
-        }
-        reports = {url: (time, weight_bits(weight)) for url, (time, weight) in waiting.items()}
-        same(self.found, reports, "found URLs")
         expected = [
-            tool.entry_of(line, self.numbers) for line in lines if line.get("seen") != "found"
+            tool.entry_of(line, self.numbers)
+            for line in tool.says("export", "-s", self.path)
+            if "url" in line
         ]
         urls = sorted(self.entries, key=lambda url: (surt.key(url), url.encode()))
         found = [(url, entry) for url in urls for entry in without_superseded(self.entries[url])]
@@ -536,11 +476,6 @@ class Store:
             table = df.check(self.parsers, self.path / name, self.files.data[name])
             require(epoch.name.endswith(f" df:{table}"), name, "is not the table of", epoch.name)
             same(printed[epoch.name]["table"], table, "table of", epoch.name)
-
-
-def joined_reports(report: tuple[int, int], older: tuple[int, int] | None) -> tuple[int, int]:
-    """The earliest time and the greatest weight."""
-    return report if older is None else (min(report[0], older[0]), max(report[1], older[1]))
 
 
 def reserved_by(name: str) -> int:

@@ -31,7 +31,6 @@ enums:
     0: entry
     1: forget_page
     2: forget_prefix
-    3: found
 types:
   operations:
     seq:
@@ -59,7 +58,7 @@ types:
         valid: 0
       - id: page
         type: simkeep_common::varint
-        if: (what == what::entry or what == what::forget_page) and not is_new
+        if: what != what::forget_prefix and not is_new
         doc: Pages that are new to the table are counted from 0, as they come.
       - id: len_url
         type: simkeep_common::varint
@@ -95,29 +94,11 @@ types:
       - id: prefix
         type: prefix
         if: what == what::forget_prefix
-      - id: found
-        type: found
-        if: what == what::found
     enums:
       state:
         0: none
         1: in_force
         2: gone
-        3: no_page
-  found:
-    seq:
-      - id: len_url
-        type: simkeep_common::varint
-      - id: url
-        type: str
-        encoding: UTF-8
-        size: len_url.value
-      - id: time
-        type: simkeep_common::varint
-        doc: When it was found, in whole seconds since the start of year 1.
-      - id: weight
-        type: u2
-        doc: Bits 15 to 30 of the `f32`.
   prefix:
     seq:
       - id: len_prefix

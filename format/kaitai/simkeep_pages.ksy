@@ -10,7 +10,7 @@ meta:
     - simkeep_history
 doc: |
   What the sections of kinds 1, 7 and 8 of a segment consist of: URLs with their records, when pages
-  are to be visited again, prefixes that were forgotten, and URLs that were found.
+  are to be visited again, and prefixes that were forgotten.
 doc-ref: format/segment.md, Pages
 types:
   pages:
@@ -33,21 +33,6 @@ types:
         size: heads.heads[_index].len_record.value
         repeat: expr
         repeat-expr: num_pages.value
-  found_pages:
-    doc: URLs that were found and never visited, in groups of 16. Their records are empty.
-    seq:
-      - id: groups
-        type: found_group
-        repeat: eos
-  found_group:
-    seq:
-      - id: num_pages
-        type: simkeep_common::varint
-      - id: len_heads
-        type: simkeep_common::varint
-      - id: heads
-        type: heads(num_pages.value)
-        size: len_heads.value
   heads:
     params:
       - id: num_pages
@@ -183,41 +168,6 @@ types:
       last_visit:
         value: last_visit_low + last_visit_high * 4294967296
         doc: The time of the last visit, in whole seconds since the start of year 1.
-  found_schedule:
-    seq:
-      - id: rows
-        type: found_row
-        size: 16
-        repeat: eos
-        doc: In the order of the hashes.
-  found_row:
-    seq:
-      - id: time_low
-        type: u4
-      - id: time_high
-        type: u1
-        doc: Bits 32 to 39.
-      - id: is_first
-        type: b1
-        doc: The URL does not wait in an older component.
-      - id: reserved
-        type: b7
-        valid: 0
-      - id: host_slot
-        type: u2
-      - id: pattern
-        type: u4
-        doc: Bits 32 to 63 of the hash of the host and of the pattern of the URL.
-      - id: weight
-        type: u2
-        doc: Bits 15 to 30 of the `f32`, the greatest of all reports.
-      - id: similar
-        type: u2
-        doc: Bits 48 to 63 of the hash of the similar pattern of the URL.
-    instances:
-      time:
-        value: time_low + time_high * 4294967296
-        doc: The earliest time at which the URL was found, in whole seconds since the start of year 1.
   tombstones:
     seq:
       - id: tombstones

@@ -62,7 +62,7 @@ types:
         contents: [simkseg, 0]
       - id: version
         type: u4
-        valid: 7
+        valid: 6
       - id: reserved
         contents: [0, 0, 0, 0]
       - id: segment
@@ -140,9 +140,8 @@ types:
       - id: written
         type: s8
         doc: When the segment was written, in milliseconds since the start of 1970.
-      - id: num_found
-        type: u8
-        doc: The number of URLs that were found and never visited.
+      - id: reserved
+        contents: [0, 0, 0, 0, 0, 0, 0, 0]
       - id: sections
         type: section(_index)
         repeat: expr
@@ -162,7 +161,7 @@ types:
         enum: kind
       - id: part
         type: u2
-        doc: Which rotation, which table of cells, or which list of URLs (1 for found URLs).
+        doc: Which rotation, or which table of cells.
       - id: epoch
         type: simkeep_common::epoch_number
         doc: Whose fingerprints it is of; 0 for what is of no epoch.
@@ -192,25 +191,10 @@ types:
         size: 0
         type: shape_section(_root.table.sections.size - 1, epoch.count)
         if: kind == kind::buckets
-      is_of_found:
-        value: part == 1 and (kind == kind::pages or kind == kind::schedule)
-      found_pages:
-        io: _root._io
-        pos: ofs_body
-        size: len_body
-        type: simkeep_pages::found_pages
-        if: is_of_found and kind == kind::pages
-      found_schedule:
-        io: _root._io
-        pos: ofs_body
-        size: len_body
-        type: simkeep_pages::found_schedule
-        if: is_of_found and kind == kind::schedule
       body:
         io: _root._io
         pos: ofs_body
         size: len_body
-        if: not is_of_found
         type:
           switch-on: kind
           cases:

@@ -16,7 +16,7 @@ seq:
     contents: simksnap
   - id: version
     type: u4
-    valid: 7
+    valid: 6
   - id: len_rest
     type: u4
     doc: How many bytes follow, without the checksum.

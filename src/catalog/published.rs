@@ -18,7 +18,7 @@ use crate::layout::{Cursor, PutInteger, url_hash_bits};
 use crate::page::EpochInfo;
 
 const MAGIC: [u8; 8] = *b"simksnap";
-const VERSION: u32 = 7;
+const VERSION: u32 = 6;
 
 /// The contents of `SNAPSHOT`: a copy of the manifest and of the epochs, with the data needed to
 /// read the segments.

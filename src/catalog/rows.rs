@@ -12,7 +12,7 @@ use crate::page::{Epoch, EpochInfo, Role, in_use};
 pub(super) const SEQUENCES_END: u64 = 1 << 62;
 
 /// The format version of a catalog that this build writes and reads.
-pub(super) const VERSION: u32 = 7;
+pub(super) const VERSION: u32 = 6;
 
 pub(super) const FORMAT: &str = "format";
 pub(super) const STORE_ID: &str = "store_id";

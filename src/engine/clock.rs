@@ -37,22 +37,17 @@ impl<'b> FutureVisitCheck<'b> {
     ///
     /// [`Error::InTheFuture`].
     pub(crate) fn check(&self, operation: &Operation<'_>) -> Result<()> {
-        match operation {
-            Operation::Observe(visit) => self.check_time(visit.url, visit.visit.time),
-            Operation::Restate(_) | Operation::SetProperty(_) => Ok(()),
-        }
-    }
-
-    /// Rejects a time at which something happened to a URL, like the time of a visit.
-    pub(crate) fn check_time(&self, url: &str, time: Time) -> Result<()> {
-        let Some(tolerance) = self.tolerance else { return Ok(()) };
+        let (Some(tolerance), Operation::Observe(visit)) = (self.tolerance, operation) else {
+            return Ok(());
+        };
         let tolerance = i64::try_from(tolerance.as_millis()).unwrap_or(i64::MAX);
         let limit = Time::from_ms_unchecked(self.core.disk.clock().saturating_add(tolerance));
+        let time = visit.visit.time;
         let last = || self.last.get_or_init(|| self.core.live.snapshot().last_visit());
         if time <= limit || last().is_some_and(|last| last > limit) {
             return Ok(());
         }
-        Err(Error::InTheFuture { url: url.to_owned(), time, limit })
+        Err(Error::InTheFuture { url: visit.url.to_owned(), time, limit })
     }
 }
 

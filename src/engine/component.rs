@@ -13,7 +13,7 @@ use crate::page::{
     Changes, Content, Entry, EpochInfo, PageHead, PageHistory, Prefix, Seen, drop_superseded,
     is_of_version,
 };
-use crate::segment::{FoundFacts, PagePart, PageRef, RecordRef, page_across};
+use crate::segment::{PagePart, PageRef, RecordRef, page_across};
 use crate::sync::RankedReadGuard;
 use crate::time::Time;
 
@@ -96,7 +96,7 @@ impl<'v> Component<'v> {
     pub(crate) fn page(self, lookup: &Lookup<'_>, sequence: u64) -> Result<PageSlice<'v>> {
         Ok(match self {
             Component::Segment(number, live) => {
-                let page = live.segment.pages().find(lookup.hash, lookup.url)?;
+                let page = live.segment.find(lookup.hash, lookup.url)?;
                 PageSlice::Segment { number, live, page }
             }
             Component::Memtable(id, memtable) => {
@@ -119,44 +119,13 @@ impl<'v> Component<'v> {
         Ok(match self {
             Component::Segment(number, live) => {
                 // The URL is compared, so a wrong number finds no page rather than another page.
-                let page = live.segment.pages().page_if(page, lookup.url)?;
+                let page = live.segment.page_if(page, lookup.url)?;
                 PageSlice::Segment { number, live, page }
             }
             Component::Memtable(id, memtable) => {
                 PageSlice::Memtable { id, inner: memtable.read(), page: Some(page), sequence }
             }
         })
-    }
-
-    /// Looks up a URL as a found URL, as of an operation.
-    fn found(self, lookup: &Lookup<'_>, sequence: u64) -> Result<FoundPart> {
-        let Lookup { url, hash, .. } = *lookup;
-        match self {
-            Component::Segment(_, live) => {
-                if let Some((_, row)) = live.segment.found().find_found(hash, url)? {
-                    let facts = Some(row.facts);
-                    return Ok(FoundPart { facts, is_joined: true, ..FoundPart::default() });
-                }
-                let page = live.segment.pages().find(hash, url)?;
-                let head = page.map(|page| live.head(&page)).transpose()?;
-                Ok(FoundPart {
-                    is_page: head.map(|head| head.is_some()),
-                    is_covered: !live.tombstones.is_empty() && live.tombstones.cover(lookup.key()),
-                    ..FoundPart::default()
-                })
-            }
-            Component::Memtable(_, memtable) => {
-                let inner = memtable.read();
-                let page = inner.find(hash, url, sequence);
-                let hidden = &inner.hidden_keys;
-                Ok(FoundPart {
-                    facts: inner.found_at(hash, url, sequence),
-                    is_joined: false,
-                    is_page: page.map(|page| inner.page(page).head_at(sequence).is_some()),
-                    is_covered: !hidden.is_empty() && hidden.hides(lookup.key(), sequence),
-                })
-            }
-        }
     }
 
     /// Looks up a page only to see whether the component forgot it. In a segment that forgot pages
@@ -183,7 +152,7 @@ impl<'v> Component<'v> {
     pub(crate) fn prefetch(self, hash: u64) {
         // A memtable is not prefetched, because it would have to be locked.
         if let Component::Segment(_, live) = self {
-            live.segment.pages().prefetch_filter(hash);
+            live.segment.prefetch_filter(hash);
         }
     }
 
@@ -232,55 +201,6 @@ impl<'v> Component<'v> {
         };
         plan.map_or(0.0, |plan| plan.expected.ns)
     }
-}
-
-/// What components say about a URL that was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FoundState {
-    /// The URL was not found, or was forgotten since.
-    Unknown,
-    /// The URL is a page.
-    Page,
-    /// The URL waits for a first visit.
-    Waiting(FoundFacts),
-}
-
-/// What one component says about a URL that was found.
-#[derive(Clone, Copy, Debug, Default)]
-struct FoundPart {
-    /// The reports that the component has, without those before it forgot the URL.
-    facts: Option<FoundFacts>,
-    /// Whether the reports are joined with those of older components, and the URL is no page there.
-    is_joined: bool,
-    /// Whether the URL is a page, if the component has a record of it.
-    is_page: Option<bool>,
-    /// Whether a tombstone covers the URL.
-    is_covered: bool,
-}
-
-/// What components say about a URL that was found, the newest component first.
-///
-/// A report is written without a lookup, so a memtable may have reports of pages, which mean nothing.
-/// When a memtable is sealed, its reports are compared with older segments.
-pub(crate) fn found_across<'v>(
-    newest_first: impl Iterator<Item = Component<'v>>,
-    lookup: &Lookup<'_>,
-    sequence: u64,
-) -> Result<FoundState> {
-    let mut joined: Option<FoundFacts> = None;
-    for component in newest_first {
-        let part = component.found(lookup, sequence)?;
-        if part.is_page == Some(true) {
-            return Ok(FoundState::Page);
-        }
-        joined = joined.into_iter().chain(part.facts).reduce(FoundFacts::join);
-        // A record without visits says that the page was forgotten, and so were all older reports.
-        let is_joined = part.is_joined && part.facts.is_some();
-        if is_joined || part.is_page == Some(false) || part.is_covered {
-            break;
-        }
-    }
-    Ok(joined.map_or(FoundState::Unknown, FoundState::Waiting))
 }
 
 /// The data of a page in a component, as of an operation.

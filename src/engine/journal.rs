@@ -12,16 +12,13 @@ use crate::disk::FileName;
 use crate::error::{Error, Result};
 use crate::layout::{Cursor, Delta, put_varint};
 use crate::page::{Entry, EpochInfo, PageState, Prefix};
-use crate::segment::{FoundFacts, PackedEntries, put_entries, take_history, url_hash};
+use crate::segment::{PackedEntries, put_entries, take_history, url_hash};
 
 /// The kinds of operations, in the low two bits of a record's first byte.
 const ENTRY: u8 = 0;
 const FORGET_URL: u8 = 1;
 const FORGET_PREFIX: u8 = 2;
-const FOUND: u8 = 3;
 const KIND: u8 = 3;
-/// The state of a forgotten URL that was found, and was no page.
-const NO_PAGE: u8 = 3;
 /// A flag: the operation adds the page to the memtable, so the page's URL follows, not its number.
 const NEW_PAGE: u8 = 4;
 /// A flag: older components have the page.
@@ -65,9 +62,8 @@ pub(crate) fn put_entry(out: &mut Vec<u8>, page: &JournalPage<'_>, entry: &Entry
 pub(crate) fn put_forget_url(out: &mut Vec<u8>, page: &JournalPage<'_>, known: &StoreTotals) {
     put_page(out, FORGET_URL, page);
     put_varint(out, known.visits);
-    // The page is in force, gone, or neither. A URL that was only found is no page.
-    let state = u8::from(known.in_force > 0) | u8::from(known.gone > 0) << 1;
-    out.push(if known.pages > 0 { state } else { NO_PAGE });
+    // The page is in force, gone, or neither.
+    out.push(u8::from(known.in_force > 0) | u8::from(known.gone > 0) << 1);
 }
 
 /// Packs the forgetting of a prefix, with the contribution of its pages to the totals.
@@ -82,20 +78,6 @@ pub(crate) fn put_forget_prefix(out: &mut Vec<u8>, prefix: &Prefix, known: &Stor
     }
 }
 
-/// Packs a report of a found URL.
-pub(crate) fn put_found(out: &mut Vec<u8>, url: &str, facts: FoundFacts) {
-    out.push(FOUND);
-    put_varint(out, url.len() as u64);
-    out.extend_from_slice(url.as_bytes());
-    facts.put(out);
-}
-
-/// Reads a URL after its length.
-fn take_url<'a>(cursor: &mut Cursor<'a>) -> Option<&'a str> {
-    let len = cursor.count()?;
-    std::str::from_utf8(cursor.take(len)?).ok()
-}
-
 /// Reads a number of pages or visits, small enough that sums do not overflow.
 fn count(cursor: &mut Cursor<'_>) -> Option<i64> {
     i64::try_from(cursor.varint()?).ok().filter(|count| *count < 1 << 48)
@@ -106,7 +88,6 @@ pub(crate) enum JournalOperation<'a> {
     Entry(JournalPage<'a>, Entry),
     ForgetUrl(JournalPage<'a>, Delta),
     ForgetPrefix(Prefix, Delta),
-    Found(&'a str, FoundFacts),
 }
 
 impl<'a> JournalOperation<'a> {
@@ -122,15 +103,11 @@ impl<'a> JournalOperation<'a> {
             }
             return Some(JournalOperation::ForgetPrefix(prefix, Delta::of(known)));
         }
-        if tag & KIND == FOUND {
-            // The other flags describe pages.
-            let url = take_url(cursor).filter(|_| tag == FOUND)?;
-            return Some(JournalOperation::Found(url, FoundFacts::take(cursor)?));
-        }
         let page = if tag & NEW_PAGE == 0 {
             JournalPage::Known(u32::try_from(cursor.varint()?).ok()?)
         } else {
-            let url = take_url(cursor)?;
+            let len = cursor.count()?;
+            let url = std::str::from_utf8(cursor.take(len)?).ok()?;
             // The head is decoded only to find its end and to check it. The memtable keeps it
             // packed.
             let packed = cursor.rest();
@@ -155,7 +132,6 @@ impl<'a> JournalOperation<'a> {
                     0 => PageState::Unseen,
                     1 => PageState::InForce,
                     2 => PageState::Gone,
-                    NO_PAGE if visits == 0 => PageState::Unknown,
                     _ => return None,
                 };
                 Some(JournalOperation::ForgetUrl(page, page_delta(state, visits)))
@@ -172,7 +148,7 @@ impl<'a> JournalOperation<'a> {
         inner: &mut MemtableContents,
     ) -> Result<Option<()>, Bug> {
         let known = match &self {
-            JournalOperation::Entry(..) | JournalOperation::Found(..) => Delta::default(),
+            JournalOperation::Entry(..) => Delta::default(),
             JournalOperation::ForgetUrl(_, known) | JournalOperation::ForgetPrefix(_, known) => {
                 *known
             }
@@ -191,9 +167,6 @@ impl<'a> JournalOperation<'a> {
                 // accepted. Only the states and the content in force matter during a replay.
                 let effect = Effect::of(&mut inner.page(number).head(), &entry, &[], &[]);
                 inner.apply_entry(sequence, number, entry, &effect, epochs)?;
-            }
-            JournalOperation::Found(url, facts) => {
-                inner.apply_found(sequence, url, url_hash(url, seed), facts)?;
             }
             JournalOperation::ForgetUrl(page, known) => {
                 let Some(number) = page.in_memtable(sequence, seed, inner)? else {

@@ -109,11 +109,6 @@ impl LeaseSession<'_> {
         out.until.contains_key(url) || out.ended.contains(url)
     }
 
-    /// The number of leases that have not expired.
-    pub(crate) fn leased(&self) -> usize {
-        self.leases.len()
-    }
-
     /// Leases a page until the time `until`.
     pub(crate) fn lease(&self, url: &str, until: Time) {
         let mut out = self.leases.out.lock();

@@ -76,12 +76,12 @@ impl LiveSegment {
         LiveSegment::open(open_listed(disk, names, store, row)?).map(Arc::new)
     }
 
-    /// The number of steps of merging the segment: its page records, found URLs and fingerprints. The
+    /// The number of steps of merging the segment: its page records and its fingerprints. The
     /// number is capped, because the numbers of a damaged segment may be wrong.
     pub(crate) fn steps(&self) -> u64 {
         const MOST: u64 = 1 << 40;
         let numbers = self.segment.numbers();
-        numbers.pages.min(MOST) + numbers.found.min(MOST) + numbers.fingerprints.min(MOST)
+        numbers.pages.min(MOST) + numbers.fingerprints.min(MOST)
     }
 
     /// The tables of an epoch, or of digests. Costs a binary search.

@@ -617,7 +617,7 @@ impl Page {
     }
 }
 
-/// The number of pages, visits and found URLs hidden by [`Store::forget`](crate::Store::forget).
+/// The number of pages and visits hidden by [`Store::forget`](crate::Store::forget).
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Scope, Store, Time};
@@ -637,17 +637,6 @@ pub struct Forgotten {
     pub pages: u64,
     /// The number of visits to the hidden pages.
     pub visits: u64,
-    /// The number of URLs that were [found](crate::Store::discover) and waited for a first visit.
-    pub found: u64,
-}
-
-impl Forgotten {
-    /// Adds other numbers.
-    pub(crate) fn add(&mut self, other: Forgotten) {
-        self.pages += other.pages;
-        self.visits += other.visits;
-        self.found += other.found;
-    }
 }
 
 /// The result of [`Store::merge`](crate::Store::merge).

@@ -6,11 +6,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::component::FoundState;
 use super::core::Core;
 use super::lookup::Lookup;
 use super::manifest_check::row;
-use super::memtable::{Memtable, MemtableContents, MemtablePage};
+use super::memtable::{Memtable, MemtablePage};
 use super::memtables::Memtables;
 use super::new_segment;
 use super::publisher::Publisher;
@@ -24,7 +23,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::metrics::Work;
 use crate::page::{Changes, Entry, in_force_on};
-use crate::segment::{self, FoundRow, ScheduleRow, SealPage, SegmentSpan, host_slot};
+use crate::segment::{self, ScheduleRow, SealPage, SegmentSpan, host_slot};
 use crate::sync::{LockRank, RankedGuard, RankedMutex};
 
 impl Store {
@@ -155,12 +154,7 @@ impl MemtableSealer {
                 // memtable.
                 None => changes_anew(&view, &page, &entries)?,
             };
-            let mut record = page.record(&entries, changes);
-            // Older segments may have the URL as a found URL, though not as a page.
-            if page.is_reset() && !record.reset && record.entries.is_empty() {
-                let lookup = Lookup::of(page.url(), page.hash());
-                record.reset = view.found_in_segments(&lookup)? != FoundState::Unknown;
-            }
+            let record = page.record(&entries, changes);
             if record.reset || !record.entries.is_empty() {
                 let (url, head, own) = (page.url(), course.head.as_ref(), record.visit_count());
                 let row = ScheduleRow::new(head, &changes, own, host_slot(url, seed)).pack();
@@ -168,7 +162,6 @@ impl MemtableSealer {
                 file.push(SealPage { url, hash, record, row, in_force })?;
             }
         }
-        write_found(&view, &inner, &mut file)?;
         let span = SegmentSpan { sequences, delta: inner.delta, tier: 0 };
         file.finish(span, inner.hidden_keys.tombstones(), &layout)?;
         Ok(stamp.id)
@@ -200,35 +193,6 @@ impl MemtableSealer {
             }
         }
     }
-}
-
-/// Writes the found URLs of a memtable that wait, with what older segments say about them.
-fn write_found(
-    view: &View,
-    inner: &MemtableContents,
-    file: &mut segment::SegmentWriter,
-) -> Result<()> {
-    for number in inner.found_order(None) {
-        let Some((hash, url, facts)) = inner.found(number, u64::MAX) else { continue };
-        let lookup = Lookup::of(url, hash);
-        let page = inner.find(hash, url, u64::MAX);
-        let row = |facts, first| FoundRow::new(url, facts, first, view.seed);
-        let hides = || inner.hidden_keys.hides(lookup.key(), u64::MAX);
-        match page.map(|page| inner.page(page).head().is_some()) {
-            Some(true) => continue,
-            Some(false) => file.push_found(url, hash, &row(facts, true))?,
-            None if hides() => file.push_found(url, hash, &row(facts, true))?,
-            None => match view.found_in_segments(&lookup)? {
-                FoundState::Page => {}
-                FoundState::Unknown => file.push_found(url, hash, &row(facts, true))?,
-                FoundState::Waiting(older) if older.join(facts) == older => {}
-                FoundState::Waiting(older) => {
-                    file.push_found(url, hash, &row(older.join(facts), false))?;
-                }
-            },
-        }
-    }
-    Ok(())
 }
 
 /// Computes the change statistics of a page from all its visits, including `entries` in the

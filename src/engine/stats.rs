@@ -92,10 +92,6 @@ counted! {
         pub pages: u64,
         /// The number of known visits.
         pub visits: u64,
-        /// The number of [found](crate::Store::discover) URLs that wait for a first visit, at most: a URL
-        /// that was visited counts until it is merged with its page, and a URL that is in several
-        /// segments counts in each.
-        pub found: u64,
         /// The number of visits that are in no segment yet.
         pub unsealed_visits: u64,
         /// The live segments, the oldest first.
@@ -143,8 +139,6 @@ pub struct SegmentStats {
     pub pages: u64,
     /// The number of visits.
     pub visits: u64,
-    /// The number of found URLs.
-    pub found: u64,
     /// The number of distinct fingerprints, counted once for each epoch.
     pub fingerprints: u64,
     /// The number of distinct digests of content without a fingerprint.
@@ -165,12 +159,10 @@ impl Stats {
             let numbers = live.segment.numbers();
             let digests = live.tables(DIGESTS).map_or(0, |tables| u64::from(tables.tables.len()));
             stats.segment_bytes += live.segment.file_bytes();
-            stats.found += numbers.found;
             stats.segments.push(SegmentStats {
                 id: live.segment.id(),
                 pages: numbers.pages,
                 visits: numbers.visits,
-                found: numbers.found,
                 fingerprints: numbers.fingerprints.saturating_sub(digests),
                 digests,
                 bytes: live.segment.file_bytes(),
@@ -183,7 +175,6 @@ impl Stats {
             };
             let unsealed = inner.pages().map(visits);
             stats.unsealed_visits += unsealed.sum::<u64>();
-            stats.found += inner.waiting_at(snapshot.sequence);
         }
         let StoreTotals { pages, visits, .. } = StoreTotals::of(snapshot)?;
         (stats.pages, stats.visits) = (pages, visits);

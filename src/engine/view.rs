@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::component::{
-    Component, ComponentId, FoundState, LocatedHead, PageAddress, PageSlice, PageWithChanges,
-    entries_across, found_across, page_with_changes_across,
+    Component, ComponentId, LocatedHead, PageAddress, PageSlice, PageWithChanges, entries_across,
+    page_with_changes_across,
 };
 use super::epochs::Epochs;
 use super::files::FileNaming;
@@ -171,7 +171,7 @@ impl View {
             // A segment that has a record of a page has the page's head, too. So older segments are
             // searched only for the remaining pages.
             let mut answered = vec![false; order.len()];
-            for (at, page) in live.segment.pages().find_many(wanted)? {
+            for (at, page) in live.segment.find_many(wanted)? {
                 let location =
                     PageAddress { component: ComponentId::Segment(number), page: page.ordinal };
                 let changes = page.record.changes(&self.epochs);
@@ -188,25 +188,6 @@ impl View {
             });
         }
         Ok(())
-    }
-
-    /// What the components say about a URL as a found URL, as of `sequence`.
-    pub(crate) fn found(&self, lookup: &Lookup<'_>, sequence: u64) -> Result<FoundState> {
-        found_across(self.components(), lookup, sequence)
-    }
-
-    /// Whether any component has found URLs, waiting or not.
-    pub(crate) fn has_found(&self) -> bool {
-        self.segments.iter().any(|live| live.segment.numbers().found > 0)
-            || self.memtables.iter().any(|memtable| memtable.read().has_found())
-    }
-
-    /// What the segments say about a URL as a found URL.
-    pub(crate) fn found_in_segments(&self, lookup: &Lookup<'_>) -> Result<FoundState> {
-        let segments = self.numbered().rev();
-        let segments = segments.map(|(number, live)| Component::Segment(number, live));
-        // All data in a segment is acknowledged, so no sequence number limits it.
-        found_across(segments, lookup, u64::MAX)
     }
 
     /// Passes the data about a page in each component to `take`, the newest component first, back
@@ -254,8 +235,8 @@ impl View {
         match self.component(location.component)? {
             Component::Segment(_, live) => {
                 let mut url = Vec::new();
-                live.segment.pages().page(location.page, &mut url)?;
-                live.segment.pages().owned_text(url)
+                live.segment.page(location.page, &mut url)?;
+                live.segment.owned_text(url)
             }
             Component::Memtable(_, memtable) => {
                 Ok(memtable.read().page(location.page).url().to_owned())

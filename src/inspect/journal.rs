@@ -50,8 +50,6 @@ pub struct JournalView {
     pub etags: u64,
     /// The number of targets of contents.
     pub targets: u64,
-    /// The number of reports of found URLs.
-    pub found: u64,
     /// The number of forgotten pages and prefixes.
     pub forgotten: u64,
 }
@@ -89,10 +87,6 @@ impl JournalView {
             view.operations += 1;
             let (url, entry) = match operation?.kind {
                 OperationKind::Entry { url, entry } => (url, entry),
-                OperationKind::Found { .. } => {
-                    view.found += 1;
-                    continue;
-                }
                 OperationKind::Forget { .. } | OperationKind::ForgetPrefix { .. } => {
                     view.forgotten += 1;
                     continue;

@@ -10,7 +10,6 @@ use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::layout::Delta;
 use crate::page::{Content, Entry, Prefix, Seen, Verdict, Visit, surt};
-use crate::time::Time;
 
 /// An acknowledged operation.
 ///
@@ -68,15 +67,6 @@ pub enum OperationKind {
         /// The entry.
         entry: HistoryEntry,
     },
-    /// A URL was found.
-    Found {
-        /// The URL.
-        url: String,
-        /// The time at which it was found, in whole seconds.
-        time: Time,
-        /// Its weight, rounded.
-        weight: f64,
-    },
     /// A page was forgotten.
     Forget {
         /// The page.
@@ -118,9 +108,9 @@ impl OperationKind {
     /// ```
     pub fn is_under(&self, prefix: &Prefix) -> bool {
         match self {
-            OperationKind::Entry { url, .. }
-            | OperationKind::Found { url, .. }
-            | OperationKind::Forget { url, .. } => prefix.contains(&surt::key_of(url)),
+            OperationKind::Entry { url, .. } | OperationKind::Forget { url, .. } => {
+                prefix.contains(&surt::key_of(url))
+            }
             OperationKind::ForgetPrefix { prefix: other, .. } => {
                 prefix.covers(other) || other.covers(prefix)
             }
@@ -272,11 +262,6 @@ fn operation_kind(
             };
             OperationKind::Entry { url, entry }
         }
-        MemtableOperation::Found(url, facts) => OperationKind::Found {
-            url: (*url).to_owned(),
-            time: facts.time(),
-            weight: facts.weight(),
-        },
         MemtableOperation::Page(page, Delta { visits, .. }) => {
             OperationKind::Forget { url: page.url().to_owned(), visits: unsigned(*visits) }
         }

@@ -350,9 +350,9 @@ fn largest_hosts(snapshot: &Snapshot) -> Result<Vec<HostShare>> {
         let first = (step / 2 + step - before % step) % step;
         for page in (first..own).step_by(usize::try_from(step).unwrap_or(usize::MAX)) {
             #[expect(clippy::cast_possible_truncation, reason = "a segment has fewer than 2^30")]
-            live.segment.pages().page(page as u32, &mut url)?;
+            live.segment.page(page as u32, &mut url)?;
             key.clear();
-            surt::key(live.segment.pages().text(&url)?, &mut key);
+            surt::key(live.segment.text(&url)?, &mut key);
             let name = surt::host_name(&key);
             match hosts.iter_mut().find(|host| host.host == name) {
                 Some(host) => host.share += 1.0,

@@ -47,8 +47,6 @@ pub struct SegmentView {
     pub pages: u64,
     /// The number of visits in the page records.
     pub visits: u64,
-    /// The number of found URLs.
-    pub found: u64,
     /// Distinct fingerprints, counted once for each epoch.
     pub fingerprints: u64,
     /// The number of records that hide all older data of their page.
@@ -129,7 +127,7 @@ pub struct SectionView {
     /// The kind of the section, as named in the format.
     pub kind: &'static str,
     /// The number of the section among sections of one kind and epoch, for example the number of
-    /// its rotation. For a section of pages, 1 if it belongs to the found URLs.
+    /// its rotation.
     pub part: u16,
     /// The epoch, for a section of fingerprint tables; `None` for a section of the tables of digests.
     pub epoch: Option<Epoch>,
@@ -193,7 +191,7 @@ fn view(live: &LiveSegment) -> SegmentView {
             part: tag.part,
             epoch: tag.kind.is_of_epoch().then(|| epoch_of(tag.epoch)).flatten(),
             of_digests: tag.kind.is_of_epoch() && tag.epoch == DIGESTS,
-            space: Space::of(tag),
+            space: Space::of(tag.kind),
             offset: section.offset(),
             bytes: section.bytes(),
             blocks: block_count(section.bytes()),
@@ -218,7 +216,6 @@ fn view(live: &LiveSegment) -> SegmentView {
         last_operation: numbers.last_sequence,
         pages: numbers.pages,
         visits: numbers.visits,
-        found: numbers.found,
         fingerprints: numbers.fingerprints,
         resets: numbers.resets,
         page_delta: numbers.delta.pages,

@@ -1,6 +1,6 @@
 //! The purpose of a store's bytes.
 
-use crate::layout::{SectionKind, SectionTag, UrlList};
+use crate::layout::SectionKind;
 use crate::order::sort_few_by_key;
 
 /// The purpose of bytes.
@@ -8,7 +8,7 @@ use crate::order::sort_few_by_key;
 /// ```
 /// use simkeep::inspect::Space;
 /// let names: Vec<&str> = Space::ALL.iter().map(|space| space.name()).collect();
-/// assert_eq!(names.len(), 8);
+/// assert_eq!(names.len(), 7);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -25,8 +25,6 @@ pub enum Space {
     Postings,
     /// The tables that find near fingerprints.
     Tables,
-    /// URLs that were found and not visited, with their index and rows.
-    FoundUrls,
     /// Checksums, forgotten prefixes, and the heads, section tables, trailers and padding of the
     /// files.
     Frames,
@@ -62,14 +60,13 @@ pub struct SpaceUsage {
 
 impl Space {
     /// All purposes, in the order of the files.
-    pub const ALL: [Space; 8] = [
+    pub const ALL: [Space; 7] = [
         Space::Histories,
         Space::PageIndex,
         Space::Schedule,
         Space::Fingerprints,
         Space::Postings,
         Space::Tables,
-        Space::FoundUrls,
         Space::Frames,
     ];
 
@@ -87,16 +84,12 @@ impl Space {
             Space::Fingerprints => "fingerprints",
             Space::Postings => "postings",
             Space::Tables => "tables",
-            Space::FoundUrls => "found URLs",
             Space::Frames => "frames",
         }
     }
 
-    pub(super) fn of(tag: SectionTag) -> Space {
-        if tag.list() == UrlList::Found {
-            return Space::FoundUrls;
-        }
-        match tag.kind {
+    pub(super) fn of(kind: SectionKind) -> Space {
+        match kind {
             SectionKind::Pages | SectionKind::PageIndex => Space::Histories,
             SectionKind::Hashes
             | SectionKind::HashPages

@@ -121,7 +121,7 @@ fn record(snapshot: &Snapshot, part: &PageSlice<'_>) -> Result<Option<PageRecord
         && let Some(live) = snapshot.view().segments.get(number as usize)
     {
         segment = Some(live.segment.id());
-        let record = live.segment.pages().page(location.page, &mut Vec::new())?;
+        let record = live.segment.page(location.page, &mut Vec::new())?;
         bytes = Some(record.len() as u64);
     }
     let (entries, is_first) = (part.entries()?.len(), part.is_first());

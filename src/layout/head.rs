@@ -6,7 +6,7 @@ use super::integers::PutInteger;
 use byteorder::{ByteOrder, LittleEndian};
 
 /// The format version that this build writes and reads.
-pub(crate) const VERSION: u32 = 7;
+pub(crate) const VERSION: u32 = 6;
 
 const MAGIC: [u8; 8] = *b"simkseg\0";
 

@@ -25,17 +25,11 @@ pub(crate) fn le_u64(n: u64) -> [u8; 8] {
 
 /// Appends integers to bytes.
 pub(crate) trait PutInteger {
-    fn put_u16(&mut self, n: u16);
     fn put_u32(&mut self, n: u32);
     fn put_u64(&mut self, n: u64);
 }
 
 impl PutInteger for Vec<u8> {
-    #[inline]
-    fn put_u16(&mut self, n: u16) {
-        self.extend_from_slice(&le_u16(n));
-    }
-
     #[inline]
     fn put_u32(&mut self, n: u32) {
         self.extend_from_slice(&le_u32(n));

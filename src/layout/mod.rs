@@ -23,7 +23,7 @@ pub(crate) use sizes::{
     FILTER_BLOCK_BYTES, FilterBlock, GROUP_LEN, GROUP_PAGES, PackedRow, ROW_BYTES, bytes_for,
     directory_bits, filter_blocks, to_usize, url_hash_bits,
 };
-pub(crate) use tag::{AccessPattern, SectionKind, SectionTag, UrlList};
+pub(crate) use tag::{AccessPattern, SectionKind, SectionTag};
 pub(crate) use trailer::{
     ALIGN, PAGES_MAX, SectionEntry, SectionTable, SegmentSummary, TRAILER_BYTES, Trailer,
     correct_table, correct_trailer, encode_table, parse_table, parse_trailer,

@@ -1,7 +1,7 @@
 //! The sizes of the sections that locate a segment's pages. The number of pages determines these
 //! sizes.
 
-use super::{SectionKind, UrlList};
+use super::SectionKind;
 
 /// The number of pages in a group; the last group may have fewer.
 pub(crate) const GROUP_PAGES: u64 = GROUP_LEN as u64;
@@ -45,15 +45,9 @@ pub(crate) fn directory_bits(pages: u64) -> u32 {
 pub(crate) type PackedRow = [u8; 16];
 pub(crate) const ROW_BYTES: u64 = size_of::<PackedRow>() as u64;
 
-/// The sections of a list whose length follows from its number of URLs, with their lengths in bytes.
-/// The number of URLs is below [`PAGES_MAX`](super::PAGES_MAX).
-pub(crate) fn bytes_for(list: UrlList, urls: u64) -> [(SectionKind, u64); 6] {
-    let sized = sized_sections(urls);
-    // A segment without found URLs does not have their sections.
-    if list == UrlList::Found && urls == 0 { sized.map(|(kind, _)| (kind, 0)) } else { sized }
-}
-
-fn sized_sections(pages: u64) -> [(SectionKind, u64); 6] {
+/// The sections whose length follows from the number of pages, with their lengths in bytes. The
+/// number of pages is below [`PAGES_MAX`](super::PAGES_MAX).
+pub(crate) fn bytes_for(pages: u64) -> [(SectionKind, u64); 6] {
     [
         (SectionKind::PageIndex, (pages.div_ceil(GROUP_PAGES) + 1) * 8),
         (SectionKind::Hashes, pages * 8),

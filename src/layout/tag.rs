@@ -47,25 +47,6 @@ pub(crate) enum SectionKind {
     Sums = 19,
 }
 
-/// A list of URLs in a segment. Each list has sections of the kinds up to [`SectionKind::Schedule`],
-/// told apart by their part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u16)]
-pub(crate) enum UrlList {
-    /// The pages with their records.
-    Pages = 0,
-    /// URLs that were found in links, and that nobody has visited. Their records are empty.
-    Found = 1,
-}
-
-impl UrlList {
-    /// The number of lists.
-    pub(crate) const COUNT: usize = 2;
-
-    /// All lists in the order of the file.
-    pub(crate) const ALL: [UrlList; UrlList::COUNT] = [UrlList::Pages, UrlList::Found];
-}
-
 /// How lookups access the bytes of a section. Full scans do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AccessPattern {
@@ -164,7 +145,7 @@ impl SectionKind {
     }
 }
 
-/// Identifies a section: its kind; its list of URLs, rotation or cell table; and its epoch.
+/// Identifies a section: its kind, its rotation or cell table, and its epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct SectionTag {
     pub(crate) kind: SectionKind,
@@ -178,20 +159,9 @@ impl SectionTag {
         SectionTag { kind, part: 0, epoch: 0 }
     }
 
-    /// The tag of a section of a list of URLs.
-    pub(crate) const fn of_list(kind: SectionKind, list: UrlList) -> SectionTag {
-        SectionTag { kind, part: list as u16, epoch: 0 }
-    }
-
     /// The tag of a section in an epoch's tables.
     pub(crate) const fn table(kind: SectionKind, part: u16, epoch: u32) -> SectionTag {
         SectionTag { kind, part, epoch }
-    }
-
-    /// The list of URLs to which the section belongs.
-    pub(crate) fn list(self) -> UrlList {
-        let is_found = self.kind <= SectionKind::Schedule && self.part == UrlList::Found as u16;
-        if is_found { UrlList::Found } else { UrlList::Pages }
     }
 
     pub(crate) fn to_bytes(self) -> [u8; 8] {

@@ -5,9 +5,7 @@ use std::collections::HashSet;
 use super::correct::{WITH_OWN_SUM, corrected};
 use super::head::damage;
 use super::integers::PutInteger;
-use super::{
-    BLOCK_BYTES, Cursor, Delta, HEAD_BYTES, SectionKind, SectionTag, SegmentFlaw, Stamp, UrlList,
-};
+use super::{BLOCK_BYTES, Cursor, Delta, HEAD_BYTES, SectionKind, SectionTag, SegmentFlaw, Stamp};
 
 const TRAILER_MAGIC: [u8; 8] = *b"simkend\0";
 
@@ -64,19 +62,9 @@ pub(crate) struct SegmentSummary {
     pub(crate) longest_list: u64,
     /// The time at which the segment was written, in milliseconds since 1970.
     pub(crate) written: i64,
-    /// The number of found URLs.
-    pub(crate) found: u64,
 }
 
 impl SegmentSummary {
-    /// Returns the number of URLs in a list.
-    pub(crate) fn urls(&self, list: UrlList) -> u64 {
-        match list {
-            UrlList::Pages => self.pages,
-            UrlList::Found => self.found,
-        }
-    }
-
     /// Extends `times` to include a range.
     pub(crate) fn cover(&mut self, (first, last): (i64, i64)) {
         let (from, to) = self.times.unwrap_or((first, last));
@@ -102,7 +90,7 @@ impl SegmentSummary {
             last.cast_unsigned(),
             self.longest_list,
             self.written.cast_unsigned(),
-            self.found,
+            0,
         ]
     }
 
@@ -127,15 +115,17 @@ impl SegmentSummary {
             last,
             longest_list,
             written,
-            found,
-        ] = words;
+            0,
+        ] = words
+        else {
+            return None;
+        };
         let times = (first.cast_signed(), last.cast_signed());
         let delta = Delta::of([page, visit, in_force, gone].map(u64::cast_signed));
         let possible = first_sequence <= last_sequence
             && last_sequence < 1 << 62
             && resets <= pages
             && pages < PAGES_MAX
-            && found < PAGES_MAX
             && tier < 1 << 16
             && longest_list <= pages
             && times.0 <= times.1
@@ -153,7 +143,6 @@ impl SegmentSummary {
             times: (visits > 0).then_some(times),
             longest_list,
             written: written.cast_signed(),
-            found,
         })
     }
 }

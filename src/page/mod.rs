@@ -9,7 +9,6 @@ mod entry;
 mod epoch;
 mod etag;
 mod fold;
-mod found;
 mod head;
 pub(crate) mod host;
 mod observation;
@@ -41,7 +40,6 @@ pub(crate) use epoch::{find_epoch, in_use};
 pub use etag::ETag;
 pub(crate) use fold::{InForceVisit, retain_in_force, version_of};
 pub(crate) use fold::{PageHistory, restatements_of};
-pub use found::Found;
 pub use head::HISTORY_WINDOW;
 pub(crate) use head::PageState;
 pub(crate) use head::{

@@ -272,7 +272,7 @@ fn split(snapshot: &Snapshot, range: &PageRange<'_>, ranges: usize) -> Result<Ve
         match component {
             Component::Segment(_, live) => {
                 let segment = &live.segment;
-                let bound = |key: &Vec<u8>| segment.pages().lower_bound(key);
+                let bound = |key: &Vec<u8>| segment.lower_bound(key);
                 let start = from.as_ref().map(bound).transpose()?.unwrap_or(0);
                 let end = to.as_ref().map(bound).transpose()?.unwrap_or(segment.numbers().pages);
                 let of = start..end.max(start);
@@ -295,8 +295,8 @@ fn split(snapshot: &Snapshot, range: &PageRange<'_>, ranges: usize) -> Result<Ve
     for (segment, of) in segments {
         for page in (of.start + step as u64 / 2..of.end).step_by(step) {
             let page = u32::try_from(page).ok().or_bug("a segment has fewer than 2^32 pages")?;
-            segment.pages().page(page, &mut bytes)?;
-            let url = segment.pages().text(&bytes)?;
+            segment.page(page, &mut bytes)?;
+            let url = segment.text(&bytes)?;
             sample.push((surt::key_of(url), url.to_owned()));
         }
     }

@@ -1,4 +1,4 @@
-//! A scan: all pages of a snapshot in SURT order, or all URLs that were found.
+//! A scan: all pages of a snapshot in SURT order.
 
 use super::page_range::{PageRange, Start};
 use std::cmp::Ordering;
@@ -15,7 +15,6 @@ use crate::engine::memtable::Memtable;
 use crate::engine::results::{History, Page};
 use crate::engine::snapshot::{Snapshot, fold};
 use crate::error::{Error, Result};
-use crate::layout::UrlList;
 use crate::page::{Classes, Content, Entry, Epoch, PageHead, Prefix, surt};
 use crate::segment::{PageCursor, PageMerge, PageStream, RecordLocation};
 
@@ -54,7 +53,7 @@ impl fmt::Debug for Scan {
 /// The pages of a component.
 enum ComponentScan {
     Segment { number: u32, live: Arc<LiveSegment>, cursor: PageCursor },
-    Memtable(MemtableUrls),
+    Memtable(MemtablePages),
 }
 
 /// The location of a page in a component: its number in a memtable, or its record.
@@ -63,11 +62,10 @@ enum ComponentPage {
     Memtable(u32),
 }
 
-/// The URLs of a list in a memtable, with the key of the next URL.
-struct MemtableUrls {
+/// The pages of a memtable, with the key and the URL of the next page.
+struct MemtablePages {
     id: ComponentId,
     memtable: Arc<Memtable>,
-    list: UrlList,
     rest: std::vec::IntoIter<u32>,
     next: Option<u32>,
     key: Vec<u8>,
@@ -102,25 +100,24 @@ impl KeyedStart<'_> {
     }
 }
 
-/// The list, the prefix and the start of a stream.
-type StreamBounds<'a> = (UrlList, Option<&'a Prefix>, Option<&'a KeyedStart<'a>>);
+/// The prefix and the start of a stream.
+type StreamBounds<'a> = (Option<&'a Prefix>, Option<&'a KeyedStart<'a>>);
 
-impl MemtableUrls {
+impl MemtablePages {
     fn new(
         id: ComponentId,
         memtable: &Arc<Memtable>,
-        (list, prefix, start): StreamBounds<'_>,
+        (prefix, start): StreamBounds<'_>,
         sequence: u64,
-    ) -> MemtableUrls {
+    ) -> MemtablePages {
         let inner = memtable.read();
-        let mut pages = match (list, prefix) {
-            (UrlList::Pages, Some(prefix)) => inner.under(prefix, sequence),
-            (UrlList::Pages, None) => inner.order(None),
-            (UrlList::Found, prefix) => inner.found_order(prefix),
+        let mut pages = match prefix {
+            Some(prefix) => inner.under(prefix, sequence),
+            None => inner.order(None),
         };
         if let Some(start) = start {
             let is_passed = |number: &u32| {
-                let of = inner.url(list, *number);
+                let of = inner.page(*number).url();
                 start.is_behind(&surt::key_of(of), of)
             };
             pages.drain(..pages.partition_point(is_passed));
@@ -128,7 +125,7 @@ impl MemtableUrls {
         drop(inner);
         let (memtable, rest) = (Arc::clone(memtable), pages.into_iter());
         let (key, url) = (Vec::new(), String::new());
-        let mut pages = MemtableUrls { id, memtable, list, rest, next: None, key, url };
+        let mut pages = MemtablePages { id, memtable, rest, next: None, key, url };
         pages.advance();
         pages
     }
@@ -138,7 +135,7 @@ impl MemtableUrls {
         if let Some(number) = self.next {
             let inner = self.memtable.read();
             self.url.clear();
-            self.url.push_str(inner.url(self.list, number));
+            self.url.push_str(inner.page(number).url());
             drop(inner);
             self.key.clear();
             surt::key(&self.url, &mut self.key);
@@ -149,21 +146,20 @@ impl MemtableUrls {
 impl ComponentScan {
     fn new(
         component: Component<'_>,
-        (list, prefix, start): StreamBounds<'_>,
+        (prefix, start): StreamBounds<'_>,
         sequence: u64,
     ) -> Result<ComponentScan> {
         let (number, live) = match component {
             Component::Segment(number, live) => (number, live),
             Component::Memtable(id, memtable) => {
-                let pages = MemtableUrls::new(id, memtable, (list, prefix, start), sequence);
+                let pages = MemtablePages::new(id, memtable, (prefix, start), sequence);
                 return Ok(ComponentScan::Memtable(pages));
             }
         };
         let first = prefix.map(|prefix| prefix.range().0);
         let first = first.into_iter().chain(start.map(|start| start.key.as_slice()));
-        let urls = live.segment.urls(list);
-        let from = first.max().map_or(Ok(0), |start| urls.lower_bound(start))?;
-        let mut cursor = PageCursor::of_list(Arc::clone(&live.segment), list, from)?;
+        let from = first.max().map_or(Ok(0), |start| live.segment.lower_bound(start))?;
+        let mut cursor = PageCursor::new(Arc::clone(&live.segment), from)?;
         let mut more = cursor.advance()?;
         if let Some(start) = start {
             while more && start.is_behind(cursor.key(), cursor.url()?) {
@@ -183,7 +179,7 @@ impl ComponentScan {
                 };
                 PageSlice::Segment { number: *number, live, page }
             }
-            ComponentScan::Memtable(MemtableUrls { id, memtable, .. }) => {
+            ComponentScan::Memtable(MemtablePages { id, memtable, .. }) => {
                 let inner = memtable.read();
                 let page = match taken {
                     Some(ComponentPage::Memtable(number)) => Some(*number),
@@ -202,7 +198,7 @@ impl PageStream for ComponentScan {
     fn next_place(&self) -> Option<(&[u8], &[u8])> {
         match self {
             ComponentScan::Segment { cursor, .. } => cursor.next_place(),
-            ComponentScan::Memtable(MemtableUrls { next, key, url, .. }) => {
+            ComponentScan::Memtable(MemtablePages { next, key, url, .. }) => {
                 next.map(|_| (key.as_slice(), url.as_bytes()))
             }
         }
@@ -231,21 +227,12 @@ impl Scan {
 
     /// Creates a scan of a range.
     pub(crate) fn new<'a>(snapshot: &Snapshot, range: impl Into<PageRange<'a>>) -> Scan {
-        Scan::of_list(snapshot, UrlList::Pages, range)
-    }
-
-    /// Creates a scan of a range of a list. The pages of found URLs have no [`parts`](Scan::parts).
-    pub(crate) fn of_list<'a>(
-        snapshot: &Snapshot,
-        list: UrlList,
-        range: impl Into<PageRange<'a>>,
-    ) -> Scan {
         let range = range.into();
-        let scan = snapshot.poison_on_bug(|| Scan::begin(snapshot, list, range));
+        let scan = snapshot.poison_on_bug(|| Scan::begin(snapshot, range));
         scan.unwrap_or_else(|e| Scan::none(snapshot, Some(e)))
     }
 
-    fn begin(snapshot: &Snapshot, list: UrlList, range: PageRange<'_>) -> Result<Scan> {
+    fn begin(snapshot: &Snapshot, range: PageRange<'_>) -> Result<Scan> {
         let Snapshot { view, sequence, .. } = snapshot;
         view.check()?;
         let PageRange { under, start, to, keys } = range;
@@ -254,8 +241,7 @@ impl Scan {
         let start = start.map(KeyedStart::from).or_else(first);
         let mut streams = Vec::new();
         for component in view.components().filter(|component| !component.is_untouched()) {
-            let bounds = (list, under, start.as_ref());
-            streams.push(ComponentScan::new(component, bounds, *sequence)?);
+            streams.push(ComponentScan::new(component, (under, start.as_ref()), *sequence)?);
             if under.is_some_and(|prefix| component.hides_all(prefix, *sequence)) {
                 break;
             }
@@ -282,11 +268,6 @@ impl Scan {
     /// The URL of the current page.
     pub(crate) fn url(&self) -> Result<&str, Bug> {
         self.pages.url()
-    }
-
-    /// The snapshot.
-    pub(super) fn snapshot(&self) -> &Snapshot {
-        &self.snapshot
     }
 
     /// The epochs of the snapshot.

@@ -69,29 +69,3 @@ pub(super) fn moderate(name: &'static str, number: f64) -> Result<f64> {
         Err(RecrawlError::Value { name, takes: "from 1e-100 to 1e100" })
     }
 }
-
-/// Checks a point in time, in days from any origin.
-pub(super) fn day(name: &'static str, number: f64) -> Result<f64> {
-    if (-DAYS_MAX..=DAYS_MAX).contains(&number) {
-        Ok(number)
-    } else {
-        Err(RecrawlError::Value { name, takes: "from -4,000,000 to 4,000,000 days" })
-    }
-}
-
-/// The limits of [`visits_per_day`]: a visit in some thousand years, and ten thousand visits a second.
-const VISITS_PER_DAY: std::ops::RangeInclusive<f64> = 1e-6..=1e9;
-
-/// Whether a number is valid as a limit of visits a day.
-pub(crate) fn is_visits_per_day(number: f64) -> bool {
-    VISITS_PER_DAY.contains(&number)
-}
-
-/// Checks a limit of visits a day.
-pub(super) fn visits_per_day(name: &'static str, number: f64) -> Result<f64> {
-    if is_visits_per_day(number) {
-        Ok(number)
-    } else {
-        Err(RecrawlError::Value { name, takes: "from 1e-6 to 1e9" })
-    }
-}

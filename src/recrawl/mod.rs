@@ -19,7 +19,6 @@
 //! - [`simulate`] runs policies on pages with known changes.
 //! - [`fixed_intervals`], [`random_times`] and [`few_misses`] compute the optimum for pages with
 //!   known rates, as a yardstick for policies. [`limited_intervals`] includes limits of hosts.
-//! - A [`VisitAllowance`] counts the visits that such a limit allows.
 //! - A [`Policy`] has a name and orders pages. A policy uses the value of a visit, or it implements
 //!   the rules of another crawler with the [`RecentComparisons`] comparisons of a page.
 //!
@@ -40,7 +39,6 @@
 //! # }
 //! ```
 
-mod allowance;
 mod announcement;
 mod belief;
 mod budget;
@@ -67,12 +65,10 @@ mod solve;
 mod value;
 mod visit_value_table;
 
-pub use allowance::VisitAllowance;
 pub use announcement::{Announcements, SourceCounts, SourceReliability};
 pub(crate) use belief::Odds;
 pub use belief::{Belief, Rate};
-pub(crate) use budget::{TRIED, spend};
-pub(crate) use check::is_visits_per_day;
+pub(crate) use budget::spend;
 pub(crate) use class::PriorClass;
 pub(crate) use code::{ComparisonCode, ComparisonSummary, mean_step};
 pub(crate) use code::{of_step, step_of};
@@ -94,4 +90,4 @@ pub use prior::Prior;
 pub use rate::{Pseudocounts, irregular, last_modified, naive, regular};
 pub use recent::RecentComparisons;
 pub use value::{PriorityIndex, hinted, interval};
-pub(crate) use visit_value_table::VisitValueTable;
+pub(crate) use visit_value_table::{ValueCurve, VisitValueTable};

@@ -9,7 +9,7 @@ use super::rules::Rule;
 use super::score::{Score, ScoreCache, ScoreInput, Scorer, VisitStatus, weight};
 use super::sources::RowSource;
 use crate::bug::OrBug;
-use crate::engine::component::{FoundState, PageAddress, PageWithChanges};
+use crate::engine::component::PageWithChanges;
 use crate::engine::lookup::Lookup;
 use crate::engine::results::Page;
 use crate::engine::snapshot::Snapshot;
@@ -66,7 +66,7 @@ impl DueContext {
     /// Computes the plan's value of a page without visits, in a store with seed `seed`.
     pub(super) fn new_page(due: &Due, url: &str, seed: u64) -> Result<NewPage> {
         let what = "a plan has learned, and has a threshold";
-        let learned = due.learned.clone().or_bug(what)?;
+        let (learned, threshold) = due.learned.clone().zip(due.threshold).or_bug(what)?;
         let (scorer, mut scores) = (Scorer::new(due, learned), ScoreCache::of(1));
         // The row has no last visit, so the time since the last visit is passed to `value_since`
         // instead.
@@ -76,13 +76,11 @@ impl DueContext {
         let facts =
             ScoreInput { hash, row: &row, recent: &recent, rule, changed: None, led: false };
         let belief = &scorer.belief(facts, &mut scores);
-        let (threshold, price) = due.threshold_of(url, rule, seed).or_bug(what)?;
         Ok(NewPage {
-            value: scorer.value_of_unvisited(facts, belief)?,
+            value: scorer.value_since(facts, due.largest().seconds(), belief)?,
             rate: belief.rate(),
             weight: weight(&facts),
             every: scorer.every(facts, threshold, belief),
-            price,
         })
     }
 
@@ -94,17 +92,12 @@ impl DueContext {
         Ok(changing.map(|changing| self.looked(lookup, changing)))
     }
 
-    /// Reads a page that [`PagesByScore`](super::pages_by_score::PagesByScore) returned, at its
-    /// location.
-    pub(super) fn load_scored<'a>(
-        &'a self,
-        coming: &'a ScoredPage,
-        location: PageAddress,
-    ) -> Result<LoadedPage<'a>> {
+    /// Reads a page that [`PagesByScore`](super::pages_by_score::PagesByScore) returned.
+    pub(super) fn load_scored<'a>(&'a self, coming: &'a ScoredPage) -> Result<LoadedPage<'a>> {
         let Snapshot { view, sequence, .. } = &self.snapshot;
         let lookup = Lookup::new(&coming.url, view.seed);
         // The location saves the lookup by hash in the newest component.
-        let changing = view.page_with_changes_at(location, &lookup, *sequence)?;
+        let changing = view.page_with_changes_at(coming.location, &lookup, *sequence)?;
         let changing = changing.ok_or_else(|| unknown(&coming.url))?;
         Ok(self.looked(lookup, changing))
     }
@@ -123,8 +116,7 @@ impl DueContext {
         let Snapshot { view, sequence, .. } = &self.snapshot;
         let url = source.url(found.page)?;
         let lookup = Lookup::of(&url, found.hash);
-        let location = source.location(found.page)?.or_bug("a known row belongs to a page")?;
-        let page = view.page_with_changes_at(location, &lookup, *sequence)?;
+        let page = view.page_with_changes_at(source.location(found.page)?, &lookup, *sequence)?;
         let PageWithChanges { head, changes } = page.ok_or_else(|| unknown(&url))?;
         Ok(changes.recent(head.first, head.last.time))
     }
@@ -165,12 +157,12 @@ impl DueContext {
         let head = &changing.head;
         let last = seconds(head.last.time);
         let belief = &scorer.belief(facts, scores);
-        let (every, date, price) = match due.threshold_of(lookup.url, rule, snapshot.view.seed) {
-            Some((threshold, price)) => {
+        let (every, date) = match due.threshold {
+            Some(threshold) => {
                 let (every, after) = scorer.date(facts, threshold, belief);
-                (Some(every), time_of(last.saturating_add(after)), price)
+                (Some(every), time_of(last.saturating_add(after)))
             }
-            None => (None, None, None),
+            None => (None, None),
         };
         let reason = match scorer.visit_status(facts) {
             VisitStatus::NotYet(min) => Reason::NotYet { min },
@@ -188,58 +180,16 @@ impl DueContext {
             },
         };
         Ok(Decision {
-            url: lookup.url.to_owned(),
-            page: Some(Page::new(lookup.url, changing, &snapshot.view.epochs)),
+            page: Page::new(lookup.url, changing, &snapshot.view.epochs),
             value: scorer.value(facts, belief)?,
             rate: belief.rate(),
             weight: weight(&facts),
             due: date,
             every,
-            price,
             rule: rule.under.clone(),
             near: leader,
             reason,
         })
-    }
-}
-
-impl DueContext {
-    /// Returns the decision about a URL that was found and not visited; `None` if it does not wait.
-    pub(super) fn decide_found(
-        &self,
-        url: &str,
-        scores: &mut ScoreCache,
-    ) -> Result<Option<Decision>> {
-        let DueContext { snapshot: Snapshot { view, sequence, .. }, due, scorer } = self;
-        let lookup = Lookup::new(url, view.seed);
-        let FoundState::Waiting(found) = view.found(&lookup, *sequence)? else { return Ok(None) };
-        let row = ScheduleRow::of_found(found, host_slot(url, view.seed));
-        let (recent, rule) = (RecentComparisons::default(), due.rules.of(url));
-        let facts = ScoreInput {
-            hash: lookup.hash,
-            row: &row,
-            recent: &recent,
-            rule,
-            changed: None,
-            led: false,
-        };
-        let belief = &scorer.belief(facts, scores);
-        let value = scorer.value_of_unvisited(facts, belief)?;
-        let planned = due.threshold_of(url, rule, view.seed);
-        Ok(Some(Decision {
-            url: url.to_owned(),
-            page: None,
-            value,
-            rate: belief.rate(),
-            weight: weight(&facts),
-            // A first visit does not become more valuable with time.
-            due: planned.filter(|(threshold, _)| value >= *threshold).map(|_| found.time()),
-            every: planned.map(|(threshold, _)| scorer.every(facts, threshold, belief)),
-            price: planned.and_then(|(_, price)| price),
-            rule: rule.under.clone(),
-            near: None,
-            reason: Reason::Found { time: found.time() },
-        }))
     }
 }
 

@@ -26,7 +26,7 @@ use crate::time::Time;
 ///     store.observe(Observation::content(url, start + 7 * week * DAY, fingerprint, epoch))?;
 /// }
 /// let decision = store.snapshot().due(&Due::new(start + 30 * DAY, 1)).next().unwrap()?;
-/// assert_eq!((decision.url.as_str(), decision.page.as_ref().unwrap().changes.changes()), (url, 2));
+/// assert_eq!((decision.page.url.as_str(), decision.page.changes.changes()), (url, 2));
 /// assert!(decision.value > 0.0 && decision.rate.per_day > 0.02);
 /// println!("{url}: {decision}"); // in a sentence
 /// # Ok(())
@@ -35,11 +35,8 @@ use crate::time::Time;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Decision {
-    /// The URL.
-    pub url: String,
-    /// The page, with its last visit and its history of [changes](Page::changes). `None` for a first
-    /// visit: the URL was [found](crate::Store::discover), and nobody has visited it.
-    pub page: Option<Page>,
+    /// The page, with its last visit and its history of [changes](Page::changes).
+    pub page: Page,
     /// The value that the [policy](crate::recrawl::Policy) computes now. For `crawl-value`, it is the
     /// number of days for which a visit makes the page fresh, times the page's weight; for `value`,
     /// a tenth of the harmonic index is added. The weight counts an eighth if the page is gone, and
@@ -56,12 +53,6 @@ pub struct Decision {
     pub due: Option<Time>,
     /// The interval from the last visit to the due time if no visit fails; `None` without a plan.
     pub every: Option<Interval>,
-    /// The price of the page's host by a [`Plan`](super::Plan): the value at which the pages of the host
-    /// are due, because the host allows only a number of
-    /// [visits a day](field@super::Rule::visits_per_day). Infinite if the latest allowed dates of its
-    /// pages alone take more visits. `None` without a plan, or if the host allows more visits than the
-    /// plan spends on it.
-    pub price: Option<f64>,
     /// The prefix of the page's [rule](super::Rule); `None` if the rule is for all pages.
     pub rule: Option<Prefix>,
     /// The page that leads this page. If this page declares a near page as
@@ -81,14 +72,6 @@ pub struct Decision {
     pub near: Option<String>,
     /// The reason for the decision.
     pub reason: Reason,
-}
-
-impl Decision {
-    /// Returns the headers that make the request for a visit conditional, as
-    /// [`Page::conditional_headers`] returns them; none for a first visit.
-    pub fn conditional_headers(&self) -> Vec<(&'static str, Vec<u8>)> {
-        self.page.as_ref().map(Page::conditional_headers).unwrap_or_default()
-    }
 }
 
 /// The reason for a decision.
@@ -116,11 +99,6 @@ impl Decision {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The URL was [found](crate::Store::discover), and nobody has visited it.
-    Found {
-        /// The time at which it was found, in whole seconds.
-        time: Time,
-    },
     /// The value of a visit now. If the policy uses the time since the last visit instead, this
     /// time.
     Worth,
@@ -188,14 +166,11 @@ pub struct NewPage {
     pub weight: f64,
     /// The interval between visits.
     pub every: Interval,
-    /// The [price](field@Decision::price) of its host.
-    pub price: Option<f64>,
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Found { time } => write!(f, "found at {time} and never visited"),
             Reason::Worth => f.write_str("by the value of a visit"),
             Reason::Hinted { changed } => write!(f, "a hint says that it changed at {}", changed),
             Reason::Overdue { after } => write!(f, "not visited for more than {after}"),
@@ -217,25 +192,16 @@ impl fmt::Display for Decision {
         if let Some(leader) = &self.near {
             write!(f, ", a quarter of its own value, because {leader} leads its near-duplicates")?;
         }
-        if let Some(page) = page {
-            let (changes, returns) = (page.changes.changes(), page.changes.returns());
-            match page.changes.comparisons() {
-                0 => f.write_str("; no two of its visits were compared")?,
-                all => write!(f, "; {changes} of {all} comparisons found a change")?,
-            }
-            if returns > 0 {
-                write!(f, ", {returns} found an earlier version again")?;
-            }
+        let (changes, returns) = (page.changes.changes(), page.changes.returns());
+        match page.changes.comparisons() {
+            0 => f.write_str("; no two of its visits were compared")?,
+            all => write!(f, "; {changes} of {all} comparisons found a change")?,
+        }
+        if returns > 0 {
+            write!(f, ", {returns} found an earlier version again")?;
         }
         let [per_day, low, high] = [rate.per_day, rate.low, rate.high].map(RateDisplay);
         write!(f, "; {per_day} changes a day ({low} to {high})")?;
-        if let Some(price) = self.price {
-            let price = legible(price, 2);
-            write!(
-                f,
-                "; its host allows no more visits, so its pages are due at a value of {price}"
-            )?;
-        }
         match self.due {
             Some(due) => write!(f, "; due at {}", due),
             None => Ok(()),

@@ -1,13 +1,8 @@
 //! The query for due pages: time, budget, policy, and limits.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
 use super::hints::Hints;
-use super::host_limits::{HostAllowances, HostLimit};
 use super::learned::LearnedPriors;
-use super::rules::{Rule, Rules};
-use crate::error::Result;
+use super::rules::Rules;
 use crate::page::Prefix;
 use crate::recrawl::{Interval, Policy};
 use crate::time::Time;
@@ -35,10 +30,6 @@ pub struct Due {
     pub(super) largest_interval: Option<Interval>,
     pub(super) learned: Option<LearnedPriors>,
     pub(super) threshold: Option<f64>,
-    /// The prices of hosts whose limits are reached in the plan, by the hash of the host.
-    pub(super) prices: Arc<HashMap<u64, f64>>,
-    /// The visits that hosts with limits allow, if pages are leased.
-    pub(super) allowances: Option<Arc<HostAllowances>>,
     pub(super) rules: Rules,
     pub(super) hints: Option<Hints>,
     pub(super) memory_bytes: usize,
@@ -68,8 +59,6 @@ impl Due {
             largest_interval: None,
             learned: None,
             threshold: None,
-            prices: Arc::default(),
-            allowances: None,
             rules: Rules::default(),
             hints: None,
             memory_bytes: 64 << 20,
@@ -150,7 +139,7 @@ impl Due {
     /// let now = start + Duration::from_secs(30 * 86_400);
     /// let due = Due::new(now, 100).under(Prefix::parse("example.org")?);
     /// let pages: Vec<_> = store.snapshot().due(&due).collect::<Result<_, _>>()?;
-    /// assert_eq!((pages.len(), pages[0].url.as_str()), (1, "https://example.org/"));
+    /// assert_eq!((pages.len(), pages[0].page.url.as_str()), (1, "https://example.org/"));
     /// # Ok(())
     /// # }
     /// ```
@@ -314,36 +303,6 @@ impl Due {
     #[must_use]
     pub fn memory_bytes(self, bytes: usize) -> Due {
         Due { memory_bytes: bytes, ..self }
-    }
-
-    /// Returns the number of visits that a host allows now. Without leases, this is a day's visits.
-    pub(super) fn visits_allowed(&self, host: &HostLimit) -> Result<u32> {
-        match &self.allowances {
-            Some(allowances) => allowances.visits(host, self.now),
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "up to 1e9"
-            )]
-            None => Ok(host.per_day.ceil() as u32),
-        }
-    }
-
-    /// Returns the value at which a page is due by the plan, and the price of its host if the host is at
-    /// its limit; `None` without a plan.
-    pub(super) fn threshold_of(
-        &self,
-        url: &str,
-        rule: &Rule,
-        seed: u64,
-    ) -> Option<(f64, Option<f64>)> {
-        let threshold = self.threshold?;
-        if self.prices.is_empty() {
-            return Some((threshold, None));
-        }
-        let host = HostLimit::of(url, rule, seed);
-        let price = host.and_then(|host| self.prices.get(&host.hash).copied());
-        Some((price.map_or(threshold, |price| price.max(threshold)), price))
     }
 
     /// Whether some policy uses the value of a visit, so that leaders matter.

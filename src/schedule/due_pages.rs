@@ -7,14 +7,13 @@ use std::fmt;
 use super::decide::{DueContext, LoadedPage, differs};
 use super::decision::Decision;
 use super::due::Due;
-use super::host_limits::HostLimit;
 use super::leader::RepresentativeCache;
 use super::pages_by_score::{ComponentCandidate, PagesByScore, PassLimits, ScoredPage};
-use super::rules::{Rule, RuleNumber};
+use super::rules::RuleNumber;
 use super::score::ScoreCache;
 use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::page::surt;
 
 impl Snapshot {
@@ -49,7 +48,7 @@ impl Snapshot {
     /// store.observe(Observation::content("https://example.com/a", start, 1, epoch))?;
     /// store.observe(Observation::content("https://example.com/b", start + 7 * DAY, 2, epoch))?;
     /// let best = store.snapshot().due(&Due::new(start + 30 * DAY, 1)).next().unwrap()?;
-    /// assert_eq!(best.url, "https://example.com/a"); // a month, and nobody has looked
+    /// assert_eq!(best.page.url, "https://example.com/a"); // a month, and nobody has looked
     /// # Ok(())
     /// # }
     /// ```
@@ -67,10 +66,6 @@ impl Snapshot {
 /// reading again the led pages that did not fit.
 const OF_WAITING: usize = 8;
 const OF_LEFT_OUT: usize = 8;
-
-/// The number of skipped pages of a host at its limit after which its other pages are found by their
-/// numbers. Finding them costs about as much as this number of pages.
-const SKIPPED_EACH: u32 = 256;
 
 /// The maximum number of pages for which beliefs are cached.
 const BELIEVED: u64 = 1 << 8;
@@ -112,7 +107,7 @@ enum DueIterState {
 }
 
 /// The state after the first read.
-pub(super) struct DueMerge {
+struct DueMerge {
     asked: DueContext,
     /// All pages in the order of their own scores. `next` is the next page of this order.
     pages: PagesByScore,
@@ -151,7 +146,7 @@ impl DuePages {
             self.state = DueIterState::Reading(Box::new(reading));
         }
         match &mut self.state {
-            DueIterState::Reading(reading) => reading.next(&()),
+            DueIterState::Reading(reading) => reading.next(),
             DueIterState::New(_) | DueIterState::Ended => Ok(None),
         }
     }
@@ -170,30 +165,10 @@ impl Iterator for DuePages {
     }
 }
 
-/// The pages that are leased, so that a query for pages to lease skips them.
-pub(super) trait LeasedPages {
-    /// Returns the number of leased pages.
-    fn count(&self) -> usize;
-
-    /// Whether a page is leased. The answer is the same during a query.
-    fn has(&self, url: &str) -> bool;
-}
-
-/// No pages.
-impl LeasedPages for () {
-    fn count(&self) -> usize {
-        0
-    }
-
-    fn has(&self, _: &str) -> bool {
-        false
-    }
-}
-
 impl DueMerge {
-    pub(super) fn new(snapshot: &Snapshot, due: Due) -> Result<DueMerge> {
-        let limits_hosts = |rule: &Rule| rule.per_host.is_some() || rule.visits_per_day.is_some();
-        let bounded = due.per_host != usize::MAX || due.rules.all().iter().any(limits_hosts);
+    fn new(snapshot: &Snapshot, due: Due) -> Result<DueMerge> {
+        let bounded = due.per_host != usize::MAX
+            || due.rules.all().iter().any(|rule| rule.per_host.is_some());
         let (left, minds_leaders) = (due.budget, due.uses_leaders());
         let asked = DueContext::new(snapshot, due)?;
         let pages = PagesByScore::new(&asked)?;
@@ -215,14 +190,13 @@ impl DueMerge {
         })
     }
 
-    /// Returns the decision about the next page that is not leased.
-    pub(super) fn next(&mut self, leased: &dyn LeasedPages) -> Result<Option<Decision>> {
+    fn next(&mut self) -> Result<Option<Decision>> {
         while self.left > 0 {
             // The queue is filled first: if it is empty and its end was left out, the merge below
             // would miss pages.
-            self.fill_waiting(leased)?;
+            self.fill_waiting()?;
             if self.next.is_none() {
-                let most = self.most(leased);
+                let most = self.most();
                 self.next = self.pages.next(&self.asked, most)?;
             }
             // Merges two ordered sequences: pages by their own scores, and led pages by a quarter
@@ -231,14 +205,15 @@ impl DueMerge {
             let led = self.waiting.first();
             let comes = |next: &mut ScoredPage| led.is_none_or(|led| next.is_before(led));
             let decision = if let Some(next) = self.next.take_if(comes) {
-                self.look_at(&next, leased)?
+                self.look_at(&next)?
             } else if let Some(led) = self.waiting.pop() {
                 self.decide_led(led)?
             } else {
                 return Ok(None);
             };
             if let Some(decision) = decision {
-                self.hosts.count(HostLimits::of(&decision.url, &self.asked));
+                let url = &decision.page.url;
+                self.hosts.count(url, self.asked.due.rules.number_of(url), &self.asked.due);
                 self.left -= 1;
                 return Ok(Some(decision));
             }
@@ -248,50 +223,31 @@ impl DueMerge {
 
     /// Returns the limits for one pass over the rows: the number of pages to select, and the
     /// memory.
-    fn most(&self, leased: &dyn LeasedPages) -> PassLimits {
+    fn most(&self) -> PassLimits {
         let bytes = self.asked.due.memory_bytes;
         // An eighth of the memory is for the pages that wait, and an eighth for reading again the
         // pages that did not fit.
         let others = if self.minds_leaders { bytes / OF_WAITING + bytes / OF_LEFT_OUT } else { 0 };
         // With a limit for hosts, any number of pages may be skipped. If many pages are led, more
         // pages are examined than returned. Each pass then selects as many pages as were examined
-        // so far, so that rows are read only a few times. Leased pages are examined, too.
-        let wanted = self.left.saturating_add(leased.count());
-        let pages = if self.bounded { usize::MAX } else { wanted.max(self.looked_at) };
+        // so far, so that rows are read only a few times.
+        let pages = if self.bounded { usize::MAX } else { self.left.max(self.looked_at) };
         PassLimits { pages, bytes: bytes - others }
     }
 
-    /// Returns the decision about the next page; `None` if the page must wait, is leased, or its host
-    /// is full.
-    fn look_at(&mut self, next: &ScoredPage, leased: &dyn LeasedPages) -> Result<Option<Decision>> {
+    /// Returns the decision about the next page; `None` if the page must wait or its host is full.
+    fn look_at(&mut self, next: &ScoredPage) -> Result<Option<Decision>> {
         let DueMerge { asked, pages, waiting, crowds, scores, .. } = self;
         self.looked_at += 1;
         let (mut led, mut decision) = (None, None);
-        // These checks come before the page is read, so a leased page or a page of a full host costs
-        // neither a record nor a search.
-        let host = HostLimits::of(&next.url, asked);
-        if leased.has(&next.url) {
-            self.hosts.count_leased(host);
-        } else if self.hosts.is_full(&host, &asked.due)? {
-            // Values of pages whose host is at its limit rise until most of them come before others.
-            // With another limit, leased pages of the host must be counted.
-            if host.in_result.is_none() && self.hosts.count_skipped(&host) == SKIPPED_EACH {
-                pages.skip_host(&next.url, host.rule)?;
-            }
-        } else {
-            match next.location {
-                Some(location) => {
-                    let looked = asked.load_scored(next, location)?;
-                    let leader = asked.leader(&looked, crowds)?;
-                    led = asked.led(&looked, next, leader.as_ref(), scores)?;
-                    if led.is_none() {
-                        decision = Some(asked.decide(looked, leader, scores)?);
-                    }
-                }
-                None => {
-                    let found = asked.decide_found(&next.url, scores)?;
-                    decision = Some(found.ok_or_else(|| not_found(&next.url))?);
-                }
+        // The check comes before the page is read, so a page of a full host costs neither a record
+        // nor a search.
+        if !self.hosts.is_full(&next.url, asked.due.rules.number_of(&next.url), &asked.due) {
+            let looked = asked.load_scored(next)?;
+            let leader = asked.leader(&looked, crowds)?;
+            led = asked.led(&looked, next, leader.as_ref(), scores)?;
+            if led.is_none() {
+                decision = Some(asked.decide(looked, leader, scores)?);
             }
         }
         // Also called for pages that do not wait, because `looked_at` must follow every page that
@@ -303,17 +259,17 @@ impl DueMerge {
     /// Returns the decision about a led page; `None` if its host is full.
     fn decide_led(&mut self, LedPage { coming, leader }: LedPage) -> Result<Option<Decision>> {
         let DueMerge { asked, hosts, scores, .. } = self;
+        let url = &coming.url;
         // The host is checked again, because other pages of the host may have been returned while
         // this page waited.
-        if hosts.is_full(&HostLimits::of(&coming.url, asked), &asked.due)? {
+        if hosts.is_full(url, asked.due.rules.number_of(url), &asked.due) {
             return Ok(None);
         }
-        let location = coming.location.or_bug("only pages are led")?;
-        asked.decide(asked.load_scored(&coming, location)?, Some(leader), scores).map(Some)
+        asked.decide(asked.load_scored(&coming)?, Some(leader), scores).map(Some)
     }
 
     /// Refills the queue of led pages with pages that did not fit into memory.
-    fn fill_waiting(&mut self, leased: &dyn LeasedPages) -> Result<()> {
+    fn fill_waiting(&mut self) -> Result<()> {
         let DueMerge { asked, waiting, crowds, scores, hosts, left, .. } = self;
         let bytes = asked.due.memory_bytes / OF_LEFT_OUT;
         let most = PassLimits { pages: usize::MAX, bytes };
@@ -322,13 +278,10 @@ impl DueMerge {
         // quadratic time.
         while let Some(pages) = waiting.left_out(*left) {
             let next = pages.next(asked, most)?.or_bug("rows that were read can be read again")?;
-            let host = HostLimits::of(&next.url, asked);
-            if leased.has(&next.url) || hosts.is_full(&host, &asked.due)? {
+            if hosts.is_full(&next.url, asked.due.rules.number_of(&next.url), &asked.due) {
                 continue;
             }
-            // No page leads a URL without content.
-            let Some(location) = next.location else { continue };
-            let looked = asked.load_scored(&next, location)?;
+            let looked = asked.load_scored(&next)?;
             let leader = asked.leader(&looked, crowds)?;
             if let Some(led) = asked.led(&looked, &next, leader.as_ref(), scores)? {
                 waiting.push(led)?;
@@ -336,12 +289,6 @@ impl DueMerge {
         }
         Ok(())
     }
-}
-
-/// Returns the error that a row and the components of a found URL disagree.
-fn not_found(url: &str) -> Error {
-    let what = format!("a row says that {url} waits for a visit, but the URL was not found");
-    Error::corrupt("segments", 0, what)
 }
 
 impl DueContext {
@@ -367,77 +314,38 @@ impl DueContext {
 /// The group for which returned pages are counted: a host, or a host and a rule with its own limit.
 type HostGroup = (Vec<u8>, Option<RuleNumber>);
 
-/// The limits that apply to the host of a page.
-struct HostLimits {
-    rule: RuleNumber,
-    /// The number of pages in a result, and the group in which they are counted.
-    in_result: Option<(HostGroup, usize)>,
-    a_day: Option<HostLimit>,
-}
-
-impl HostLimits {
-    fn of(url: &str, asked: &DueContext) -> HostLimits {
-        let DueContext { due, snapshot, .. } = asked;
-        let number = due.rules.number_of(url);
-        let rule = due.rules.get(number);
-        let most = rule.per_host.unwrap_or(due.per_host);
-        let in_result = (most != usize::MAX).then(|| {
-            let mut host = Vec::new();
-            surt::host(url, &mut host);
-            // Pages of a rule with its own limit are counted separately, so the rule is part of the key.
-            ((host, rule.per_host.map(|_| number)), most)
-        });
-        let a_day = HostLimit::of(url, rule, snapshot.view.seed);
-        HostLimits { rule: number, in_result, a_day }
-    }
-}
-
 /// The number of pages returned for each host. Takes memory for each host with returned pages.
 #[derive(Debug, Default)]
-struct HostCounts {
+pub(super) struct HostCounts {
     returned: HashMap<HostGroup, usize>,
-    /// The pages returned for each host with a limit of visits a day, by the hash of the host.
-    visits: HashMap<u64, u32>,
-    /// The pages skipped for each host with a limit of visits a day.
-    skipped: HashMap<u64, u32>,
 }
 
 impl HostCounts {
-    /// Whether a host has reached a limit, so that its pages are skipped.
-    fn is_full(&self, host: &HostLimits, due: &Due) -> Result<bool> {
-        if let Some((group, most)) = &host.in_result
-            && self.returned.get(group).copied().unwrap_or(0) >= *most
-        {
-            return Ok(true);
-        }
-        let Some(host) = &host.a_day else { return Ok(false) };
-        let visits = self.visits.get(&host.hash).copied().unwrap_or(0);
-        Ok(visits >= due.visits_allowed(host)?)
+    /// Whether the group of the page has reached its limit, so that the page is skipped.
+    pub(super) fn is_full(&self, url: &str, rule: RuleNumber, due: &Due) -> bool {
+        let counted = group_and_limit(url, rule, due);
+        counted.is_some_and(|(of, most)| self.returned.get(&of).copied().unwrap_or(0) >= most)
     }
 
-    /// Counts a page that was leased before.
-    fn count_leased(&mut self, host: HostLimits) {
-        if let Some((group, _)) = host.in_result {
-            *self.returned.entry(group).or_default() += 1;
+    /// Counts a returned page.
+    pub(super) fn count(&mut self, url: &str, rule: RuleNumber, due: &Due) {
+        if let Some((of, _)) = group_and_limit(url, rule, due) {
+            *self.returned.entry(of).or_default() += 1;
         }
     }
+}
 
-    /// Counts a page that is skipped because its host has reached a limit. Returns the number of pages
-    /// of the host that were skipped; 0 for a host without a limit of visits a day.
-    fn count_skipped(&mut self, host: &HostLimits) -> u32 {
-        let Some(HostLimit { hash, .. }) = host.a_day else { return 0 };
-        let skipped = self.skipped.entry(hash).or_default();
-        *skipped = skipped.saturating_add(1);
-        *skipped
+/// Returns the group and the limit of a page; `None` without a limit.
+fn group_and_limit(url: &str, rule: RuleNumber, due: &Due) -> Option<(HostGroup, usize)> {
+    // Pages of a rule with its own limit are counted separately, so the rule is part of the key.
+    let own = due.rules.get(rule).per_host;
+    let most = own.unwrap_or(due.per_host);
+    if most == usize::MAX {
+        return None;
     }
-
-    /// Counts a page that is returned.
-    fn count(&mut self, host: HostLimits) {
-        if let Some(HostLimit { hash, .. }) = host.a_day {
-            *self.visits.entry(hash).or_default() += 1;
-        }
-        self.count_leased(host);
-    }
+    let mut host = Vec::new();
+    surt::host(url, &mut host);
+    Some(((host, own.map(|_| rule)), most))
 }
 
 /// The approximate size of a queued page without URLs.

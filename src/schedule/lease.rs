@@ -1,13 +1,8 @@
 //! Leasing due pages.
 
-use std::sync::Arc;
-
 use super::decision::Decision;
 use super::due::Due;
-use super::due_pages::{DueMerge, LeasedPages};
-use super::host_limits::{HostAllowances, HostLimit};
 use super::learned::LearnedPriors;
-use crate::bug::OrBug;
 use crate::engine::db::Db;
 use crate::engine::leases::LeaseSession;
 use crate::engine::snapshot::Snapshot;
@@ -29,17 +24,15 @@ impl Store {
     /// A lease ends when the page is [observed](Store::observe) in any way or
     /// [released](Store::release), or when the `now` of a later call is after the end of the lease.
     /// Several threads may lease pages at the same time: the calls run one after another, and lease
-    /// different pages. Leased pages count towards the [`per_host`](Due::per_host) limit, and leases
-    /// towards the [visits a day](super::Rule::visits_per_day) of a host. The result is empty if no page
-    /// is due by the query, or if [leases](Store::leased) and limits leave no page to lease.
+    /// different pages. Leased pages count towards the [`per_host`](Due::per_host) limit. The result
+    /// is empty if no page is due by the query, or if [leases](Store::leased) leave no page to lease.
     ///
     /// Leases are in memory only. After a crash or a reopen no page is leased, so a page may be
     /// visited twice, but no page is lost. At most
     /// [`Options::leases_max`](crate::Options::leases_max) pages are leased at a time; at the limit
     /// the result is empty.
     ///
-    /// Costs as much as [`Snapshot::due`], and a microsecond for each leased page that is better than
-    /// the last page returned. If a rule limits visits a day, the first call reads all rows once more.
+    /// Costs as much as [`Snapshot::due`] with a budget enlarged by the number of leased pages.
     /// Priors are learned again when the number of operations since the last learning reaches an
     /// eighth of the number of pages.
     ///
@@ -60,7 +53,7 @@ impl Store {
     /// let day = Duration::from_secs(86_400);
     /// let (now, lease) = (start + 21 * day, "1h".parse()?);
     /// let leased = store.lease_due(&Due::new(now, 10), lease)?;
-    /// assert_eq!(leased[0].url, url);
+    /// assert_eq!(leased[0].page.url, url);
     /// assert!(store.lease_due(&Due::new(now, 10), lease)?.is_empty());
     /// // Visited, it can be leased again: another time, since now a visit is worth nothing.
     /// store.observe(Observation::content(url, now, 17, epoch))?;
@@ -96,7 +89,7 @@ impl Store {
     /// assert_eq!(store.lease_due(&due, lease)?.len(), 1);
     /// // The worker stops before it visits the page.
     /// assert!(store.release(url)?);
-    /// assert_eq!(store.lease_due(&due, lease)?[0].url, url);
+    /// assert_eq!(store.lease_due(&due, lease)?[0].page.url, url);
     /// # Ok(())
     /// # }
     /// ```
@@ -143,14 +136,6 @@ impl Store {
     }
 }
 
-/// State kept between two calls.
-#[derive(Default)]
-struct LeaseState {
-    priors: Option<PriorsAsOf>,
-    /// The visits that hosts allow; `None` until a rule limits them.
-    allowances: Option<Arc<HostAllowances>>,
-}
-
 /// The priors, and the last operation before the priors were learned.
 struct PriorsAsOf {
     learned: LearnedPriors,
@@ -163,67 +148,20 @@ struct PriorsAsOf {
 const LEARN_PART: u64 = 8;
 const LEARN_MIN: u64 = 256;
 
-impl LeaseState {
-    /// Returns the state that the previous session kept.
-    fn of<'a>(session: &'a mut LeaseSession<'_>) -> Result<&'a mut LeaseState> {
-        let kept = session.scheduler_state().get_or_insert_with(|| Box::new(LeaseState::default()));
-        Ok(kept.downcast_mut().or_bug("only leases keep a state between sessions")?)
+/// Returns the priors of a snapshot, or the priors of a recent snapshot.
+fn learned(session: &mut LeaseSession<'_>, snapshot: &Snapshot) -> Result<LearnedPriors> {
+    let passed = |of: &PriorsAsOf| snapshot.sequence().saturating_sub(of.sequence);
+    // Learning reads all rows. The priors change little over few operations.
+    let is_recent = |of: &&PriorsAsOf| passed(of) <= (of.pages / LEARN_PART).max(LEARN_MIN);
+    let kept = session.scheduler_state();
+    let of = kept.as_ref().and_then(|kept| kept.downcast_ref::<PriorsAsOf>());
+    if let Some(of) = of.filter(is_recent) {
+        return Ok(of.learned.clone());
     }
-
-    /// Returns the priors of a snapshot, or the priors of a recent snapshot.
-    fn learned(&mut self, snapshot: &Snapshot) -> Result<LearnedPriors> {
-        let passed = |of: &PriorsAsOf| snapshot.sequence().saturating_sub(of.sequence);
-        // Learning reads all rows. The priors change little over few operations.
-        let is_recent = |of: &&PriorsAsOf| passed(of) <= (of.pages / LEARN_PART).max(LEARN_MIN);
-        if let Some(of) = self.priors.as_ref().filter(is_recent) {
-            return Ok(of.learned.clone());
-        }
-        let pages = StoreTotals::of(snapshot)?.pages;
-        let (learned, sequence) = (LearnedPriors::kept(snapshot)?, snapshot.sequence());
-        self.priors = Some(PriorsAsOf { learned: learned.clone(), sequence, pages });
-        Ok(learned)
-    }
-
-    /// Returns the visits that hosts allow; `None` if no rule limits them.
-    fn allowances(
-        &mut self,
-        snapshot: &Snapshot,
-        due: &Due,
-    ) -> Result<Option<Arc<HostAllowances>>> {
-        if due.rules.all().iter().all(|rule| rule.visits_per_day.is_none()) {
-            return Ok(None);
-        }
-        let allowances = match &mut self.allowances {
-            Some(allowances) => allowances,
-            none => none.insert(Arc::new(HostAllowances::new(snapshot, due.now)?)),
-        };
-        // Nobody else has the allowances between two calls, so nothing is copied.
-        Arc::make_mut(allowances).start(due.now);
-        Ok(Some(Arc::clone(allowances)))
-    }
-
-    /// Takes a visit of each page's host.
-    fn take_visits(&mut self, due: &Due, pages: &[Decision], seed: u64) -> Result<()> {
-        let Some(allowances) = &mut self.allowances else { return Ok(()) };
-        // The query has ended, so nothing is copied.
-        let allowances = Arc::make_mut(allowances);
-        for Decision { url, .. } in pages {
-            if let Some(host) = HostLimit::of(url, due.rules.of(url), seed) {
-                allowances.take(&host, due.now)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl LeasedPages for LeaseSession<'_> {
-    fn count(&self) -> usize {
-        self.leased()
-    }
-
-    fn has(&self, url: &str) -> bool {
-        self.is_leased(url)
-    }
+    let pages = StoreTotals::of(snapshot)?.pages;
+    let (learned, sequence) = (LearnedPriors::kept(snapshot)?, snapshot.sequence());
+    *kept = Some(Box::new(PriorsAsOf { learned: learned.clone(), sequence, pages }));
+    Ok(learned)
 }
 
 /// Leases the best pages that are not leased yet.
@@ -232,33 +170,34 @@ pub(crate) fn lease_best(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Deci
     // The session holds a lock until it is dropped. Only one thread at a time selects pages, so no
     // page is leased twice.
     let mut session = db.leases.start_session(due.now);
-    let room = db.core.options.leases_max.saturating_sub(db.leases.len());
-    let mut asked = due.clone().budget(due.budget.min(room));
-    // The snapshot must come after `start_session`, because the session records each lease that ends
-    // after it. A lease that ends later may end with a visit that the snapshot does not contain, so
+    let out = db.leases.len();
+    let room = db.core.options.leases_max.saturating_sub(out);
+    let wanted = due.budget.min(room);
+    // Leased pages are still due in the snapshot, so the budget is enlarged by their number.
+    let mut asked = due.clone().budget(wanted.saturating_add(out));
+    let mut pages = Vec::new();
+    // The snapshot must come after `take`, because the session records each lease that ends after
+    // `take`. A lease that ends later may end with a visit that the snapshot does not contain, so
     // its page must not be leased again.
     let snapshot = db.core.live.snapshot();
     snapshot.view.check()?;
-    let state = LeaseState::of(&mut session)?;
     if asked.learned.is_none() {
-        asked.learned = Some(state.learned(&snapshot)?);
+        asked.learned = Some(learned(&mut session, &snapshot)?);
     }
-    asked.allowances = state.allowances(&snapshot, due)?;
-    let mut pages = Vec::new();
-    let mut reading = DueMerge::new(&snapshot, asked)?;
-    while let Some(page) = snapshot.poison_on_bug(|| reading.next(&session))? {
+    for page in snapshot.due(&asked) {
+        let page = page?;
         // The value is 0 for pages that were visited just now, and for failing pages that wait.
-        if page.value <= 0.0 {
+        if pages.len() == wanted || page.value <= 0.0 {
             break;
         }
-        pages.push(page);
+        if !session.is_leased(&page.page.url) {
+            pages.push(page);
+        }
     }
-    drop(reading);
     let until = Time::from_ms_unchecked(
         due.now.as_ms().saturating_add_unsigned(lease.seconds().saturating_mul(1000)),
     );
     // Leases start only after all pages were read, so after an error no page stays leased.
-    LeaseState::of(&mut session)?.take_visits(due, &pages, snapshot.view.seed)?;
-    pages.iter().for_each(|page| session.lease(&page.url, until));
+    pages.iter().for_each(|page| session.lease(&page.page.url, until));
     Ok(pages)
 }

@@ -12,27 +12,22 @@
 //! 4. [`due_pages`] reads only the best pages, searches the leader of each page ([`leader`]),
 //!    and decides about the page ([`decide`]).
 //!
-//! A [`plan`] adds due times. [`lease`] prevents that several workers get the same page. Rules may
-//! limit the visits a day to a host: [`host_limits`] counts the visits, and [`limited`] plans them.
+//! A [`plan`] adds due times. [`lease`] prevents that several workers get the same page.
 
 mod decide;
 mod decision;
 mod due;
 mod due_pages;
 mod hints;
-mod host_limits;
 mod leader;
 mod learned;
 mod lease;
-mod limited;
 mod pace;
-mod page_kinds;
 mod pages_by_score;
 mod plan;
 mod rows;
 mod rules;
 mod score;
-mod skipped_hosts;
 mod sources;
 mod survey;
 
@@ -41,7 +36,6 @@ pub use due::Due;
 pub use due_pages::DuePages;
 pub use hints::Hints;
 pub use learned::LearnedPriors;
-pub use limited::LimitedHost;
 pub use plan::Plan;
 pub use rules::{Rule, Rules, RulesError};
 pub use survey::Survey;

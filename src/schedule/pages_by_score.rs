@@ -1,4 +1,4 @@
-//! Orders all pages and found URLs by the value of a visit: skips or scores rows, and keeps the best pages that
+//! Orders all pages by the value of a visit: skips or scores rows, and keeps the best pages that
 //! fit into memory.
 
 use std::cmp::Reverse;
@@ -10,14 +10,13 @@ use super::hints::HintCursor;
 use super::rows::{ComponentRow, RowRange, part_of, parts, source_of};
 use super::rules::{RuleNumber, RulesByPage};
 use super::score::{Score, ScoreCache, ScoreInput, ValueInput};
-use super::skipped_hosts::SkippedHosts;
-use super::sources::{RowSource, found_sources, sources};
+use super::sources::{RowSource, sources};
 use crate::bug::OrBug;
 use crate::engine::component::PageAddress;
 use crate::error::Result;
 use crate::page::surt;
 use crate::recrawl::RecentComparisons;
-use crate::segment::{ScheduleRow, ScheduleRows};
+use crate::segment::ScheduleRows;
 use crate::threads;
 
 /// The number of pages per thread that makes a thread worthwhile.
@@ -36,8 +35,8 @@ pub(super) struct PassLimits {
 pub(super) struct ScoredPage {
     pub(super) score: Score,
     pub(super) url: String,
-    /// The location of the page's newest record; `None` for a URL that was found and not visited.
-    pub(super) location: Option<PageAddress>,
+    /// The location of the page's newest record.
+    pub(super) location: PageAddress,
 }
 
 impl ScoredPage {
@@ -66,9 +65,8 @@ pub(super) struct PagesByScore {
     valid: usize,
     /// Whether there may be more pages than the candidates.
     more: bool,
-    /// The last page returned or skipped.
+    /// The last page returned.
     last: Option<ComponentCandidate>,
-    skipped: SkippedHosts,
 }
 
 /// The place of a row: its component, and its candidate in the component.
@@ -94,9 +92,7 @@ impl ResumePosition {
 
 impl PagesByScore {
     pub(super) fn new(asked: &DueContext) -> Result<PagesByScore> {
-        let under = asked.due.under.as_ref();
-        let mut sources = sources(&asked.snapshot, under)?;
-        sources.append(&mut found_sources(&asked.snapshot, under)?);
+        let sources = sources(&asked.snapshot, asked.due.under.as_ref())?;
         let held = sources.iter().map(|source| source.rules_by_page(&asked.due.rules));
         let held = held.collect::<Result<Arc<[RulesByPage]>>>()?;
         Ok(PagesByScore::after_place(&Arc::from(sources), &held, None))
@@ -113,18 +109,11 @@ impl PagesByScore {
         last: Option<ComponentCandidate>,
     ) -> PagesByScore {
         let places = sources.iter().map(|_| None).collect();
-        let (sources, held, skipped) =
-            (Arc::clone(sources), Arc::clone(held), SkippedHosts::default());
-        let best = Vec::new();
-        PagesByScore { sources, rules: held, best, places, valid: 0, more: true, last, skipped }
+        let (sources, held) = (Arc::clone(sources), Arc::clone(held));
+        PagesByScore { sources, rules: held, best: Vec::new(), places, valid: 0, more: true, last }
     }
 
-    /// From now on, skips the pages of the host of a page under the rule of the page.
-    pub(super) fn skip_host(&mut self, url: &str, rule: RuleNumber) -> Result<()> {
-        self.skipped.add(url, rule, &self.sources)
-    }
-
-    /// Returns the place of the last page that was returned or skipped.
+    /// Returns the place of the last returned page.
     pub(super) fn last_returned(&self) -> Option<ComponentCandidate> {
         self.last
     }
@@ -135,29 +124,23 @@ impl PagesByScore {
         asked: &DueContext,
         most: PassLimits,
     ) -> Result<Option<ScoredPage>> {
-        loop {
-            if self.valid == 0 {
-                if !self.more {
-                    return Ok(None);
-                }
-                self.fill(asked, most)?;
+        if self.valid == 0 {
+            if !self.more {
+                return Ok(None);
             }
-            let Some((component, candidate)) = self.best()? else { return Ok(None) };
-            self.valid -= 1;
-            // Stored for `after`: when the candidates are used up, the rows after this page are read
-            // again.
-            self.last = Some((component, candidate));
-            self.best.get_mut(component).or_bug("each candidate belongs to a component")?.pop();
-            *self.places.get_mut(component).or_bug("each component has an index")? = None;
-            let DueCandidate { score, page: Reverse(page) } = candidate;
-            // The host may have reached its limit after the page was selected.
-            if self.skipped.has(component, page, rule_of(&self.rules, component, page)?) {
-                continue;
-            }
-            let source = source_of(&self.sources, component)?;
-            let (url, location) = (source.url(page)?, source.location(page)?);
-            return Ok(Some(ScoredPage { score, url, location }));
+            self.fill(asked, most)?;
         }
+        let Some((component, candidate)) = self.best()? else { return Ok(None) };
+        self.valid -= 1;
+        // Stored for `after`: when the candidates are used up, the rows after this page are read
+        // again.
+        self.last = Some((component, candidate));
+        self.best.get_mut(component).or_bug("each candidate belongs to a component")?.pop();
+        *self.places.get_mut(component).or_bug("each component has an index")? = None;
+        let source = source_of(&self.sources, component)?;
+        let DueCandidate { score, page: Reverse(page) } = candidate;
+        let (url, location) = (source.url(page)?, source.location(page)?);
+        Ok(Some(ScoredPage { score, url, location }))
     }
 
     /// Reads all rows, and selects the best pages after the last returned page.
@@ -178,8 +161,7 @@ impl PagesByScore {
         let of_one = size_of::<DueCandidate>() * sources.len().max(1) + size_of::<Score>();
         let each = 2 * of_one * (parts + 1);
         let most = (bytes / each).clamp(1, wanted.max(1));
-        let (rules, skipped) = (&*self.rules, &self.skipped);
-        let among = SelectionScope { asked, sources, rules, skipped, after: after.as_ref() };
+        let among = SelectionScope { asked, sources, rules: &self.rules, after: after.as_ref() };
         let run = |(): &mut (), part: usize| -> Result<TopCandidates> {
             let mut best = PageSelector::new(among, most);
             // A part is a range of hashes, so one thread sees all rows of a page.
@@ -252,7 +234,6 @@ pub(super) struct SelectionScope<'a> {
     pub(super) asked: &'a DueContext,
     pub(super) sources: &'a [RowSource],
     pub(super) rules: &'a [RulesByPage],
-    pub(super) skipped: &'a SkippedHosts,
     /// The position after the pages already returned.
     pub(super) after: Option<&'a ResumePosition>,
 }
@@ -317,11 +298,6 @@ impl<'a> PageSelector<'a> {
                     }
                 }
             }
-            for (source, rows) in part.found_rows() {
-                for at in 0..rows.len() {
-                    self.score_found(&part, source, rows, at)?;
-                }
-            }
         }
         Ok(())
     }
@@ -335,8 +311,7 @@ impl<'a> PageSelector<'a> {
         some: Range<usize>,
         mut hints: Option<&mut HintCursor<'_>>,
     ) -> Result<()> {
-        let SelectionScope { asked: DueContext { due, scorer, .. }, rules: held, skipped, .. } =
-            self.among;
+        let SelectionScope { asked: DueContext { due, scorer, .. }, rules: held, .. } = self.among;
         let recent = RecentComparisons::default();
         self.sifted.clear();
         for at in some {
@@ -346,11 +321,7 @@ impl<'a> PageSelector<'a> {
             if part.is_superseded(component, hash) {
                 continue;
             }
-            let number = rule_of(held, component, rows.page(at))?;
-            if skipped.has(component, rows.page(at), number) {
-                continue;
-            }
-            let rule = due.rules.get(number);
+            let rule = due.rules.get(rule_of(held, component, rows.page(at))?);
             let facts =
                 ScoreInput { hash, row: &row, recent: &recent, rule, changed: None, led: false };
             // A hint changes the value of a page, so the skip cache does not apply to a page with a
@@ -377,39 +348,6 @@ impl<'a> PageSelector<'a> {
         Ok(())
     }
 
-    /// Scores a found URL, and keeps it if it waits and is among the best so far.
-    fn score_found(
-        &mut self,
-        part: &RowRange<'_>,
-        source: usize,
-        rows: &ScheduleRows<'_>,
-        at: usize,
-    ) -> Result<()> {
-        let SelectionScope { asked, sources, rules: held, skipped, after } = self.among;
-        let (hash, page) = (rows.hash(at), rows.page(at));
-        let number = rule_of(held, source, page)?;
-        let rule = asked.due.rules.get(number);
-        if rule.excludes()
-            || skipped.has(source, page, number)
-            || !source_of(sources, source)?.sees(page)
-        {
-            return Ok(());
-        }
-        let row = rows.found_row(at)?;
-        let (of, recent) =
-            (ScheduleRow::of_found(row.facts, row.host), RecentComparisons::default());
-        let facts = ScoreInput { hash, row: &of, recent: &recent, rule, changed: None, led: false };
-        let score = asked.scorer.score_of_unvisited(facts, &mut self.scores)?;
-        if score < self.candidates.floor() {
-            self.candidates.pass_over();
-        } else if after.is_none_or(|after| after.is_before(source, score, page))
-            && part.is_waiting(source, hash, page, &row)?
-        {
-            self.candidates.push(source, DueCandidate { score, page: Reverse(page) });
-        }
-        Ok(())
-    }
-
     /// Scores the page of one remaining row, and keeps the page if it is among the best so far.
     fn score_row(
         &mut self,
@@ -418,13 +356,8 @@ impl<'a> PageSelector<'a> {
         rows: &ScheduleRows<'_>,
         nth: usize,
     ) -> Result<()> {
-        let SelectionScope {
-            asked: DueContext { due, scorer, .. },
-            sources,
-            rules: held,
-            after,
-            ..
-        } = self.among;
+        let SelectionScope { asked: DueContext { due, scorer, .. }, sources, rules: held, after } =
+            self.among;
         #[expect(clippy::indexing_slicing, reason = "an index below the number of remaining pages")]
         let SiftedRow { at, by_worth, may_be_hinted } = self.sifted[self.left[nth]];
         let (hash, page, row) = (rows.hash(at), rows.page(at), rows.row(at)?);

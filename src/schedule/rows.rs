@@ -1,17 +1,10 @@
 //! The rows of all components by ranges of hashes, and the decision which row of a page is the
 //! newest.
 
-use std::cmp::Reverse;
-
-use smallvec::SmallVec;
-
 use super::sources::RowSource;
 use crate::bug::OrBug;
-use crate::engine::component::ComponentId;
 use crate::error::Result;
-use crate::layout::UrlList;
-use crate::order::sort_few_by_key;
-use crate::segment::{FoundRow, RowFlags, ScheduleRow, ScheduleRows};
+use crate::segment::{RowFlags, ScheduleRow, ScheduleRows};
 
 /// The approximate number of rows in a part. The number is small enough that the rows stay in the
 /// CPU cache.
@@ -30,11 +23,8 @@ pub(super) struct ComponentRow {
 /// The rows of all components in a range of hashes.
 pub(super) struct RowRange<'s> {
     sources: &'s [RowSource],
-    /// The rows of each source: first of the pages, the oldest component first, and then of the found
-    /// URLs.
+    /// The rows of each component, the oldest component first.
     rows: Vec<ScheduleRows<'s>>,
-    /// The number of sources of pages.
-    pages: usize,
     newest: Option<NewestRows>,
 }
 
@@ -54,77 +44,20 @@ pub(super) fn parts(
     let parts = (rows / u128::from(PART_ROWS)).max(1);
     #[expect(clippy::cast_possible_truncation, reason = "an index below the number of hashes")]
     let from = move |part: u128| first + (hashes * part / parts) as u64;
-    let of_pages = sources.partition_point(|source| source.list == UrlList::Pages);
     (0..parts).map(move |part| {
         // The last part ends at `last`, so that rounding loses no hash.
         let upto = if part + 1 == parts { last } else { from(part + 1) - 1 };
         let rows = sources.iter().map(|source| source.rows(from(part), upto));
         let rows = rows.collect::<Result<Vec<_>>>()?;
-        let (sources_of_pages, rows_of_pages) =
-            (sources.split_at(of_pages).0, rows.split_at(of_pages).0);
-        let newest = NewestRows::new(sources_of_pages, rows_of_pages);
-        Ok(RowRange { sources, rows, pages: of_pages, newest })
+        let newest = NewestRows::new(sources, &rows);
+        Ok(RowRange { sources, rows, newest })
     })
 }
 
 impl<'s> RowRange<'s> {
-    /// Returns the rows of pages in each component, the oldest component first.
+    /// Returns the rows of each component, the oldest first.
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, &ScheduleRows<'s>)> {
-        self.rows.iter().enumerate().take(self.pages)
-    }
-
-    /// Returns the rows of found URLs in each component that has some, the oldest component first.
-    pub(super) fn found_rows(&self) -> impl Iterator<Item = (usize, &ScheduleRows<'s>)> {
-        self.rows.iter().enumerate().skip(self.pages)
-    }
-
-    /// Whether a found URL waits for a first visit, and no other row of the URL has a greater weight.
-    ///
-    /// Reads URLs only if several rows have the hash.
-    pub(super) fn is_waiting(
-        &self,
-        source: usize,
-        hash: u64,
-        page: u32,
-        row: &FoundRow,
-    ) -> Result<bool> {
-        let own = source_of(self.sources, source)?;
-        let mut others: SmallVec<[(ComponentId, bool, usize, usize); 8]> = SmallVec::new();
-        for (number, (rows, of)) in self.rows.iter().zip(self.sources).enumerate() {
-            for at in rows.with(hash) {
-                let other = rows.page(at);
-                if (number, other) != (source, page) && of.sees(other) {
-                    others.push((of.id, of.list == UrlList::Found, number, at));
-                }
-            }
-        }
-        if others.is_empty() {
-            return Ok(true);
-        }
-        let url = own.url(page)?;
-        // The newest component decides. In a component with both, the URL was found after its page was
-        // forgotten.
-        sort_few_by_key(&mut others, |(id, is_found, ..)| Reverse((*id, *is_found)));
-        for (id, is_found, number, at) in others {
-            let rows = self.rows.get(number).or_bug("each source has rows")?;
-            if source_of(self.sources, number)?.url(rows.page(at))? != url {
-                continue;
-            }
-            if is_found {
-                // The largest weight counts, and each URL is returned once.
-                let other = rows.found_row(at)?.facts.weight();
-                if (other, id) > (row.facts.weight(), own.id) {
-                    return Ok(false);
-                }
-            } else if rows.flags(at).known || id > own.id {
-                // The URL is a page, or was forgotten later.
-                return Ok(false);
-            } else {
-                // The URL was forgotten before, and older rows do not count.
-                return Ok(true);
-            }
-        }
-        Ok(true)
+        self.rows.iter().enumerate()
     }
 
     /// Whether a row is the newest row of its page, so that it counts.
@@ -155,8 +88,7 @@ impl<'s> RowRange<'s> {
         let url = source_of(self.sources, *component)?.url(*page)?;
         // Components are in order of age, so only the components after this one can have a newer
         // row.
-        let pages = self.rows.iter().zip(self.sources).take(self.pages);
-        for (rows, source) in pages.skip(component + 1) {
+        for (rows, source) in self.rows.iter().zip(self.sources).skip(component + 1) {
             for other in rows.with(*hash).map(|at| rows.page(at)) {
                 if source.sees(other) && source.url(other)? == url {
                     return Ok(false);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::order::sort_few_by;
 use crate::page::{Prefix, surt};
-use crate::recrawl::{Interval, Policy, is_visits_per_day};
+use crate::recrawl::{Interval, Policy};
 
 /// Rules for pages under prefixes. The rule with the longest prefix applies alone. An option that
 /// this rule does not set is not taken from a rule with a shorter prefix.
@@ -144,8 +144,8 @@ impl Rules {
     ///
     /// # Errors
     ///
-    /// If a rule has a weight outside 1e-100 to 1e100, visits a day outside 1e-6 to 1e9, or a `min`
-    /// above its `max`; or if two rules have the same prefix. The error numbers the rules from 1.
+    /// If a rule has a weight outside 1e-100 to 1e100, or a `min` above its `max`; or if two rules
+    /// have the same prefix. The error numbers the rules from 1.
     pub fn new(rules: impl IntoIterator<Item = Rule>) -> Result<Rules, RulesError> {
         let mut numbered = Vec::new();
         for (nth, rule) in (1..).zip(rules) {
@@ -296,8 +296,6 @@ pub struct Rule {
     /// The maximum number of pages of one host in a result, counted within this rule. With 0, the
     /// pages of the rule are left out. Default: no limit.
     pub per_host: Option<usize>,
-    /// The maximum number of visits a day to one host, counted within this rule. Default: no limit.
-    pub visits_per_day: Option<f64>,
     /// The policy that orders the pages. Default: the policy of the query.
     pub policy: Option<Policy>,
 }
@@ -329,15 +327,7 @@ impl Rule {
     /// # }
     /// ```
     pub fn everywhere() -> Rule {
-        Rule {
-            under: None,
-            min: None,
-            max: None,
-            weight: 1.0,
-            per_host: None,
-            visits_per_day: None,
-            policy: None,
-        }
+        Rule { under: None, min: None, max: None, weight: 1.0, per_host: None, policy: None }
     }
 
     /// Sets [`min`](field@Rule::min).
@@ -378,62 +368,13 @@ impl Rule {
     /// let rules = Rules::new([Rule::under(Prefix::parse("example.com")?).per_host(0)])?;
     /// let due = Due::new(start + Duration::from_secs(30 * 86_400), 100).rules(&rules);
     /// let pages: Vec<_> = store.snapshot().due(&due).collect::<Result<_, _>>()?;
-    /// assert_eq!((pages.len(), pages[0].url.as_str()), (1, "https://example.org/"));
+    /// assert_eq!((pages.len(), pages[0].page.url.as_str()), (1, "https://example.org/"));
     /// # Ok(())
     /// # }
     /// ```
     #[must_use]
     pub fn per_host(self, per_host: usize) -> Rule {
         Rule { per_host: Some(per_host), ..self }
-    }
-
-    /// Sets [`visits_per_day`](field@Rule::visits_per_day); from 1e-6 to 1e9.
-    ///
-    /// [`lease_due`](crate::Store::lease_due) leases no more pages than the host allows: visits accrue
-    /// evenly, up to a day's visits and one more
-    /// ([`VisitAllowance`](crate::recrawl::VisitAllowance)). So a host that was not visited for a day
-    /// may get a day's visits at once. Other pages take the place of pages that must wait. A lease
-    /// counts as a visit, even if it is [released](crate::Store::release) or expires. Visits without a
-    /// lease count only when the store is opened.
-    ///
-    /// The counts are in memory. After the store was opened, a host allows at most one visit at once,
-    /// and none if its last visit is too recent. For this purpose hosts share 65,536 slots, so in stores
-    /// with more hosts a host may wait as if it had been visited. A new rule counts from the time when
-    /// the store was opened. Visits are counted for some 500,000 hosts at a time; further hosts wait
-    /// until the visits of others have accrued again.
-    ///
-    /// [`Snapshot::due`](crate::Snapshot::due) does not count leases: it returns at most one day's
-    /// visits of a host, rounded up. A [`Plan`](super::Plan) dates pages so that each host gets what it
-    /// allows ([`Plan::limited`](super::Plan::limited)).
-    ///
-    /// ```
-    /// # use simkeep::{Observation, Options, Store, Time};
-    /// use std::time::Duration;
-    ///
-    /// use simkeep::due::{Due, Rule, Rules};
-    /// # fn main() -> simkeep::Result<()> {
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// let start = Time::from_ms(1_700_000_000_000)?;
-    /// for page in 0..20_u64 {
-    ///     let url = format!("https://example.com/{page}");
-    ///     store.observe(Observation::content(&url, start, page << 40, store.change_epoch()))?;
-    /// }
-    /// let rules = Rules::new([Rule::everywhere().visits_per_day(24.0)])?; // a visit an hour
-    /// let month = start + Duration::from_secs(30 * 86_400);
-    /// let lease = |hours: u64| {
-    ///     let now = month + Duration::from_secs(hours * 3600);
-    ///     store.lease_due(&Due::new(now, 100).rules(&rules), "7d".parse()?)
-    /// };
-    /// assert_eq!(lease(0)?.len(), 1);
-    /// assert_eq!(lease(0)?.len(), 0);
-    /// assert_eq!(lease(3)?.len(), 3);
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn visits_per_day(self, visits: f64) -> Rule {
-        Rule { visits_per_day: Some(visits), ..self }
     }
 
     /// Sets [`policy`](field@Rule::policy).
@@ -454,9 +395,6 @@ impl Rule {
         // The limits ensure that the product with any weight of a page is positive and finite.
         if !(1e-100..=1e100).contains(&self.weight) {
             return wrong("weight", "from 1e-100 to 1e100");
-        }
-        if self.visits_per_day.is_some_and(|visits| !is_visits_per_day(visits)) {
-            return wrong("visits_per_day", "from 1e-6 to 1e9");
         }
         match (self.min, self.max) {
             (Some(min), Some(max)) if min > max => wrong("min", "at most max"),

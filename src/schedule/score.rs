@@ -180,22 +180,6 @@ impl Scorer {
         })
     }
 
-    /// Returns the score of a page that nobody has visited: by the value of a visit, as if the last one
-    /// was the largest interval ago.
-    pub(super) fn score_of_unvisited(
-        &self,
-        of: ScoreInput<'_>,
-        scores: &mut ScoreCache,
-    ) -> Result<Score> {
-        let belief = &self.belief(of, scores);
-        Ok(Score::by(self.value_of_unvisited(of, belief)?))
-    }
-
-    /// Returns the value of the first visit to a page.
-    pub(super) fn value_of_unvisited(&self, of: ScoreInput<'_>, belief: &Belief) -> Result<f64> {
-        self.value_since(of, self.largest.seconds(), belief)
-    }
-
     /// Returns the inputs of the score if it depends only on the value of a visit.
     #[inline]
     pub(super) fn by_worth(&self, of: &ScoreInput<'_>) -> Option<ValueInput> {

@@ -1,4 +1,4 @@
-//! The lists of URLs in the components of a snapshot, with the pages and found URLs that a query sees.
+//! The components of a snapshot, with the pages that a query sees.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,12 +8,11 @@ use crate::bug::OrBug;
 use crate::engine::component::{Component, ComponentId, PageAddress};
 use crate::engine::live_segment::LiveSegment;
 use crate::engine::lookup::Lookup;
-use crate::engine::memtable::Memtable;
+use crate::engine::memtable::{Memtable, MemtablePage};
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
-use crate::layout::UrlList;
 use crate::page::{Changes, Entry, Prefix, surt};
-use crate::segment::{FoundRow, InMemoryRows, ScheduleRow, ScheduleRows, UrlRow, host_slot};
+use crate::segment::{InMemoryRows, PageRow, ScheduleRow, ScheduleRows, host_slot};
 
 /// The number of memtable pages read under one lock.
 const TOGETHER: usize = 1024;
@@ -24,18 +23,17 @@ pub(super) enum SourceRows {
     Segment(Arc<LiveSegment>),
     Memtable {
         memtable: Arc<Memtable>,
-        /// The numbers of the memtable's URLs in SURT order.
+        /// The numbers of the memtable's pages in SURT order.
         numbers: Vec<u32>,
-        /// The rows of the memtable's URLs by hash. A URL is an index into `numbers`.
+        /// The rows of the memtable's pages by hash. A page is an index into `numbers`.
         rows: InMemoryRows,
     },
 }
 
-/// A list of a component, with the pages or found URLs that a query sees.
+/// A component, with the pages that a query sees.
 #[derive(Debug)]
 pub(super) struct RowSource {
-    pub(super) id: ComponentId,
-    pub(super) list: UrlList,
+    id: ComponentId,
     pub(super) of: SourceRows,
     /// The pages of the component under the prefix.
     under: Range<u32>,
@@ -59,7 +57,7 @@ impl RowSource {
     /// Returns the rows with hashes from `first` to `last`, including hidden pages.
     pub(super) fn rows(&self, first: u64, last: u64) -> Result<ScheduleRows<'_>> {
         match &self.of {
-            SourceRows::Segment(live) => live.segment.urls(self.list).rows(first, last),
+            SourceRows::Segment(live) => live.segment.rows(first, last),
             SourceRows::Memtable { rows, .. } => Ok(rows.rows(first, last)),
         }
     }
@@ -67,7 +65,7 @@ impl RowSource {
     /// Returns the number of pages in the component.
     pub(super) fn all_pages(&self) -> u64 {
         match &self.of {
-            SourceRows::Segment(live) => live.segment.numbers().urls(self.list),
+            SourceRows::Segment(live) => live.segment.numbers().pages,
             SourceRows::Memtable { numbers, .. } => numbers.len() as u64,
         }
     }
@@ -82,29 +80,33 @@ impl RowSource {
         match &self.of {
             SourceRows::Segment(live) => {
                 let mut url = Vec::new();
-                let urls = live.segment.urls(self.list);
-                urls.page(page, &mut url)?;
-                urls.owned_text(url)
+                live.segment.page(page, &mut url)?;
+                live.segment.owned_text(url)
             }
-            SourceRows::Memtable { memtable, numbers, .. } => {
-                let number = numbers.get(page as usize);
-                let number = number.or_bug("each candidate is a URL of its component")?;
-                Ok(memtable.read().url(self.list, *number).to_owned())
-            }
+            SourceRows::Memtable { .. } => self.in_memtable(page, |page| page.url().to_owned()),
         }
     }
 
-    /// Returns the location of a page's record; `None` for a found URL.
-    pub(super) fn location(&self, page: u32) -> Result<Option<PageAddress>> {
-        if self.list == UrlList::Found {
-            return Ok(None);
-        }
+    /// Returns the location of a page's record.
+    pub(super) fn location(&self, page: u32) -> Result<PageAddress> {
         let number = match &self.of {
             SourceRows::Segment(_) => Some(page),
             SourceRows::Memtable { numbers, .. } => numbers.get(page as usize).copied(),
         };
         let page = number.or_bug("each candidate is a page of its component")?;
-        Ok(Some(PageAddress { component: self.id, page }))
+        Ok(PageAddress { component: self.id, page })
+    }
+
+    fn in_memtable<T>(&self, page: u32, read: impl FnOnce(MemtablePage<'_>) -> T) -> Result<T> {
+        let (memtable, number) = match &self.of {
+            SourceRows::Memtable { memtable, numbers, .. } => {
+                (Some(memtable), numbers.get(page as usize))
+            }
+            SourceRows::Segment(_) => (None, None),
+        };
+        let memtable = memtable.or_bug("a page of a memtable is looked up in that memtable")?;
+        let number = number.or_bug("each candidate is a page of its component")?;
+        Ok(read(memtable.read().page(*number)))
     }
 
     /// Returns the rules of the component's pages.
@@ -120,8 +122,8 @@ impl RowSource {
         if let SourceRows::Segment(live) = &self.of {
             // Only pages with exactly this key are compared by URL. The key with a 0 appended is
             // its direct successor.
-            low = low.max(bound(live, self.list, key)?);
-            high = high.min(bound(live, self.list, &[key, &[0]].concat())?).max(low);
+            low = low.max(bound(live, key)?);
+            high = high.min(bound(live, &[key, &[0]].concat())?).max(low);
         }
         while low < high {
             let middle = u32::midpoint(low, high);
@@ -136,57 +138,35 @@ impl RowSource {
     }
 }
 
-/// Returns the pages of each component of a snapshot, the oldest component first.
+/// Returns the components of a snapshot, the oldest first.
 pub(super) fn sources(snapshot: &Snapshot, prefix: Option<&Prefix>) -> Result<Vec<RowSource>> {
     let components = snapshot.view.components().rev();
     // An unused memtable has no rows. If it is left out, a single segment needs no table of newest
     // rows.
     let touched = components.filter(|component| !component.is_untouched());
     let source = |component| match component {
-        Component::Segment(_, live) => segment(snapshot, component, live, UrlList::Pages, prefix),
+        Component::Segment(_, live) => segment(snapshot, component, live, prefix),
         Component::Memtable(id, memtable) => in_memory(snapshot, id, memtable, prefix),
     };
     touched.map(source).collect()
-}
-
-/// Returns the found URLs of each component that has some, the oldest component first.
-pub(super) fn found_sources(
-    snapshot: &Snapshot,
-    prefix: Option<&Prefix>,
-) -> Result<Vec<RowSource>> {
-    let mut found = Vec::new();
-    for component in snapshot.view.components().rev() {
-        match component {
-            Component::Segment(_, live) if live.segment.numbers().found > 0 => {
-                found.push(segment(snapshot, component, live, UrlList::Found, prefix)?);
-            }
-            Component::Memtable(id, memtable) if memtable.read().has_found() => {
-                found.push(found_in_memory(snapshot, id, memtable, prefix)?);
-            }
-            Component::Segment(..) | Component::Memtable(..) => {}
-        }
-    }
-    Ok(found)
 }
 
 fn segment(
     snapshot: &Snapshot,
     component: Component<'_>,
     live: &Arc<LiveSegment>,
-    list: UrlList,
     prefix: Option<&Prefix>,
 ) -> Result<RowSource> {
     let buried = HiddenKeyRanges::by_newer(snapshot, component.id());
     // Keys are converted to page numbers once, so that `sees` compares integers for each row.
-    let pages_in = |(start, end): &KeyRange| Ok(bound(live, list, start)?..bound(live, list, end)?);
+    let pages_in = |(start, end): &KeyRange| Ok(bound(live, start)?..bound(live, end)?);
     let hidden: Vec<Range<u32>> = buried.0.iter().map(pages_in).collect::<Result<_>>()?;
     let under = match prefix.map(Prefix::range) {
-        Some((start, end)) => bound(live, list, start)?..bound(live, list, end)?,
-        None => 0..bound_of(live.segment.numbers().urls(list))?,
+        Some((start, end)) => bound(live, start)?..bound(live, end)?,
+        None => 0..bound_of(live.segment.numbers().pages)?,
     };
     let hidden = hidden.into_iter().filter(|range| !range.is_empty()).collect();
-    let of = SourceRows::Segment(Arc::clone(live));
-    Ok(RowSource { id: component.id(), list, of, under, hidden })
+    Ok(RowSource { id: component.id(), of: SourceRows::Segment(Arc::clone(live)), under, hidden })
 }
 
 /// A half-open range of keys.
@@ -228,9 +208,9 @@ impl HiddenKeyRanges {
     }
 }
 
-/// Returns the first URL of a segment's list whose key is not before `key`.
-fn bound(live: &LiveSegment, list: UrlList, key: &[u8]) -> Result<u32> {
-    bound_of(live.segment.urls(list).lower_bound(key)?)
+/// Returns the first page of a segment whose key is not before `key`.
+fn bound(live: &LiveSegment, key: &[u8]) -> Result<u32> {
+    bound_of(live.segment.lower_bound(key)?)
 }
 
 fn bound_of(pages: u64) -> Result<u32> {
@@ -275,62 +255,20 @@ fn in_memory(
             });
             let own = page.entries_at(*sequence).filter(Entry::is_visit).count();
             let row = ScheduleRow::new(head, &changes, own, host_slot(page.url(), view.seed));
-            rows.push((page.hash(), at, row));
+            rows.push(PageRow { hash: page.hash(), page: at, row });
         }
     }
     for (at, url) in late {
         // A late visit changes earlier comparisons, so the comparisons are folded again from all
         // visits, including visits in older components.
         let changing = view.page_with_changes(&Lookup::new(&url, view.seed), *sequence)?;
-        let (_, _, row) = rows.get_mut(at).or_bug("each page has a row")?;
-        changing.into_iter().for_each(|page| *row = row.with(&page.changes));
+        let of = rows.get_mut(at).or_bug("each page has a row")?;
+        changing.into_iter().for_each(|page| of.row = of.row.with(&page.changes));
     }
-    let packed =
-        |(hash, page, row): (u64, u32, ScheduleRow)| UrlRow { hash, page, row: row.pack() };
-    let rows = InMemoryRows::new(rows.into_iter().map(packed).collect());
-    memtable_source(id, UrlList::Pages, memtable, numbers, rows)
-}
-
-fn memtable_source(
-    id: ComponentId,
-    list: UrlList,
-    memtable: &Arc<Memtable>,
-    numbers: Vec<u32>,
-    rows: InMemoryRows,
-) -> Result<RowSource> {
+    let rows = InMemoryRows::new(rows);
     let under =
         0..u32::try_from(numbers.len()).ok().or_bug("a memtable has fewer than 2^31 pages")?;
     let memtable = Arc::clone(memtable);
     let of = SourceRows::Memtable { memtable, numbers, rows };
-    Ok(RowSource { id, list, of, under, hidden: Vec::new() })
-}
-
-/// Returns the found URLs of a memtable that are no pages by the memtable itself.
-fn found_in_memory(
-    snapshot: &Snapshot,
-    id: ComponentId,
-    memtable: &Arc<Memtable>,
-    prefix: Option<&Prefix>,
-) -> Result<RowSource> {
-    let Snapshot { view, sequence, .. } = snapshot;
-    // Before this memtable is locked, as in `in_memory`.
-    let buried = HiddenKeyRanges::by_newer(snapshot, id);
-    let all = memtable.read().found_order(prefix);
-    let (mut numbers, mut rows) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
-    for some in all.chunks(TOGETHER) {
-        let inner = memtable.read();
-        for number in some {
-            let Some((hash, url, facts)) = inner.found(*number, *sequence) else { continue };
-            let page = inner.find(hash, url, *sequence);
-            let is_page = page.is_some_and(|page| inner.page(page).head_at(*sequence).is_some());
-            if is_page || !buried.0.is_empty() && buried.hides(&surt::key_of(url)) {
-                continue;
-            }
-            let page = bound_of(numbers.len() as u64)?;
-            numbers.push(*number);
-            let row = FoundRow::new(url, facts, false, view.seed).pack();
-            rows.push(UrlRow { hash, page, row });
-        }
-    }
-    memtable_source(id, UrlList::Found, memtable, numbers, InMemoryRows::new(rows))
+    Ok(RowSource { id, of, under, hidden: Vec::new() })
 }

@@ -7,7 +7,7 @@ use crate::disk::{Disk, FileName, NewFile, ScratchFile, ScratchMap};
 use crate::error::{Error, Result};
 use crate::layout::{
     ALIGN, BlockSums, SectionEntry, SectionKind, SectionTable, SectionTag, SegmentSummary, Stamp,
-    UrlList, block_count, bytes_for, encode_head, encode_table, le_u32, to_usize,
+    block_count, bytes_for, encode_head, encode_table, le_u32, to_usize,
 };
 
 /// The size of a section's buffer: a few blocks. Buffered bytes are checksummed and written
@@ -216,13 +216,10 @@ impl SegmentBuilder {
 impl SegmentBuilder {
     /// Checks the lengths of sections against the numbers, in the same way as opening the segment.
     fn check(&self, numbers: &SegmentSummary) -> Result<()> {
-        for list in UrlList::ALL {
-            for (kind, bytes) in bytes_for(list, numbers.urls(list)) {
-                let tag = SectionTag::of_list(kind, list);
-                let found = self.entries.iter().find(|entry| entry.tag == tag);
-                let has = found.map_or(0, |entry| entry.len) == bytes;
-                bug::ensure(has, "sections are as long as the URLs need")?;
-            }
+        for (kind, bytes) in bytes_for(numbers.pages) {
+            let has =
+                |entry: &SectionEntry| entry.tag == SectionTag::of(kind) && entry.len == bytes;
+            bug::ensure(self.entries.iter().any(has), "sections are as long as the pages need")?;
         }
         let fingerprints = self.entries.iter().filter(|e| e.tag.kind == SectionKind::Fingerprints);
         let bytes: u64 = fingerprints.map(|entry| entry.len).sum();
@@ -322,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "sections are as long as the URLs need")]
+    #[should_panic(expected = "sections are as long as the pages need")]
     fn segment_has_the_sections_of_its_pages() {
         let _ = builder().finish(SegmentSummary::default());
     }

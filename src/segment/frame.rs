@@ -7,14 +7,14 @@ use crate::disk::{DiskFile, FileName};
 use crate::error::{Error, Result};
 use crate::layout::{
     HEAD_BYTES, SectionKind, SectionTable, SectionTag, SegmentFlaw, SegmentSummary, Stamp,
-    TRAILER_BYTES, Trailer, UrlList, VERSION, block_count, bytes_for, correct_head, correct_table,
+    TRAILER_BYTES, Trailer, VERSION, block_count, bytes_for, correct_head, correct_table,
     correct_trailer, parse_head, parse_table, parse_trailer, to_usize,
 };
 use crate::order::sort_few_by_key;
 use crate::page::DIGESTS;
 
-/// The number of section kinds that occur once per segment, or once per list of URLs. These kinds are
-/// the kinds below this number.
+/// The number of section kinds that occur once per segment. These kinds are the kinds below this
+/// number.
 const PLAIN: usize = SectionKind::Fingerprints as usize;
 
 /// A section, with the positions of its blocks' checksums and bits.
@@ -62,8 +62,8 @@ pub(crate) struct SegmentFrame {
     /// The offset of the section table.
     table_at: u64,
     sections: Vec<Section>,
-    /// The sections that belong to no epoch, by list and kind, without the section of checksums.
-    plain: [[Section; PLAIN]; UrlList::COUNT],
+    /// The sections that occur once, by kind, without the section of checksums.
+    plain: [Section; PLAIN],
     /// The section of checksums, which is the last section.
     sums: Section,
     /// The indexes of the table sections, in order of epoch, kind and part.
@@ -141,12 +141,11 @@ impl SegmentFrame {
             let what = "the section table does not cover all blocks with checksums";
             return Err(Error::corrupt(name, 0, what));
         };
-        let mut plain = [[Section::absent(SectionTag::of(SectionKind::Pages), sections.len());
-            PLAIN]; UrlList::COUNT];
+        let mut plain =
+            [Section::absent(SectionTag::of(SectionKind::Pages), sections.len()); PLAIN];
         for section in &sections {
-            let of_part = plain.get_mut(usize::from(section.tag.part));
             // Table sections are searched by their epoch.
-            if let Some(place) = of_part.and_then(|of| of.get_mut(section.tag.kind as usize)) {
+            if let Some(place) = plain.get_mut(section.tag.kind as usize) {
                 *place = *section;
             }
         }
@@ -171,15 +170,12 @@ impl SegmentFrame {
 
     /// Checks lengths that follow from the numbers.
     fn check_shape(&self) -> Result<()> {
-        for list in UrlList::ALL {
-            let urls = self.table.numbers.urls(list);
-            for (kind, bytes) in bytes_for(list, urls) {
-                let tag = SectionTag::of_list(kind, list);
-                let found = self.place(tag).len;
-                if found != bytes {
-                    let what = format!("expected {bytes} bytes for {urls} URLs, found {found}");
-                    return Err(self.damaged(tag, 0, &what));
-                }
+        let pages = self.table.numbers.pages;
+        for (kind, bytes) in bytes_for(pages) {
+            let found = self.place(SectionTag::of(kind)).len;
+            if found != bytes {
+                let what = format!("expected {bytes} bytes for {pages} pages, found {found}");
+                return Err(self.damaged(SectionTag::of(kind), 0, &what));
             }
         }
         Ok(())
@@ -251,8 +247,7 @@ impl SegmentFrame {
     pub(crate) fn place(&self, tag: SectionTag) -> Section {
         // Every check of a block calls this function. A walk over all sections made opening
         // quadratic in the number of epochs: 18 s with 20,000 epochs.
-        let of_part = self.plain.get(usize::from(tag.part));
-        if let Some(&plain) = of_part.and_then(|of| of.get(tag.kind as usize)) {
+        if let Some(&plain) = self.plain.get(tag.kind as usize) {
             return plain;
         }
         if tag == self.sums.tag {

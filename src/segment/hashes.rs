@@ -6,13 +6,13 @@ use std::ops::Range;
 use zerocopy::little_endian::U32;
 use zerocopy::transmute;
 
-use super::urls::SegmentUrls;
+use super::file::{SectionRef, Segment};
 use crate::bug::{self, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
 use crate::error::Result;
 use crate::layout::{
-    FILTER_BLOCK_BYTES, FilterBlock, PutInteger, SectionKind, directory_bits, filter_blocks,
-    url_hash_bits,
+    FILTER_BLOCK_BYTES, FilterBlock, PutInteger, SectionKind, SectionTag, directory_bits,
+    filter_blocks, url_hash_bits,
 };
 
 /// The number of bits that a hash sets in its block.
@@ -108,17 +108,21 @@ impl HashIndexWriter {
     }
 }
 
-impl<'a> SegmentUrls<'a> {
-    /// Returns the filter block for a hash; `None` in a list without URLs.
-    fn filter_block(&self, hash: u64) -> Result<Option<&'a FilterBlock>> {
-        let blocks = filter_blocks(self.count());
+impl Segment {
+    fn plain(&self, kind: SectionKind) -> SectionRef<'_> {
+        self.section(SectionTag::of(kind))
+    }
+
+    /// Returns the filter block for a hash; `None` in a segment without pages.
+    fn filter_block(&self, hash: u64) -> Result<Option<&FilterBlock>> {
+        let blocks = filter_blocks(self.numbers().pages);
         if blocks == 0 {
             return Ok(None);
         }
         // Sections begin at multiples of 64 in the file, so a filter block is exactly one cache
         // line.
         let start = scale(hash, blocks) * FILTER_BLOCK_BYTES;
-        let block = self.section(SectionKind::Filter).get(start..start + FILTER_BLOCK_BYTES)?;
+        let block = self.plain(SectionKind::Filter).get(start..start + FILTER_BLOCK_BYTES)?;
         Ok(Some(block.as_array().or_bug("a range has the requested number of bytes")?))
     }
 
@@ -139,7 +143,7 @@ impl<'a> SegmentUrls<'a> {
 
     /// Returns the offset of the bucket bounds of a hash in the directory.
     fn bounds_at(&self, hash: u64) -> u64 {
-        let bits = directory_bits(self.count());
+        let bits = directory_bits(self.numbers().pages);
         // Without bits the shift would be by 64, which overflows.
         if bits == 0 { 0 } else { (hash >> (64 - bits)) * 4 }
     }
@@ -147,7 +151,7 @@ impl<'a> SegmentUrls<'a> {
     /// Prefetches the bucket bounds of a hash. A later read of the bounds reports damage.
     pub(super) fn prefetch_bounds(&self, hash: u64) {
         let at = self.bounds_at(hash);
-        if let Ok(bounds) = self.section(SectionKind::HashDirectory).get(at..at + 8) {
+        if let Ok(bounds) = self.plain(SectionKind::HashDirectory).get(at..at + 8) {
             prefetch(bounds);
         }
     }
@@ -156,7 +160,7 @@ impl<'a> SegmentUrls<'a> {
     pub(super) fn prefetch_hashes(&self, hash: u64) {
         if let Ok(places) = self.bucket(hash)
             && let Ok(hashes) =
-                self.section(SectionKind::Hashes).get(places.start * 8..places.end * 8)
+                self.plain(SectionKind::Hashes).get(places.start * 8..places.end * 8)
         {
             prefetch(hashes);
         }
@@ -164,12 +168,12 @@ impl<'a> SegmentUrls<'a> {
 
     /// Returns the range of a hash's bucket in the hash column.
     fn bucket(&self, hash: u64) -> Result<Range<u64>> {
-        let (directory, at) = (self.section(SectionKind::HashDirectory), self.bounds_at(hash));
+        let (directory, at) = (self.plain(SectionKind::HashDirectory), self.bounds_at(hash));
         // Both bounds in one read, because they are neighbours and nearly always in one cache
         // line.
         let bounds: [U32; 2] = transmute!(directory.array::<8>(at)?);
         let [start, end] = bounds.map(|bound| u64::from(bound.get()));
-        let pages = self.count();
+        let pages = self.numbers().pages;
         if start > end || end > pages {
             let what = format!(
                 "it places a bucket at the hashes {start} to {end}, but there are {pages} hashes"
@@ -187,7 +191,7 @@ impl<'a> SegmentUrls<'a> {
 
     /// Returns the first place for whose hash `before` is false.
     fn bound(&self, places: Range<u64>, before: impl Fn(u64) -> bool) -> Result<u64> {
-        let hashes = self.section(SectionKind::Hashes);
+        let hashes = self.plain(SectionKind::Hashes);
         // A bucket has four to eight hashes on average, so the search takes a few steps in one or
         // two cache lines.
         let (mut low, mut high) = (places.start, places.end);
@@ -209,10 +213,7 @@ impl<'a> SegmentUrls<'a> {
     }
 
     /// Returns the ordinals of the pages with this hash.
-    pub(super) fn pages_with_hash(
-        &self,
-        hash: u64,
-    ) -> Result<impl Iterator<Item = Result<u32>> + use<'a>> {
+    pub(super) fn pages_with_hash(&self, hash: u64) -> Result<impl Iterator<Item = Result<u32>>> {
         // The filter costs one cache line. The filter saves the lines of directory and hashes if
         // the page is not in the segment.
         let places = if self.may_contain(hash)? { self.places(hash)? } else { 0..0 };
@@ -221,15 +222,12 @@ impl<'a> SegmentUrls<'a> {
 
     /// Returns the ordinals of the pages with this hash, after [`may_contain`](Self::may_contain)
     /// returned `true`.
-    pub(super) fn pages_behind(
-        &self,
-        hash: u64,
-    ) -> Result<impl Iterator<Item = Result<u32>> + use<'a>> {
+    pub(super) fn pages_behind(&self, hash: u64) -> Result<impl Iterator<Item = Result<u32>>> {
         Ok(self.pages_at(self.places(hash)?))
     }
 
-    fn pages_at(&self, places: Range<u64>) -> impl Iterator<Item = Result<u32>> + use<'a> {
-        let pages = self.section(SectionKind::HashPages);
+    fn pages_at(&self, places: Range<u64>) -> impl Iterator<Item = Result<u32>> {
+        let pages = self.plain(SectionKind::HashPages);
         places.map(move |place| pages.u32_at(place))
     }
 }

@@ -14,7 +14,6 @@ use byteorder::{ByteOrder, LittleEndian};
 use super::build::{SegmentBuilder, Spill, SpillContent};
 use super::entries::count_visits;
 use super::file::Segment;
-use super::found_merge;
 use super::page_merge::{PageMerge, PagePart, page_across};
 use super::page_writer::PagesWriter;
 use super::pages::{PageCursor, UNREADABLE, UnreadRecord};
@@ -25,13 +24,10 @@ use super::seal::HashSectionsWriter;
 use super::table_writer::TablesWriter;
 use super::tables::{EpochTables, TableLayout};
 use super::tombstones::{self, Tombstones};
-use super::urls::SegmentUrls;
 use crate::bug::{self, OrBug};
 use crate::disk::Disk;
 use crate::error::{Error, Result};
-use crate::layout::{
-    Delta, PackedRow, SectionKind, SectionTag, SegmentSummary, Stamp, UrlList, le_u32,
-};
+use crate::layout::{Delta, PackedRow, SectionKind, SectionTag, SegmentSummary, Stamp, le_u32};
 use crate::page::{DIGESTS, Digest, drop_superseded};
 use crate::search::canonical_key;
 
@@ -44,10 +40,8 @@ pub(crate) struct MergeInputs<'a> {
     pub(crate) oldest: bool,
     /// Tombstones to drop, since no segment contains earlier data any more.
     pub(crate) done: &'a [u64],
-    /// The seed of the hashes of URLs.
-    pub(crate) seed: u64,
-    /// Whether newer segments hide a URL. Hidden pages and found URLs are left out.
-    pub(crate) hidden: &'a HiddenFn<'a>,
+    /// Whether newer segments hide a page, by its URL and SURT key. Hidden pages are left out.
+    pub(crate) hidden: &'a dyn Fn(&str, &[u8]) -> Result<bool>,
     /// Ended epochs, whose fingerprints get no tables.
     pub(crate) ended: &'a [u32],
     /// Called from time to time with the number of input records processed since the last call.
@@ -55,9 +49,6 @@ pub(crate) struct MergeInputs<'a> {
     pub(crate) step: &'a MergeProgressFn<'a>,
     pub(crate) layout: TableLayout,
 }
-
-/// A callback that returns whether to drop a URL of a list, with its SURT key.
-pub(crate) type HiddenFn<'a> = dyn Fn(UrlList, &str, &[u8]) -> Result<bool> + 'a;
 
 /// A callback that receives the number of steps since the last call. Breaks to cancel.
 pub(crate) type MergeProgressFn<'a> = dyn Fn(u64) -> ControlFlow<()> + 'a;
@@ -103,14 +94,7 @@ pub(crate) fn merge(
     let Some(moves) = merge_pages(&mut builder, mergeable, &tombstones, &mut numbers)? else {
         return Ok(None);
     };
-    merge_hashes(&mut builder, inputs, UrlList::Pages, &moves, numbers.pages)?;
-    let Some(found) = found_merge::merge_found(&mut builder, mergeable, &tombstones)? else {
-        return Ok(None);
-    };
-    if let Some((count, moves)) = found {
-        numbers.found = count;
-        merge_hashes(&mut builder, inputs, UrlList::Found, &moves, count)?;
-    }
+    merge_hashes(&mut builder, inputs, &moves, numbers.pages)?;
     // Some visits of the inputs may be forgotten. So the bounds may be wider than necessary, but
     // never too narrow.
     if numbers.visits > 0 {
@@ -171,7 +155,7 @@ fn merge_pages(
     };
     let mut pages = PageMerge::new(inputs.iter().map(cursor).collect::<Result<_>>()?);
     let mut moves: Vec<Spill> = inputs.iter().map(|_| builder.spill(inputs.len())).collect();
-    let mut writer = PagesWriter::new(builder, UrlList::Pages)?;
+    let mut writer = PagesWriter::new(builder)?;
     let mut steps = 0;
     while pages.advance()? {
         steps += pages.here().len() as u64;
@@ -212,7 +196,7 @@ fn merge_page(
     numbers: &mut SegmentSummary,
 ) -> Result<Option<(u32, usize)>> {
     let (url, key) = (pages.url()?, pages.key());
-    if (mergeable.hidden)(UrlList::Pages, url, key)? {
+    if (mergeable.hidden)(url, key)? {
         return Ok(None);
     }
     // All inputs, even those without the page, because their tombstones may hide it.
@@ -274,30 +258,26 @@ fn merge_page(
     Ok(Some((writer.push(builder, url, |out| record.put(out))?, count)))
 }
 
-/// Merges the sections of a list in order of hash. A row describes its URL as of its segment's end, so
-/// the newest row is kept.
 fn merge_hashes(
     builder: &mut SegmentBuilder,
     inputs: &[Arc<Segment>],
-    list: UrlList,
     moves: &[OrdinalMap],
     pages: u64,
 ) -> Result<()> {
     let mut streams = Vec::new();
     // Each input has its own list of moves.
     for (segment, moves) in inputs.iter().zip(moves) {
-        let urls = segment.urls(list);
-        let mut stream = HashStream { urls, moves, place: 0, last: None, current: None };
+        let mut stream = HashStream { segment, moves, place: 0, last: None, current: None };
         if stream.advance()? {
             streams.push(stream);
         }
     }
     let unlike = |found: u64| {
         let oldest = inputs.first().or_bug("a merge has inputs")?;
-        let what = format!("the merged segments have {pages} URLs, but at least {found} hashes");
-        Err(oldest.urls(list).damaged(SectionKind::Hashes, 0, &what))
+        let what = format!("the merged segments have {pages} pages, but at least {found} hashes");
+        Err(oldest.damaged(SectionTag::of(SectionKind::Hashes), 0, &what))
     };
-    let mut writer = HashSectionsWriter::new(builder, list, pages)?;
+    let mut writer = HashSectionsWriter::new(builder, pages)?;
     let mut equal: Vec<MovedHash> = Vec::new();
     // A linear search for the minimum is enough: a merge has 128 inputs at most, and usually 8, the
     // fan-out.
@@ -356,7 +336,7 @@ struct MovedHash {
 
 /// The remaining hashes of one input, with the new ordinals of their pages.
 struct HashStream<'a> {
-    urls: SegmentUrls<'a>,
+    segment: &'a Segment,
     moves: &'a OrdinalMap,
     place: u64,
     /// The last hash read.
@@ -366,21 +346,22 @@ struct HashStream<'a> {
 
 impl HashStream<'_> {
     fn advance(&mut self) -> Result<bool> {
-        let pages = self.urls.count();
-        let (hashes, of_pages) = (SectionKind::Hashes, SectionKind::HashPages);
+        let pages = self.segment.numbers().pages;
+        let (hashes, of_pages) =
+            (SectionTag::of(SectionKind::Hashes), SectionTag::of(SectionKind::HashPages));
         while self.place < pages {
-            let hash = self.urls.section(hashes).u64_at(self.place)?;
+            let hash = self.segment.section(hashes).u64_at(self.place)?;
             if self.last.replace(hash) > Some(hash) {
                 let what =
                     format!("hash {} of {pages} is less than the hash before it", self.place);
-                return Err(self.urls.damaged(hashes, self.place * 8, &what));
+                return Err(self.segment.damaged(hashes, self.place * 8, &what));
             }
-            let page = self.urls.section(of_pages).u32_at(self.place)?;
+            let page = self.segment.section(of_pages).u32_at(self.place)?;
             if u64::from(page) >= pages {
                 let what = format!("it refers to page {page}, but the segment has {pages} pages");
-                return Err(self.urls.damaged(of_pages, self.place * 4, &what));
+                return Err(self.segment.damaged(of_pages, self.place * 4, &what));
             }
-            let row = self.urls.packed_row(self.place)?;
+            let row = self.segment.packed_row(self.place)?;
             self.place += 1;
             let moved = self.moves.of(page);
             if let Some(page) = moved.page() {
@@ -518,7 +499,7 @@ impl TableStream<'_> {
         // Without a list, only one page of this input has the fingerprint, and no tag was stored.
         // The page's head contains the digest.
         let mut url = Vec::new();
-        let head = self.segment.pages().page(page, &mut url)?.read()?.head();
+        let head = self.segment.page(page, &mut url)?.read()?.head();
         let damaged = || self.segment.damaged(SectionTag::of(SectionKind::Pages), 0, UNREADABLE);
         let head = head.ok_or_else(damaged)?;
         let digest = head.and_then(|head| head.in_force().first()?.digest);

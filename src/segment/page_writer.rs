@@ -1,13 +1,12 @@
-//! Writes the URLs of a list with their records, and the offsets of their groups.
+//! Writes the pages of a segment and the offsets of their groups.
 
 use super::build::{SectionWriter, SegmentBuilder, Spill};
 use super::group::GroupWriter;
 use crate::error::{Error, Result};
-use crate::layout::{PAGES_MAX, SectionKind, SectionTag, UrlList, le_u64};
+use crate::layout::{PAGES_MAX, SectionKind, SectionTag, le_u64};
 
-/// The pages section of a list during writing. Takes the memory of a group.
+/// The pages section during writing. Takes the memory of a group.
 pub(super) struct PagesWriter {
-    list: UrlList,
     section: SectionWriter,
     group: GroupWriter,
     bytes: Vec<u8>,
@@ -16,12 +15,11 @@ pub(super) struct PagesWriter {
 }
 
 impl PagesWriter {
-    pub(super) fn new(builder: &mut SegmentBuilder, list: UrlList) -> Result<PagesWriter> {
+    pub(super) fn new(builder: &mut SegmentBuilder) -> Result<PagesWriter> {
         // The page index comes after the pages, so its numbers wait in memory or in a scratch file.
         let index = builder.spill(1);
         Ok(PagesWriter {
-            list,
-            section: builder.begin(SectionTag::of_list(SectionKind::Pages, list))?,
+            section: builder.begin(SectionTag::of(SectionKind::Pages))?,
             group: GroupWriter::default(),
             bytes: Vec::new(),
             index,
@@ -48,7 +46,16 @@ impl PagesWriter {
         self.group.push(url, record);
         let page = self.count;
         self.count += 1;
-        check_count(self.count).map(|()| page)
+        // A posting has 30 bits for the ordinal. A page with a larger ordinal would be found under
+        // another number.
+        if u64::from(self.count) >= PAGES_MAX {
+            return Err(Error::Limit {
+                what: "pages in a segment",
+                max: PAGES_MAX - 1,
+                instead: "seal, load or merge fewer pages at a time",
+            });
+        }
+        Ok(page)
     }
 
     fn flush(&mut self, builder: &mut SegmentBuilder) -> Result<()> {
@@ -67,22 +74,7 @@ impl PagesWriter {
         // The index has one number more than groups: each group ends where the next group begins.
         self.index.append(&le_u64(self.section.written()))?;
         builder.end(self.section)?;
-        let index = SectionTag::of_list(SectionKind::PageIndex, self.list);
-        builder.whole(index, &self.index.finish()?)?;
+        builder.whole(SectionTag::of(SectionKind::PageIndex), &self.index.finish()?)?;
         Ok(self.count.into())
     }
-}
-
-/// Checks that a list of `count` URLs can be stored.
-pub(super) fn check_count(count: u32) -> Result<()> {
-    // A posting has 30 bits for the ordinal. A page with a larger ordinal would be found under
-    // another number.
-    if u64::from(count) < PAGES_MAX {
-        return Ok(());
-    }
-    Err(Error::Limit {
-        what: "pages in a segment",
-        max: PAGES_MAX - 1,
-        instead: "seal, load or merge fewer pages at a time",
-    })
 }

@@ -11,12 +11,13 @@ use super::file::Segment;
 use super::group::PageGroup;
 use super::page_merge::PageStream;
 use super::record::RecordRef;
-use super::urls::SegmentUrls;
 use crate::bug::OrBug;
 use crate::cpu::prefetch;
 use crate::error::{Error, Result};
-use crate::layout::{Cursor, GROUP_PAGES, SectionKind, SectionTag, UrlList};
+use crate::layout::{Cursor, GROUP_PAGES, SectionKind, SectionTag};
 use crate::page::surt;
+
+const PAGES: SectionTag = SectionTag::of(SectionKind::Pages);
 
 /// The approximate number of bytes of a group that are read to find a page of the group.
 // Seven cache lines: the front-coded heads of 16 URLs usually fit in seven lines.
@@ -39,7 +40,7 @@ pub(crate) struct PageRef<'a> {
 /// The bytes of a page's record.
 #[derive(Clone, Copy)]
 pub(crate) struct UnreadRecord<'a> {
-    urls: SegmentUrls<'a>,
+    segment: &'a Segment,
     /// The offset of the record, or of the record's group.
     start: u64,
     pub(super) bytes: &'a [u8],
@@ -58,40 +59,40 @@ impl<'a> UnreadRecord<'a> {
     /// Builds the error for an invalid record.
     #[cold]
     pub(crate) fn unreadable(&self) -> Error {
-        self.urls.damaged(SectionKind::Pages, self.start, UNREADABLE)
+        self.segment.damaged(PAGES, self.start, UNREADABLE)
     }
 }
 
-impl<'a> SegmentUrls<'a> {
+impl Segment {
     /// Returns the bytes of a group, and the offset of the group in the section.
-    fn group_bytes(&self, group: u64) -> Result<(u64, &'a [u8])> {
-        let index = self.section(SectionKind::PageIndex);
+    fn group_bytes(&self, group: u64) -> Result<(u64, &[u8])> {
+        let index = self.section(SectionTag::of(SectionKind::PageIndex));
         // A saturated number lies beyond the section, where the read fails.
         let bounds: [U64; 2] = transmute!(index.array::<16>(group.saturating_mul(8))?);
         let [start, end] = bounds.map(U64::get);
-        Ok((start, self.section(SectionKind::Pages).get(start..end)?))
+        Ok((start, self.section(PAGES).get(start..end)?))
     }
 
-    fn group(&self, group: u64) -> Result<(u64, PageGroup<'a>)> {
+    fn group(&self, group: u64) -> Result<(u64, PageGroup<'_>)> {
         let (start, bytes) = self.group_bytes(group)?;
         Ok((start, self.parse_group(group, start, bytes)?))
     }
 
     /// Parses a group of the page index. All groups are full except the last.
-    fn parse_group<'b>(&self, group: u64, start: u64, bytes: &'b [u8]) -> Result<PageGroup<'b>> {
+    fn parse_group<'a>(&self, group: u64, start: u64, bytes: &'a [u8]) -> Result<PageGroup<'a>> {
         // The subtraction cannot underflow. The index has one number for each group and one for the
         // end (checked at open), and both bounds of this group were read from it.
-        let pages = (self.count() - group * GROUP_PAGES).min(GROUP_PAGES);
+        let pages = (self.numbers().pages - group * GROUP_PAGES).min(GROUP_PAGES);
         PageGroup::parse(bytes, pages).ok_or_else(|| {
             let what = format!("the group does not begin with the heads of {pages} pages");
-            self.damaged(SectionKind::Pages, start, &what)
+            self.damaged(PAGES, start, &what)
         })
     }
 
     /// Returns the page with an ordinal. Writes the page's URL into `url`, and does not parse its
     /// record. Costs one group. The record is not touched, since it is seldom in the same cache
     /// lines.
-    pub(crate) fn page(&self, ordinal: u32, url: &mut Vec<u8>) -> Result<UnreadRecord<'a>> {
+    pub(crate) fn page(&self, ordinal: u32, url: &mut Vec<u8>) -> Result<UnreadRecord<'_>> {
         let number = u64::from(ordinal) / GROUP_PAGES;
         let (start, bytes) = self.group_bytes(number)?;
         // Prefetches all lines at once. Without it, the walk over the heads would wait for each
@@ -100,11 +101,11 @@ impl<'a> SegmentUrls<'a> {
         let mut group = self.parse_group(number, start, bytes)?;
         let bytes = group.skip(u64::from(ordinal) % GROUP_PAGES, url);
         let bytes = bytes.ok_or_else(|| self.no_page(start, ordinal.into()))?;
-        Ok(UnreadRecord { urls: *self, start, bytes })
+        Ok(UnreadRecord { segment: self, start, bytes })
     }
 
     /// Returns the page with an ordinal if its URL is `url`. Costs one group.
-    pub(crate) fn page_if(&self, ordinal: u32, url: &str) -> Result<Option<PageRef<'a>>> {
+    pub(crate) fn page_if(&self, ordinal: u32, url: &str) -> Result<Option<PageRef<'_>>> {
         let (start, mut group) = self.group(u64::from(ordinal) / GROUP_PAGES)?;
         let found = group.find(u64::from(ordinal) % GROUP_PAGES, url.as_bytes());
         let parsed = found.and_then(|(bytes, same)| Some((RecordRef::parse(bytes)?, same)));
@@ -112,24 +113,16 @@ impl<'a> SegmentUrls<'a> {
         Ok(same.then_some(PageRef { ordinal, record }))
     }
 
-    /// Whether a URL is the one with an ordinal. Costs one group.
-    pub(super) fn has_url(&self, ordinal: u32, url: &str) -> Result<bool> {
-        let (start, mut group) = self.group(u64::from(ordinal) / GROUP_PAGES)?;
-        let found = group.find(u64::from(ordinal) % GROUP_PAGES, url.as_bytes());
-        let found = found.ok_or_else(|| self.no_page(start, ordinal.into()))?;
-        Ok(found.1)
-    }
-
     /// Builds the error for a page that cannot be read in the group at `start`.
     #[cold]
     fn no_page(&self, start: u64, ordinal: u64) -> Error {
-        let pages = self.count();
+        let pages = self.numbers().pages;
         let what = format!("page {ordinal} of {pages} is not readable in its group");
-        self.damaged(SectionKind::Pages, start, &what)
+        self.damaged(PAGES, start, &what)
     }
 
     /// Returns the page with this URL.
-    pub(crate) fn find(&self, hash: u64, url: &str) -> Result<Option<PageRef<'a>>> {
+    pub(crate) fn find(&self, hash: u64, url: &str) -> Result<Option<PageRef<'_>>> {
         for ordinal in self.pages_with_hash(hash)? {
             if let Some(page) = self.page_if(ordinal?, url)? {
                 return Ok(Some(page));
@@ -145,7 +138,7 @@ impl<'a> SegmentUrls<'a> {
     pub(crate) fn find_many<'u>(
         &self,
         wanted: impl Iterator<Item = (u64, &'u str)> + Clone,
-    ) -> Result<Vec<(usize, PageRef<'a>)>> {
+    ) -> Result<Vec<(usize, PageRef<'_>)>> {
         /// The numbers of pages that the two prefetches of a stage are ahead.
         // Each loop below is a stage. A stage prefetches an address 16 pages ahead, and the data at
         // this address 8 pages ahead, when the address has arrived.
@@ -202,25 +195,25 @@ impl<'a> SegmentUrls<'a> {
 
     /// Prefetches a group. The offset of the group must have arrived.
     fn prefetch_group(&self, group: u64) {
-        let index = self.section(SectionKind::PageIndex);
+        let index = self.section(SectionTag::of(SectionKind::PageIndex));
         // Without a check: a damaged number prefetches the wrong line, and the later read reports
         // the damage.
         if let Some(start) = index.peek(group.saturating_mul(8), 8).first_chunk::<8>() {
-            prefetch(
-                self.section(SectionKind::Pages).peek(LittleEndian::read_u64(start), HEADS_BYTES),
-            );
+            prefetch(self.section(PAGES).peek(LittleEndian::read_u64(start), HEADS_BYTES));
         }
     }
 
     /// Prefetches the offset of a group.
     fn prefetch_group_bounds(&self, group: u64) {
-        prefetch(self.section(SectionKind::PageIndex).peek(group.saturating_mul(8), 16));
+        prefetch(
+            self.section(SectionTag::of(SectionKind::PageIndex)).peek(group.saturating_mul(8), 16),
+        );
     }
 
     /// Returns the first page whose SURT key is at or after `key`; the number of pages if there is
     /// no such page.
     pub(crate) fn lower_bound(&self, key: &[u8]) -> Result<u64> {
-        let (mut low, mut high) = (0, self.count().div_ceil(GROUP_PAGES));
+        let (mut low, mut high) = (0, self.numbers().pages.div_ceil(GROUP_PAGES));
         let (mut url, mut found) = (Vec::new(), Vec::new());
         // Finds the last group whose first page is before the key.
         while low < high {
@@ -265,14 +258,14 @@ impl<'a> SegmentUrls<'a> {
     }
 
     /// Converts a stored URL to text.
-    pub(crate) fn text<'b>(&self, url: &'b [u8]) -> Result<&'b str> {
+    pub(crate) fn text<'a>(&self, url: &'a [u8]) -> Result<&'a str> {
         std::str::from_utf8(url).map_err(|_| self.no_text(url))
     }
 
     #[cold]
     fn no_text(&self, url: &[u8]) -> Error {
         let what = format!("the URL {} is not valid UTF-8", url.escape_ascii());
-        self.damaged(SectionKind::Pages, 0, &what)
+        self.damaged(PAGES, 0, &what)
     }
 }
 
@@ -285,7 +278,6 @@ pub(crate) struct RecordLocation {
 /// Reads the pages of a segment in sequence from any ordinal.
 pub(crate) struct PageCursor {
     segment: Arc<Segment>,
-    list: UrlList,
     /// The ordinal after the current page.
     ordinal: u64,
     end: u64,
@@ -309,15 +301,9 @@ pub(crate) struct PageCursor {
 impl PageCursor {
     /// Creates a cursor before page `from`.
     pub(crate) fn new(segment: Arc<Segment>, from: u64) -> Result<PageCursor> {
-        PageCursor::of_list(segment, UrlList::Pages, from)
-    }
-
-    /// Creates a cursor before the URL `from` of a list.
-    pub(crate) fn of_list(segment: Arc<Segment>, list: UrlList, from: u64) -> Result<PageCursor> {
-        let end = segment.numbers().urls(list);
+        let end = segment.numbers().pages;
         let mut cursor = PageCursor {
             segment,
-            list,
             // URLs are front-coded, so a cursor begins with the first page of the group and decodes
             // the pages before `from`.
             ordinal: from - from % GROUP_PAGES,
@@ -336,10 +322,6 @@ impl PageCursor {
         Ok(cursor)
     }
 
-    fn urls(&self) -> SegmentUrls<'_> {
-        self.segment.urls(self.list)
-    }
-
     /// Advances to the next page without computing its key; `false` after the last page.
     fn step(&mut self) -> Result<bool> {
         self.stands = false;
@@ -349,24 +331,24 @@ impl PageCursor {
         if self.ordinal.is_multiple_of(GROUP_PAGES) {
             self.read_ahead();
             let number = self.ordinal / GROUP_PAGES;
-            let (start, bytes) = self.urls().group_bytes(number)?;
+            let (start, bytes) = self.segment.group_bytes(number)?;
             // Ranges instead of slices, because a cursor owns its segment and cannot borrow from
             // itself.
             let end = start + bytes.len() as u64;
-            let group = self.urls().parse_group(number, start, bytes)?;
+            let group = self.segment.parse_group(number, start, bytes)?;
             let records = end - group.records.rest().len() as u64;
             self.heads = records - group.heads.rest().len() as u64..records;
             self.records = records..end;
             self.url.clear();
         }
-        let section = self.segment.urls(self.list).section(SectionKind::Pages);
+        let section = self.segment.section(PAGES);
         let mut group = PageGroup {
             left: 1,
             heads: Cursor::new(section.get(self.heads.clone())?),
             records: Cursor::new(section.get(self.records.clone())?),
         };
         let record = group.next(&mut self.url);
-        let record = record.ok_or_else(|| self.urls().no_page(self.heads.start, self.ordinal))?;
+        let record = record.ok_or_else(|| self.segment.no_page(self.heads.start, self.ordinal))?;
         self.heads.start = self.heads.end - group.heads.rest().len() as u64;
         self.record = self.records.start..self.records.start + record.len() as u64;
         self.records.start = self.record.end;
@@ -382,8 +364,7 @@ impl PageCursor {
         if at > 0 && at + self.ahead / 4 >= self.asked {
             let from = at.max(self.asked);
             self.asked = from + self.ahead;
-            let section = self.segment.place(SectionTag::of_list(SectionKind::Pages, self.list));
-            self.segment.read_ahead(&section, from..self.asked);
+            self.segment.read_ahead(&self.segment.place(PAGES), from..self.asked);
             self.ahead = AHEAD_MAX.min(2 * self.ahead);
         }
     }
@@ -398,10 +379,10 @@ impl PageCursor {
         }
         // The two keys swap their buffers, so no page costs an allocation.
         std::mem::swap(&mut self.before.0, &mut self.key);
-        self.segment.urls(self.list).key_of(&self.url, &mut self.key)?;
+        self.segment.key_of(&self.url, &mut self.key)?;
         if (&self.before.0, &self.before.1) >= (&self.key, &self.url) {
             let what = format!("page {} is not in SURT order", self.ordinal());
-            return Err(self.urls().damaged(SectionKind::Pages, self.heads.start, &what));
+            return Err(self.segment.damaged(PAGES, self.heads.start, &what));
         }
         self.stands = true;
         Ok(true)
@@ -413,7 +394,7 @@ impl PageCursor {
     }
 
     pub(crate) fn url(&self) -> Result<&str> {
-        self.urls().text(&self.url)
+        self.segment.text(&self.url)
     }
 
     /// Returns the current page's SURT key.
@@ -438,8 +419,8 @@ impl PageCursor {
     }
 
     fn unread(&self, record: &Range<u64>) -> Result<UnreadRecord<'_>> {
-        let bytes = self.urls().section(SectionKind::Pages).get(record.clone())?;
-        Ok(UnreadRecord { urls: self.urls(), start: record.start, bytes })
+        let bytes = self.segment.section(PAGES).get(record.clone())?;
+        Ok(UnreadRecord { segment: &self.segment, start: record.start, bytes })
     }
 }
 

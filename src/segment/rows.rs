@@ -2,20 +2,22 @@
 
 use std::ops::Range;
 
-use super::found::FoundRow;
+use super::file::Segment;
 use super::schedule::{RowFlags, ScheduleRow};
-use super::urls::SegmentUrls;
 use crate::bug::OrBug;
 use crate::error::Result;
-use crate::layout::{PackedRow, SectionKind};
+use crate::layout::{PackedRow, SectionKind, SectionTag};
 
-/// A row with its URL.
+const HASHES: SectionTag = SectionTag::of(SectionKind::Hashes);
+const PAGES: SectionTag = SectionTag::of(SectionKind::HashPages);
+
+/// A row with its page.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct UrlRow {
+pub(crate) struct PageRow {
     pub(crate) hash: u64,
-    /// The ordinal of the URL in SURT order.
+    /// The ordinal of the page in SURT order.
     pub(crate) page: u32,
-    pub(crate) row: PackedRow,
+    pub(crate) row: ScheduleRow,
 }
 
 /// Rows in order of hash, for a range of hashes.
@@ -24,8 +26,8 @@ pub(crate) struct ScheduleRows<'s> {
     hashes: &'s [[u8; 8]],
     pages: &'s [[u8; 4]],
     packed: &'s [PackedRow],
-    /// The list of the rows and the place of the first row; `None` for rows in memory.
-    of: Option<(SegmentUrls<'s>, u64)>,
+    /// The segment of the rows and the place of the first row; `None` for rows in memory.
+    of: Option<(&'s Segment, u64)>,
 }
 
 /// Rows in memory, in order of hash.
@@ -66,21 +68,7 @@ impl ScheduleRows<'_> {
             // segment it is damage.
             None => self.of.map_or_else(
                 || Ok(None.or_bug("each packed row can be unpacked")?),
-                |(urls, start)| urls.row(start + at as u64, packed),
-            ),
-        }
-    }
-
-    /// Returns a row of a found URL, unpacked.
-    #[inline]
-    #[expect(clippy::indexing_slicing, reason = "callers pass an index below `len`")]
-    pub(crate) fn found_row(&self, at: usize) -> Result<FoundRow> {
-        let packed = &self.packed[at];
-        match FoundRow::unpack(packed) {
-            Some(row) => Ok(row),
-            None => self.of.map_or_else(
-                || Ok(None.or_bug("each packed row can be unpacked")?),
-                |(urls, start)| urls.found_row(start + at as u64, packed),
+                |(segment, start)| segment.row(start + at as u64, packed),
             ),
         }
     }
@@ -103,13 +91,13 @@ impl ScheduleRows<'_> {
 }
 
 impl InMemoryRows {
-    pub(crate) fn new(mut rows: Vec<UrlRow>) -> InMemoryRows {
+    pub(crate) fn new(mut rows: Vec<PageRow>) -> InMemoryRows {
         // The same order and columns as in a segment, so that `ScheduleRows` reads both.
         rows.sort_unstable_by_key(|row| (row.hash, row.page));
         InMemoryRows {
             hashes: rows.iter().map(|row| row.hash.to_le_bytes()).collect(),
             pages: rows.iter().map(|row| row.page.to_le_bytes()).collect(),
-            packed: rows.iter().map(|row| row.row).collect(),
+            packed: rows.iter().map(|row| row.row.pack()).collect(),
         }
     }
 
@@ -129,22 +117,22 @@ impl InMemoryRows {
     }
 }
 
-impl<'a> SegmentUrls<'a> {
+impl Segment {
     /// Returns the rows with hashes from `first` to `last`. `first` must be at most `last`.
-    pub(crate) fn rows(&self, first: u64, last: u64) -> Result<ScheduleRows<'a>> {
-        let pages = self.count();
+    pub(crate) fn rows(&self, first: u64, last: u64) -> Result<ScheduleRows<'_>> {
+        let pages = self.numbers().pages;
         let start = self.place_from(first)?;
         let end = last.checked_add(1).map_or(Ok(pages), |end| self.place_from(end))?;
         if end < start {
             let what =
                 format!("the hashes from {first:#x} on come after the hashes from {last:#x} on");
-            return Err(self.damaged(SectionKind::Hashes, end * 8, &what));
+            return Err(self.damaged(HASHES, end * 8, &what));
         }
         let rows = ScheduleRows {
-            hashes: self.section(SectionKind::Hashes).get(start * 8..end * 8)?.as_chunks().0,
-            pages: self.section(SectionKind::HashPages).get(start * 4..end * 4)?.as_chunks().0,
+            hashes: self.section(HASHES).get(start * 8..end * 8)?.as_chunks().0,
+            pages: self.section(PAGES).get(start * 4..end * 4)?.as_chunks().0,
             packed: self.packed_rows(start..end)?,
-            of: Some((*self, start)),
+            of: Some((self, start)),
         };
         let hash_before = |at: usize| at.checked_sub(1).map_or(first, |before| rows.hash(before));
         // The order and the ordinals are checked here for the whole range, because the loops over
@@ -157,7 +145,7 @@ impl<'a> SegmentUrls<'a> {
                     .or_bug("hashes that are not sorted have a hash less than the hash before it")?
                     as u64;
             let what = format!("hash {place} of {pages} is less than the hash before it");
-            return Err(self.damaged(SectionKind::Hashes, place * 8, &what));
+            return Err(self.damaged(HASHES, place * 8, &what));
         }
         // The maximum of all ordinals decides. The search for the wrong row runs only if the
         // maximum is wrong.
@@ -169,7 +157,7 @@ impl<'a> SegmentUrls<'a> {
                 "it refers to page {}, but the segment has {pages} pages",
                 rows.page(place)
             );
-            return Err(self.damaged(SectionKind::HashPages, (start + place as u64) * 4, &what));
+            return Err(self.damaged(PAGES, (start + place as u64) * 4, &what));
         }
         Ok(rows)
     }

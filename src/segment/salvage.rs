@@ -11,11 +11,7 @@ use std::ops::Range;
 use super::frame::Section;
 use super::plain::PlainSegment;
 use super::record::RecordRef;
-use crate::error::Result;
-use crate::layout::{
-    BLOCK_BYTES, Cursor, GROUP_PAGES, PackedRow, ROW_BYTES, SectionKind, SectionTag, UrlList,
-    block_count, to_usize,
-};
+use crate::layout::{BLOCK_BYTES, Cursor, GROUP_PAGES, SectionKind, SectionTag, to_usize};
 use crate::page::{Entry, surt};
 use crate::url::check_url;
 
@@ -56,9 +52,6 @@ pub(crate) struct LostPages {
 #[derive(Debug)]
 pub(crate) struct PageSalvage<'f> {
     plain: PlainSegment<'f>,
-    list: UrlList,
-    /// The number of URLs in the list.
-    count: u64,
     pages: Section,
     index: Section,
     /// The next group. `start` is its start, if the previous group determines it.
@@ -104,18 +97,10 @@ struct ParsedGroup {
 
 impl<'f> PageSalvage<'f> {
     pub(crate) fn new(plain: PlainSegment<'f>) -> PageSalvage<'f> {
-        PageSalvage::of_list(plain, UrlList::Pages)
-    }
-
-    /// Reads a list of the segment. Found URLs have no entries.
-    pub(crate) fn of_list(plain: PlainSegment<'f>, list: UrlList) -> PageSalvage<'f> {
-        let pages = plain.frame().place(SectionTag::of_list(SectionKind::Pages, list));
-        let index = plain.frame().place(SectionTag::of_list(SectionKind::PageIndex, list));
-        let count = plain.frame().numbers().urls(list);
+        let pages = plain.frame().place(SectionTag::of(SectionKind::Pages));
+        let index = plain.frame().place(SectionTag::of(SectionKind::PageIndex));
         PageSalvage {
             plain,
-            list,
-            count,
             pages,
             index,
             group: 0,
@@ -130,7 +115,7 @@ impl<'f> PageSalvage<'f> {
     /// Returns the next sound page, and the hole of lost pages before it. The last item may be a
     /// hole without a page.
     pub(crate) fn next(&mut self) -> Option<(Option<LostPages>, Option<SalvagedPage>)> {
-        let count = self.count;
+        let count = self.plain.frame().numbers().pages;
         while self.ready.is_empty() && self.group < count.div_ceil(GROUP_PAGES) {
             self.read_group();
         }
@@ -251,13 +236,13 @@ impl<'f> PageSalvage<'f> {
         let parts = take_apart(&piece);
         self.start = parts.end.map(|end| start + end as u64).or(end);
         let first = group * GROUP_PAGES;
-        let most = (self.count - first).min(GROUP_PAGES);
+        let most = (self.plain.frame().numbers().pages - first).min(GROUP_PAGES);
         let mut before = self.last.as_ref().map(|(_, key, url)| (key.clone(), url.clone()));
         // Reads at most the maximum number of pages of a group, whatever the group's own count.
         for (ordinal, (url, record)) in (first..first + most).zip(parts.pages) {
             let at = self.pages.offset + start;
             let bytes = at + record.start as u64..at + record.end as u64;
-            match page(self.list, ordinal, url, &piece, &record) {
+            match page(ordinal, url, &piece, &record) {
                 Some(page)
                     if before.as_ref().is_none_or(|b| (&b.0, &b.1) < (&page.key, &page.url)) =>
                 {
@@ -267,31 +252,6 @@ impl<'f> PageSalvage<'f> {
                 _ => self.note_damage(bytes),
             }
         }
-    }
-}
-
-impl PlainSegment<'_> {
-    /// Passes the sound rows of found URLs to `take`, each with the ordinal of its URL, in order of hash.
-    pub(crate) fn sound_found_rows(
-        &mut self,
-        take: &mut dyn FnMut(u32, PackedRow) -> Result<()>,
-    ) -> Result<()> {
-        /// Of the ordinals in a block of *hash pages*, those of one block of rows.
-        const ORDINALS: usize = (BLOCK_BYTES / ROW_BYTES * 4) as usize;
-        let [pages, rows] = [SectionKind::HashPages, SectionKind::Schedule]
-            .map(|kind| self.frame().place(SectionTag::of_list(kind, UrlList::Found)));
-        for block in 0..block_count(rows.len) {
-            let start = block * ORDINALS as u64;
-            let ordinals = match self.block(&pages, start / BLOCK_BYTES) {
-                Ok(bytes) => bytes.get(to_usize(start % BLOCK_BYTES)..).unwrap_or(&[]).to_vec(),
-                Err(_) => continue,
-            };
-            let Ok(packed) = self.block(&rows, block) else { continue };
-            for (ordinal, row) in ordinals.as_chunks::<4>().0.iter().zip(packed.as_chunks().0) {
-                take(LittleEndian::read_u32(ordinal), *row)?;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -331,7 +291,6 @@ fn take_apart(piece: &PartlySoundBytes) -> ParsedGroup {
 
 /// Returns a page if its URL and record are valid.
 fn page(
-    list: UrlList,
     ordinal: u64,
     url: Vec<u8>,
     piece: &PartlySoundBytes,
@@ -341,17 +300,13 @@ fn page(
         return None;
     }
     let url = String::from_utf8(url).ok().filter(|url| check_url(url).is_ok())?;
-    let mut key = Vec::new();
-    surt::key(&url, &mut key);
-    if list == UrlList::Found {
-        let (reset, earlier, entries) = (false, false, Vec::new());
-        return Some(SalvagedPage { ordinal, key, url, reset, earlier, entries });
-    }
     let record = RecordRef::parse(piece.bytes.get(record.clone())?)?;
     let entries = record.entries()?;
     if !entries.iter().all(|entry| entry.time().is_storable()) {
         return None;
     }
+    let mut key = Vec::new();
+    surt::key(&url, &mut key);
     Some(SalvagedPage {
         ordinal,
         key,

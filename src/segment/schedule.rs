@@ -6,16 +6,17 @@
 
 use std::ops::Range;
 
-use super::found::FoundFacts;
-use super::urls::SegmentUrls;
+use super::file::Segment;
 use crate::error::Result;
-use crate::layout::{Cursor, PackedRow, ROW_BYTES, SectionKind, le_u64};
+use crate::layout::{Cursor, PackedRow, ROW_BYTES, SectionKind, SectionTag, le_u64};
 use crate::page::{Changes, PageHead, Seen, Weight, surt};
 use crate::recrawl::{ComparisonCode, of_step, step_of};
 use crate::time::Time;
 
+const SCHEDULE: SectionTag = SectionTag::of(SectionKind::Schedule);
+
 /// All visits of the page are in this record.
-pub(super) const FIRST: u8 = 1;
+const FIRST: u8 = 1;
 /// The page has visits.
 const KNOWN: u8 = 2;
 /// The last visit failed.
@@ -102,18 +103,12 @@ fn slot(host: &[u8], seed: u64) -> u16 {
 }
 
 /// Returns the upper bits of a weight without its sign, rounded. The result is positive and finite.
-pub(super) fn packed_weight(weight: Weight) -> u16 {
+fn packed_weight(weight: Weight) -> u16 {
     // The added half step rounds to the nearest value. A carry into the exponent is correct: the
     // result is the next power of two.
     let rounded = (weight.to_bits() + (1 << 14)) >> 15;
     // 0 is not a valid weight, and a number above the maximum would be infinity.
     u16::try_from(rounded).unwrap_or(u16::MAX).clamp(1, WEIGHT_MAX)
-}
-
-/// Returns the weight with these upper bits.
-#[inline]
-pub(super) fn unpacked_weight(packed: u16) -> f64 {
-    f32::from_bits(u32::from(packed) << 15).into()
 }
 
 impl ScheduleRow {
@@ -149,11 +144,6 @@ impl ScheduleRow {
         ScheduleRow { weight: packed_weight(Weight::ONE), host, ..ScheduleRow::default() }
     }
 
-    /// Returns the row of an unvisited page that was found.
-    pub(crate) fn of_found(facts: FoundFacts, host: u16) -> ScheduleRow {
-        ScheduleRow { weight: facts.packed_weight(), host, ..ScheduleRow::default() }
-    }
-
     /// Returns the row with other changes.
     pub(crate) fn with(self, changes: &Changes) -> ScheduleRow {
         if self.known {
@@ -185,7 +175,7 @@ impl ScheduleRow {
     /// Returns the weight of the page.
     #[inline]
     pub(crate) fn weight(&self) -> f64 {
-        unpacked_weight(self.weight)
+        f32::from_bits(u32::from(self.weight) << 15).into()
     }
 
     pub(crate) fn pack(&self) -> PackedRow {
@@ -238,16 +228,16 @@ impl ScheduleRow {
     }
 }
 
-impl<'a> SegmentUrls<'a> {
+impl Segment {
     /// Returns the packed row at a place in the order of hashes.
     pub(super) fn packed_row(&self, place: u64) -> Result<PackedRow> {
-        self.section(SectionKind::Schedule).array(place.saturating_mul(ROW_BYTES))
+        self.section(SCHEDULE).array(place.saturating_mul(ROW_BYTES))
     }
 
     /// Returns the consecutive packed rows at a range of places.
-    pub(super) fn packed_rows(&self, places: Range<u64>) -> Result<&'a [PackedRow]> {
+    pub(super) fn packed_rows(&self, places: Range<u64>) -> Result<&[PackedRow]> {
         let bytes = places.start.saturating_mul(ROW_BYTES)..places.end.saturating_mul(ROW_BYTES);
-        Ok(self.section(SectionKind::Schedule).get(bytes)?.as_chunks().0)
+        Ok(self.section(SCHEDULE).get(bytes)?.as_chunks().0)
     }
 
     /// Returns the row of a page by its hash and ordinal; `None` if no page with this hash has the
@@ -255,7 +245,7 @@ impl<'a> SegmentUrls<'a> {
     pub(crate) fn row_of(&self, hash: u64, ordinal: u32) -> Result<Option<ScheduleRow>> {
         // Several pages may have this hash. The ordinal identifies the row.
         for place in self.places(hash)? {
-            if self.section(SectionKind::HashPages).u32_at(place)? == ordinal {
+            if self.section(SectionTag::of(SectionKind::HashPages)).u32_at(place)? == ordinal {
                 return self.row(place, &self.packed_row(place)?).map(Some);
             }
         }
@@ -267,7 +257,7 @@ impl<'a> SegmentUrls<'a> {
     pub(super) fn row(&self, place: u64, packed: &PackedRow) -> Result<ScheduleRow> {
         ScheduleRow::unpack(packed).ok_or_else(|| {
             let what = format!("row {place} is invalid");
-            self.damaged(SectionKind::Schedule, place.saturating_mul(ROW_BYTES), &what)
+            self.damaged(SCHEDULE, place.saturating_mul(ROW_BYTES), &what)
         })
     }
 }

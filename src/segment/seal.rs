@@ -3,21 +3,20 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::build::{SectionWriter, SegmentBuilder, Spill};
-use super::found::FoundRow;
+use super::build::{SectionWriter, SegmentBuilder};
 use super::hashes::HashIndexWriter;
-use super::page_writer::{PagesWriter, check_count};
+use super::page_writer::PagesWriter;
 use super::postings::Posting;
 use super::record::SegmentRecord;
 use super::table_writer::TablesWriter;
 use super::tables::TableLayout;
 use super::tombstones::Tombstones;
-use crate::bug::{self, OrBug};
+use crate::bug;
 use crate::disk::Disk;
 use crate::error::Result;
 use crate::layout::{
     Cursor, Delta, PAGES_MAX, PackedRow, PutInteger, SectionKind, SectionTag, SegmentSummary,
-    Stamp, UrlList, bytes_for, le_u64, put_varint,
+    Stamp, bytes_for, le_u64,
 };
 use crate::page::{Content, DIGESTS, Digest, Entry, InForceContents, TableKey};
 use crate::search::canonical_key;
@@ -49,26 +48,14 @@ pub(crate) struct SegmentSpan {
 /// every 64 MiB.
 ///
 /// Hashes and fingerprints are sorted meanwhile. If they do not fit in memory, they go to two
-/// scratch files, which take 28 bytes for each page or found URL and 21 bytes for each fingerprint of
-/// a page. The URLs of found URLs wait in a third one, because their sections follow those of pages.
+/// scratch files, which take 28 bytes for each page and 21 bytes for each fingerprint of a page.
 /// Large segments sort the fingerprints in a separate thread while the hashes are written.
 pub(crate) struct SegmentWriter {
-    disk: Arc<dyn Disk>,
     builder: SegmentBuilder,
     numbers: SegmentSummary,
     pages: PagesWriter,
     hashes: Sorter<PageHash>,
     fingerprints: Sorter<PageFingerprint>,
-    found: Option<FoundUrls>,
-    found_memory: usize,
-}
-
-/// The found URLs of a segment, until its pages are written.
-struct FoundUrls {
-    /// The URLs, each after its length.
-    urls: Spill,
-    hashes: Sorter<PageHash>,
-    count: u32,
 }
 
 impl SegmentWriter {
@@ -80,21 +67,17 @@ impl SegmentWriter {
         memory_bytes: usize,
     ) -> Result<SegmentWriter> {
         let mut builder = SegmentBuilder::new(disk, stamp)?;
-        // Packed, a hash takes 28 bytes and a fingerprint takes 21 bytes, so the hashes of pages, the
-        // fingerprints, and the hashes of found URLs share the memory 4 to 3 to 4.
-        let each = memory_bytes / 11;
-        let hashes = Sorter::new(disk, builder.scratch_name(), each * 4);
-        let held = Sorter::new(disk, builder.scratch_name(), each * 3);
-        let pages = PagesWriter::new(&mut builder, UrlList::Pages)?;
+        // Packed, a hash takes 28 bytes and a fingerprint takes 21 bytes, so they share the memory
+        // 4 to 3.
+        let hashes = Sorter::new(disk, builder.scratch_name(), memory_bytes / 7 * 4);
+        let held = Sorter::new(disk, builder.scratch_name(), memory_bytes / 7 * 3);
+        let pages = PagesWriter::new(&mut builder)?;
         Ok(SegmentWriter {
-            disk: Arc::clone(disk),
             builder,
             numbers: SegmentSummary::default(),
             pages,
             hashes,
             fingerprints: held,
-            found: None,
-            found_memory: each * 4,
         })
     }
 
@@ -126,23 +109,6 @@ impl SegmentWriter {
         in_force.into_iter().try_for_each(|content| self.push_fingerprint(content, ordinal, true))
     }
 
-    /// Adds the next found URL. Found URLs are in SURT order, too, and may come between pages.
-    pub(crate) fn push_found(&mut self, url: &str, hash: u64, row: &FoundRow) -> Result<()> {
-        let SegmentWriter { builder, found_memory, disk, .. } = self;
-        let found = self.found.get_or_insert_with(|| FoundUrls {
-            urls: builder.spill(1),
-            hashes: Sorter::new(disk, builder.scratch_name(), *found_memory),
-            count: 0,
-        });
-        let mut packed = Vec::with_capacity(url.len() + 2);
-        put_varint(&mut packed, url.len() as u64);
-        packed.extend_from_slice(url.as_bytes());
-        found.urls.append(&packed)?;
-        found.hashes.push(PageHash { hash, page: found.count, row: row.pack() })?;
-        found.count += 1;
-        check_count(found.count)
-    }
-
     /// Keeps the fingerprint of a content for the tables, if it has one.
     fn push_fingerprint(&mut self, content: Content, page: u32, in_force: bool) -> Result<()> {
         let held = PageFingerprint::new(&content, page, in_force);
@@ -156,28 +122,24 @@ impl SegmentWriter {
         tombstones: &Tombstones,
         layout: &TableLayout,
     ) -> Result<u64> {
-        let SegmentWriter { mut builder, mut numbers, pages, hashes, fingerprints: held, .. } =
-            self;
+        let SegmentWriter { mut builder, mut numbers, pages, hashes, fingerprints: held } = self;
         numbers.pages = pages.finish(&mut builder)?;
         let SegmentSpan { sequences, delta, tier } = span;
         (numbers.first_sequence, numbers.last_sequence) = sequences;
         (numbers.delta, numbers.tier) = (delta, tier);
 
         let held = if numbers.visits < SORTED_BESIDE {
-            write_hashes(&mut builder, UrlList::Pages, hashes.finish()?, numbers.pages)?;
+            write_hashes(&mut builder, hashes.finish()?, numbers.pages)?;
             held.finish()?
         } else {
             // Fingerprints are sorted while hashes are written.
             let (held, written) = run_both(
                 || held.finish(),
-                || write_hashes(&mut builder, UrlList::Pages, hashes.finish()?, numbers.pages),
+                || write_hashes(&mut builder, hashes.finish()?, numbers.pages),
             );
             written?;
             held?
         };
-        if let Some(found) = self.found {
-            numbers.found = found.write(&mut builder)?;
-        }
         builder.whole(
             SectionTag::of(SectionKind::Tombstones),
             &super::tombstones::encode(tombstones),
@@ -187,35 +149,16 @@ impl SegmentWriter {
     }
 }
 
-impl FoundUrls {
-    /// Writes the sections of found URLs. Returns the number of found URLs.
-    fn write(self, builder: &mut SegmentBuilder) -> Result<u64> {
-        let mut writer = PagesWriter::new(builder, UrlList::Found)?;
-        let urls = self.urls.finish()?;
-        let mut cursor = Cursor::new(&urls);
-        while !cursor.is_empty() {
-            let url = cursor.count().and_then(|len| cursor.take(len));
-            let url = url.and_then(|url| std::str::from_utf8(url).ok());
-            let url = url.or_bug("the URLs that were kept can be read")?;
-            writer.push(builder, url, |_| {})?;
-        }
-        let count = writer.finish(builder)?;
-        write_hashes(builder, UrlList::Found, self.hashes.finish()?, count)?;
-        Ok(count)
-    }
-}
-
 /// The minimum number of visits for sorting fingerprints in a separate thread.
 const SORTED_BESIDE: u64 = 1 << 20;
 
 /// Writes the sections that find pages by hash.
 fn write_hashes(
     builder: &mut SegmentBuilder,
-    list: UrlList,
     mut hashes: SortedItems<PageHash>,
-    urls: u64,
+    pages: u64,
 ) -> Result<()> {
-    let mut writer = HashSectionsWriter::new(builder, list, urls)?;
+    let mut writer = HashSectionsWriter::new(builder, pages)?;
     while let Some(PageHash { hash, page, row }) = hashes.next()? {
         writer.push(builder, hash, page, &row)?;
     }
@@ -407,15 +350,11 @@ pub(super) struct HashSectionsWriter {
 }
 
 impl HashSectionsWriter {
-    pub(super) fn new(
-        builder: &mut SegmentBuilder,
-        list: UrlList,
-        pages: u64,
-    ) -> Result<HashSectionsWriter> {
+    pub(super) fn new(builder: &mut SegmentBuilder, pages: u64) -> Result<HashSectionsWriter> {
         // The first section is the page index, which `PagesWriter` has written already.
-        let [_, places @ ..] = bytes_for(list, pages);
+        let [_, places @ ..] = bytes_for(pages);
         let [hashes, of_pages, directory, filter, schedule] =
-            places.map(|(kind, bytes)| builder.place(SectionTag::of_list(kind, list), bytes));
+            places.map(|(kind, bytes)| builder.place(SectionTag::of(kind), bytes));
         Ok(HashSectionsWriter {
             hashes: hashes?,
             pages: of_pages?,

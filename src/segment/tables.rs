@@ -328,8 +328,8 @@ impl EpochTables {
                 if asked.len() > 1 {
                     // First all places, then all pages, so that up to 16 pages share each wait for
                     // memory.
-                    pages().for_each(|page| self.segment.pages().prefetch_place(page));
-                    pages().for_each(|page| self.segment.pages().prefetch_page(page));
+                    pages().for_each(|page| self.segment.prefetch_place(page));
+                    pages().for_each(|page| self.segment.prefetch_page(page));
                 }
             }
             asked.pop()

@@ -58,10 +58,10 @@ fn a_million_rules_are_looked_up_fast_in_a_store() {
     assert_eq!(found.len(), 101);
     for page in found {
         let of_rule = |nth: &str| nth.parse().map_or(1.0, weight);
-        let host = page.url.strip_prefix("https://host").unwrap().split_once(".example/");
+        let host = page.page.url.strip_prefix("https://host").unwrap().split_once(".example/");
         let expected =
             host.filter(|(_, path)| *path == "section/x").map_or(1.0, |of| of_rule(of.0));
-        assert_eq!(page.weight, expected, "{}", page.url);
+        assert_eq!(page.weight, expected, "{}", page.page.url);
     }
     let patience = if cfg!(debug_assertions) { 40 } else { 4 };
     assert!(time < Duration::from_millis(100) * patience, "{time:?}");

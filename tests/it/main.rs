@@ -27,7 +27,6 @@ mod epochs;
 mod etags;
 mod examples;
 mod format;
-mod frontier;
 mod imatch;
 mod inspect;
 mod invariants;

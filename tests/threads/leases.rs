@@ -30,16 +30,12 @@ fn each_page_is_leased_by_one_thread_and_visited_once() {
             loop {
                 let leased = lease_two();
                 for page in &leased {
-                    let url = &page.url;
-                    assert_eq!(
-                        page.page.as_ref().unwrap().last.time,
-                        ms(0),
-                        "{url} was visited already"
-                    );
+                    let url = &page.page.url;
+                    assert_eq!(page.page.last.time, ms(0), "{url} was visited already");
                     assert!(with_somebody.lock().unwrap().insert(url.clone()), "{url} is leased");
                 }
                 for page in &leased {
-                    let url = &page.url;
+                    let url = &page.page.url;
                     pause();
                     let is_given_up = shuttle::rand::thread_rng().gen_range(0..4) == 0;
                     assert!(with_somebody.lock().unwrap().remove(url));

@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use simkeep::load::LoadOptions;
+use simkeep::load::{AsOperation, LoadOptions};
 use simkeep::query::Explanation;
 use simkeep::{Operation, Options, Progress, Query, Store};
 use simkeep_testing::bench::report::{BenchReport, BenchRow};
@@ -226,8 +226,7 @@ impl CrawledStore {
     fn observe(&self, count: usize) {
         let mut pages = self.pages.lock().unwrap();
         let visits = pages.visits(count);
-        let requests: Vec<Operation<'_>> =
-            visits.iter().map(|(url, visit)| Operation::of(url, (*visit).into())).collect();
+        let requests: Vec<Operation<'_>> = visits.iter().map(AsOperation::operation).collect();
         self.store.write_batch(&requests).unwrap();
         self.visits.fetch_add(count as u64, Ordering::Relaxed);
     }

@@ -107,12 +107,12 @@
  *     simkeep_store_open_or_create simkeep_store_close simkeep_flush simkeep_seal
  *     simkeep_wait_idle simkeep_merge
  * 7. Fingerprints, visits and loads
- *     simkeep_discover simkeep_fingerprint_text simkeep_fingerprinter_new
- *     simkeep_fingerprinter_text simkeep_fingerprinter_html simkeep_load simkeep_copy_from
- *     simkeep_loading_begin simkeep_loading_push simkeep_loading_push_arrow simkeep_loading_finish
- *     simkeep_observe_batch simkeep_observe simkeep_observe_html simkeep_not_modified
- *     simkeep_redirect simkeep_redirect_digest simkeep_response_meaning simkeep_gone
- *     simkeep_failed simkeep_outcomes_verdicts simkeep_outcomes_same_by simkeep_outcomes_distances
+ *     simkeep_fingerprint_text simkeep_fingerprinter_new simkeep_fingerprinter_text
+ *     simkeep_fingerprinter_html simkeep_load simkeep_copy_from simkeep_loading_begin
+ *     simkeep_loading_push simkeep_loading_push_arrow simkeep_loading_finish simkeep_observe_batch
+ *     simkeep_observe simkeep_observe_html simkeep_not_modified simkeep_redirect
+ *     simkeep_redirect_digest simkeep_response_meaning simkeep_gone simkeep_failed
+ *     simkeep_outcomes_verdicts simkeep_outcomes_same_by simkeep_outcomes_distances
  *     simkeep_outcomes_bands simkeep_outcomes_to simkeep_outcomes_novel
  *     simkeep_outcomes_priorities simkeep_outcomes_also simkeep_outcomes_complete
  *     simkeep_outcomes_originals simkeep_outcomes_original_distances simkeep_outcomes_original_by
@@ -145,7 +145,7 @@
  * 10. Pages to visit next
  *     simkeep_decisions_next simkeep_snapshot_due simkeep_lease_due simkeep_release
  *     simkeep_snapshot_pace simkeep_snapshot_plan simkeep_due_query_init simkeep_snapshot_hints
- *     simkeep_plan_get simkeep_plan_limited simkeep_plan_of_new simkeep_snapshot_decide
+ *     simkeep_plan_get simkeep_plan_of_new simkeep_snapshot_decide
  * 11. Epochs, deletion, checks, backups and repairs
  *     simkeep_backup simkeep_backup_path simkeep_snapshot_epochs simkeep_epochs_count
  *     simkeep_epochs_get simkeep_change_epoch simkeep_snapshot_near_epoch simkeep_register_epoch
@@ -954,7 +954,7 @@ typedef int32_t simkeep_role;
 #endif // __cplusplus
 
 /**
- * The reason for the time of a visit.
+ * The reason for the time of a visit to a page.
  */
 enum simkeep_reason
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -988,13 +988,9 @@ enum simkeep_reason
      */
     SIMKEEP_REASON_AHEAD = 6,
     /**
-     * The URL was found and never visited; `reason_time_ms` is the time at which it was found.
-     */
-    SIMKEEP_REASON_FOUND = 7,
-    /**
      * A value that this version of the header does not name.
      */
-    SIMKEEP_REASON_OTHER = 8,
+    SIMKEEP_REASON_OTHER = 7,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -1393,37 +1389,6 @@ typedef struct simkeep_options {
 } simkeep_options;
 
 /**
- * A URL that was found, usually in a link. Set all fields to 0, then set the required fields.
- */
-typedef struct simkeep_found_link {
-    /**
-     * The URL. Read only during a call.
-     */
-    const char *url;
-    /**
-     * The length of `url` in bytes.
-     */
-    size_t url_len;
-    /**
-     * The time at which the URL was found, in milliseconds since 1970. The store keeps whole seconds.
-     */
-    int64_t time_ms;
-    /**
-     * The factor of the value of a first visit: finite and positive; 0 for 1.
-     */
-    double weight;
-    /**
-     * The page with the link; NULL if unknown. A link from a page to itself is not stored. Read only
-     * during a call.
-     */
-    const char *from;
-    /**
-     * The length of `from` in bytes.
-     */
-    size_t from_len;
-} simkeep_found_link;
-
-/**
  * A visit to a page. Set all fields to 0, then set the required fields, with their bits in `has`.
  */
 typedef struct simkeep_visit {
@@ -1551,10 +1516,6 @@ typedef struct simkeep_loaded {
      * The total size of the new segments in bytes.
      */
     uint64_t bytes;
-    /**
-     * The number of stored URLs that were found and never visited.
-     */
-    uint64_t found;
 } simkeep_loaded;
 
 /**
@@ -2300,7 +2261,7 @@ typedef struct simkeep_text {
 } simkeep_text;
 
 /**
- * A decision about a page, or about a URL that was found and never visited. The texts are not NUL-terminated, and are valid until the next call
+ * A decision about a page. The texts are not NUL-terminated, and are valid until the next call
  * on their source.
  */
 typedef struct simkeep_decision {
@@ -2324,11 +2285,6 @@ typedef struct simkeep_decision {
      * The weight of the page times the factor of its rule.
      */
     double weight;
-    /**
-     * The value at which the pages of the host are due by a plan, if the host gets as many visits
-     * a day as its rule allows; otherwise 0.
-     */
-    double price;
     /**
      * The due time by a plan, in milliseconds since 1970.
      */
@@ -2354,7 +2310,7 @@ typedef struct simkeep_decision {
      */
     uint32_t has;
     /**
-     * The URL.
+     * The URL of the page.
      */
     const char *url;
     /**
@@ -2409,10 +2365,6 @@ typedef struct simkeep_due_rule {
      * The maximum number of pages of one host in a result; 0 for no limit.
      */
     uint64_t per_host;
-    /**
-     * The maximum number of visits a day to one host, from 1e-6 to 1e9; 0 for no limit.
-     */
-    double visits_per_day;
     /**
      * The policy, as in `simkeep_due_query`; NULL for the policy of the query.
      */
@@ -2540,50 +2492,7 @@ typedef struct simkeep_plan_numbers {
      * The number of pages that are visited less often than once in 360 days.
      */
     double rarely_visited;
-    /**
-     * The number of hosts that get as many visits a day as their rules allow, at most 65,536; for
-     * `simkeep_plan_limited`.
-     */
-    uint64_t limited;
 } simkeep_plan_numbers;
-
-/**
- * A host that gets as many visits a day as its rule allows. The texts are not NUL-terminated, and
- * are valid as long as the plan.
- */
-typedef struct simkeep_limited_host {
-    /**
-     * The name of the host. For URLs without a host, their scheme and a colon.
-     */
-    const char *host;
-    /**
-     * The length of `host` in bytes.
-     */
-    size_t host_len;
-    /**
-     * The visits a day that the rule allows.
-     */
-    double visits_per_day;
-    /**
-     * The value at which pages of the host are due. Infinite if the latest allowed dates of the pages
-     * alone take more visits than the host allows.
-     */
-    double price;
-    /**
-     * What a visit a day more to this host instead of others would gain: the price minus the
-     * threshold of the plan. For the policy `crawl-value`, this is the
-     * sum of the weights of the pages that would be fresh in addition at any time.
-     */
-    double gain;
-    /**
-     * The prefix of the rule; NULL if the rule is for all pages.
-     */
-    const char *rule;
-    /**
-     * The length of `rule` in bytes.
-     */
-    size_t rule_len;
-} simkeep_limited_host;
 
 /**
  * The values of a page without visits.
@@ -2613,11 +2522,6 @@ typedef struct simkeep_new_page {
      * The seconds between visits.
      */
     uint64_t every_s;
-    /**
-     * The value at which the pages of its host are due, if the host gets as many visits a day as
-     * its rule allows; otherwise 0.
-     */
-    double price;
 } simkeep_new_page;
 
 /**
@@ -2874,12 +2778,6 @@ typedef struct simkeep_stats {
      * Whether a new epoch is recommended, 1 or 0.
      */
     uint64_t epoch_due;
-    /**
-     * The number of found URLs that wait for a first visit, at most: a URL
-     * that was visited counts until it is merged with its page, and a URL that is in several
-     * segments counts in each.
-     */
-    uint64_t found;
 } simkeep_stats;
 
 /**
@@ -3214,25 +3112,6 @@ int32_t simkeep_merge(struct simkeep_store *store,
 /* ================================================================================================
  * 7. Fingerprints, visits and loads
  * ================================================================================================ */
-
-/**
- * Adds URLs that were found, usually in links, and that nobody has visited yet. They wait for a
- * first visit: `simkeep_snapshot_due` and `simkeep_lease_due` return them among the pages, with
- * `SIMKEEP_REASON_FOUND`. The URL of a page, also of a page that is gone, is not brought back by a
- * link. A forgotten URL waits again when it is found again.
- *
- * If one element is invalid, no URL is stored, and `simkeep_error_row` is its index. `size` is the
- * `sizeof` of an element. `written` receives the number of elements that were written, and may be
- * NULL; repetitions of recent elements, and links of a page to itself, are not written. The call
- * does not check whether URLs are known. Any thread. Costs a write of some 60 bytes for each
- * written element, and a commit.
- */
-int32_t simkeep_discover(struct simkeep_store *store,
-                         const struct simkeep_found_link *links,
-                         size_t count,
-                         size_t size,
-                         uint64_t *written,
-                         struct simkeep_error **error);
 
 /**
  * Writes the fingerprint of a text by the default recipe to where `fingerprint` points. The
@@ -4295,8 +4174,7 @@ void simkeep_fates_free(struct simkeep_fates *fates);
 
 /**
  * Copies the next decision to where `decision` points, and its page to where `page` points; `page`
- * may be NULL. For `SIMKEEP_REASON_FOUND` there is no page: all fields of `page` are 0.
- * `SIMKEEP_NONE` after the last decision. Texts are valid until the next call on
+ * may be NULL. `SIMKEEP_NONE` after the last decision. Texts are valid until the next call on
  * `decisions`. After an error there are no more decisions. `size` is `sizeof(simkeep_decision)`,
  * and `page_size` `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds; the first
  * call after `simkeep_snapshot_due` costs the whole query.
@@ -4314,8 +4192,7 @@ int32_t simkeep_decisions_next(struct simkeep_decisions *decisions,
 void simkeep_decisions_free(struct simkeep_decisions *decisions);
 
 /**
- * Finds the most valuable pages to visit, the best first, and URLs that were found and never
- * visited. Get the pages by
+ * Finds the most valuable pages to visit, the best first. Get the pages by
  * `simkeep_decisions_next`. Free the result with `simkeep_decisions_free`. Any thread. The first
  * page costs reading 28 bytes for each page of the store; each further page costs some
  * microseconds.
@@ -4403,17 +4280,6 @@ int32_t simkeep_plan_get(const struct simkeep_plan *plan,
                          struct simkeep_plan_numbers *numbers,
                          size_t size,
                          struct simkeep_error **error);
-
-/**
- * Copies a limited host of a plan to where `limited` points. `index` is below the number of limited
- * hosts; the host with index 0 gains most by a visit a day more. `size` is
- * `sizeof(simkeep_limited_host)`. Any thread; costs nothing.
- */
-int32_t simkeep_plan_limited(const struct simkeep_plan *plan,
-                             uint64_t index,
-                             struct simkeep_limited_host *limited,
-                             size_t size,
-                             struct simkeep_error **error);
 
 /**
  * Copies the values of a page without visits to where `new_page` points. `size` is
@@ -4582,8 +4448,7 @@ int32_t simkeep_restate(struct simkeep_store *store,
 /**
  * Forgets all observations of a page so far. The page is hidden from every result at once, and its
  * bytes leave the files when the files are merged. Later observations start a new history. `pages`
- * receives the number of forgotten pages, 0 or 1, and may be NULL. A URL that was found and never
- * visited counts as a page. Any thread. Costs a commit.
+ * receives the number of forgotten pages, 0 or 1, and may be NULL. Any thread. Costs a commit.
  */
 int32_t simkeep_forget(struct simkeep_store *store,
                        const char *url,
@@ -4594,7 +4459,7 @@ int32_t simkeep_forget(struct simkeep_store *store,
 /**
  * Forgets all pages under a prefix, for example `example.org/private/`, like `simkeep_forget` for
  * each page. A prefix with a host or a path also covers pages that match it except for the user in
- * their URL. `pages` receives the number of forgotten pages and found URLs, and may be NULL. Any thread. Costs a
+ * their URL. `pages` receives the number of forgotten pages, and may be NULL. Any thread. Costs a
  * commit, and a scan of these pages, during which writers wait.
  */
 int32_t simkeep_forget_under(struct simkeep_store *store,

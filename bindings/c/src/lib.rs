@@ -36,7 +36,6 @@ pub mod open {
 
 /// Observations of a crawler, and the verdict of each visit.
 pub mod write {
-    pub mod discover;
     pub mod fingerprint;
     pub mod load;
     pub mod loading;

@@ -58,7 +58,6 @@ mod pages {
     pub(crate) mod history;
     pub(crate) mod outcome;
     pub(crate) mod page;
-    pub(crate) mod waiting;
 }
 
 /// Searches, and pairs.
@@ -74,7 +73,6 @@ mod search {
 
 /// Observations of visits.
 mod observe {
-    pub(crate) mod discover;
     pub(crate) mod fingerprinters;
     pub(crate) mod load;
     pub(crate) mod load_epochs;
@@ -222,9 +220,7 @@ mod _simkeep {
         publish,
     };
     #[pymodule_export]
-    use super::maintain::stats::{
-        Compacted, Discovered, Forgotten, Loaded, Merged, SegmentStats, Stats,
-    };
+    use super::maintain::stats::{Compacted, Forgotten, Loaded, Merged, SegmentStats, Stats};
     #[pymodule_export]
     use super::observe::load_epochs::LoadEpochs;
     #[pymodule_export]
@@ -242,8 +238,6 @@ mod _simkeep {
     #[pymodule_export]
     use super::pages::page::{Changes, Content, LastChange, Page, StalePage};
     #[pymodule_export]
-    use super::pages::waiting::WaitingUrl;
-    #[pymodule_export]
     use super::recrawl::belief::{Belief, Likelihood, Prior, Rate};
     #[pymodule_export]
     use super::recrawl::comparison::{Comparison, RecentComparisons};
@@ -258,7 +252,7 @@ mod _simkeep {
     #[pymodule_export]
     use super::recrawl::optimum::{Optimum, few_misses, fixed_intervals, random_times};
     #[pymodule_export]
-    use super::recrawl::plan::{LimitedHost, NewPage, Plan};
+    use super::recrawl::plan::{NewPage, Plan};
     #[pymodule_export]
     use super::recrawl::policy::{Policy, Schedule};
     #[pymodule_export]

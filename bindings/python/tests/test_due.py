@@ -17,7 +17,7 @@ def visited(store: simkeep.Store, *visits: tuple[str, int, int]) -> None:
 
 
 def paths(decisions: list[simkeep.Decision]) -> list[str]:
-    return [decision.url.removeprefix("https://example.com/") for decision in decisions]
+    return [decision.page.url.removeprefix("https://example.com/") for decision in decisions]
 
 
 def test_changing_and_long_unvisited_pages_come_first(store: simkeep.Store) -> None:
@@ -51,22 +51,6 @@ def test_leases_end_with_the_store(path: Path) -> None:
         assert len(store.lease_due(AT + DAY, 1, DAY)) == 1
     with simkeep.Store.open(path) as store:
         assert len(store.lease_due(AT + DAY, 1, DAY)) == 1
-
-
-def test_hosts_get_no_more_visits_a_day_than_they_allow(store: simkeep.Store) -> None:
-    visited(store, ("a", 0, 1), ("b", 0, 2 << 20), ("c", 0, 3 << 40))
-    rules: list[_types.Rule] = [{"visits_per_day": 2.0}]
-    later = AT + 100 * DAY
-    assert len(store.lease_due(later, None, DAY, rules=rules)) == 1
-    assert store.lease_due(later, None, DAY, rules=rules) == []
-    assert len(store.lease_due(later + DAY / 2, None, DAY, rules=rules)) == 1
-    assert len(list(store.due(later, None, rules=rules))) == 2
-    plan = store.plan(later, 1.0, rules=[{"visits_per_day": 0.01}])
-    [host] = plan.limited
-    assert (host.host, host.rule, host.visits_per_day) == ("example.com", None, 0.01)
-    assert host.price > plan.threshold and host.gain == host.price - plan.threshold
-    [first] = store.due(later, 1, plan=plan)
-    assert first.price == host.price and "allows no more visits" in str(first)
 
 
 def test_rules_apply_under_their_prefixes(store: simkeep.Store) -> None:
@@ -112,7 +96,6 @@ def test_failing_pages_are_left_alone(store: simkeep.Store) -> None:
         ({"largest_interval": 0}, ValueError, "largest_interval must be"),
         ({"largest_interval": "1d"}, TypeError, "largest_interval must be"),
         ({"per_host": -1}, ValueError, "per_host must be"),
-        ({"rules": [{"visits_per_day": 0}]}, simkeep.InvalidArgumentError, "rule 1: visits_per_day must be"),
         ({"limit": 3}, TypeError, "there is no keyword limit"),
     ],
 )
@@ -136,38 +119,3 @@ def test_invalid_leases_and_budgets_are_rejected(store: simkeep.Store) -> None:
         store.lease_due(AT, 1, 60)
     with pytest.raises(simkeep.ClosedError):
         store.release("https://example.com/")
-
-
-def test_found_urls_are_due_until_visited(store: simkeep.Store) -> None:
-    visited(store, ("", 0, 1), ("known", 0, 2))
-    home, now = "https://example.com/", AT + DAY
-    urls = [f"{home}new", (f"{home}better", 3.0), f"{home}known", home]
-    assert store.discover(urls, AT, page=home) == simkeep.Discovered(written=3, repeated=1)
-    assert store.discover(iter(urls[:1]), AT + DAY).repeated == 1
-    assert [waiting.url for waiting in store.found_urls()] == [f"{home}better", f"{home}new"]
-    assert list(store.found_urls("example.org")) == []
-    waiting = store.waiting(f"{home}better")
-    assert waiting is not None and (waiting.time, waiting.weight) == (AT, 3.0)
-    assert store.waiting(f"{home}known") is None and store.latest(f"{home}new") is None
-    assert store.stats().found >= 2
-
-    first, second, *others = store.lease_due(now, 10, DAY)
-    assert paths([first, second]) == ["better", "new"] and len(others) == 2
-    assert first.page is None and (first.reason, first.found) == (simkeep.Reason.FOUND, AT)
-    assert others[0].page is not None and others[0].found is None
-    visited(store, ("new", 1, 3))
-    assert paths([decision for decision in store.due(now, 10) if decision.found]) == ["better"]
-    assert store.forget(f"{home}better").found == 1
-    assert list(store.found_urls()) == []
-
-
-def test_invalid_found_url_is_reported_with_its_row(store: simkeep.Store) -> None:
-    good = "https://example.com/"
-    with pytest.raises(simkeep.UrlError, match="^row 1: "):
-        store.discover([good, ""], AT)
-    with pytest.raises(ValueError, match="urls"):
-        store.discover([(good, 0.0)], AT)
-    for wrong in (good, {good: 1.0}, [1]):
-        with pytest.raises(TypeError, match="urls"):
-            store.discover(wrong, AT)  # type: ignore[arg-type]
-    assert list(store.found_urls()) == []

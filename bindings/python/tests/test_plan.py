@@ -39,7 +39,7 @@ def test_plan_spends_the_given_visits_per_day(store: simkeep.Store) -> None:
     # A plan adds due times to decisions. Without one, there are none.
     listed = list(store.due(now, None, plan=plan))
     assert listed and all(one.due is not None and one.every is not None for one in listed)
-    assert store.decide(listed[0].url, plan) == listed[0]
+    assert store.decide(listed[0].page.url, plan) == listed[0]
     assert all(one.due is None and one.every is None for one in store.due(now, None))
     assert store.lease_due(now + 30 * DAY, 1, 60, plan=plan)[0].due is not None
     assert store.plan(now, 5.0, under="example.org").pages == 0
@@ -59,9 +59,9 @@ def test_hints_mark_a_page_as_changed(store: simkeep.Store) -> None:
     # The page is probably stale, and was fresh for two days only.
     assert hints.worth(url, 1.0, last, now, 3.0) == 0.5 * 2.0 + 0.5 * 3.0
     [first, *rest] = store.due(now, None, hints=hints)
-    assert first.url == url and first.reason == "hinted" and first.changed == AT + 12 * DAY
+    assert first.page.url == url and first.reason == "hinted" and first.changed == AT + 12 * DAY
     assert all(one.reason == "worth" and one.changed is None for one in rest)
-    assert store.lease_due(now, 1, 60, hints=hints)[0].url == url
+    assert store.lease_due(now, 1, 60, hints=hints)[0].page.url == url
     assert store.due(now, None, hints=None) is not None
 
 

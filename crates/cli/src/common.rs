@@ -1,7 +1,6 @@
 //! Arguments that all verbs share: the store, and the format of the output.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -107,15 +106,6 @@ pub(crate) fn write(store: &Path, options: Options) -> simkeep::Result<Store> {
         }
         opened => opened,
     }
-}
-
-/// Checks that a file can be opened. A file that cannot be opened is not a broken record.
-pub(crate) fn check_readable(file: &Path) -> Result<(), VerbError> {
-    if file == Path::new("-") {
-        return Ok(());
-    }
-    let cannot = |e| VerbError::Other(format!("cannot read {}: {e}", file.display()));
-    File::open(file).map(drop).map_err(cannot)
 }
 
 /// Prints a note if a generation newer than the current one is incomplete.

@@ -15,7 +15,7 @@ const WIDEST: usize = 100;
 
 /// The verbs, grouped by purpose.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Fill a store", &["ingest", "load", "discover"]),
+    ("Fill a store", &["ingest", "load"]),
     (
         "Ask about pages",
         &["aliases", "cluster", "dedup", "diff", "history", "mirrors", "near", "pairs", "scan"],

@@ -28,7 +28,7 @@ use exit::VerbError;
 use output::Output;
 use verbs::ask::{aliases, cluster, dedup, diff, history, mirrors, near, pairs, scan};
 use verbs::change::{compact, epoch, forget};
-use verbs::fill::{discover, ingest, load};
+use verbs::fill::{ingest, load};
 use verbs::fingerprints::{df, evaluate, fingerprint};
 use verbs::look::{inspect, report, stats, tail, verify};
 use verbs::revisit::{due, recrawl, simulate};
@@ -73,7 +73,6 @@ Values, the same for all verbs:
 enum Verb {
     Ingest(ingest::IngestArgs),
     Load(load::LoadArgs),
-    Discover(discover::DiscoverArgs),
     Near(near::NearArgs),
     Pairs(pairs::PairsArgs),
     Cluster(Box<cluster::ClusterArgs>),
@@ -130,7 +129,6 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let done = match cli.verb {
         Verb::Ingest(verb) => verb.run(&cli.common, output),
         Verb::Load(verb) => verb.run(&cli.common, output),
-        Verb::Discover(verb) => verb.run(&cli.common, output),
         Verb::Near(verb) => verb.run(&cli.common, output),
         Verb::Pairs(verb) => verb.run(&cli.common, output),
         Verb::Cluster(verb) => verb.run(&cli.common, output),

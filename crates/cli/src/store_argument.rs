@@ -25,7 +25,7 @@ const WITHOUT: &[&[&str]] = &[
 ];
 
 /// Verbs whose other arguments may be stores, too.
-const OF_STORES: &[&str] = &["backup", "diff", "discover", "ingest", "load"];
+const OF_STORES: &[&str] = &["backup", "diff", "ingest", "load"];
 
 /// Whether a verb uses a store. The verb is empty for `simkeep help near`.
 pub(crate) fn uses(verb: &[&str]) -> bool {

@@ -57,9 +57,6 @@ pub enum RecordPayload {
     },
     /// Not a visit: only the weight or the class of the record, or both.
     Properties,
-    /// Not a visit: the URL was found, usually in a link, and may have a weight. The time of the record
-    /// is the time at which it was found.
-    Found,
     /// The server reported unchanged content.
     NotModified,
     /// Content that is not text, for example a PDF or an image. Content that is not text has a

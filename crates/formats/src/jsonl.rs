@@ -45,8 +45,6 @@ impl LazyRecord for JsonLines {
 /// - `seen` (`"not-modified"`, `"gone"`, `"failed"`, `"redirect"` with a target `to`, or
 ///   `"content"` with a `digest` for content that is not text);
 /// - only a `status` that has the meaning of one of these forms, by [`simkeep::Response`];
-/// - `seen` `"found"` and optionally a `weight`: a URL that was found, usually in a link; such a line is
-///   not a visit;
 /// - only a `weight`, a `class` (an integer up to 4294967295), an `etag`, or a `canonical` URL; such a
 ///   line is not a visit.
 ///

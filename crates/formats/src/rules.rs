@@ -21,7 +21,6 @@ use super::{BrokenRecord, ZstdWindow, escape};
 /// ```json
 /// {"max":"30d"}
 /// {"under":"example.com/news","min":"1h","max":"7d","weight":2,"per_host":100,"policy":"fixed:1d"}
-/// {"under":"example.org","visits_per_day":500}
 /// ```
 ///
 /// A line is a [`Rule`]. A rule without `under` applies to all pages that match no other rule.
@@ -130,15 +129,9 @@ fn rule(line: &[u8]) -> Result<Rule, String> {
                 let count = value.as_u64().and_then(|count| usize::try_from(count).ok());
                 rule.per_host = Some(count.ok_or("\"per_host\" must be a whole number")?);
             }
-            "visits_per_day" if value.is_null() => {}
-            "visits_per_day" => {
-                let visits = value.as_f64().ok_or("\"visits_per_day\" must be a number")?;
-                rule.visits_per_day = Some(visits);
-            }
             _ => {
                 return Err(escape(&format!(
-                    "unknown key {key:?}; a rule may have under, min, max, weight, per_host, \
-                     visits_per_day and policy"
+                    "unknown key {key:?}; a rule may have under, min, max, weight, per_host and policy"
                 )));
             }
         }
@@ -200,7 +193,7 @@ mod tests {
     fn each_line_is_a_rule() {
         let file = "\u{feff}{\"max\":\"30d\"}\n\n \r\n\
             {\"under\":\"example.com/news\",\"min\":\"1h\",\"max\":\"7d\",\"weight\":2,\
-             \"per_host\":100,\"visits_per_day\":0.5,\"policy\":\"fixed:1d\"}\r\n\
+             \"per_host\":100,\"policy\":\"fixed:1d\"}\r\n\
             {\"policy\":\"uniform\",\"under\":\"org,example\",\"min\":null}";
         for bytes in [file.as_bytes().to_vec(), gz(file.as_bytes())] {
             let rules = read(bytes).unwrap();
@@ -209,7 +202,6 @@ mod tests {
                 .max("7d".parse().unwrap())
                 .weight(2.0)
                 .per_host(100)
-                .visits_per_day(0.5)
                 .policy("fixed:1d".parse().unwrap());
             assert_eq!(rules.of("https://example.com/news/1"), &news);
             let uniform = Rule::under("example.org".parse().unwrap());
@@ -246,8 +238,6 @@ mod tests {
             (r#"{"weight":"2"}"#, "\"weight\" must be a number"),
             (r#"{"per_host":1.5}"#, "\"per_host\" must be a whole number"),
             (r#"{"per_host":-1}"#, "\"per_host\" must be a whole number"),
-            (r#"{"visits_per_day":"9"}"#, "\"visits_per_day\" must be a number"),
-            (r#"{"visits_per_day":0}"#, "visits_per_day must be from 1e-6 to 1e9"),
             (
                 r#"{"policy":"weekly"}"#,
                 "there is no policy \"weekly\"; the policies are value, crawl-value, harmonic",
@@ -278,7 +268,7 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_rule_like_panics(
-            pairs in prop::collection::vec("\"(under|min|max|weight|per_host|visits_per_day|policy)\":(-?[0-9]{1,20}(\\.[0-9])?|\"[a-z0-9:./,]{0,20}\"|null|\\{\\})", 0..6),
+            pairs in prop::collection::vec("\"(under|min|max|weight|per_host|policy)\":(-?[0-9]{1,20}(\\.[0-9])?|\"[a-z0-9:./,]{0,20}\"|null|\\{\\})", 0..6),
         ) {
             let _ = read(format!("{{{}}}", pairs.join(",")));
         }

@@ -55,20 +55,15 @@ pub(super) fn record(object: LineObject<'_>) -> Result<VisitRecord, String> {
         is_given: weight.is_some() || class.is_some() || facts.etag.is_some() || has_target,
     };
     let (payload, digest) = fields.payload(&page).map_err(named)?;
-    let seen = match payload {
-        RecordPayload::Restated { .. } => Some("restated"),
-        RecordPayload::Found => Some("found"),
-        _ => None,
-    };
-    if let Some(seen) = seen {
+    if let RecordPayload::Restated { .. } = payload {
         let all = [
-            ("weight", weight.is_some() && seen != "found"),
+            ("weight", weight.is_some()),
             ("class", class.is_some()),
             ("etag", facts.etag.is_some()),
             ("target", has_target),
         ];
         if let Some((key, _)) = all.into_iter().find(|(_, is_there)| *is_there) {
-            let why = format!("a line with \"seen\": \"{seen}\" cannot have \"{key}\"");
+            let why = format!("a line with \"seen\": \"restated\" cannot have \"{key}\"");
             return Err(named(why));
         }
     }
@@ -143,14 +138,13 @@ impl LineFields<'_> {
         match seen {
             "content" => self.content(),
             "redirect" => self.redirect(page),
-            "found" => Ok((RecordPayload::Found, None)),
             "not-modified" => Ok((RecordPayload::NotModified, self.digest()?)),
             "gone" => Ok((RecordPayload::Gone, None)),
             "failed" => Ok((RecordPayload::Failed(self.failure()), None)),
             "restated" if self.fingerprint.is_some() => self.ready(None),
             "restated" => Err("a line with \"seen\": \"restated\" needs \"fingerprint\"".into()),
-            _ => Err("\"seen\" must be \"content\", \"redirect\", \"not-modified\", \"gone\", \"failed\", \
-                 \"restated\" or \"found\""
+            _ => Err("\"seen\" must be \"content\", \"redirect\", \"not-modified\", \"gone\", \"failed\" \
+                 or \"restated\""
                 .into()),
         }
     }

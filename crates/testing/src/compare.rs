@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use simkeep::query::{FoundUrls, StalePages, WaitingUrl};
+use simkeep::query::StalePages;
 use simkeep::{
     Changes, Matches, OperationResult, Outcome, Query, Reader, Result, Snapshot, Stats, Store,
     Versions,
@@ -25,9 +25,6 @@ pub fn dump(view: &Snapshot) -> Result<Model> {
         for entry in view.history(&page.url)? {
             model.insert(&page.url, entry.entry());
         }
-    }
-    for waiting in FoundUrls::of(view, None) {
-        model.insert_found(&waiting?);
     }
     Ok(model)
 }
@@ -182,21 +179,6 @@ pub fn check_scan(view: &Snapshot, model: &Model, prefix: Option<usize>) {
     let pages: Result<Vec<_>> = pages.map(|page| page.map(ExpectedPage::from)).collect();
     let expected = model.scan(|url| under.is_none_or(|u| u.covers(url)));
     assert_eq!(pages.unwrap(), expected, "under {:?}", under.map(|u| u.text));
-    let prefix = under.map(|u| u.prefix());
-    let found = FoundUrls::of(view, prefix.as_ref()).map(|waiting| {
-        let waiting = waiting.unwrap();
-        assert_eq!(WaitingUrl::get(view, &waiting.url).unwrap().as_ref(), Some(&waiting));
-        (waiting.url, waiting.time.as_ms(), waiting.weight)
-    });
-    let expected = model.found().filter(|(place, _)| under.is_none_or(|u| u.covers(&place.url)));
-    let expected = expected
-        .map(|(place, (second, weight))| (place.url.clone(), second * 1000, f64::from(weight)));
-    assert_eq!(
-        found.collect::<Vec<_>>(),
-        expected.collect::<Vec<_>>(),
-        "found under {:?}",
-        under.map(|u| u.text)
-    );
 }
 
 /// Checks every page, every prefix, and a search around some of the fingerprints.
@@ -248,7 +230,6 @@ pub fn check_counts(store: &Store, model: &Model) {
 
 fn check_stats(stats: &Stats, model: &Model) {
     assert_eq!((stats.pages, stats.visits), (model.page_count(), model.visit_count()), "{stats:?}");
-    assert!(stats.found >= model.found().count() as u64, "{stats:?}");
 }
 
 /// Checks all answers of a store.

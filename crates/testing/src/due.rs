@@ -89,25 +89,20 @@ impl ScoringInput {
         match index {
             Some(index) => {
                 let mut likelihood = Likelihood::flat();
-                for (comparison, times) in
-                    page.page.as_ref().unwrap().changes.counted(Changes::RETURN_SHARE)
-                {
+                for (comparison, times) in page.page.changes.counted(Changes::RETURN_SHARE) {
                     likelihood.add(comparison, times).unwrap();
                 }
                 let belief = Belief::new(&Prior::default(), &likelihood);
                 let exact = belief.worth(index, weight, days).unwrap();
                 // The store encodes beliefs in steps of an eighth of an octave, with one geometric
                 // mean for all intervals with a change.
-                let counted = page.page.as_ref().unwrap().changes.counted(Changes::RETURN_SHARE);
+                let counted = page.page.changes.counted(Changes::RETURN_SHARE);
                 let undated = counted.filter(|(one, _)| one.change() == Change::Undated).count();
                 let off = if unlearned && undated < 2 { exact / 6.0 } else { f64::INFINITY };
                 assert!((page.value - exact).abs() <= off, "{page:?}: {exact}");
             }
             None => {
-                let recent = &page.page.as_ref().unwrap().changes.recent(
-                    page.page.as_ref().unwrap().first,
-                    page.page.as_ref().unwrap().last.time,
-                );
+                let recent = &page.page.changes.recent(page.page.first, page.page.last.time);
                 let belief = &Belief::new(&Prior::default(), &Likelihood::flat());
                 let input = recrawl::PolicyInput { belief, recent, weight: 1.0, days };
                 let score = policy.parse::<Policy>().unwrap().score(&input).unwrap();
@@ -119,16 +114,12 @@ impl ScoringInput {
 
 /// Checks the due pages by several policies, prefixes and budgets. `lot` selects some of them.
 pub fn check_due(view: &Snapshot, model: &Model, now: i64, mut lot: usize) {
-    let mut places: BTreeMap<&str, (&SurtPosition, ScoringInput)> = model
+    let places: BTreeMap<&str, (&SurtPosition, ScoringInput)> = model
         .pages()
         .filter_map(|(place, entries)| {
             Some((place.url.as_str(), (place, ScoringInput::of(entries.iter(), now)?)))
         })
         .collect();
-    for (place, (_, weight)) in model.found() {
-        let of = ScoringInput { seconds: None, gone: false, weight: weight.into() };
-        places.insert(&place.url, (place, of));
-    }
     let leaders = NaiveLeaders::of(view);
     // Nothing is learned from fewer pages.
     let unlearned = LearnedPriors::of(view).unwrap().pages() < 20;
@@ -139,7 +130,7 @@ pub fn check_due(view: &Snapshot, model: &Model, now: i64, mut lot: usize) {
         let all = all.unwrap();
         let mut expected: Vec<_> = places.iter().map(|(url, of)| (*url, of)).collect();
         let values: BTreeMap<&str, f64> =
-            all.iter().map(|page| (page.url.as_str(), page.value)).collect();
+            all.iter().map(|page| (page.page.url.as_str(), page.value)).collect();
         expected.sort_by(|(a, (place_a, of_a)), (b, (place_b, of_b))| {
             let overdue = |of: &ScoringInput| of.seconds.filter(|seconds| *seconds >= LARGEST);
             let value = |url: &str| values.get(url).copied().unwrap_or(-1.0);
@@ -152,21 +143,14 @@ pub fn check_due(view: &Snapshot, model: &Model, now: i64, mut lot: usize) {
         let expected: Vec<&str> = expected.into_iter().map(|(url, _)| url).collect();
         assert_eq!(urls(&all), expected, "due by {policy} at {now}");
         for page in &all {
-            let (place, of) = &places[page.url.as_str()];
-            if page.page.is_none() {
-                let (second, _) = model.found().find(|(found, _)| found == place).unwrap().1;
-                assert_eq!(page.reason, Reason::Found { time: ms(second * 1000) });
-                assert_eq!((page.weight, page.near.as_ref()), (of.weight, None));
-                assert!(page.value > 0.0, "{page:?}");
-                continue;
-            }
+            let (_, of) = &places[page.page.url.as_str()];
             of.check_value(page, policy, index, unlearned);
-            let leader = index.and_then(|_| leaders.leader(&page.url));
+            let leader = index.and_then(|_| leaders.leader(&page.page.url));
             // If many pages once had the content, a search may give up and miss a leader.
             if page.near.as_deref() != leader {
-                assert!(gives_up(view, page.page.as_ref().unwrap()), "of {page:?}, {leader:?}");
+                assert!(gives_up(view, &page.page), "of {page:?}, {leader:?}");
             }
-            assert_eq!(view.latest(&page.url).unwrap().as_ref(), page.page.as_ref());
+            assert_eq!(view.latest(&page.page.url).unwrap().as_ref(), Some(&page.page));
         }
         if lot.is_multiple_of(2) {
             check_plan(view, &like, &all, lot / 2);
@@ -189,7 +173,7 @@ fn gives_up(view: &Snapshot, page: &Page) -> bool {
 }
 
 fn urls(pages: &[Decision]) -> Vec<&str> {
-    pages.iter().map(|page| page.url.as_str()).collect()
+    pages.iter().map(|page| page.page.url.as_str()).collect()
 }
 
 /// Checks a query with limits, given the URLs of all pages in their order.
@@ -231,25 +215,23 @@ pub fn some_time(lot: usize) -> i64 {
 fn check_plan(view: &Snapshot, due: &Due, all: &[Decision], lot: usize) {
     let per_day = (lot % 1000 + 1) as f64 / 500.0;
     let plan = Plan::of(view, due, per_day).unwrap();
-    let pages = all.iter().filter(|page| page.page.is_some()).count();
-    assert_eq!((plan.pages(), plan.per_day()), (pages as f64, per_day));
+    assert_eq!((plan.pages(), plan.per_day()), (all.len() as f64, per_day));
     let planned: Vec<Decision> =
         view.due(&due.clone().plan(&plan)).map(|page| page.unwrap()).collect();
     let mut visits = 0.0;
     for (nth, (one, plain)) in planned.iter().zip(all).enumerate() {
-        let url = &one.url;
+        let url = &one.page.url;
         assert_eq!(plan.decide(view, url).unwrap().as_ref(), Some(one));
-        assert_eq!((url, one.value, one.reason), (&plain.url, plain.value, plain.reason));
-        let Some(page) = &one.page else { continue };
+        assert_eq!((url, one.value, one.reason), (&plain.page.url, plain.value, plain.reason));
         let every = one.every.unwrap();
         visits += 1.0 / every.days();
         assert!(every.seconds() <= LARGEST);
         // On its date, a page has the value of the threshold, and a second before it has not.
-        let is_drawn = nth % 16 == lot / 1000 % 16 && page.last.seen != Seen::Failed;
+        let is_drawn = nth % 16 == lot / 1000 % 16 && one.page.last.seen != Seen::Failed;
         let Some(date) = one.due.filter(|date| is_drawn && *date > ms(0)) else { continue };
         let at = |now: i64| {
             let found = view.due(&due.clone().now(ms(now))).map(|page| page.unwrap());
-            found.into_iter().find(|page| page.url == *url).unwrap()
+            found.into_iter().find(|page| page.page.url == *url).unwrap()
         };
         let is_overdue = |of: &Decision| matches!(of.reason, Reason::Overdue { .. });
         let (then, before) = (at(date.as_ms()), at(date.as_ms() - 1000));

@@ -17,7 +17,6 @@ pub mod forge;
 pub mod fuzz;
 pub mod histories;
 pub mod leaders;
-pub mod links;
 pub mod mirrors;
 pub mod model;
 pub mod pages;

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use simkeep::query::WaitingUrl;
 use simkeep::{
     Content, Digest, ETag, Entry, Epoch, EpochOptions, Forgotten, Observation, Operation, Property,
     PropertyEntry, PropertyOutcome, PropertyUpdate, Query, RestateOutcome, Restated, Restatement,
@@ -20,23 +19,19 @@ use super::fold::{
     etag as etag_of, gone, history_by, in_force, same_digest, since, target as target_of,
     verdict_with_restatement, version_at, weight as weight_of,
 };
-use super::links::Link;
 use super::pages::{PREFIXES, SurtPosition};
 use crate::ms;
 
-/// All entries of all pages, in SURT order of the pages and in order of the entries, and all found
-/// URLs.
+/// All entries of all pages, in SURT order of the pages and in order of the entries.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     pages: BTreeMap<SurtPosition, BTreeSet<Entry>>,
-    /// The URLs that wait for a first visit: the earliest second and the largest weight.
-    found: BTreeMap<SurtPosition, (i64, u8)>,
     roles: EpochRoles,
 }
 
 impl PartialEq for Model {
     fn eq(&self, other: &Model) -> bool {
-        self.pages == other.pages && self.found == other.found
+        self.pages == other.pages
     }
 }
 
@@ -451,11 +446,9 @@ impl Model {
     }
 
     pub fn forget(&mut self, covers: impl Fn(&str) -> bool) -> Forgotten {
-        let before = (self.page_count(), self.visit_count(), self.found.len());
+        let before = (self.page_count(), self.visit_count());
         self.pages.retain(|place, _| !covers(&place.url));
-        self.found.retain(|place, _| !covers(&place.url));
         let mut forgotten = Forgotten::default();
-        forgotten.found = (before.2 - self.found.len()) as u64;
         forgotten.pages = before.0 - self.page_count();
         forgotten.visits = before.1 - self.visit_count();
         forgotten
@@ -486,33 +479,9 @@ impl Model {
 
     /// Adds an entry, and keeps the entity tags that it replaces.
     fn add(&mut self, url: &str, entry: Entry) -> &mut BTreeSet<Entry> {
-        let place = SurtPosition::of(url);
-        self.found.remove(&place);
-        let entries = self.pages.entry(place).or_default();
+        let entries = self.pages.entry(SurtPosition::of(url)).or_default();
         entries.insert(entry);
         entries
-    }
-
-    /// Applies a report of a link, which means nothing for a page.
-    pub fn discover(&mut self, link: &Link) {
-        let place = SurtPosition::of(link.url);
-        if self.pages.contains_key(&place) {
-            return;
-        }
-        let (second, weight) = (link.time.div_euclid(1000), link.weight);
-        let known = self.found.entry(place).or_insert((second, weight));
-        *known = (second.min(known.0), weight.max(known.1));
-    }
-
-    /// Adds a found URL that was read from a store.
-    pub fn insert_found(&mut self, waiting: &WaitingUrl) {
-        let known = (waiting.time.as_ms() / 1000, waiting.weight as u8);
-        self.found.insert(SurtPosition::of(&waiting.url), known);
-    }
-
-    /// The URLs that wait for a first visit, in SURT order: the earliest second and the largest weight.
-    pub fn found(&self) -> impl Iterator<Item = (&SurtPosition, (i64, u8))> {
-        self.found.iter().map(|(place, known)| (place, *known))
     }
 
     /// Every fingerprint of an epoch that any page ever had.

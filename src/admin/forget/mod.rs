@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::disk::Dir;
 use crate::engine::compaction::Purge;
-use crate::engine::component::{ComponentId, FoundState, page_with_changes_across};
+use crate::engine::component::{ComponentId, page_with_changes_across};
 use crate::engine::db::Db;
 use crate::engine::delta::page_delta;
 use crate::engine::journal;
@@ -18,12 +18,11 @@ use crate::engine::totals::StoreTotals;
 use crate::engine::view::View;
 use crate::engine::write::admission::WriterState;
 use crate::error::{Error, Result};
-use crate::layout::{Delta, UrlList};
+use crate::layout::Delta;
 use crate::page::{PageHead, PageState, Prefix, UserInfoPages, surt};
 use crate::progress::{Progress, Stage};
 use crate::query::page_range::PageRange;
 use crate::query::scan::Scan;
-use crate::query::{FoundUrls, WaitingUrl};
 use crate::segment::PageCursor;
 use crate::url::check_url;
 
@@ -75,19 +74,20 @@ pub(crate) fn forget(db: &Db, scope: &Scope<'_>) -> Result<Forgotten> {
     let mut after = None;
     loop {
         let mut writer = admission.admit(|| sealer.seal_waiting().map(drop))?;
-        let part = ForgetBatch { scope, users: users.as_ref(), after: after.as_ref() };
+        let part = ForgetBatch { scope, users: users.as_ref(), after: after.as_deref() };
         // Runs under the lock, so that no other writer continues from the state after a bug.
         let (done, rest) =
             core.lifecycle.poison_on_bug(part.forget(&core.live.view(), &mut writer))?;
         let sequence = writer.next_sequence - 1;
-        if done != Forgotten::default() {
+        if done.pages > 0 {
             // Commits here if the operations are too many to wait for a flush.
             committer.applied(writer)?;
             committer.acknowledge(sequence)?;
         } else {
             drop(writer);
         }
-        forgotten.add(done);
+        forgotten.pages += done.pages;
+        forgotten.visits += done.visits;
         if rest.is_none() {
             return Ok(forgotten);
         }
@@ -95,15 +95,12 @@ pub(crate) fn forget(db: &Db, scope: &Scope<'_>) -> Result<Forgotten> {
     }
 }
 
-/// A list, and the last URL of it that was examined; `None` before its first URL.
-type ListedUrl = (UrlList, Option<String>);
-
 /// The pages to forget under one lock.
 struct ForgetBatch<'a> {
     scope: &'a Scope<'a>,
     users: Option<&'a UserInfoPages>,
-    /// The last examined URL with user information; `None` at first.
-    after: Option<&'a ListedUrl>,
+    /// The last examined page with user information; `None` at first.
+    after: Option<&'a str>,
 }
 
 impl ForgetBatch<'_> {
@@ -113,10 +110,10 @@ impl ForgetBatch<'_> {
         &self,
         view: &Arc<View>,
         writer: &mut WriterState,
-    ) -> Result<(Forgotten, Option<ListedUrl>)> {
+    ) -> Result<(Forgotten, Option<String>)> {
         // If the pages cannot be read, nothing is forgotten.
         let (urls, rest) = match self.users {
-            Some(users) => user_urls(view, users, self.after)?,
+            Some(users) => user_pages(view, users, self.after)?,
             None => (Vec::new(), None),
         };
         let mut forgotten = match self.after {
@@ -124,42 +121,32 @@ impl ForgetBatch<'_> {
             Some(_) => Forgotten::default(),
         };
         for url in &urls {
-            forgotten.add(apply(view, writer, &Scope::Url(url))?);
+            let page = apply(view, writer, &Scope::Url(url))?;
+            forgotten.pages += page.pages;
+            forgotten.visits += page.visits;
         }
         Ok((forgotten, rest))
     }
 }
 
-/// Returns the URLs with user information after a URL of a list: at most [`USER_PAGES`], found among
-/// [`SCANNED_PAGES`]. Also returns the last examined URL, if more may follow. The found URLs follow the
-/// pages.
-fn user_urls(
+/// Returns the pages with user information after a URL: at most [`USER_PAGES`], found among
+/// [`SCANNED_PAGES`]. Also returns the last examined page, if more pages may follow.
+fn user_pages(
     view: &Arc<View>,
     users: &UserInfoPages,
-    after: Option<&ListedUrl>,
-) -> Result<(Vec<String>, Option<ListedUrl>)> {
-    let list = after.map_or(UrlList::Pages, |(list, _)| *list);
-    let after = after.and_then(|(_, url)| url.as_deref());
+    after: Option<&str>,
+) -> Result<(Vec<String>, Option<String>)> {
     // The snapshot includes everything applied so far, acknowledged or not.
     let now = Snapshot::new(Arc::clone(view), u64::MAX);
-    let mut scan = Scan::of_list(&now, list, users_range(users).start_after(after));
+    let mut scan = Scan::new(&now, users_range(users).start_after(after));
     let mut urls = Vec::new();
     for scanned in 1.. {
         // Skipping a page that was forgotten before takes as long as examining another page.
         let next = scan.next_with(|scan| {
-            let url = scan.url()?;
             let is_known = users.contains(scan.key())
-                && match list {
-                    UrlList::Pages => {
-                        let parts = || scan.parts();
-                        page_with_changes_across(|| scan.key(), parts, scan.epochs())?.is_some()
-                    }
-                    UrlList::Found => {
-                        let found = view.found(&Lookup::new(url, view.seed), u64::MAX)?;
-                        matches!(found, FoundState::Waiting(_))
-                    }
-                };
-            Ok(Some((url.to_owned(), is_known)))
+                && page_with_changes_across(|| scan.key(), || scan.parts(), scan.epochs())?
+                    .is_some();
+            Ok(Some((scan.url()?.to_owned(), is_known)))
         });
         let Some(page) = next else { break };
         let (url, is_known) = page?;
@@ -167,11 +154,10 @@ fn user_urls(
             urls.push(url.clone());
         }
         if urls.len() == USER_PAGES || scanned == SCANNED_PAGES {
-            return Ok((urls, Some((list, Some(url)))));
+            return Ok((urls, Some(url)));
         }
     }
-    let rest = (list == UrlList::Pages && view.has_found()).then(|| (UrlList::Found, None));
-    Ok((urls, rest))
+    Ok((urls, None))
 }
 
 impl Scope<'_> {
@@ -226,42 +212,6 @@ impl Scope<'_> {
         let of_users = of_users.into_iter().flatten().filter(is_of_user);
         page.into_iter().chain(prefix.into_iter().flatten()).chain(of_users)
     }
-    /// Returns the URLs in this scope that were found and that nobody has visited yet, in SURT order.
-    /// Those with user information in their URL come last, as for [`pages`](Scope::pages).
-    ///
-    /// ```
-    /// # use simkeep::{Found, Options, Prefix, Scope, Store, Time};
-    /// # fn main() -> simkeep::Result<()> {
-    /// # let dir = tempfile::tempdir().unwrap();
-    /// # let store = Store::create(dir.path().join("store"), Options::default())?;
-    /// store.discover(&[Found::new("http://example.com/a/b", Time::now())])?;
-    /// let scope = Scope::Prefix(Prefix::parse("example.com/a")?);
-    /// assert_eq!(scope.found_urls(&store.snapshot()).count(), 1);
-    /// assert_eq!(store.forget(scope)?.found, 1);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// An item is [`Error::Corrupt`] if its data is damaged.
-    pub fn found_urls(
-        &self,
-        snapshot: &Snapshot,
-    ) -> impl Iterator<Item = Result<WaitingUrl>> + use<> {
-        let (url, prefix) = match self {
-            Scope::Url(url) => (WaitingUrl::get(snapshot, url).transpose(), None),
-            Scope::Prefix(prefix) => (None, Some(FoundUrls::of(snapshot, Some(prefix)))),
-        };
-        let users = self.users();
-        let of_users = users.as_ref().map(|users| FoundUrls::of(snapshot, users_range(users)));
-        let is_of_user = move |waiting: &Result<WaitingUrl>| match (waiting, &users) {
-            (Ok(waiting), Some(users)) => users.contains(&surt::key_of(&waiting.url)),
-            _ => true,
-        };
-        let of_users = of_users.into_iter().flatten().filter(is_of_user);
-        url.into_iter().chain(prefix.into_iter().flatten()).chain(of_users)
-    }
 }
 
 /// The range that contains the pages with user information.
@@ -289,17 +239,8 @@ fn apply(view: &Arc<View>, writer: &mut WriterState, scope: &Scope<'_>) -> Resul
         Scope::Url(url) => {
             let lookup = Lookup::new(url, view.seed);
             let known = view.locate_page(&lookup, u64::MAX)?;
-            let (delta, counted) = match &known.head {
-                Some(head) => check(head_counted(head))?,
-                None => check(Some(Delta::default()))?,
-            };
-            let found = match &known.head {
-                Some(_) => false,
-                None => matches!(view.found(&lookup, u64::MAX)?, FoundState::Waiting(_)),
-            };
-            if counted.pages == 0 && !found {
-                return Ok(Forgotten::default());
-            }
+            let Some(head) = &known.head else { return Ok(Forgotten::default()) };
+            let (delta, counted) = check(head_counted(head))?;
             let number = active.read().find(lookup.hash, url, u64::MAX);
             let page = match number {
                 Some(number) => JournalPage::Known(number),
@@ -314,8 +255,7 @@ fn apply(view: &Arc<View>, writer: &mut WriterState, scope: &Scope<'_>) -> Resul
                 None => inner.add_page(sequence, url, lookup.hash, true, &[])?,
             };
             inner.forget_page(sequence, number, delta)?;
-            let StoreTotals { pages, visits, .. } = counted;
-            Forgotten { pages, visits, found: found.into() }
+            Forgotten { pages: 1, visits: counted.visits }
         }
         Scope::Prefix(prefix) => {
             let mut known = Some(Delta::default());
@@ -325,24 +265,17 @@ fn apply(view: &Arc<View>, writer: &mut WriterState, scope: &Scope<'_>) -> Resul
                 known = known.and_then(|known| known.plus(head_counted(&page.head)?));
             }
             let (delta, counted) = check(known)?;
-            let mut found = 0;
-            for url in FoundUrls::of(&now, prefix) {
-                url?;
-                found += 1;
-            }
-            if counted.pages == 0 && found == 0 {
+            if counted.pages == 0 {
                 return Ok(Forgotten::default());
             }
             writer.pending.push(active.journal, sequence, |out| {
                 journal::put_forget_prefix(out, prefix, &counted);
             })?;
             active.write().forget_prefix(sequence, prefix.clone(), delta)?;
-            Forgotten { pages: counted.pages, visits: counted.visits, found }
+            Forgotten { pages: counted.pages, visits: counted.visits }
         }
     };
     writer.next_sequence += 1;
-    // A URL that is found again waits again.
-    writer.recent.clear();
     Ok(forgotten)
 }
 
@@ -351,32 +284,23 @@ pub(crate) fn holds(live: &LiveSegment, scope: &Scope<'_>, seed: u64) -> Result<
     match scope {
         Scope::Url(url) => {
             let lookup = Lookup::new(url, seed);
-            Ok(live.segment.pages().find(lookup.hash, url)?.is_some()
-                || live.segment.found().find_found(lookup.hash, url)?.is_some())
+            Ok(live.segment.find(lookup.hash, url)?.is_some())
         }
         Scope::Prefix(prefix) => {
-            let users = prefix.user_info_pages();
-            for list in UrlList::ALL {
-                let urls = live.segment.urls(list);
-                if urls.lower_bound(prefix.range().0)? < urls.lower_bound(prefix.range().1)? {
-                    return Ok(true);
-                }
-                if let Some(users) = &users
-                    && holds_user(live, list, users)?
-                {
-                    return Ok(true);
-                }
+            let from = live.segment.lower_bound(prefix.range().0)?;
+            if from < live.segment.lower_bound(prefix.range().1)? {
+                return Ok(true);
             }
-            Ok(false)
+            prefix.user_info_pages().map_or(Ok(false), |users| holds_user(live, &users))
         }
     }
 }
 
-/// Whether a list of a segment has a URL with the user information of `users`.
-fn holds_user(live: &LiveSegment, list: UrlList, users: &UserInfoPages) -> Result<bool> {
+/// Whether a segment has a page with the user information of `users`.
+fn holds_user(live: &LiveSegment, users: &UserInfoPages) -> Result<bool> {
     let (first, past) = users.range();
-    let from = live.segment.urls(list).lower_bound(first)?;
-    let mut cursor = PageCursor::of_list(Arc::clone(&live.segment), list, from)?;
+    let from = live.segment.lower_bound(first)?;
+    let mut cursor = PageCursor::new(Arc::clone(&live.segment), from)?;
     while cursor.advance()? && cursor.key() < past {
         if users.contains(cursor.key()) {
             return Ok(true);
@@ -421,17 +345,15 @@ pub(crate) fn purge(db: &Db, scope: &Scope<'_>, progress: &Progress) -> Result<F
         if concerned {
             // Data observed after forgetting is in force and stays.
             let view = core.live.view();
-            let hidden = |list: UrlList, url: &str, key: &[u8]| -> Result<bool> {
+            let keep = |url: &str, key: &[u8]| -> Result<bool> {
                 if !covers(url, key) {
                     return Ok(false);
                 }
                 let lookup = Lookup::new(url, view.seed);
-                // A page without a head was forgotten in its own segment.
-                let is_page = list == UrlList::Pages;
-                Ok(is_page && view.locate_page(&lookup, u64::MAX)?.head.is_none()
+                Ok(view.locate_page(&lookup, u64::MAX)?.head.is_none()
                     || view.forgotten(&lookup, u64::MAX, id)?)
             };
-            let purge = Purge { done: &done, hidden: &hidden };
+            let purge = Purge { done: &done, hidden: &keep };
             merging.merge(std::slice::from_ref(live), &purge, &|steps| progress.step(steps))?;
         } else {
             progress.pass(live.steps());

@@ -69,7 +69,7 @@ fn pages_with_users_are_found_behind_many_others() {
     ours.iter().for_each(|url| observe(&store, url));
     store.seal().unwrap();
     let users = Prefix::parse("example.com/a").unwrap().user_info_pages().unwrap();
-    let (found, rest) = user_urls(&view(&store), &users, None).unwrap();
+    let (found, rest) = user_pages(&view(&store), &users, None).unwrap();
     assert_eq!((found.as_slice(), rest.is_some()), (&[ours[1].to_owned()][..], true));
     let scope = Scope::Prefix(Prefix::parse("example.com/a").unwrap());
     assert_eq!(store.forget(scope.clone()).unwrap().pages, 3);
@@ -77,7 +77,7 @@ fn pages_with_users_are_found_behind_many_others() {
     // The forgotten pages are not skipped all at once either.
     let forgotten = store.forget(Scope::Prefix(Prefix::parse("example.com/b").unwrap())).unwrap();
     assert_eq!(forgotten.pages, others.len() as u64);
-    let (found, rest) = user_urls(&view(&store), &users, None).unwrap();
+    let (found, rest) = user_pages(&view(&store), &users, None).unwrap();
     assert!(found.is_empty() && rest.is_some());
     assert_eq!(store.forget(scope).unwrap(), Forgotten::default());
 }

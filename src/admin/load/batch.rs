@@ -7,7 +7,6 @@ use std::ops::Range;
 use super::epochs::ResolvedEpochs;
 use super::runs::{MergedPages, RunMerge, sort_tail};
 use crate::bug::{Bug, OrBug, ensure};
-use crate::engine::component::FoundState;
 use crate::engine::lookup::Lookup;
 use crate::engine::view::View;
 use crate::error::Result;
@@ -16,9 +15,7 @@ use crate::page::{
     Changes, Entry, EpochInfo, InForceContents, PageHistory, PageState, Restated, in_force_on,
     restated_digest,
 };
-use crate::segment::{
-    FoundFacts, FoundRow, ScheduleRow, count_visits, host_slot_of, put_carried, url_hash,
-};
+use crate::segment::{ScheduleRow, count_visits, host_slot_of, put_carried, url_hash};
 
 /// The maximum number of pages in a batch.
 const BATCH_PAGES: usize = 2048;
@@ -51,10 +48,6 @@ pub(super) struct LoadPage {
     /// The page's input to the schedule.
     pub(super) row: PackedRow,
     pub(super) in_force: InForceContents,
-    /// What reports of the URL as a found URL say.
-    facts: Option<FoundFacts>,
-    /// The row of a URL that waits for a first visit. Such a URL is no page.
-    pub(super) found: Option<FoundRow>,
     /// Whether any segment has the page.
     pub(super) earlier: bool,
     /// The states of the page before and after the load.
@@ -127,8 +120,6 @@ impl LoadBatch {
             changes: Changes::default(),
             row: PackedRow::default(),
             in_force: InForceContents::new(),
-            facts: self.joined.found,
-            found: None,
             earlier: false,
             states: (PageState::Unknown, PageState::Unknown),
         });
@@ -146,7 +137,7 @@ impl LoadBatch {
         for (page, known) in pages.iter_mut().zip(known) {
             self.reconcile_page(page, known, view, epochs)?;
         }
-        pages.retain(|page| !page.entries.is_empty() || page.found.is_some());
+        pages.retain(|page| !page.entries.is_empty());
         self.pages = pages;
         Ok(())
     }
@@ -223,28 +214,7 @@ impl LoadBatch {
         page.row = ScheduleRow::new(head, &page.changes, count_visits(entries), page.host).pack();
         page.in_force = in_force_on(head);
         page.states = (before, PageState::of(head));
-        let is_page = head.is_some();
-        if let Some(facts) = page.facts.filter(|_| !is_page) {
-            page.found = self.found_row(page, facts, view)?;
-        }
         Ok(())
-    }
-
-    /// The row of a URL that is no page, unless the store knows as much.
-    fn found_row(
-        &self,
-        page: &LoadPage,
-        facts: FoundFacts,
-        view: &View,
-    ) -> Result<Option<FoundRow>> {
-        let url = self.url(page)?;
-        let row = |facts, first| Some(FoundRow::new(url, facts, first, view.seed));
-        Ok(match view.found_in_segments(&Lookup::of(url, page.hash))? {
-            FoundState::Page => None,
-            FoundState::Unknown => row(facts, true),
-            FoundState::Waiting(older) if older.join(facts) == older => None,
-            FoundState::Waiting(older) => row(older.join(facts), false),
-        })
     }
 
     /// All entries of a page in the store.

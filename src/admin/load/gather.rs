@@ -9,8 +9,8 @@ use crate::cpu::prefetch;
 use crate::disk::{Disk, FileName};
 use crate::error::Result;
 use crate::layout::{Cursor, put_varint};
-use crate::page::{Entry, Found, Operation, surt};
-use crate::segment::{FoundFacts, PackedEntries, put_entries};
+use crate::page::{Entry, Operation, surt};
+use crate::segment::{PackedEntries, put_entries};
 use crate::sort::{Keyed, sort_by_digits};
 use crate::sync::mpsc::{Receiver, Sender, channel};
 
@@ -28,7 +28,7 @@ const RUNS_PER_LENGTH: u32 = 8;
 #[derive(Debug, Default)]
 struct ObservationBuffer {
     /// The concatenated observations: each has its SURT key, the length of its URL, the URL, and
-    /// the packed visit, or what a report of a found URL says.
+    /// the packed visit.
     bytes: Vec<u8>,
     places: Vec<BufferedObservation>,
 }
@@ -39,7 +39,6 @@ struct BufferedObservation {
     digit: u64,
     start: u32,
     key_len: u32,
-    is_found: bool,
 }
 
 impl Keyed for BufferedObservation {
@@ -93,28 +92,19 @@ impl ObservationBuffer {
         }
     }
 
-    fn push_entry(&mut self, url: &str, entry: &Entry) {
-        self.push_packed(url, false, |out| put_entries(out, std::slice::from_ref(entry)));
-    }
-
-    fn push_found(&mut self, found: &Found<'_>) {
-        let facts = FoundFacts::new(found.time, found.weight);
-        self.push_packed(found.url, true, |out| facts.put(out));
-    }
-
     #[expect(
         clippy::cast_possible_truncation,
         reason = "at most 3 GiB are gathered, and an observation has a few KiB"
     )]
-    fn push_packed(&mut self, url: &str, is_found: bool, put: impl FnOnce(&mut Vec<u8>)) {
+    fn push_entry(&mut self, url: &str, entry: &Entry) {
         let start = self.bytes.len();
         surt::key(url, &mut self.bytes);
         let key_len = self.bytes.len() - start;
         put_varint(&mut self.bytes, url.len() as u64);
         self.bytes.extend_from_slice(url.as_bytes());
-        put(&mut self.bytes);
+        put_entries(&mut self.bytes, std::slice::from_ref(entry));
         let (start, key_len) = (start as u32, key_len as u32);
-        self.places.push(BufferedObservation { digit: 0, start, key_len, is_found });
+        self.places.push(BufferedObservation { digit: 0, start, key_len });
     }
 
     /// Writes all observations as a run. Returns the number of its entries, without duplicates.
@@ -133,27 +123,20 @@ impl ObservationBuffer {
             }
             let (url, _) = first.parts(bytes);
             entries.clear();
-            let mut found: Option<FoundFacts> = None;
             while let Some(place) = places.get(at) {
-                let (other, packed) = place.parts(bytes);
+                let (other, entry) = place.parts(bytes);
                 if other != url {
                     break;
                 }
-                let mut packed = Cursor::new(packed);
-                if place.is_found {
-                    let facts = FoundFacts::take(&mut packed).or_bug("packed facts can be read")?;
-                    found = Some(found.map_or(facts, |found| found.join(facts)));
-                } else {
-                    let entry = PackedEntries::new(packed, 1).next().flatten();
-                    entries.push(entry.or_bug("each packed entry can be unpacked")?);
-                }
+                let entry = PackedEntries::new(Cursor::new(entry), 1).next().flatten();
+                entries.push(entry.or_bug("each packed entry can be unpacked")?);
                 at += 1;
             }
             sort_tail(&mut entries, 0);
             packed.clear();
             put_entries(&mut packed, &entries);
-            runs.push(first.key(bytes), url, found, entries.len(), &packed)?;
-            written += entries.len() as u64 + u64::from(found.is_some());
+            runs.push(first.key(bytes), url, entries.len(), &packed)?;
+            written += entries.len() as u64;
         }
         runs.end_run()?;
         Ok(written)
@@ -201,15 +184,6 @@ impl Gatherer {
             self.pass_on()?;
         }
         self.gathered.push(operation);
-        Ok(())
-    }
-
-    /// Adds a found URL.
-    pub(super) fn push_found(&mut self, found: &Found<'_>) -> Result<(), WriterEnded> {
-        if self.gathered.bytes_used() >= self.bytes {
-            self.pass_on()?;
-        }
-        self.gathered.push_found(found);
         Ok(())
     }
 

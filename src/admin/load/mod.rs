@@ -43,14 +43,14 @@ use crate::engine::view::View;
 use crate::engine::write::validate::{check, of_epochs};
 use crate::engine::{new_segment, open};
 use crate::error::{Error, Result};
-use crate::page::{Entry, EpochInfo, find_epoch};
+use crate::page::{EpochInfo, find_epoch};
 use crate::progress::{Progress, Stage};
-use crate::query::{FoundUrls, WaitingUrl};
 use crate::search::Resources;
 use crate::sync::thread;
 
 pub use epochs::LoadEpochs;
-pub use options::{LoadItem, LoadOptions, Loadable, Loaded};
+pub use options::AsOperation;
+pub use options::{LoadOptions, Loaded};
 
 impl Store {
     /// Creates a store from a [load](Store::load), and opens it. The store exists with everything
@@ -76,10 +76,10 @@ impl Store {
     /// # Errors
     ///
     /// The errors of [`create`](Store::create) and [`load`](Store::load).
-    pub fn create_from<L: Loadable>(
+    pub fn create_from<O: AsOperation>(
         at: impl Into<Location>,
         options: Options,
-        observations: impl IntoIterator<Item = Result<L>>,
+        observations: impl IntoIterator<Item = Result<O>>,
         load: LoadOptions,
     ) -> Result<(Store, Loaded)> {
         let disk = at.into().disk(Some(options.file_mode));
@@ -135,9 +135,9 @@ impl Store {
     /// a file could not be written, [`Error::Corrupt`] if a page of the store could not be read. In
     /// all these cases nothing is stored, and the store remains usable. If the commit itself fails,
     /// the store is poisoned, as for [`observe`](Store::observe).
-    pub fn load<L: Loadable>(
+    pub fn load<O: AsOperation>(
         &self,
-        observations: impl IntoIterator<Item = Result<L>>,
+        observations: impl IntoIterator<Item = Result<O>>,
         options: LoadOptions,
     ) -> Result<Loaded> {
         self.call(|db| load(db, observations.into_iter(), options))
@@ -168,24 +168,7 @@ impl Store {
     /// The errors of [`load`](Store::load) and [`register_epoch`](Store::register_epoch).
     pub fn copy_from(&self, other: &Snapshot, options: LoadOptions) -> Result<Loaded> {
         let observations = other.observations(None).renumbered(options.epochs.of(other)?);
-        let entries = observations.map(|entry| entry.map(CopiedItem::Entry));
-        let found = FoundUrls::of(other, None).map(|url| url.map(CopiedItem::Found));
-        self.load(entries.chain(found), options)
-    }
-}
-
-/// An item of another store.
-enum CopiedItem {
-    Entry((Arc<str>, Entry)),
-    Found(WaitingUrl),
-}
-
-impl Loadable for CopiedItem {
-    fn item(&self) -> LoadItem<'_> {
-        match self {
-            CopiedItem::Entry(entry) => entry.item(),
-            CopiedItem::Found(found) => found.item(),
-        }
+        self.load(observations, options)
     }
 }
 
@@ -197,9 +180,9 @@ const RUN_BYTES: usize = 64 << 10;
 const FAN_IN: std::ops::RangeInclusive<usize> = 4..=256;
 
 /// Loads all observations, or none.
-pub(crate) fn load<L: Loadable>(
+pub(crate) fn load<O: AsOperation>(
     db: &Db,
-    observations: impl Iterator<Item = Result<L>>,
+    observations: impl Iterator<Item = Result<O>>,
     options: LoadOptions,
 ) -> Result<Loaded> {
     let LoadOptions { memory_bytes, segment_pages, epochs, progress } = options;
@@ -280,9 +263,9 @@ impl BulkLoad<'_> {
     }
 
     /// Gathers, sorts and writes runs. Returns `None` if there were no observations.
-    fn gather<L: Loadable>(
+    fn gather<O: AsOperation>(
         &self,
-        observations: impl Iterator<Item = Result<L>>,
+        observations: impl Iterator<Item = Result<O>>,
         watch: &mut LoadProgress<'_>,
     ) -> Result<Option<SortedRuns>> {
         let Core { disk, live, options, .. } = &*self.db.core;
@@ -295,14 +278,7 @@ impl BulkLoad<'_> {
                 for observation in observations {
                     let nth = watch.observations + 1;
                     let observed = observation.and_then(|observed| {
-                        let operation = match observed.item() {
-                            LoadItem::Operation(operation) => operation,
-                            LoadItem::Found(found) => {
-                                found.check()?;
-                                clock.check_time(found.url, found.time)?;
-                                return Ok(gatherer.push_found(&found));
-                            }
-                        };
+                        let operation = observed.operation();
                         check(&operation)?;
                         clock.check(&operation)?;
                         for epoch in of_epochs(&operation) {
@@ -410,7 +386,6 @@ impl BulkLoad<'_> {
             restated: written.restated,
             weights: written.weights,
             classes: written.classes,
-            found: written.found,
             segments: ids.len(),
             bytes: written.bytes,
             begun,

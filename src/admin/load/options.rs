@@ -3,9 +3,8 @@
 use super::epochs::LoadEpochs;
 use crate::engine::settings::settings;
 use crate::error::{Error, Result};
-use crate::page::{Entry, EpochInfo, Found, Observation, Operation, PropertyUpdate, Restatement};
+use crate::page::{Entry, EpochInfo, Observation, Operation, PropertyUpdate, Restatement};
 use crate::progress::Progress;
-use crate::query::WaitingUrl;
 
 settings! {
     /// Options of a [`Store::load`](crate::Store::load).
@@ -23,7 +22,7 @@ settings! {
         /// visits of one page take about ten MiB in addition. More memory saves time if there are
         /// very many pages.
         pub memory_bytes: usize = 512 << 20,
-        /// The maximum number of pages, or of found URLs, in a new segment. Default: 2^29, so that a load usually
+        /// The maximum number of pages in a new segment. Default: 2^29, so that a load usually
         /// makes one segment.
         pub segment_pages: u64 = 1 << 29,
         /// The epochs of the observations that the store does not have yet. The commit that makes
@@ -79,9 +78,6 @@ pub struct Loaded {
     pub pages: u64,
     /// The number of these pages that were new to the store.
     pub new_pages: u64,
-    /// The number of [found](crate::Found) URLs that were new to the store, or that the store knew with
-    /// a later time or a smaller weight.
-    pub found: u64,
     /// The number of new segments.
     pub segments: usize,
     /// The total size of the new segments in bytes.
@@ -90,47 +86,11 @@ pub struct Loaded {
     pub begun: Vec<EpochInfo>,
 }
 
-/// An operation on a page, or a found URL: an item of a [load](crate::Store::load).
+/// A borrowed or owned operation, as accepted by [`Store::load`](crate::Store::load).
 ///
-/// ```
-/// # use simkeep::{Found, Observation, Options, Store, Time};
-/// use simkeep::load::LoadItem;
-/// # fn main() -> simkeep::Result<()> {
-/// # let dir = tempfile::tempdir().unwrap();
-/// # let store = Store::create(dir.path().join("store"), Options::default())?;
-/// let now = Time::now();
-/// let visit = Observation::gone("https://example.com/", now);
-/// let items = [visit.into(), Found::new("https://example.com/a", now).into()];
-/// let loaded = store.load(items.map(Ok::<LoadItem<'_>, _>), Default::default())?;
-/// assert_eq!((loaded.pages, loaded.found), (1, 1));
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub enum LoadItem<'a> {
-    /// An operation on a page.
-    Operation(Operation<'a>),
-    /// A URL that was found, as for [`Store::discover`](crate::Store::discover).
-    Found(Found<'a>),
-}
-
-impl<'a, O: Into<Operation<'a>>> From<O> for LoadItem<'a> {
-    fn from(operation: O) -> LoadItem<'a> {
-        LoadItem::Operation(operation.into())
-    }
-}
-
-impl<'a> From<Found<'a>> for LoadItem<'a> {
-    fn from(found: Found<'a>) -> LoadItem<'a> {
-        LoadItem::Found(found)
-    }
-}
-
-/// A borrowed or owned item, as accepted by [`Store::load`](crate::Store::load).
-///
-/// An [`Observation`], a [`Restatement`], a [`PropertyUpdate`] and a [`Found`] borrow their URL. If no
-/// URL can be borrowed, because pages are read one after another, use a pair of a URL and an
-/// [`Entry`], or anything that converts into an entry.
+/// An [`Observation`], a [`Restatement`] and a [`PropertyUpdate`] borrow their URL. If no URL can
+/// be borrowed, because pages are read one after another, use a pair of a URL and an [`Entry`], or
+/// anything that converts into an entry.
 ///
 /// ```
 /// # use simkeep::{Entry, Observation, Options, Store, Time};
@@ -148,61 +108,43 @@ impl<'a> From<Found<'a>> for LoadItem<'a> {
 /// # Ok(())
 /// # }
 /// ```
-pub trait Loadable {
-    /// The item.
-    fn item(&self) -> LoadItem<'_>;
+pub trait AsOperation {
+    /// The operation.
+    fn operation(&self) -> Operation<'_>;
 }
 
-impl Loadable for LoadItem<'_> {
-    fn item(&self) -> LoadItem<'_> {
+impl AsOperation for Operation<'_> {
+    fn operation(&self) -> Operation<'_> {
         self.clone()
     }
 }
 
-impl Loadable for Operation<'_> {
-    fn item(&self) -> LoadItem<'_> {
-        LoadItem::Operation(self.clone())
+impl AsOperation for Observation<'_> {
+    fn operation(&self) -> Operation<'_> {
+        Operation::Observe(*self)
     }
 }
 
-impl Loadable for Observation<'_> {
-    fn item(&self) -> LoadItem<'_> {
-        LoadItem::Operation(Operation::Observe(*self))
+impl AsOperation for Restatement<'_> {
+    fn operation(&self) -> Operation<'_> {
+        Operation::Restate(*self)
     }
 }
 
-impl Loadable for Restatement<'_> {
-    fn item(&self) -> LoadItem<'_> {
-        LoadItem::Operation(Operation::Restate(*self))
+impl AsOperation for PropertyUpdate<'_> {
+    fn operation(&self) -> Operation<'_> {
+        Operation::SetProperty(self.clone())
     }
 }
 
-impl Loadable for PropertyUpdate<'_> {
-    fn item(&self) -> LoadItem<'_> {
-        LoadItem::Operation(Operation::SetProperty(self.clone()))
+impl<U: AsRef<str>, E: Into<Entry> + Clone> AsOperation for (U, E) {
+    fn operation(&self) -> Operation<'_> {
+        Operation::of(self.0.as_ref(), self.1.clone().into())
     }
 }
 
-impl Loadable for Found<'_> {
-    fn item(&self) -> LoadItem<'_> {
-        LoadItem::Found(*self)
-    }
-}
-
-impl Loadable for WaitingUrl {
-    fn item(&self) -> LoadItem<'_> {
-        LoadItem::Found(self.found())
-    }
-}
-
-impl<U: AsRef<str>, E: Into<Entry> + Clone> Loadable for (U, E) {
-    fn item(&self) -> LoadItem<'_> {
-        LoadItem::Operation(Operation::of(self.0.as_ref(), self.1.clone().into()))
-    }
-}
-
-impl<L: Loadable + ?Sized> Loadable for &L {
-    fn item(&self) -> LoadItem<'_> {
-        (**self).item()
+impl<O: AsOperation + ?Sized> AsOperation for &O {
+    fn operation(&self) -> Operation<'_> {
+        (**self).operation()
     }
 }

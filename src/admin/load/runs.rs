@@ -11,7 +11,7 @@ use crate::disk::{Disk, FileName, ScratchFile, ScratchMap};
 use crate::error::Result;
 use crate::layout::{Cursor, put_varint};
 use crate::page::Entry;
-use crate::segment::{FoundFacts, PackedEntries, alike, put_entries};
+use crate::segment::{PackedEntries, alike, put_entries};
 use crate::sort::{FrameReader, FrameWriter, Tournament};
 
 /// Runs being written.
@@ -38,8 +38,7 @@ impl RunWriter {
         })
     }
 
-    /// Adds the next URL of this run: what reports of it as a found URL say, and its number of visits
-    /// with the packed visits.
+    /// Adds the next page of this run, with the number of its visits and the packed visits.
     ///
     /// # Errors
     ///
@@ -49,7 +48,6 @@ impl RunWriter {
         &mut self,
         key: &[u8],
         url: &[u8],
-        found: Option<FoundFacts>,
         count: usize,
         visits: &[u8],
     ) -> Result<()> {
@@ -59,8 +57,6 @@ impl RunWriter {
         frames.item(scratch, |out| {
             put_after(out, last_key, key);
             put_after(out, last_url, url);
-            out.push(found.is_some().into());
-            found.into_iter().for_each(|found| found.put(out));
             put_varint(out, count as u64);
             put_varint(out, visits.len() as u64);
             out.extend_from_slice(visits);
@@ -134,8 +130,7 @@ impl SortedRuns {
             while merge.next(&mut page)? {
                 packed.clear();
                 put_entries(&mut packed, &page.entries);
-                let MergedPages { key, urls, found, entries, .. } = &page;
-                writer.push(key, urls, *found, entries.len(), &packed)?;
+                writer.push(&page.key, &page.urls, page.entries.len(), &packed)?;
                 watch(page.entries_read)?;
                 page.clear();
             }
@@ -155,20 +150,17 @@ impl SortedRuns {
 pub(super) struct MergedPages {
     /// The key of the last page.
     pub(super) key: Vec<u8>,
-    /// What reports of the last page as a found URL say.
-    pub(super) found: Option<FoundFacts>,
     /// The concatenated URLs.
     pub(super) urls: Vec<u8>,
     /// The distinct entries, in order for each page.
     pub(super) entries: Vec<Entry>,
-    /// The number of entries and reports read, including duplicates.
+    /// The number of entries read, including duplicates.
     pub(super) entries_read: u64,
 }
 
 impl MergedPages {
     pub(super) fn clear(&mut self) {
-        let MergedPages { key, found, urls, entries, entries_read: taken } = self;
-        *found = None;
+        let MergedPages { key, urls, entries, entries_read: taken } = self;
         key.clear();
         urls.clear();
         entries.clear();
@@ -201,7 +193,6 @@ impl<'r> RunMerge<'r> {
         let RunMerge { file, runs, tournament } = self;
         let (url_start, entries_start) = (out.urls.len(), out.entries.len());
         let mut joined = 0;
-        out.found = None;
         while let Some(run) = runs.get_mut(tournament.winner()).filter(|run| !run.ended) {
             if joined == 0 {
                 out.key.clone_from(&run.key);
@@ -210,8 +201,7 @@ impl<'r> RunMerge<'r> {
                 break;
             }
             joined += 1;
-            out.entries_read += run.count as u64 + u64::from(run.found.is_some());
-            out.found = out.found.into_iter().chain(run.found).reduce(FoundFacts::join);
+            out.entries_read += run.count as u64;
             run.append_entries(file, &mut out.entries)?;
             run.advance(file)?;
             tournament.replay(|a, b| before(runs, a, b));
@@ -244,7 +234,6 @@ struct RunCursor {
     frame: Range<usize>,
     key: Vec<u8>,
     url: Vec<u8>,
-    found: Option<FoundFacts>,
     count: usize,
     visits: Range<usize>,
     ended: bool,
@@ -257,7 +246,6 @@ impl RunCursor {
             frame: 0..0,
             key: Vec::new(),
             url: Vec::new(),
-            found: None,
             count: 0,
             visits: 0..0,
             ended: false,
@@ -277,10 +265,6 @@ impl RunCursor {
         let visits = (|| {
             take_after(&mut cursor, &mut self.key)?;
             take_after(&mut cursor, &mut self.url)?;
-            self.found = match cursor.u8()? {
-                0 => None,
-                _ => Some(FoundFacts::take(&mut cursor)?),
-            };
             self.count = cursor.count()?;
             let len = cursor.count()?;
             cursor.take(len)

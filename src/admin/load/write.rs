@@ -96,8 +96,6 @@ pub(super) struct WrittenSegments {
     pub(super) restated: u64,
     pub(super) weights: u64,
     pub(super) classes: u64,
-    /// The number of found URLs.
-    pub(super) found: u64,
     /// The number of pages that were new to the store.
     pub(super) new_pages: u64,
     /// The total size of the segments in bytes.
@@ -127,13 +125,11 @@ struct OpenLoadSegment {
     pages: u64,
     /// The change of the store's totals, without visits.
     delta: Delta,
-    /// The number of entries and found URLs, and of visits, weights, classes and found URLs among
-    /// them.
+    /// The number of entries, and of visits, weights and classes among them.
     operations: u64,
     visits: u64,
     weights: u64,
     classes: u64,
-    found: u64,
 }
 
 impl WrittenSegments {
@@ -148,7 +144,6 @@ impl WrittenSegments {
             restated: 0,
             weights: 0,
             classes: 0,
-            found: 0,
             new_pages: 0,
             bytes: 0,
         }
@@ -168,7 +163,7 @@ impl LoadWriter<'_> {
                 return Ok(Some(written));
             };
             for page in batch.pages() {
-                let full = open.take_if(|open| open.pages.max(open.found) >= self.segment_pages);
+                let full = open.take_if(|open| open.pages >= self.segment_pages);
                 full.map_or(Ok(()), |full| self.finish(full, &mut written))?;
                 let open = match &mut open {
                     Some(open) => open,
@@ -186,31 +181,13 @@ impl LoadWriter<'_> {
         let stamp = self.segment_ids.stamp(&**self.disk);
         let sealer = SegmentWriter::new(self.disk, stamp, self.memory_bytes / 16 * 15)?;
         let (pages, delta, operations, visits) = (0, Delta::default(), 0, 0);
-        Ok(OpenLoadSegment {
-            id: stamp.id,
-            sealer,
-            pages,
-            delta,
-            operations,
-            visits,
-            weights: 0,
-            classes: 0,
-            found: 0,
-        })
+        let (id, weights, classes) = (stamp.id, 0, 0);
+        Ok(OpenLoadSegment { id, sealer, pages, delta, operations, visits, weights, classes })
     }
 
     fn finish(&self, open: OpenLoadSegment, written: &mut WrittenSegments) -> Result<()> {
-        let OpenLoadSegment {
-            id,
-            sealer,
-            pages,
-            delta,
-            operations,
-            visits,
-            weights,
-            classes,
-            found,
-        } = open;
+        let OpenLoadSegment { id, sealer, pages, delta, operations, visits, weights, classes } =
+            open;
         let delta = Delta { visits: visits.cast_signed(), ..delta };
         let new_pages = u64::try_from(delta.pages).ok().filter(|new| *new <= pages);
         let new_pages = new_pages.filter(|_| pages <= operations);
@@ -223,8 +200,7 @@ impl LoadWriter<'_> {
         written.sequence = sequences.1;
         written.pages += pages;
         written.visits += visits;
-        written.restated += operations - visits - weights - classes - found;
-        written.found += found;
+        written.restated += operations - visits - weights - classes;
         written.weights += weights;
         written.classes += classes;
         written.new_pages += new_pages;
@@ -234,11 +210,6 @@ impl LoadWriter<'_> {
 
 impl OpenLoadSegment {
     fn push(&mut self, batch: &LoadBatch, page: &LoadPage) -> Result<()> {
-        if let Some(found) = &page.found {
-            self.found += 1;
-            self.operations += 1;
-            return self.sealer.push_found(batch.url(page)?, page.hash, found);
-        }
         let (entries, before) = (batch.entries(page)?, batch.before(page)?);
         let (earlier, changes) = (page.earlier, page.changes);
         let record = SegmentRecord { reset: false, earlier, before, entries, changes };

@@ -126,7 +126,7 @@ impl JournalSurvey<'_> {
                     JournalPage::New { .. } => numbers.add(),
                 }
             }
-            Some(JournalOperation::ForgetPrefix(..) | JournalOperation::Found(..)) => {}
+            Some(JournalOperation::ForgetPrefix(..)) => {}
             None => unread = Some(sequence),
         });
         if let Some(unread) = unread {
@@ -222,14 +222,6 @@ impl MemtableReplay<'_> {
             JournalOperation::ForgetPrefix(prefix, _) => {
                 self.at += 1;
                 return self.inner.forget_prefix(self.at, prefix, Delta::default());
-            }
-            JournalOperation::Found(url, facts) => {
-                if check_url(url).is_ok() {
-                    self.at += 1;
-                    let hash = url_hash(url, 0);
-                    self.inner.apply_found(self.at, url, hash, facts)?;
-                }
-                return Ok(());
             }
             JournalOperation::Entry(page, entry) => (page, Some(entry)),
             JournalOperation::ForgetUrl(page, _) => (page, None),

@@ -4,21 +4,18 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::find::{RecoveredComponent, RecoveredPart, open_file};
-use super::found::{FoundSalvage, RecoveredUrl};
 use super::options::{Loss, Repaired};
-use crate::admin::load::{LoadItem, Loadable};
 use crate::bug::OrBug;
 use crate::disk::{Disk, FileName};
 use crate::engine::memtable::Memtable;
 use crate::error::{Error, Result};
-use crate::page::{Changes, Entry, Epoch, Found, drop_superseded, surt};
+use crate::page::{Changes, Entry, Epoch, drop_superseded, surt};
 use crate::segment::{
-    FoundFacts, LostPages, PageMerge, PagePart, PageSalvage, PageStream, PlainSegment,
-    SegmentFrame, Tombstones, count_visits, page_across,
+    PageMerge, PagePart, PageSalvage, PageStream, PlainSegment, SegmentFrame, Tombstones,
+    count_visits, page_across,
 };
 
 /// A component, and its uncertainties.
-#[derive(Clone)]
 pub(super) struct RepairInput<'f> {
     pub(super) component: &'f RecoveredComponent,
     pub(super) tombstones: Tombstones,
@@ -31,35 +28,14 @@ struct RecoveredPage {
     /// Whether the component hides the page's data in older components.
     ends: bool,
     entries: Vec<Entry>,
-    /// What is known of a found URL, which has no entries.
-    found: Option<FoundFacts>,
-}
-
-/// An item of the new store.
-pub(super) enum RepairedItem {
-    Entry((Arc<str>, Entry)),
-    Found(Arc<str>, FoundFacts),
-}
-
-impl Loadable for RepairedItem {
-    fn item(&self) -> LoadItem<'_> {
-        match self {
-            RepairedItem::Entry(entry) => entry.item(),
-            RepairedItem::Found(url, facts) => {
-                LoadItem::Found(Found::new(url, facts.time()).weight(facts.weight()))
-            }
-        }
-    }
 }
 
 enum ComponentReader<'f> {
     Segment { frame: &'f SegmentFrame, salvage: Box<PageSalvage<'f>>, visits: u64, has_holes: bool },
     Memory { memtable: &'f Memtable, order: std::vec::IntoIter<u32> },
-    FoundInSegment { frame: &'f SegmentFrame, salvage: Box<FoundSalvage<'f>> },
-    FoundInMemory { memtable: &'f Memtable, order: std::vec::IntoIter<u32> },
 }
 
-/// The sound pages of a component, or its found URLs.
+/// The sound pages of a component.
 struct ComponentStream<'f> {
     input: RepairInput<'f>,
     reader: ComponentReader<'f>,
@@ -81,11 +57,7 @@ impl PageInComponent<'_> {
     /// Whether a lost record of the component may belong to the page and may have forgotten it.
     fn may_be_forgotten(&self) -> bool {
         let ComponentStream { in_hole, input, .. } = self.stream;
-        !self.stream.is_of_found()
-            && self.saved.is_none()
-            && *in_hole
-            && input.resets_lost
-            && !self.keep_forgotten
+        self.saved.is_none() && *in_hole && input.resets_lost && !self.keep_forgotten
     }
 }
 
@@ -95,9 +67,7 @@ impl PagePart for PageInComponent<'_> {
     }
 
     fn covers<'k>(&self, key: impl FnOnce() -> &'k [u8]) -> bool {
-        // Found URLs come after the tombstones of their own component.
-        !self.stream.is_of_found()
-            && (self.may_be_forgotten() || self.stream.input.tombstones.cover(key()))
+        self.may_be_forgotten() || self.stream.input.tombstones.cover(key())
     }
 }
 
@@ -111,35 +81,26 @@ pub(super) struct RepairMerge<'f> {
     withheld_pages: u64,
     url: Arc<str>,
     entries: std::vec::IntoIter<Entry>,
-    found: Option<FoundFacts>,
     failed: bool,
 }
 
 impl<'f> RepairMerge<'f> {
     /// Creates a merge of components, oldest first.
     pub(super) fn new(
-        (from, to): (&Arc<dyn Disk>, &Arc<dyn Disk>),
+        disk: &Arc<dyn Disk>,
         inputs: Vec<RepairInput<'f>>,
         keep_forgotten: bool,
         epochs: Vec<Epoch>,
     ) -> Result<Self> {
-        let mut streams = Vec::with_capacity(2 * inputs.len());
-        for input in inputs {
-            // A URL that is in both lists was found after its page was forgotten, so the found URLs
-            // of a component count as newer.
-            let found = ComponentStream::of_found((from, to), input.clone())?;
-            streams.push(ComponentStream::new(from, input)?);
-            streams.push(found);
-        }
+        let streams = inputs.into_iter().map(|input| ComponentStream::new(disk, input));
         Ok(RepairMerge {
-            pages: PageMerge::new(streams),
+            pages: PageMerge::new(streams.collect::<Result<_>>()?),
             keep_forgotten,
             epochs,
             lost_visits: 0,
             withheld_pages: 0,
             url: Arc::from(""),
             entries: Vec::new().into_iter(),
-            found: None,
             failed: false,
         })
     }
@@ -152,14 +113,12 @@ impl<'f> RepairMerge<'f> {
             repaired.lost.extend_from_slice(&own.lost);
             repaired.lost_pages += own.lost_pages;
             repaired.lost_visits += own.lost_visits;
-            repaired.lost_found += own.lost_found;
         }
         repaired
     }
 
-    /// The next URL of any component, with its remaining entries, and what is known of it as a found
-    /// URL.
-    fn next_page(&mut self) -> Result<Option<RepairedPage>> {
+    /// The next page of any component, with its remaining entries.
+    fn next_page(&mut self) -> Result<Option<(Arc<str>, Vec<Entry>)>> {
         if !self.pages.advance()? {
             return Ok(None);
         }
@@ -168,15 +127,13 @@ impl<'f> RepairMerge<'f> {
         let asked = self.pages.newest_first();
         let asked =
             asked.map(|(stream, saved)| Ok(PageInComponent { stream, saved, keep_forgotten }));
-        let (mut entries, mut counted, mut found) = (Vec::new(), 0, None::<FoundFacts>);
+        let (mut entries, mut counted) = (Vec::new(), 0);
         let end = page_across(
             || self.pages.key(),
             asked,
             |asked| {
                 let own = asked.saved.map_or(&[][..], |saved| &saved.entries);
                 entries.extend_from_slice(own);
-                let facts = asked.saved.and_then(|saved| saved.found);
-                found = found.into_iter().chain(facts).reduce(FoundFacts::join);
                 counted += 1;
                 Ok::<_, Error>(ControlFlow::Continue(()))
             },
@@ -193,37 +150,26 @@ impl<'f> RepairMerge<'f> {
         entries.sort_unstable();
         entries.dedup();
         drop_superseded(&mut entries);
-        Ok(Some(RepairedPage { url: Arc::from(url), entries, found }))
+        Ok(Some((Arc::from(url), entries)))
     }
 }
 
-/// A URL with its remaining data.
-struct RepairedPage {
-    url: Arc<str>,
-    entries: Vec<Entry>,
-    found: Option<FoundFacts>,
-}
-
 impl Iterator for RepairMerge<'_> {
-    type Item = Result<RepairedItem>;
+    type Item = Result<(Arc<str>, Entry)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(entry) = self.entries.next() {
-                return Some(Ok(RepairedItem::Entry((Arc::clone(&self.url), entry))));
-            }
-            if let Some(found) = self.found.take() {
-                return Some(Ok(RepairedItem::Found(Arc::clone(&self.url), found)));
+                return Some(Ok((Arc::clone(&self.url), entry)));
             }
             if self.failed {
                 return None;
             }
             match self.next_page() {
                 Ok(None) => return None,
-                Ok(Some(RepairedPage { url, entries, found })) => {
+                Ok(Some((url, entries))) => {
                     self.url = url;
                     self.entries = entries.into_iter();
-                    self.found = found;
                 }
                 Err(e) => {
                     self.failed = true;
@@ -249,41 +195,12 @@ impl<'f> ComponentStream<'f> {
         };
         let repaired = Repaired::default();
         let mut stream = ComponentStream { input, reader, next: None, in_hole: false, repaired };
-        stream.advance()?;
+        stream.advance();
         Ok(stream)
-    }
-
-    /// The found URLs of a component.
-    fn of_found(
-        (from, to): (&Arc<dyn Disk>, &Arc<dyn Disk>),
-        input: RepairInput<'f>,
-    ) -> Result<ComponentStream<'f>> {
-        let reader = match &input.component.part {
-            RecoveredPart::Segment(frame) => {
-                let salvage = Box::new(FoundSalvage::new(from, to, frame)?);
-                ComponentReader::FoundInSegment { frame, salvage }
-            }
-            RecoveredPart::Memory(memtable) => {
-                let order = memtable.read().found_order(None).into_iter();
-                ComponentReader::FoundInMemory { memtable, order }
-            }
-        };
-        let repaired = Repaired::default();
-        let mut stream = ComponentStream { input, reader, next: None, in_hole: false, repaired };
-        stream.advance()?;
-        Ok(stream)
-    }
-
-    /// Whether the stream has found URLs, not pages.
-    fn is_of_found(&self) -> bool {
-        match self.reader {
-            ComponentReader::FoundInSegment { .. } | ComponentReader::FoundInMemory { .. } => true,
-            ComponentReader::Segment { .. } | ComponentReader::Memory { .. } => false,
-        }
     }
 
     /// Moves to the next page, and records losses before it.
-    fn advance(&mut self) -> Result<()> {
+    fn advance(&mut self) {
         let ComponentStream { input, reader, repaired, .. } = self;
         match reader {
             ComponentReader::Segment { frame, salvage, visits, has_holes } => {
@@ -293,7 +210,16 @@ impl<'f> ComponentStream<'f> {
                 *has_holes |= self.in_hole;
                 if let Some(hole) = hole {
                     repaired.lost_pages += hole.pages;
-                    repaired.lost.push(loss(input, frame, hole, "these pages"));
+                    let (first, last) = input.component.operations;
+                    repaired.lost.push(Loss {
+                        file: FileName::Segment(frame.id()).to_string(),
+                        bytes: Some(hole.bytes),
+                        operations: Some((first, Some(last))),
+                        pages: Some(hole.pages),
+                        after_url: hole.after,
+                        before_url: hole.before,
+                        why: "these pages have no valid checksum".to_owned(),
+                    });
                 }
                 *visits += page.as_ref().map_or(0, |page| count_visits(&page.entries) as u64);
                 if page.is_none() && *has_holes {
@@ -301,7 +227,7 @@ impl<'f> ComponentStream<'f> {
                 }
                 self.next = page.map(|page| {
                     let ends = page.reset || !page.earlier;
-                    (page.key, page.url, RecoveredPage { ends, entries: page.entries, found: None })
+                    (page.key, page.url, RecoveredPage { ends, entries: page.entries })
                 });
             }
             ComponentReader::Memory { memtable, order } => {
@@ -317,47 +243,10 @@ impl<'f> ComponentStream<'f> {
                         return None;
                     }
                     let (key, url) = (surt::key_of(page.url()), page.url().to_owned());
-                    let ends = reset || !earlier;
-                    Some((key, url, RecoveredPage { ends, entries, found: None }))
-                });
-            }
-            ComponentReader::FoundInSegment { frame, salvage } => {
-                let (hole, url) = salvage.next()?;
-                self.in_hole = hole.is_some();
-                if let Some(hole) = hole {
-                    repaired.lost_found += hole.pages;
-                    repaired.lost.push(loss(input, frame, hole, "these found URLs"));
-                }
-                self.next = url.map(|RecoveredUrl { key, url, facts }| {
-                    let found = Some(facts);
-                    (key, url, RecoveredPage { ends: false, entries: Vec::new(), found })
-                });
-            }
-            ComponentReader::FoundInMemory { memtable, order } => {
-                let inner = memtable.read();
-                self.next = order.by_ref().find_map(|number| {
-                    let (_, url, facts) = inner.found(number, u64::MAX)?;
-                    let found = Some(facts);
-                    let page = RecoveredPage { ends: false, entries: Vec::new(), found };
-                    Some((surt::key_of(url), url.to_owned(), page))
+                    Some((key, url, RecoveredPage { ends: reset || !earlier, entries }))
                 });
             }
         }
-        Ok(())
-    }
-}
-
-/// The loss of the URLs in a hole.
-fn loss(input: &RepairInput<'_>, frame: &SegmentFrame, hole: LostPages, what: &str) -> Loss {
-    let (first, last) = input.component.operations;
-    Loss {
-        file: FileName::Segment(frame.id()).to_string(),
-        bytes: Some(hole.bytes),
-        operations: Some((first, Some(last))),
-        pages: Some(hole.pages),
-        after_url: hole.after,
-        before_url: hole.before,
-        why: format!("{what} have no valid checksum"),
     }
 }
 
@@ -371,7 +260,7 @@ impl PageStream for ComponentStream<'_> {
     fn take(&mut self) -> Result<RecoveredPage> {
         let (.., saved) =
             self.next.take().or_bug("a page is taken only after the stream returned its place")?;
-        self.advance()?;
+        self.advance();
         Ok(saved)
     }
 }

@@ -7,7 +7,6 @@
 //! damaged store is only read.
 
 mod find;
-mod found;
 mod journal;
 mod merge;
 mod numbers;
@@ -116,10 +115,9 @@ fn repair_disk(
     let inputs = survey(from, &found, &mut pace, &mut repaired, keep_forgotten)?;
     pace.finish()?;
     let known = found.epochs.iter().map(|info| info.epoch).collect();
+    let mut merge = RepairMerge::new(from, inputs, keep_forgotten, known)?;
     let options = Options::default().background(false);
     let store = Store::begin(to, options, epochs(&found)?)?;
-    let merge = RepairMerge::new((from, to), inputs, keep_forgotten, known);
-    let mut merge = merge.inspect_err(|_| store.abandon())?;
     let loaded = copy_tables(from, to, &found.epochs, &mut repaired).and_then(|()| {
         let options = LoadOptions::default().memory_bytes(memory_bytes).progress(progress);
         store.load(&mut merge, options).map_err(cause)
@@ -129,7 +127,6 @@ fn repair_disk(
     let saved = merge.repaired();
     repaired.lost.extend(saved.lost);
     (repaired.pages, repaired.visits) = (loaded.pages, loaded.visits);
-    (repaired.found, repaired.lost_found) = (loaded.found, saved.lost_found);
     repaired.lost_pages = saved.lost_pages;
     repaired.lost_visits = saved.lost_visits + found.lost_visits;
     repaired.damaged_frames = found.damaged_frames;

@@ -63,7 +63,7 @@ pub struct Loss {
     /// `None`, all operations of the range are lost. The last operation is `None` if the end of the
     /// range is unknown.
     pub operations: Option<(u64, Option<u64>)>,
-    /// The number of lost page records or found URLs; `None` if a whole file or operations are lost.
+    /// The number of lost page records; `None` if a whole file or operations are lost.
     pub pages: Option<u64>,
     /// The page before the lost pages in SURT order, if there is one.
     pub after_url: Option<String>,
@@ -96,16 +96,12 @@ pub struct Repaired {
     pub pages: u64,
     /// The number of visits in the new store.
     pub visits: u64,
-    /// The number of [found](crate::Store::discover) URLs in the new store.
-    pub found: u64,
     /// The losses, file by file.
     pub lost: Vec<Loss>,
     /// The number of lost page records, as far as they could be counted.
     pub lost_pages: u64,
     /// The number of lost visits, as far as they could be counted.
     pub lost_visits: u64,
-    /// The number of lost found URLs, as far as they could be counted.
-    pub lost_found: u64,
     /// The number of frames of the journal with a wrong checksum. Their operations are among the
     /// lost ones.
     pub damaged_frames: u64,

@@ -6,11 +6,10 @@ use crate::engine::lookup::Lookup;
 use crate::engine::results::Page;
 use crate::engine::totals::StoreTotals;
 use crate::error::{Error, Result};
-use crate::layout::{SectionKind, SectionTag, UrlList};
+use crate::layout::{SectionKind, SectionTag};
 use crate::page::{Changes, Content, DIGESTS, Entry, EpochInfo, TableKey, find_epoch, in_force_on};
 use crate::search::canonical_key;
-use crate::segment::{FoundRow, PageCursor, ScheduleRow, count_visits, host_slot};
-use crate::url::check_url;
+use crate::segment::{PageCursor, ScheduleRow, count_visits, host_slot};
 
 /// The number of pages or fingerprints between two reports of progress.
 const PROGRESS_STEP: u64 = 1 << 10;
@@ -67,7 +66,7 @@ pub(super) fn pages(
         let lookup = Lookup::new(url, seed);
         let host = host_slot(url, seed);
         let row = ScheduleRow::new(head.as_ref(), &changes, record.visit_count(), host);
-        let found = segment.pages().find(lookup.hash, url)?;
+        let found = segment.find(lookup.hash, url)?;
         if found.map(|p| u64::from(p.ordinal)) != Some(cursor.ordinal()) {
             return Err(segment.damaged(
                 SectionTag::of(SectionKind::Hashes),
@@ -77,7 +76,7 @@ pub(super) fn pages(
         }
         let ordinal =
             u32::try_from(cursor.ordinal()).ok().or_bug("a segment has fewer than 2^32 pages")?;
-        if segment.pages().row_of(lookup.hash, ordinal)? != Some(row) {
+        if segment.row_of(lookup.hash, ordinal)? != Some(row) {
             let what = format!("the schedule row of {url} does not match its record");
             return Err(segment.damaged(SectionTag::of(SectionKind::Schedule), 0, &what));
         }
@@ -88,43 +87,6 @@ pub(super) fn pages(
         ));
     }
     Ok(in_force)
-}
-
-/// Checks that found URLs ascend, are found by their hash, have rows that follow from the URL, and are
-/// no pages.
-pub(super) fn found(
-    live: &LiveSegment,
-    seed: u64,
-    pass: &mut dyn FnMut() -> Result<()>,
-) -> Result<()> {
-    let (segment, urls) = (&live.segment, live.segment.found());
-    let flaw =
-        |kind, what: &str| segment.damaged(SectionTag::of_list(kind, UrlList::Found), 0, what);
-    let mut cursor = PageCursor::of_list(std::sync::Arc::clone(segment), UrlList::Found, 0)?;
-    while cursor.advance()? {
-        if cursor.ordinal().is_multiple_of(PROGRESS_STEP) {
-            pass()?;
-        }
-        let url = cursor.url()?;
-        check_url(url)?;
-        let lookup = Lookup::new(url, seed);
-        let found = urls.find_found(lookup.hash, url)?;
-        let found = found.filter(|(page, _)| u64::from(*page) == cursor.ordinal());
-        let Some((_, row)) = found else {
-            let what = "the hash of a found URL does not lead to the URL";
-            return Err(flaw(SectionKind::Hashes, what));
-        };
-        if row != FoundRow::new(url, row.facts, row.first, seed) {
-            let what = format!("the row of the found URL {url} does not match the URL");
-            return Err(flaw(SectionKind::Schedule, &what));
-        }
-        let page = segment.pages().find(lookup.hash, url)?;
-        if page.map(|page| live.head(&page)).transpose()?.is_some_and(|head| head.is_some()) {
-            let what = format!("{url} is both a page and a found URL");
-            return Err(flaw(SectionKind::Pages, &what));
-        }
-    }
-    Ok(())
 }
 
 /// Checks that the stored state of a page follows from its entries.
@@ -202,7 +164,7 @@ pub(super) fn tables(
                 longest = longest.max(pages);
                 if posting.in_force {
                     posted += 1;
-                    let record = live.segment.pages().page(posting.page, &mut url)?.read()?;
+                    let record = live.segment.page(posting.page, &mut url)?.read()?;
                     let head = record.head().ok_or_else(|| live.unreadable())?;
                     let in_force = in_force_on(head.as_ref());
                     let same = in_force.iter().find(|content| content.table_key() == Some(key));

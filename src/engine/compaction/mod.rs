@@ -23,7 +23,7 @@ use crate::engine::store::Store;
 use crate::error::{Error, Result};
 use crate::metrics::Work;
 use crate::progress::{Progress, Stage};
-use crate::segment::{HiddenFn, MergeInputs, MergeProgressFn, Segment, merge};
+use crate::segment::{MergeInputs, MergeProgressFn, Segment, merge};
 use crate::sync::{LockRank, RankedGuard, RankedMutex};
 
 impl Store {
@@ -76,12 +76,12 @@ pub(crate) struct Compactor {
 pub(crate) struct Purge<'a> {
     /// Tombstones that no longer hide anything, by their sequence numbers.
     pub(crate) done: &'a [u64],
-    /// Whether to drop a URL of a list, with its SURT key.
-    pub(crate) hidden: &'a HiddenFn<'a>,
+    /// Whether to drop a page, by its URL and SURT key.
+    pub(crate) hidden: &'a dyn Fn(&str, &[u8]) -> Result<bool>,
 }
 
 impl Purge<'_> {
-    const NOTHING: Purge<'static> = Purge { done: &[], hidden: &|_, _, _| Ok(false) };
+    const NOTHING: Purge<'static> = Purge { done: &[], hidden: &|_, _| Ok(false) };
 }
 
 /// The right to merge, which one thread holds at a time.
@@ -304,12 +304,12 @@ impl MergePermit<'_> {
         let Compactor { core, publisher, .. } = self.compactor;
         let segments: Vec<Arc<Segment>> = inputs.iter().map(|l| Arc::clone(&l.segment)).collect();
         let old: Vec<u64> = segments.iter().map(|s| s.id()).collect();
-        let (from, ended, seed) = {
+        let (from, ended) = {
             // The view must be dropped soon, because it keeps the memory of its memtables.
             let view = core.live.view();
             let ended = view.epochs.iter().filter(|info| info.ended);
             let ended: Vec<u32> = ended.map(|info| info.epoch.0).collect();
-            (view.place_of(&old)?, ended, view.seed)
+            (view.place_of(&old)?, ended)
         };
         // If `LOCK` or the catalog was replaced, another process may be writing this store.
         core.catalog.check_locks()?;
@@ -319,7 +319,6 @@ impl MergePermit<'_> {
             inputs: &segments,
             ended: &ended,
             oldest: from == 0,
-            seed,
             done: purge.done,
             hidden: purge.hidden,
             step: &|steps| if closing() { ControlFlow::Break(()) } else { step(steps) },

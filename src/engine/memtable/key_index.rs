@@ -1,15 +1,16 @@
-//! The URLs of a memtable under a prefix.
+//! The pages of a memtable under a prefix.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::order::{UrlColumn, order};
+use super::order::order;
+use super::page::PageColumns;
 use crate::bug::{Bug, OrBug};
 use crate::page::{Prefix, surt};
 use crate::process::ProcessId;
 use crate::sync::{LockRank, RankedMutex};
 
-/// The URLs of pages, or found URLs, by key, for queries about prefixes. The order is built at the first such query, and
+/// The pages by key, for queries about prefixes. The order is built at the first such query, and
 /// updated at later queries, so observing alone costs nothing.
 #[derive(Debug)]
 pub(super) struct KeyIndex {
@@ -43,7 +44,7 @@ impl KeyIndex {
 
     /// The numbers of the pages under a prefix, in SURT order, without removed pages. Costs a few
     /// binary searches for each page added since the last call.
-    pub(super) fn under<U: UrlColumn>(&self, pages: &U, prefix: &Prefix) -> Vec<u32> {
+    pub(super) fn under(&self, pages: &PageColumns, prefix: &Prefix) -> Vec<u32> {
         let mut ordered = match self.order.try_lock() {
             // After a fork, the thread that holds the lock does not exist, and never releases it.
             None if !self.process.is_current() => return order(pages, Some(prefix)),
@@ -56,7 +57,7 @@ impl KeyIndex {
         self.bytes.fetch_add(grown, Ordering::Relaxed);
         let mut found: Vec<_> = ordered.pages.range(range_of(prefix)).collect();
         // Pages with equal keys are ordered by URL.
-        let url = |number: u32| pages.url(number);
+        let url = |number: u32| pages.page(number).url();
         found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| url(a.1).cmp(url(b.1))));
         found.into_iter().map(|(_, number)| *number).collect()
     }
@@ -68,9 +69,9 @@ impl KeyIndex {
 
     /// Removes the pages under a prefix. Costs a few binary searches for each of these pages, and
     /// for each page added since the last call.
-    pub(super) fn take_out<U: UrlColumn>(
+    pub(super) fn take_out(
         &mut self,
-        pages: &U,
+        pages: &PageColumns,
         prefix: &Prefix,
     ) -> Result<Vec<u32>, Bug> {
         let order = self.order.get_mut();
@@ -90,11 +91,11 @@ impl KeyIndex {
 
 impl OrderedKeys {
     /// Adds the pages that came since the last call. Returns the number of their bytes.
-    fn catch_up<U: UrlColumn>(&mut self, pages: &U) -> usize {
+    fn catch_up(&mut self, pages: &PageColumns) -> usize {
         let new = self.upto..pages.len();
         self.upto = new.end;
         let keyed = new.chain(std::mem::take(&mut self.again));
-        let keyed = keyed.map(|n| (surt::key_of(pages.url(n)), n));
+        let keyed = keyed.map(|n| (surt::key_of(pages.page(n).url()), n));
         let mut keyed: Vec<_> = keyed.collect();
         let bytes = keyed.iter().map(bytes_of).sum();
         if keyed.len() > self.pages.len() / 8 {

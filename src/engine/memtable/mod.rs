@@ -6,7 +6,6 @@
 
 mod effect;
 mod fingerprints;
-mod found;
 mod hidden_keys;
 mod key_index;
 mod operations;
@@ -22,20 +21,17 @@ use super::options::Options;
 use crate::bug::{Bug, OrBug, ensure};
 use crate::catalog::Journal;
 use crate::error::{Error, Result};
-use crate::layout::{Delta, UrlList};
+use crate::layout::Delta;
 use crate::page::{Content, Entry, EpochInfo, Prefix, TableKey, surt};
 use crate::process::ProcessId;
 use crate::search::{Bounds, Candidate, Completeness, SearchPlan};
-use crate::segment::FoundFacts;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{LockRank, RankedReadGuard, RankedRwLock, RankedWriteGuard};
 use crate::time::Time;
 use fingerprints::FingerprintIndex;
-use found::FoundColumns;
 use hidden_keys::HiddenKeys;
 use key_index::KeyIndex;
 use operations::{ForgetOperation, ForgetTarget};
-use order::UrlColumn;
 use page::PageColumns;
 use url_hash_table::UrlHashTable;
 
@@ -70,14 +66,13 @@ pub(crate) struct MemtableContents {
     /// The forgotten prefixes, with the operations that forgot them.
     pub(crate) hidden_keys: HiddenKeys,
     by_key: KeyIndex,
-    found: FoundColumns,
     /// The first and the last sequence number; `None` if there are no operations.
     pub(crate) sequences: Option<(u64, u64)>,
     /// The change of the store's totals.
     pub(crate) delta: Delta,
     /// The forgotten pages and prefixes, in order of operations.
     forgotten: Vec<ForgetOperation>,
-    /// The number of visits and other operations, without reports of found URLs.
+    /// The number of visits and other operations.
     pub(crate) operations: usize,
     /// The number of bytes outside of the columns.
     bytes: usize,
@@ -157,14 +152,12 @@ impl MemtableContents {
     fn clear(&mut self) {
         // Columns and hash tables keep their memory for the next memtable. All other fields are
         // new.
-        let MemtableContents { mut pages, mut numbers, mut fingerprints, found, .. } =
+        let MemtableContents { mut pages, mut numbers, mut fingerprints, .. } =
             std::mem::take(self);
         pages.clear();
         numbers.clear();
         fingerprints.clear();
-        let found = found.cleared();
-        let rest = MemtableContents::default();
-        *self = MemtableContents { pages, numbers, fingerprints, found, ..rest };
+        *self = MemtableContents { pages, numbers, fingerprints, ..MemtableContents::default() };
     }
 
     /// Prefetches the memory that a search for the fingerprint `fingerprint` reads.
@@ -252,7 +245,6 @@ impl MemtableContents {
             + self.numbers.memory_bytes()
             + self.fingerprints.memory_bytes()
             + self.by_key.memory_bytes()
-            + self.found.bytes()
     }
 
     /// Whether the memtable must be sealed before it takes more operations.
@@ -261,7 +253,7 @@ impl MemtableContents {
         self.operations >= options.memtable_observations
             // The tables of a recycled memtable count even while it is empty. The memtable must
             // accept at least one operation, or writers would be blocked forever.
-            || self.sequences.is_some() && self.bytes() >= options.memtable_bytes
+            || self.operations > 0 && self.bytes() >= options.memtable_bytes
     }
 
     /// Adds a page; `head` is its packed head in older components.
@@ -300,6 +292,7 @@ impl MemtableContents {
         let (first, last) = self.sequences.unwrap_or((sequence, sequence - 1));
         ensure(last.checked_add(1) == Some(sequence), "operations are numbered consecutively")?;
         self.sequences = Some((first, sequence));
+        self.operations += 1;
         self.since.get_or_insert_with(Instant::now);
         Ok(())
     }
@@ -319,7 +312,6 @@ impl MemtableContents {
         epochs: &[EpochInfo],
     ) -> Result<(), Bug> {
         self.operation(sequence)?;
-        self.operations += 1;
         let content = entry.content();
         let sum = self.delta.plus(entry_delta(effect.states, &entry));
         self.delta = sum.or_bug("a memtable holds fewer than 2^63 entries")?;
@@ -347,64 +339,6 @@ impl MemtableContents {
         Ok(())
     }
 
-    /// Adds a report of a found URL.
-    ///
-    /// # Errors
-    ///
-    /// A bug if the operation is out of sequence.
-    pub(crate) fn apply_found(
-        &mut self,
-        sequence: u64,
-        url: &str,
-        hash: u64,
-        facts: FoundFacts,
-    ) -> Result<(), Bug> {
-        self.operation(sequence)?;
-        self.found.add(sequence, url, hash, facts)
-    }
-
-    /// What the reports of a URL say as of `sequence`, without those that were forgotten; `None`
-    /// without reports.
-    pub(crate) fn found_at(&self, hash: u64, url: &str, sequence: u64) -> Option<FoundFacts> {
-        self.found.facts_at(self.found.find(hash, url)?, sequence)
-    }
-
-    /// Whether a URL was found since the last seal.
-    pub(crate) fn has_found(&self) -> bool {
-        !self.found.is_empty()
-    }
-
-    /// The URL with a number of a list.
-    pub(crate) fn url(&self, list: UrlList, number: u32) -> &str {
-        match list {
-            UrlList::Pages => self.page(number).url(),
-            UrlList::Found => self.found.url(number),
-        }
-    }
-
-    /// The number of found URLs that were not forgotten, and are no pages of this memtable, as of
-    /// `sequence`. Costs a lookup for each found URL.
-    pub(crate) fn waiting_at(&self, sequence: u64) -> u64 {
-        let waits = |number: &u32| {
-            let Some((hash, url, _)) = self.found(*number, sequence) else { return false };
-            let page = self.find(hash, url, sequence);
-            page.is_none_or(|page| self.page(page).head_at(sequence).is_none())
-        };
-        (0..self.found.len()).filter(waits).count() as u64
-    }
-
-    /// The numbers of the found URLs under a prefix, or of all, in SURT order.
-    pub(crate) fn found_order(&self, prefix: Option<&Prefix>) -> Vec<u32> {
-        self.found.order(prefix)
-    }
-
-    /// The hash and URL of a found URL, and what its reports say as of `sequence`; `None` if they were
-    /// forgotten.
-    pub(crate) fn found(&self, number: u32, sequence: u64) -> Option<(u64, &str, FoundFacts)> {
-        let facts = self.found.facts_at(number, sequence)?;
-        Some((self.found.hash(number)?, self.found.url(number), facts))
-    }
-
     fn mark_forgotten(&mut self, number: u32, sequence: u64, with_prefix: bool) -> Result<(), Bug> {
         self.bytes += 4 * size_of::<(u32, u64)>();
         self.pages.reset(sequence, number, with_prefix)
@@ -418,9 +352,6 @@ impl MemtableContents {
         known: Delta,
     ) -> Result<(), Bug> {
         self.operation(sequence)?;
-        self.operations += 1;
-        let page = self.pages.page(number);
-        self.found.forget(sequence, page.hash(), page.url());
         self.mark_forgotten(number, sequence, false)?;
         self.subtract(ForgetOperation { sequence, known, target: ForgetTarget::Page(number) })
     }
@@ -433,8 +364,6 @@ impl MemtableContents {
         known: Delta,
     ) -> Result<(), Bug> {
         self.operation(sequence)?;
-        self.operations += 1;
-        self.found.forget_prefix(sequence, &prefix)?;
         // Only pages of this memtable are removed. The tombstone hides the pages of older
         // components.
         for number in self.by_key.take_out(&self.pages, &prefix)? {

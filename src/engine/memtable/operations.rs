@@ -3,7 +3,6 @@
 use super::{MemtableContents, MemtablePage};
 use crate::layout::Delta;
 use crate::page::{Entry, Prefix};
-use crate::segment::FoundFacts;
 
 /// An operation in a memtable.
 pub(crate) enum MemtableOperation<'a> {
@@ -13,8 +12,6 @@ pub(crate) enum MemtableOperation<'a> {
     Page(MemtablePage<'a>, Delta),
     /// A prefix was forgotten, with the contribution of its pages to the totals.
     Prefix(&'a Prefix, Delta),
-    /// A URL was found.
-    Found(&'a str, FoundFacts),
 }
 
 /// A forgotten page or prefix, and the operation that forgot it.
@@ -33,16 +30,13 @@ pub(super) enum ForgetTarget {
 }
 
 impl MemtableContents {
-    /// The operation with a sequence number; `None` if it is not in this memtable. Costs three
-    /// binary searches.
+    /// The operation with a sequence number; `None` if it is not in this memtable. Costs two binary
+    /// searches.
     pub(crate) fn operation_at(&self, sequence: u64) -> Option<MemtableOperation<'_>> {
         if let Some((number, entry)) = self.pages.entry_of(sequence) {
             return Some(MemtableOperation::Entry(self.page(number), entry));
         }
-        if let Some((url, facts)) = self.found.report_of(sequence) {
-            return Some(MemtableOperation::Found(url, facts));
-        }
-        // Operations are appended in order, so all lists ascend by sequence number.
+        // Operations are appended in order, so both lists ascend by sequence number.
         let at = self.forgotten.binary_search_by_key(&sequence, |forgotten| forgotten.sequence);
         let ForgetOperation { known, target: what, .. } = self.forgotten.get(at.ok()?)?;
         Some(match what {

@@ -4,18 +4,6 @@ use super::page::{MemtablePage, PageColumns};
 use crate::page::{Prefix, surt};
 use crate::sort::{Keyed, sort_by_digits};
 
-/// Numbered URLs of a memtable.
-pub(super) trait UrlColumn {
-    /// The number of URLs.
-    fn len(&self) -> u32;
-
-    /// The URL with a number.
-    fn url(&self, number: u32) -> &str;
-
-    /// The number of bytes of all URLs.
-    fn url_bytes(&self) -> usize;
-}
-
 /// A page and the position of its SURT key, for sorting.
 struct KeyedPage {
     digit: u64,
@@ -39,27 +27,27 @@ impl Keyed for KeyedPage {
     }
 }
 
-/// The numbers of the URLs under a prefix, or of all URLs, in SURT order. Reads all URLs, and
+/// The numbers of the pages under a prefix, or of all pages, in SURT order. Reads all pages, and
 /// temporarily takes the memory of their keys.
-#[expect(clippy::indexing_slicing, reason = "the key of a URL is the last of all keys")]
-pub(super) fn order<U: UrlColumn>(urls: &U, prefix: Option<&Prefix>) -> Vec<u32> {
+#[expect(clippy::indexing_slicing, reason = "the key of a page is the last of all keys")]
+pub(super) fn order(pages: &PageColumns, prefix: Option<&Prefix>) -> Vec<u32> {
     let (mut keys, mut order) = (Vec::new(), Vec::new());
     if prefix.is_none() {
-        keys.reserve(urls.url_bytes() + urls.url_bytes() / 8);
-        order.reserve(urls.len() as usize);
+        keys.reserve(pages.url_bytes() + pages.url_bytes() / 8);
+        order.reserve(pages.len() as usize);
     }
-    for number in 0..urls.len() {
+    for page in pages.iter() {
         let start = keys.len();
-        surt::key(urls.url(number), &mut keys);
+        surt::key(page.url(), &mut keys);
         if prefix.is_none_or(|prefix| prefix.contains(&keys[start..])) {
-            let end = keys.len();
+            let (end, number) = (keys.len(), page.number());
             order.push(KeyedPage { digit: 0, start, end, number });
         } else {
             // Only keys under the prefix stay in memory.
             keys.truncate(start);
         }
     }
-    let url = |keyed: &KeyedPage| urls.url(keyed.number);
+    let url = |keyed: &KeyedPage| pages.page(keyed.number).url();
     // Compares keys eight bytes at a time. URLs decide only between equal keys.
     sort_by_digits(&keys, &mut order, &|a, b| url(a).cmp(url(b)));
     order.into_iter().map(|keyed| keyed.number).collect()

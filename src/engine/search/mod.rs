@@ -311,12 +311,8 @@ impl View {
             };
             match step {
                 HitStep::Posting => tables.prefetch_posting(candidate.ordinal),
-                HitStep::Place => {
-                    page()?.into_iter().for_each(|p| live.segment.pages().prefetch_place(p))
-                }
-                HitStep::Page => {
-                    page()?.into_iter().for_each(|p| live.segment.pages().prefetch_page(p))
-                }
+                HitStep::Place => page()?.into_iter().for_each(|p| live.segment.prefetch_place(p)),
+                HitStep::Page => page()?.into_iter().for_each(|p| live.segment.prefetch_page(p)),
             }
         }
         Ok(())
@@ -344,7 +340,7 @@ impl View {
             (None, _) => Ok(true),
             // Both pages are in one segment, so comparing their numbers saves reading the URL.
             (_, Some(own)) if own.component == component => Ok(own.page != posting.page),
-            (Some(url), _) => Ok(live.segment.pages().page_if(posting.page, url)?.is_none()),
+            (Some(url), _) => Ok(live.segment.page_if(posting.page, url)?.is_none()),
         }
     }
 }

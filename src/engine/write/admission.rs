@@ -7,7 +7,6 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::recent_reports::RecentReports;
 use crate::engine::compaction::Compactor;
 use crate::engine::core::Core;
 use crate::engine::journal::PendingOperations;
@@ -40,7 +39,6 @@ pub(crate) struct Admission {
 pub(crate) struct WriterState {
     pub(crate) next_sequence: u64,
     pub(crate) pending: PendingOperations,
-    pub(crate) recent: RecentReports,
 }
 
 /// The write lock. If the thread that holds it panics, the store is poisoned before the next thread
@@ -78,8 +76,7 @@ impl Drop for PauseGuard<'_> {
 impl Admission {
     /// Creates the admission after operation `last`.
     pub(crate) fn new(core: &Arc<Core>, compactor: &Arc<Compactor>, last: u64) -> Admission {
-        let (pending, recent) = (PendingOperations::default(), RecentReports::default());
-        let writer = WriterState { next_sequence: last + 1, pending, recent };
+        let writer = WriterState { next_sequence: last + 1, pending: PendingOperations::default() };
         Admission {
             core: Arc::clone(core),
             compactor: Arc::clone(compactor),

@@ -7,10 +7,8 @@
 pub(crate) mod admission;
 pub(crate) mod commit;
 pub(crate) mod decide;
-pub(crate) mod discover;
 pub(crate) mod lookup_batch;
 pub(crate) mod nearby;
-pub(crate) mod recent_reports;
 pub(crate) mod searches;
 pub(crate) mod validate;
 pub(crate) mod write_batch;

@@ -3,10 +3,8 @@
 use crate::engine::epochs::check_live;
 use crate::engine::snapshot::Snapshot;
 use crate::error::{Error, Result};
-use crate::page::{
-    ETag, Epoch, EpochInfo, Found, Observation, Operation, Property, PropertyUpdate, Weight,
-};
-use crate::time::{Time, TimeError};
+use crate::page::{ETag, Epoch, EpochInfo, Observation, Operation, Property, PropertyUpdate};
+use crate::time::TimeError;
 use crate::url::check_url;
 
 impl Operation<'_> {
@@ -49,39 +47,6 @@ pub(crate) fn check_in(epochs: &[EpochInfo], operation: &Operation<'_>) -> Resul
     of_epochs(operation).try_for_each(|epoch| check_live(epochs, epoch))
 }
 
-impl Found<'_> {
-    /// Checks that [`Store::discover`](crate::Store::discover) accepts the URL, except for
-    /// [`Options::clock_tolerance`](crate::Options::clock_tolerance). A single invalid URL makes the
-    /// store reject a whole call; this check finds it. Costs a pass over the URL.
-    ///
-    /// ```
-    /// # use simkeep::{Found, Time};
-    /// let links = ["https://example.com/", ""].map(|url| Found::new(url, Time::now()));
-    /// assert_eq!(links.iter().position(|link| link.check().is_err()), Some(1));
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Url`], [`Error::Time`], or [`Error::InvalidOption`] for a weight that is not finite or
-    /// not positive.
-    pub fn check(&self) -> Result<()> {
-        check_url(self.url)?;
-        check_time(self.time)?;
-        check_weight(self.weight)
-    }
-}
-
-fn check_time(time: Time) -> Result<()> {
-    // Times outside of the years 1 to 9999 are rejected here, so that no difference of times
-    // overflows later.
-    if time.is_storable() { Ok(()) } else { Err(TimeError::OutOfRange(time.as_ms()).into()) }
-}
-
-fn check_weight(weight: Weight) -> Result<()> {
-    let takes = "finite and greater than 0";
-    if weight.is_sound() { Ok(()) } else { Err(Error::InvalidOption { name: "weight", takes }) }
-}
-
 /// The epochs of the fingerprints of an operation.
 pub(crate) fn of_epochs(operation: &Operation<'_>) -> impl Iterator<Item = Epoch> + use<> {
     let own = operation.epoch();
@@ -100,8 +65,16 @@ pub(crate) fn check(operation: &Operation<'_>) -> Result<()> {
         },
     };
     let time = operation.time();
-    [Some(time), modified].into_iter().flatten().try_for_each(check_time)?;
-    weight.map_or(Ok(()), check_weight)?;
+    // Times outside of the years 1 to 9999 are rejected here, so that no difference of times
+    // overflows later.
+    for time in [Some(time), modified].into_iter().flatten() {
+        if !time.is_storable() {
+            return Err(TimeError::OutOfRange(time.as_ms()).into());
+        }
+    }
+    if weight.is_some_and(|weight| !weight.is_sound()) {
+        return Err(Error::InvalidOption { name: "weight", takes: "finite and greater than 0" });
+    }
     if let Operation::Observe(Observation { etag: Some(etag), .. }) = operation
         && !ETag::is_sendable(etag)
     {

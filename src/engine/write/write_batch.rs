@@ -90,7 +90,7 @@ fn put_operations(
     decided: &DecidedRequest<'_>,
 ) -> Result<bool> {
     let active = &view.memtables.active;
-    let WriterState { next_sequence, pending, .. } = writer;
+    let WriterState { next_sequence, pending } = writer;
     let DecidedRequest { decision, earlier, number, head, .. } = decided;
     let (earlier, mut number) = (*earlier, *number);
     let mut full = false;

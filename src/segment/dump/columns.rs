@@ -3,10 +3,9 @@
 use super::reader::{DumpResult, DumpStop, SectionReader};
 use super::words::{day, flags, key, many, number, section};
 use crate::bug::OrBug;
-use crate::layout::{BLOCK_BYTES, SectionKind, SectionTag, UrlList, block_count};
+use crate::layout::{BLOCK_BYTES, SectionKind, SectionTag, block_count};
 use crate::search::BucketLayout;
-use crate::segment::found::FoundRow;
-use crate::segment::frame::{Section, SegmentFrame};
+use crate::segment::frame::SegmentFrame;
 use crate::segment::schedule::{self, ScheduleRow};
 use crate::time::Time;
 use crate::url::URL_BYTES_MAX;
@@ -77,7 +76,7 @@ pub(super) fn hash_pages(
     reader: &mut SectionReader<'_, '_, '_>,
     frame: &SegmentFrame,
 ) -> DumpResult {
-    let pages = frame.numbers().urls(reader.section.tag().list());
+    let pages = frame.numbers().pages;
     each(reader, 4, |reader, _| {
         let page = reader.u32()?;
         if u64::from(page) >= pages {
@@ -109,22 +108,27 @@ pub(super) fn filter(reader: &mut SectionReader<'_, '_, '_>) -> DumpResult {
 
 /// Shows the rows of the schedule in order of hash.
 pub(super) fn schedule(reader: &mut SectionReader<'_, '_, '_>, frame: &SegmentFrame) -> DumpResult {
-    let list = reader.section.tag().list();
-    let pages = frame.place(SectionTag::of_list(SectionKind::HashPages, list));
+    let pages = frame.place(SectionTag::of(SectionKind::HashPages));
     each(reader, 16, |reader, place| {
-        if list == UrlList::Found {
-            return found_row(reader, &pages, place);
-        }
         // The row is checked as a whole before its fields are shown one by one.
         let packed: [u8; 16] = reader.peek()?;
         let row = ScheduleRow::unpack(&packed)
             .ok_or(DumpStop::Impossible("an invalid row of the schedule"))?;
-        let page = page_of_row(reader, &pages, place)?;
+        // Rows are in the order of the hashes, so the page of a row is at the same index in *hash
+        // pages*.
+        let page = match reader.blocks.number_at(&pages, place, 4)? {
+            Some(page) => format!("page {}", number(page)),
+            None => "a page".to_owned(),
+        };
         if !row.known {
             reader.take(16)?;
             return reader.line(format!("{page}: not known"));
         }
-        row_time(reader, &page, row.seconds())?;
+        let seconds = row.seconds();
+        let time = i64::try_from(seconds).ok().or_bug("seconds of 40 bits")?.saturating_mul(1000);
+        reader.take(5)?;
+        let time = day(time.saturating_add(Time::MIN.as_ms()));
+        reader.line(format!("{page}: {} s: {time}", number(seconds)))?;
         let bits = reader.u8()?;
         let named = flags(bits, schedule::NAMES).ok_or(DumpStop::Impossible("an unknown flag"))?;
         reader.line(format!("flags: {named}"))?;
@@ -140,46 +144,6 @@ pub(super) fn schedule(reader: &mut SectionReader<'_, '_, '_>, frame: &SegmentFr
             Some(seconds) => format!("failing for some {} s", number(seconds)),
         })
     })
-}
-
-/// Names the page of a row. Rows are in the order of the hashes, so the page of a row is at the same
-/// index in *hash pages*.
-fn page_of_row(
-    reader: &mut SectionReader<'_, '_, '_>,
-    pages: &Section,
-    place: u64,
-) -> DumpResult<String> {
-    Ok(match reader.blocks.number_at(pages, place, 4)? {
-        Some(page) => format!("page {}", number(page)),
-        None => "a page".to_owned(),
-    })
-}
-
-/// Shows the time at the start of a row.
-fn row_time(reader: &mut SectionReader<'_, '_, '_>, page: &str, seconds: u64) -> DumpResult {
-    let time = i64::try_from(seconds).ok().or_bug("seconds of 40 bits")?.saturating_mul(1000);
-    reader.take(5)?;
-    let time = day(time.saturating_add(Time::MIN.as_ms()));
-    reader.line(format!("{page}: {} s: {time}", number(seconds)))
-}
-
-/// Shows the row of a found URL.
-fn found_row(reader: &mut SectionReader<'_, '_, '_>, pages: &Section, place: u64) -> DumpResult {
-    let packed: [u8; 16] = reader.peek()?;
-    let row = FoundRow::unpack(&packed);
-    let row = row.ok_or(DumpStop::Impossible("an invalid row of a found URL"))?;
-    let page = page_of_row(reader, pages, place)?;
-    row_time(reader, &page, row.facts.seconds())?;
-    reader.u8()?;
-    reader.line(if row.first { "flags: first" } else { "flags: none" })?;
-    let slot = reader.u16()?;
-    reader.line(format!("slot {slot:04x}"))?;
-    let pattern = reader.u32()?;
-    reader.line(format!("pattern {pattern:08x}"))?;
-    reader.take(2)?;
-    reader.line(format!("weight {}", row.facts.weight()))?;
-    let similar = reader.u16()?;
-    reader.line(format!("similar URLs {similar:04x}"))
 }
 
 fn evidence(code: u32, row: &ScheduleRow) -> String {

@@ -85,7 +85,7 @@ pub(super) fn table(out: &mut DumpOutput<'_>, frame: &SegmentFrame, bytes: &[u8]
     let longest = many(numbers.longest_list, "page", "pages");
     fields.line(8, format!("the longest list: {longest}"))?;
     fields.line(8, format!("written {}", time(numbers.written)))?;
-    fields.line(8, unsigned("found URLs", numbers.found))?;
+    fields.line(8, "reserved")?;
     for of in frame.sections() {
         fields.line(8, section(of.tag()))?;
         let bytes = many(of.bytes(), "byte", "bytes");

@@ -27,7 +27,7 @@ use super::frame::Section;
 use super::plain::PlainSegment;
 use crate::disk::{Access, DiskFile};
 use crate::error::{Error, Result};
-use crate::layout::{ALIGN, HEAD_BYTES, SectionKind, TRAILER_BYTES, UrlList, to_usize};
+use crate::layout::{ALIGN, HEAD_BYTES, SectionKind, TRAILER_BYTES, to_usize};
 use reader::{BlockCache, DumpOutput, DumpResult, DumpStop, SectionReader};
 
 /// The selection of the parts of a segment to dump.
@@ -46,9 +46,7 @@ impl DumpSelection<'_> {
     fn wants(&self, section: &Section) -> bool {
         let tag = section.tag();
         self.section.is_none_or(|name| name == tag.kind.name())
-            && self.part.is_none_or(|part| {
-                (tag.kind.has_parts() || tag.list() == UrlList::Found) && part == tag.part
-            })
+            && self.part.is_none_or(|part| tag.kind.has_parts() && part == tag.part)
             && self.epoch.is_none_or(|epoch| tag.kind.is_of_epoch() && epoch == tag.epoch)
             // Sections are left out only as a whole. `DumpOutput::line` selects the wanted lines of a
             // section.

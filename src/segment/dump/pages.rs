@@ -3,7 +3,7 @@
 use super::reader::{DumpResult, DumpStop, SectionReader};
 use super::record;
 use super::words::{many, number, quoted};
-use crate::layout::{GROUP_PAGES, SectionKind, SectionTag, UrlList};
+use crate::layout::{GROUP_PAGES, SectionKind, SectionTag};
 use crate::segment::frame::{Section, SegmentFrame};
 use crate::url::URL_BYTES_MAX;
 
@@ -14,9 +14,8 @@ struct GroupRecords {
 }
 
 pub(super) fn pages(reader: &mut SectionReader<'_, '_, '_>, frame: &SegmentFrame) -> DumpResult {
-    let list = reader.section.tag().list();
-    let index = frame.place(SectionTag::of_list(SectionKind::PageIndex, list));
-    let groups = frame.numbers().urls(list).div_ceil(GROUP_PAGES);
+    let index = frame.place(SectionTag::of(SectionKind::PageIndex));
+    let groups = frame.numbers().pages.div_ceil(GROUP_PAGES);
     let mut group = first_group(reader, &index, groups)?;
     while group < groups {
         let bounds = (start(reader, &index, group)?, start(reader, &index, group + 1)?);
@@ -99,9 +98,7 @@ fn one_group(reader: &mut SectionReader<'_, '_, '_>, first: u64, end: Option<u64
         reader.end = end;
         return Err(DumpStop::Impossible("the records end beyond their group"));
     }
-    // The records of found URLs are empty, and have no lines.
-    let has_records = reader.section.tag().list() == UrlList::Pages;
-    for (start, page) in records.starts.iter().zip(first..).filter(|_| has_records) {
+    for (start, page) in records.starts.iter().zip(first..) {
         // Earlier damage extended into this record, so the record was skipped.
         if reader.mark() > *start {
             continue;

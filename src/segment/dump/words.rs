@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use crate::layout::{SectionTag, UrlList};
+use crate::layout::SectionTag;
 use crate::page::{DIGESTS, Epoch};
 use crate::time::Time;
 
@@ -60,9 +60,6 @@ pub(super) fn epoch(number: u32) -> String {
 /// Returns the name of a section.
 pub(super) fn section(tag: SectionTag) -> String {
     let mut name = tag.kind.name().to_owned();
-    if tag.list() == UrlList::Found {
-        name.push_str(" of found URLs");
-    }
     if tag.kind.has_parts() {
         push(&mut name, &format_args!(", part {}", tag.part));
     }

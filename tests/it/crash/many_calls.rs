@@ -43,10 +43,7 @@ fn run(trial: &Arc<CrashTrial>, begin: &(SimDisk, Model), seed: u64) {
         }
         let step = any_step(&mut random, &mut time);
         during.extend(passes(during.last().unwrap(), &step));
-        let inside = !matches!(
-            step,
-            WorkloadStep::Operation(_) | WorkloadStep::Discover(_) | WorkloadStep::Flush
-        );
+        let inside = !matches!(step, WorkloadStep::Operation(_) | WorkloadStep::Flush);
         under.allow(during.clone(), inside);
         let armed = random(12) == 0;
         if armed {

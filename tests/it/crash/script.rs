@@ -2,7 +2,6 @@
 
 use simkeep::{Operation, Progress, Result, Scope, Store};
 
-use simkeep_testing::links::Link;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
 use simkeep_testing::{choice, request};
@@ -11,7 +10,6 @@ use simkeep_testing::{choice, request};
 #[derive(Clone, Debug)]
 pub(crate) enum WorkloadStep {
     Operation(Vec<Operation<'static>>),
-    Discover(Vec<Link>),
     Seal,
     Merge,
     Flush,
@@ -34,16 +32,7 @@ pub(crate) fn script() -> Vec<WorkloadStep> {
         }
         WorkloadStep::Operation(requests)
     };
-    let mut links = {
-        let mut choice = simkeep_testing::choice(8);
-        move |n: i64| {
-            WorkloadStep::Discover(
-                (0..n).map(|at| Link::choose(&mut choice, 12, at * 700)).collect(),
-            )
-        }
-    };
     vec![
-        links(3),
         batch(1),
         batch(5),
         batch(1),
@@ -51,7 +40,6 @@ pub(crate) fn script() -> Vec<WorkloadStep> {
         batch(6),
         WorkloadStep::ForgetUrl(URLS[0]),
         batch(20),
-        links(20),
         WorkloadStep::Merge,
         batch(1),
         WorkloadStep::ForgetPrefix(0),
@@ -59,7 +47,6 @@ pub(crate) fn script() -> Vec<WorkloadStep> {
         WorkloadStep::Flush,
         WorkloadStep::Seal,
         batch(9),
-        links(5),
         WorkloadStep::Seal,
         WorkloadStep::Merge,
         WorkloadStep::PurgeUrl(URLS[1]),
@@ -87,12 +74,7 @@ pub(crate) fn any_step(choice: &mut impl FnMut(u64) -> u64, time: &mut i64) -> W
     let url = |n: u64| URLS[usize::try_from(n).unwrap()];
     let prefix = |n: u64| usize::try_from(n).unwrap();
     match choice(16) {
-        0..=2 => batch(choice, 1),
-        3 => {
-            let n = 1 + choice(20);
-            let links = (0..n).map(|_| Link::choose(choice, 12, *time));
-            WorkloadStep::Discover(links.collect())
-        }
+        0..=3 => batch(choice, 1),
         4 | 5 => {
             let n = 2 + choice(24);
             batch(choice, n)
@@ -113,10 +95,6 @@ pub(crate) fn take(store: &Store, step: &WorkloadStep) -> Result<()> {
     let prefix = |n: &usize| Scope::Prefix(PREFIXES[*n].prefix());
     match step {
         WorkloadStep::Operation(batch) => store.write_batch(batch).map(drop),
-        WorkloadStep::Discover(links) => {
-            let found: Vec<_> = links.iter().map(Link::found).collect();
-            store.discover(&found).map(drop)
-        }
         WorkloadStep::Seal => store.seal(),
         WorkloadStep::Merge => store.merge(&Progress::default()).map(drop),
         WorkloadStep::Flush => store.flush(),
@@ -136,12 +114,6 @@ pub(crate) fn passes(model: &Model, step: &WorkloadStep) -> Vec<Model> {
         WorkloadStep::Operation(batch) => {
             for request in batch {
                 model.request(request, 3);
-                states.push(model.clone());
-            }
-        }
-        WorkloadStep::Discover(links) => {
-            for link in links {
-                model.discover(link);
                 states.push(model.clone());
             }
         }

@@ -83,7 +83,7 @@ impl SoundStore {
 
     /// The golden store: larger, with rotations and a journal.
     pub(crate) fn golden() -> SoundStore {
-        let root = in_repository("format/golden/v7");
+        let root = in_repository("format/golden/v6");
         let names = [
             FileName::Catalog,
             FileName::Lock,

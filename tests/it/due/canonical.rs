@@ -59,7 +59,7 @@ fn freshness(articles: u64, requests: usize, has_canonical: bool) -> f64 {
     for day in 1..DAYS {
         let due = Due::new(ms(day.cast_signed() * DAY_MS), requests);
         let urls: Vec<String> =
-            store.snapshot().due(&due).map(|decision| decision.unwrap().url).collect();
+            store.snapshot().due(&due).map(|decision| decision.unwrap().page.url).collect();
         for due in urls {
             let number = due.rsplit('/').next().unwrap().split('?').next().unwrap();
             let article: u64 = number.parse().unwrap();

@@ -33,7 +33,7 @@ fn store_of(disk: &SimDisk, pages: usize, options: Options) -> Store {
 
 fn leased(store: &Store, due: &Due, hours: u64) -> Vec<String> {
     let pages = store.lease_due(due, lease(hours)).unwrap();
-    pages.into_iter().map(|page| page.url).collect()
+    pages.into_iter().map(|page| page.page.url).collect()
 }
 
 #[derive(Clone, Debug)]
@@ -73,23 +73,15 @@ proptest! {
                     let due = Due::new(ms(now), budget).per_host(per_host);
                     let room = budget.min(most.saturating_sub(out.len()));
                     let everything = due.clone().budget(usize::MAX).per_host(usize::MAX);
-                    let pages = store.snapshot().due(&everything).map(|page| {
-                        let page = page.unwrap();
-                        let is_leased = out.contains_key(&page.url);
-                        // The leader of a leased page is not searched, so the page is counted for
-                        // its host where it has its whole weight.
-                        let quarters = if is_leased && page.near.is_some() { 4.0 } else { 1.0 };
-                        (page.value * quarters, page.url, is_leased)
-                    });
-                    let mut pages: Vec<_> = pages.collect();
-                    pages.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
                     let mut of_host = BTreeMap::<String, usize>::new();
                     let mut wanted = Vec::new();
-                    for (value, url, is_leased) in pages {
+                    for page in store.snapshot().due(&everything) {
+                        let page = page.unwrap();
+                        let url = page.page.url;
                         let host = of_host.entry(url.split('/').nth(2).unwrap().into()).or_default();
                         *host += 1;
-                        let free = *host <= per_host && !is_leased;
-                        if free && value > 0.0 && wanted.len() < room {
+                        let free = *host <= per_host && !out.contains_key(&url);
+                        if free && page.value > 0.0 && wanted.len() < room {
                             wanted.push(url);
                         }
                     }

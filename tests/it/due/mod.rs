@@ -4,7 +4,6 @@ mod canonical;
 mod figures;
 mod hints;
 mod lease;
-mod limits;
 mod near;
 mod order;
 mod plan;

@@ -141,7 +141,7 @@ fn expected(
     for page in &all {
         // A page that uses the order of comparisons has no leader.
         let goes_by_worth = by_order.is_none() || page.rule.is_some();
-        let leader = leaders.leader(&page.url).filter(|_| goes_by_worth);
+        let leader = leaders.leader(&page.page.url).filter(|_| goes_by_worth);
         assert_eq!(page.near.as_deref(), leader, "of {page:?}");
     }
     // They were in SURT order, and equal pages keep it.
@@ -153,7 +153,7 @@ fn expected(
 fn some(all: &[Decision], budget: usize, per_host: usize) -> Vec<Decision> {
     let mut hosts: BTreeMap<String, usize> = BTreeMap::new();
     let mut is_allowed = |page: &&Decision| {
-        let of_host = hosts.entry(page.url.split('/').nth(2).unwrap().to_owned()).or_default();
+        let of_host = hosts.entry(page.page.url.split('/').nth(2).unwrap().to_owned()).or_default();
         *of_host += 1;
         *of_host <= per_host
     };
@@ -247,7 +247,7 @@ fn one_of_a_thousand_identical_pages_leads_the_others() {
         let all: Vec<Decision> = view.due(&due).map(Result::unwrap).collect();
         let took = since.elapsed();
         let leads = all.iter().filter(|page| page.near.is_none());
-        let leads: BTreeSet<&str> = leads.map(|page| page.url.as_str()).collect();
+        let leads: BTreeSet<&str> = leads.map(|page| page.page.url.as_str()).collect();
         assert_eq!((all.len(), leads.len()), (1000, 1), "{leads:?}");
         assert!(all.iter().all(|page| page.near.as_ref().is_none_or(|l| leads.contains(&**l))));
         assert!(took.as_secs() < 5, "{took:?}");
@@ -272,7 +272,7 @@ fn first_page_with_the_content_leads_while_it_has_it() {
     };
     let near = || -> BTreeMap<String, Option<String>> {
         let pages = store.snapshot().due(&Due::new(ms(30 * DAY), 9)).map(Result::unwrap);
-        pages.map(|page| (page.url, page.near)).collect()
+        pages.map(|page| (page.page.url, page.near)).collect()
     };
     see(b, 1, 0);
     see(a, 2, 1);
@@ -306,7 +306,7 @@ fn near_canonical_pages_lead() {
             store.observe(Observation::content(&plain, ms(DAY), content, epoch)).unwrap();
         }
         let pages = store.snapshot().due(&Due::new(ms(30 * DAY), 1000)).map(Result::unwrap);
-        pages.map(|page| (page.url, (page.near, page.value))).collect()
+        pages.map(|page| (page.page.url, (page.near, page.value))).collect()
     };
     let (without, with) = (leaders(false, 17), leaders(true, 17));
     for page in 0..50 {
@@ -335,7 +335,7 @@ fn canonical_urls_make_no_cycle_of_leaders() {
     };
     let near = || -> BTreeMap<String, Option<String>> {
         let pages = store.snapshot().due(&Due::new(ms(30 * DAY), 1000)).map(Result::unwrap);
-        pages.map(|page| (page.url, page.near)).collect()
+        pages.map(|page| (page.page.url, page.near)).collect()
     };
     // Two pages point to each other: the first one leads.
     see("http://a.b/1", 1, "/2");
@@ -369,7 +369,7 @@ fn overdue_near_duplicate_keeps_its_place() {
     let all: Vec<Decision> = store.snapshot().due(&due).map(Result::unwrap).collect();
     let (first, second) = (&all[0], &all[1]);
     // Both are equal to the second, so they come in SURT order.
-    assert_eq!((first.near.as_ref(), &second.near), (Some(&second.url), &None));
+    assert_eq!((first.near.as_ref(), &second.near), (Some(&second.page.url), &None));
     assert_eq!(first.value * 4.0, second.value);
     let said = first.to_string();
     assert!(said.contains("a quarter of its own value, because https://h1.example/01"), "{said}");

@@ -109,7 +109,8 @@ fn ties_come_in_surt_order_in_any_memory() {
     for memory in [0, 1000, 1 << 20] {
         for budget in [1, 10, 299, 300, 1000, usize::MAX] {
             let due = Due::new(ms(30 * DAY), budget).memory_bytes(memory);
-            let found: Vec<_> = store.snapshot().due(&due).map(|page| page.unwrap().url).collect();
+            let found: Vec<_> =
+                store.snapshot().due(&due).map(|page| page.unwrap().page.url).collect();
             assert_eq!(found, expected[..budget.min(300)], "{budget} in {memory}");
         }
     }

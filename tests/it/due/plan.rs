@@ -134,7 +134,7 @@ fn plan_does_not_depend_on_the_unit_of_weights() {
             let due = due.policy(policy.parse().unwrap());
             let plan = Plan::of(&view, &due, 10.0).unwrap();
             let pages = all(&view, &due.plan(&plan)).into_iter();
-            let pages: Vec<_> = pages.map(|page| (page.url, page.every, page.due)).collect();
+            let pages: Vec<_> = pages.map(|page| (page.page.url, page.every, page.due)).collect();
             let [threshold, rest @ ..] = figures(&plan);
             (threshold / unit, rest, pages)
         };

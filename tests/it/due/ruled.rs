@@ -38,8 +38,8 @@ impl<'s> UnruledPages<'s> {
         for policy in POLICIES {
             let due = Due::new(ms(now), usize::MAX).policy(policy.parse().unwrap());
             for page in view.due(&due).map(Result::unwrap) {
-                led.extend(page.near.map(|_| page.url.clone()));
-                values.insert((policy, page.url), page.value);
+                led.extend(page.near.map(|_| page.page.url.clone()));
+                values.insert((policy, page.page.url), page.value);
             }
         }
         let pages = view.scan(None).map(Result::unwrap).collect();
@@ -216,7 +216,7 @@ fn check(plain: &UnruledPages<'_>, choose: &mut impl FnMut(u64) -> u64) {
         due = due.under(under.prefix());
     }
     let found = plain.view.due(&due).map(Result::unwrap);
-    let found = found.map(|Decision { url, value, weight, .. }| (url, value, weight));
+    let found = found.map(|Decision { page, value, weight, .. }| (page.url, value, weight));
     let found: Vec<_> = found.collect();
     assert_eq!(found, expected(plain, &rules, &question), "{due:?}");
 }
@@ -267,7 +267,7 @@ fn minimum_delays_and_maximum_advances_a_page() {
     let rules = Rules::new(rules).unwrap();
     let due = |days: i64| -> Vec<String> {
         let due = Due::new(ms(days * DAY), 10).policy(Policy::UNIFORM).rules(&rules);
-        store.snapshot().due(&due).map(|page| page.unwrap().url).collect()
+        store.snapshot().due(&due).map(|page| page.unwrap().page.url).collect()
     };
     let [a, b, c] = urls;
     assert_eq!(due(4), [a, c]);

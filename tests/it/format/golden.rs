@@ -1,4 +1,4 @@
-//! The known contents of a golden store: `format/golden/v7.jsonl`.
+//! The known contents of a golden store: `format/golden/v6.jsonl`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ pub(crate) fn directory() -> PathBuf {
 
 /// The published form of the golden store, without the files that it shares with the store.
 pub(crate) fn published() -> PathBuf {
-    directory().join("v7-published")
+    directory().join("v6-published")
 }
 
 /// The expected answer about an epoch.
@@ -57,8 +57,6 @@ pub(crate) struct GoldenStore {
     pub(crate) epochs: Vec<GoldenEpoch>,
     /// The pages with their entries, in SURT order.
     pub(crate) pages: Vec<(String, Vec<DecodedEntry>)>,
-    /// The found URLs in SURT order: the earliest time and the greatest weight.
-    pub(crate) found: Vec<(String, i64, f64)>,
     pub(crate) near: Vec<GoldenSearch>,
 }
 
@@ -175,9 +173,6 @@ impl GoldenStore {
             if let Some(url) = line["url"].as_str() {
                 let visits = line["visits"].as_array().unwrap().iter().map(read_entry);
                 expected.pages.push((url.to_owned(), visits.collect()));
-            } else if let Some(url) = line["found"].as_str() {
-                let (time, weight) = (line["time"].as_i64(), line["weight"].as_f64());
-                expected.found.push((url.to_owned(), time.unwrap(), weight.unwrap()));
             } else if line["near"].is_string() {
                 let pages = line["pages"].as_array().unwrap().iter().map(|page| {
                     (page[0].as_str().unwrap().to_owned(), small(&page[1]), word(&page[2]))
@@ -206,10 +201,6 @@ impl GoldenStore {
             let url = serde_json::to_string(url).unwrap();
             let visits: Vec<String> = visits.iter().map(write_entry).collect();
             writeln!(out, "{{\"url\":{url},\"visits\":[{}]}}", visits.join(",")).unwrap();
-        }
-        for (url, time, weight) in &self.found {
-            let url = serde_json::to_string(url).unwrap();
-            writeln!(out, "{{\"found\":{url},\"time\":{time},\"weight\":{weight}}}").unwrap();
         }
         for near in &self.near {
             let GoldenSearch { fingerprint, k, epoch, every_version, .. } = near;

@@ -13,9 +13,9 @@ use simkeep::disk::SimDisk;
 use simkeep::fingerprint::Bands;
 use simkeep::publish::{PublishOptions, publish};
 use simkeep::{
-    Digest, ETag, Epoch, EpochOptions, Found, Observation, Operation, OperationResult, Options,
-    Origin, Prefix, Progress, Property, PropertyEntry, PropertyOutcome, PropertyUpdate,
-    RestateOutcome, Restated, Restatement, Role, Scope, Store, Target, Weight,
+    Digest, ETag, Epoch, EpochOptions, Observation, Operation, OperationResult, Options, Origin,
+    Prefix, Progress, Property, PropertyEntry, PropertyOutcome, PropertyUpdate, RestateOutcome,
+    Restated, Restatement, Role, Scope, Store, Target, Weight,
 };
 
 use super::golden::{self, GoldenStore};
@@ -82,8 +82,6 @@ type GoldenEntry<'a> = (&'a str, DecodedEntry, Option<(u64, u32)>);
 struct GoldenMaker {
     store: Store,
     pages: BTreeMap<String, BTreeSet<DecodedEntry>>,
-    /// The earliest time and the greatest weight of each found URL.
-    found: BTreeMap<String, (i64, f64)>,
 }
 
 impl GoldenMaker {
@@ -108,24 +106,6 @@ impl GoldenMaker {
             entries.extend([entry.clone()].into_iter().chain(also));
             drop_superseded(entries);
         }
-    }
-
-    /// Reports found URLs, each with a time and a weight.
-    fn discover(&mut self, links: &[(&str, i64, f64)]) {
-        let found: Vec<_> = links
-            .iter()
-            .map(|(url, time, weight)| Found::new(url, ms(*time)).weight(*weight))
-            .collect();
-        assert_eq!(self.store.discover(&found).unwrap().written, links.len() as u64);
-        for (url, time, weight) in links {
-            let known = self.found.entry((*url).to_owned()).or_insert((*time, *weight));
-            *known = (known.0.min(*time), known.1.max(*weight));
-        }
-    }
-
-    fn forget_found(&mut self, url: &str) {
-        assert_eq!(self.store.forget(Scope::Url(url)).unwrap().found, 1);
-        self.found.remove(url);
     }
 
     fn forget(&mut self, url: &str) {
@@ -195,14 +175,6 @@ fn property(url: &str, entry: &DecodedEntry) -> Option<Property> {
     property.or(entry.etag.as_ref().map(etag)).or(entry.target.as_ref().map(target))
 }
 
-/// URLs that are found and never visited.
-const LINKS: &[&str] = &[
-    "https://example.com/found?id=1",
-    "https://site1.example/page/2026/9",
-    "https://example.com/new/a-title",
-    "https://example.org/link",
-];
-
 /// Pages with URLs of every form.
 const ODD: &[&str] = &[
     "http://127.0.0.1:8080/status",
@@ -230,7 +202,7 @@ fn of_odd(i: u64) -> DecodedEntry {
 fn make_sealed(disk: &SimDisk) -> GoldenMaker {
     let options = Options::default().background(false).merge_fanout(3).epoch("golden-1".to_owned());
     let store = Store::create(Arc::new(disk.clone()), options).unwrap();
-    let mut maker = GoldenMaker { store, pages: BTreeMap::new(), found: BTreeMap::new() };
+    let mut maker = GoldenMaker { store, pages: BTreeMap::new() };
     oldest_segment(&mut maker);
     middle_segment(&mut maker);
     newest_segment(&mut maker);
@@ -239,7 +211,7 @@ fn make_sealed(disk: &SimDisk) -> GoldenMaker {
 
 /// The number of operations and the contents of the golden segments.
 pub(crate) fn sealed() -> (u64, BTreeMap<String, BTreeSet<DecodedEntry>>) {
-    let GoldenMaker { store, pages, .. } = make_sealed(&SimDisk::new());
+    let GoldenMaker { store, pages } = make_sealed(&SimDisk::new());
     (store.snapshot().sequence(), pages)
 }
 
@@ -248,16 +220,13 @@ fn make(disk: &SimDisk) -> GoldenStore {
     let mut maker = make_sealed(disk);
     journal(&mut maker);
 
-    let GoldenMaker { store, pages, found } = maker;
+    let GoldenMaker { store, pages } = maker;
     let mut pages: Vec<(String, Vec<DecodedEntry>)> =
         pages.into_iter().map(|(url, entries)| (url, entries.into_iter().collect())).collect();
     pages.sort_by_cached_key(|(url, _)| (surt::key(url), url.clone()));
-    let mut found: Vec<_> =
-        found.into_iter().map(|(url, (time, weight))| (url, time, weight)).collect();
-    found.sort_by_cached_key(|(url, ..)| (surt::key(url), url.clone()));
     let sequence = store.snapshot().sequence();
     let epochs = store.snapshot().epochs().iter().map(answered_epoch).collect();
-    let mut expected = GoldenStore { sequence, epochs, pages, found, near: Vec::new() };
+    let mut expected = GoldenStore { sequence, epochs, pages, near: Vec::new() };
     store.close().unwrap();
     for (fingerprint, k, epoch, every_version) in [
         (MIRRORED, 0, 0, false),
@@ -459,7 +428,6 @@ fn middle_segment(maker: &mut GoldenMaker) {
     let seen = with_digest(content(START + 30 * DAY, random(61), ended), 20);
     maker
         .observe(&[(stays, content(START + 30 * DAY, random(60), ended)), (goes_on, seen.clone())]);
-    maker.discover(&[(LINKS[0], START + 30 * DAY, 0.5), (LINKS[1], START + 30 * DAY, 1.0)]);
     maker.store.seal().unwrap();
 
     maker.observe(&[
@@ -536,8 +504,6 @@ fn newest_segment(maker: &mut GoldenMaker) {
     ]);
     let two = with_digest(content(START + 61 * DAY, RESERVING, RESERVED), 19);
     maker.observe_in_two(&[("https://example.com/two", two, Some((SHARED ^ 0x20, 1)))]);
-    // An older segment has the first one, too.
-    maker.discover(&[(LINKS[0], START + 60 * DAY, 2.0), (LINKS[2], START + 60 * DAY, 1.0)]);
     maker.store.seal().unwrap();
 }
 
@@ -583,8 +549,6 @@ fn journal(maker: &mut GoldenMaker) {
         ("https://example.net/", DecodedEntry::with_etag(START + 93 * DAY, b"\"\x80\"")),
         ("https://example.net/", DecodedEntry::with_target(START + 93 * DAY, 20, "home")),
     ]);
-    maker.discover(&[(LINKS[2], START + 92 * DAY, 3.0), (LINKS[3], START + 92 * DAY, 1.0)]);
-    maker.forget_found(LINKS[3]);
 }
 
 /// The time of the list, so that making it again gives the same bytes.
@@ -599,7 +563,7 @@ fn set_written(path: &Path) {
 
 /// Rewrites the golden files in `format/golden`.
 pub(crate) fn files() {
-    let (store, lines) = (golden::directory().join("v7"), golden::directory().join("v7.jsonl"));
+    let (store, lines) = (golden::directory().join("v6"), golden::directory().join("v6.jsonl"));
     if store.exists() {
         std::fs::remove_dir_all(&store).unwrap();
     }

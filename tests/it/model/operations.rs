@@ -84,8 +84,6 @@ pub(crate) enum ModelStep {
     Seal,
     Merge,
     Rest,
-    /// Links: a page, how long ago in milliseconds, and a weight.
-    Discover(Vec<(usize, i64, u8)>),
     ForgetUrl(usize),
     ForgetPrefix(usize),
     PurgeUrl(usize),
@@ -223,7 +221,6 @@ fn op() -> impl Strategy<Value = ModelStep> {
     prop_oneof![
         30 => what().prop_map(ModelStep::Observe),
         15 => prop::collection::vec(what(), 0..12).prop_map(ModelStep::Batch),
-        6 => prop::collection::vec((page(), 0..5_000i64, 1..4u8), 1..8).prop_map(ModelStep::Discover),
         2 => Just(ModelStep::Flush),
         5 => Just(ModelStep::Seal),
         4 => Just(ModelStep::Merge),

@@ -18,7 +18,6 @@ use simkeep_testing::compare::{
     check_answer, check_counts, check_page, check_reader, check_scan, check_search, check_store,
     check_view, dump,
 };
-use simkeep_testing::links::Link;
 use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
 use simkeep_testing::{EPOCHS, choice, names, on, sound};
@@ -95,7 +94,6 @@ impl ModelRun {
         match op {
             ModelStep::Observe(what) => self.observe(&[what], true),
             ModelStep::Batch(whats) => self.observe(&whats, false),
-            ModelStep::Discover(links) => self.discover(&links),
             ModelStep::Flush => {
                 self.store().flush().unwrap();
                 self.durable();
@@ -243,23 +241,6 @@ impl ModelRun {
             let expected = self.model.request(request, self.options.near_distance.unwrap_or(3));
             check_answer(found, &expected, self.options.near_limit);
             // A batch that does not fit into the memtable becomes durable in parts.
-            self.crash_states.push(self.model.clone());
-        }
-        self.acknowledged();
-    }
-
-    fn discover(&mut self, links: &[(usize, i64, u8)]) {
-        let clock = self.clock;
-        let link = |(page, ago, weight): &(usize, i64, u8)| Link {
-            url: URLS[*page],
-            time: clock - ago,
-            weight: *weight,
-        };
-        let links: Vec<Link> = links.iter().map(link).collect();
-        let found: Vec<_> = links.iter().map(Link::found).collect();
-        self.store().discover(&found).unwrap();
-        for link in &links {
-            self.model.discover(link);
             self.crash_states.push(self.model.clone());
         }
         self.acknowledged();

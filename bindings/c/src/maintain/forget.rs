@@ -20,11 +20,7 @@ fn forget(
 ) -> i32 {
     done(function, error, || {
         let forgotten = way(open(store)?)?;
-        if pages.is_null() {
-            Ok(())
-        } else {
-            abi::put(pages, forgotten.pages + forgotten.found, "pages")
-        }
+        if pages.is_null() { Ok(()) } else { abi::put(pages, forgotten.pages, "pages") }
     })
 }
 
@@ -41,8 +37,7 @@ fn pages_under<'a>(under: *const c_char, under_len: usize) -> Result<Scope<'a>> 
 
 /// Forgets all observations of a page so far. The page is hidden from every result at once, and its
 /// bytes leave the files when the files are merged. Later observations start a new history. `pages`
-/// receives the number of forgotten pages, 0 or 1, and may be NULL. A URL that was found and never
-/// visited counts as a page. Any thread. Costs a commit.
+/// receives the number of forgotten pages, 0 or 1, and may be NULL. Any thread. Costs a commit.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_forget(
     store: *mut StoreHandle,
@@ -56,7 +51,7 @@ pub extern "C" fn simkeep_forget(
 
 /// Forgets all pages under a prefix, for example `example.org/private/`, like `simkeep_forget` for
 /// each page. A prefix with a host or a path also covers pages that match it except for the user in
-/// their URL. `pages` receives the number of forgotten pages and found URLs, and may be NULL. Any thread. Costs a
+/// their URL. `pages` receives the number of forgotten pages, and may be NULL. Any thread. Costs a
 /// commit, and a scan of these pages, during which writers wait.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_forget_under(

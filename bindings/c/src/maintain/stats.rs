@@ -22,7 +22,6 @@ structure! {
         epoch_visits: u64,
         /// Whether a new epoch is recommended, 1 or 0.
         epoch_due: u64 = u64::from(of.epoch_due),
-        found: u64,
     }
 }
 

@@ -14,7 +14,7 @@ use crate::read::page::Page;
 use crate::structure::{bits, structure};
 use crate::texts::place;
 
-/// The reason for the time of a visit.
+/// The reason for the time of a visit to a page.
 #[derive(Clone, Copy, Debug)]
 #[repr(i32)]
 pub enum ReasonCode {
@@ -32,10 +32,8 @@ pub enum ReasonCode {
     LeftAlone = 5,
     /// The last visit of the page lies in the future, so the time since that visit is unknown.
     Ahead = 6,
-    /// The URL was found and never visited; `reason_time_ms` is the time at which it was found.
-    Found = 7,
     /// A value that this version of the header does not name.
-    Other = 8,
+    Other = 7,
 }
 
 /// `has`: the due time.
@@ -44,7 +42,7 @@ pub const SIMKEEP_DECISION_HAS_DUE: u32 = 1;
 pub const SIMKEEP_DECISION_HAS_EVERY: u32 = 2;
 
 structure! {
-    /// A decision about a page, or about a URL that was found and never visited. The texts are not NUL-terminated, and are valid until the next call
+    /// A decision about a page. The texts are not NUL-terminated, and are valid until the next call
     /// on their source.
     pub struct Decision, up to rule_len, from of: &due::Decision, rule: Option<&String> {
         /// The current value of a visit, by the policy.
@@ -57,9 +55,6 @@ structure! {
         per_day_high: f64 = of.rate.high,
         /// The weight of the page times the factor of its rule.
         weight: f64,
-        /// The value at which the pages of the host are due by a plan, if the host gets as many visits
-        /// a day as its rule allows; otherwise 0.
-        price: f64 = of.price.unwrap_or(0.0),
         /// The due time by a plan, in milliseconds since 1970.
         due_ms: i64 = of.due.map_or(0, Time::as_ms),
         /// The seconds from the page's last visit to the due time.
@@ -75,10 +70,10 @@ structure! {
             (of.due.is_some(), SIMKEEP_DECISION_HAS_DUE),
             (of.every.is_some(), SIMKEEP_DECISION_HAS_EVERY),
         ]),
-        /// The URL.
-        url: *const c_char = of.url.as_ptr().cast(),
+        /// The URL of the page.
+        url: *const c_char = of.page.url.as_ptr().cast(),
         /// The length of `url` in bytes.
-        url_len: usize = of.url.len(),
+        url_len: usize = of.page.url.len(),
         /// The near page that is the leader of this page; NULL without a leader. With a leader, the
         /// weight of this page is reduced to a quarter.
         near: *const c_char = place(of.near.as_ref()).0,
@@ -162,15 +157,13 @@ fn reason(of: &due::Decision) -> (ReasonCode, i64, u64) {
         Reason::Overdue { after } => (ReasonCode::Overdue, 0, after.seconds()),
         Reason::NotYet { min } => (ReasonCode::NotYet, 0, min.seconds()),
         Reason::LeftAlone { until } => (ReasonCode::LeftAlone, until.as_ms(), 0),
-        Reason::Found { time } => (ReasonCode::Found, time.as_ms(), 0),
         Reason::Ahead => (ReasonCode::Ahead, 0, 0),
         _ => (ReasonCode::Other, 0, 0),
     }
 }
 
 /// Copies the next decision to where `decision` points, and its page to where `page` points; `page`
-/// may be NULL. For `SIMKEEP_REASON_FOUND` there is no page: all fields of `page` are 0.
-/// `SIMKEEP_NONE` after the last decision. Texts are valid until the next call on
+/// may be NULL. `SIMKEEP_NONE` after the last decision. Texts are valid until the next call on
 /// `decisions`. After an error there are no more decisions. `size` is `sizeof(simkeep_decision)`,
 /// and `page_size` `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds; the first
 /// call after `simkeep_snapshot_due` costs the whole query.
@@ -199,10 +192,7 @@ pub extern "C" fn simkeep_decisions_next(
         });
         let Some((next, rule)) = &deciding.current else { return Ok(None) };
         if !page.is_null() {
-            let value = match &next.page {
-                Some(visited) => Page::new(visited, place(Some(&next.url))),
-                None => abi::zeroed(),
-            };
+            let value = Page::new(&next.page, place(Some(&next.page.url)));
             abi::put_structure(page, page_size, &value, "page")?;
         }
         abi::put_structure(decision, size, &Decision::new(next, rule.as_ref()), "decision")

@@ -14,8 +14,7 @@ use crate::schedule::decisions::Decisions;
 use crate::schedule::due_query::{DueQuery, read};
 use crate::schedule::plan::Plan;
 
-/// Finds the most valuable pages to visit, the best first, and URLs that were found and never
-/// visited. Get the pages by
+/// Finds the most valuable pages to visit, the best first. Get the pages by
 /// `simkeep_decisions_next`. Free the result with `simkeep_decisions_free`. Any thread. The first
 /// page costs reading 28 bytes for each page of the store; each further page costs some
 /// microseconds.

@@ -29,8 +29,6 @@ pub struct DueRule {
     pub weight: f64,
     /// The maximum number of pages of one host in a result; 0 for no limit.
     pub per_host: u64,
-    /// The maximum number of visits a day to one host, from 1e-6 to 1e9; 0 for no limit.
-    pub visits_per_day: f64,
     /// The policy, as in `simkeep_due_query`; NULL for the policy of the query.
     pub policy: *const c_char,
     /// The length of `policy` in bytes.
@@ -162,9 +160,6 @@ impl DueRule {
         }
         if self.per_host > 0 {
             rule = rule.per_host(to_usize(self.per_host));
-        }
-        if self.visits_per_day.to_bits() != 0 {
-            rule = rule.visits_per_day(self.visits_per_day);
         }
         let policy = policy(self.policy, self.policy_len, "policy")?;
         Ok(policy.into_iter().fold(rule, Rule::policy))

@@ -10,21 +10,18 @@ use crate::failure::Failure;
 use crate::open::snapshot::{self, SnapshotHandle};
 use crate::schedule::decisions::Decisions;
 use crate::structure::structure;
-use crate::texts::place;
 
 /// A plan. Immutable, so any thread may use it.
 #[derive(Debug)]
 pub struct Plan {
     of: due::Plan,
-    /// The prefix of the rule of each limited host.
-    rules: Vec<Option<String>>,
 }
 
 const _: () = assert_thread_safe::<due::Plan>();
 
 structure! {
     /// Summary figures of a plan.
-    pub struct PlanNumbers, up to limited, from of: &due::Plan {
+    pub struct PlanNumbers, up to rarely_visited, from of: &due::Plan {
         per_day: f64 = of.per_day(),
         /// The resulting visits a day.
         visits_per_day: f64 = of.visits_per_day(),
@@ -37,32 +34,12 @@ structure! {
         /// The number of pages. Above a million, the number is an estimate.
         pages: f64 = of.pages(),
         rarely_visited: f64 = of.rarely_visited(),
-        /// The number of hosts that get as many visits a day as their rules allow, at most 65,536; for
-        /// `simkeep_plan_limited`.
-        limited: u64 = of.limited().len() as u64,
-    }
-}
-
-structure! {
-    /// A host that gets as many visits a day as its rule allows. The texts are not NUL-terminated, and
-    /// are valid as long as the plan.
-    pub struct LimitedHost, up to rule_len, from of: &due::LimitedHost, rule: Option<&String> {
-        host: *const c_char = of.host.as_ptr().cast(),
-        /// The length of `host` in bytes.
-        host_len: usize = of.host.len(),
-        visits_per_day: f64,
-        price: f64,
-        gain: f64,
-        /// The prefix of the rule; NULL if the rule is for all pages.
-        rule: *const c_char = place(rule).0,
-        /// The length of `rule` in bytes.
-        rule_len: usize = place(rule).1,
     }
 }
 
 structure! {
     /// The values of a page without visits.
-    pub struct NewPage, up to price, from of: &due::NewPage {
+    pub struct NewPage, up to every_s, from of: &due::NewPage {
         /// The value of a visit, comparable with the values of decisions.
         value: f64,
         /// The estimated number of changes a day, from the pages of its host.
@@ -74,17 +51,12 @@ structure! {
         weight: f64,
         /// The seconds between visits.
         every_s: u64 = of.every.seconds(),
-        /// The value at which the pages of its host are due, if the host gets as many visits a day as
-        /// its rule allows; otherwise 0.
-        price: f64 = of.price.unwrap_or(0.0),
     }
 }
 
 impl Plan {
     pub(crate) fn new(of: due::Plan) -> Plan {
-        let rule = |host: &due::LimitedHost| host.rule.as_ref().map(ToString::to_string);
-        let rules = of.limited().iter().map(rule).collect();
-        Plan { of, rules }
+        Plan { of }
     }
 }
 
@@ -105,28 +77,6 @@ pub extern "C" fn simkeep_plan_get(
     done("simkeep_plan_get", error, || {
         let figures = PlanNumbers::new(&abi::handle(plan, "plan")?.of);
         abi::put_structure(numbers, size, &figures, "numbers")
-    })
-}
-
-/// Copies a limited host of a plan to where `limited` points. `index` is below the number of limited
-/// hosts; the host with index 0 gains most by a visit a day more. `size` is
-/// `sizeof(simkeep_limited_host)`. Any thread; costs nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn simkeep_plan_limited(
-    plan: *const Plan,
-    index: u64,
-    limited: *mut LimitedHost,
-    size: usize,
-    error: *mut *mut Failure,
-) -> i32 {
-    done("simkeep_plan_limited", error, || {
-        let Plan { of, rules } = abi::handle(plan, "plan")?;
-        abi::check_put_structure(limited, size, "limited")?;
-        let mut hosts = of.limited().iter().zip(rules);
-        let host = usize::try_from(index).ok().and_then(|index| hosts.nth(index));
-        let (host, rule) = host
-            .ok_or_else(|| Failure::argument("index", format!("must be below {}", rules.len())))?;
-        abi::put_structure(limited, size, &LimitedHost::new(host, rule.as_ref()), "limited")
     })
 }
 

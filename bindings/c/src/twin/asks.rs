@@ -56,7 +56,7 @@ fn asked(dice: &mut TwinRandom) -> (DueQuery, simkeep::due::Due) {
 fn same_decisions(of_c: Box<Decisions>, of_rust: Vec<Decided>) -> Vec<String> {
     let at = ptr::from_ref(&*of_c).cast_mut();
     let mut left: BTreeMap<String, Decided> =
-        of_rust.into_iter().map(|decided| (decided.url.clone(), decided)).collect();
+        of_rust.into_iter().map(|decided| (decided.page.url.clone(), decided)).collect();
     let (mut decision, mut of_decision): (Decision, Page) = (zeroed(), page());
     let mut urls = Vec::new();
     while done(|error| {
@@ -67,10 +67,7 @@ fn same_decisions(of_c: Box<Decisions>, of_rust: Vec<Decided>) -> Vec<String> {
         let url =
             String::from_utf8(column(decision.url.cast(), decision.url_len).to_vec()).unwrap();
         let decided = left.remove(&url).unwrap();
-        match &decided.page {
-            Some(visited) => same_page(&of_decision, visited),
-            None => assert_eq!(of_decision, page()),
-        }
+        same_page(&of_decision, &decided.page);
         let rule = decided.rule.as_ref().map(ToString::to_string);
         let mut right = Decision::new(&decided, rule.as_ref());
         assert!(is_near(decision.value, right.value), "{decision:?} is {right:?}");

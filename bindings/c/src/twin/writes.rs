@@ -4,17 +4,15 @@ use std::ptr;
 
 use simkeep::load::LoadOptions;
 use simkeep::{
-    Found, Observation, Operation, OperationResult, Prefix, Progress, PropertyOutcome,
+    Observation, Operation, OperationResult, Prefix, Progress, PropertyOutcome,
     PropertyUpdate as CrateUpdate, Scope, Time,
 };
 
 use super::{TwinRandom, TwinStores, c_text, done, made};
-use crate::abi::zeroed;
 use crate::code::{SIMKEEP_NONE, SIMKEEP_OK};
 use crate::maintain::forget::{
     simkeep_forget, simkeep_forget_under, simkeep_purge, simkeep_purge_under,
 };
-use crate::write::discover::{FoundLink, simkeep_discover};
 use crate::write::load::LoadedNumbers;
 use crate::write::loading::{
     simkeep_loading_begin, simkeep_loading_finish, simkeep_loading_free, simkeep_loading_push,
@@ -93,31 +91,6 @@ impl TwinStores {
         assert_eq!(missing * 2, answers.iter().filter(is_missing).count() as u64);
     }
 
-    /// Adds found URLs, some of them twice, or with a link from the page itself.
-    pub(super) fn discover(&self, dice: &mut TwinRandom) {
-        let urls: Vec<String> = (0..=dice.roll(8)).map(|_| dice.url()).collect();
-        let (mut links, mut found) = (Vec::new(), Vec::new());
-        for url in &urls {
-            let (time_ms, weight) = (dice.time(), dice.roll(5) as f64 / 2.0);
-            let (text, url_len) = c_text(url);
-            let mut link = FoundLink { url: text, url_len, time_ms, weight, ..zeroed() };
-            let mut of_rust = Found::new(url, Time::from_ms_unchecked(time_ms));
-            if weight > 0.0 {
-                of_rust = of_rust.weight(weight);
-            }
-            if dice.roll(4) == 0 {
-                of_rust = of_rust.from(url);
-                (link.from, link.from_len) = (text, url_len);
-            }
-            found.push(of_rust);
-            links.push(link);
-        }
-        let (count, size, mut written) = (links.len(), size_of::<FoundLink>(), 0);
-        let (at, put) = (links.as_ptr(), &raw mut written);
-        done(|error| simkeep_discover(self.c(), at, count, size, put, error));
-        assert_eq!(written, self.rust.discover(&found).unwrap().written);
-    }
-
     /// Loads in some batches, or frees the load before the end.
     pub(super) fn load(&self, dice: &mut TwinRandom) {
         let loading = made(|error| simkeep_loading_begin(self.c(), 0, ptr::null(), error));
@@ -142,7 +115,7 @@ impl TwinStores {
         if dice.roll(3) == 0 {
             return simkeep_loading_free(Some(loading));
         }
-        let mut numbers: LoadedNumbers = zeroed();
+        let mut numbers: LoadedNumbers = crate::abi::zeroed();
         let size = size_of::<LoadedNumbers>();
         done(|error| simkeep_loading_finish(at, &raw mut numbers, size, error));
         simkeep_loading_free(Some(loading));
@@ -174,6 +147,6 @@ impl TwinStores {
             true => self.rust.purge(scope, &Progress::default()).unwrap(),
             false => self.rust.forget(scope).unwrap(),
         };
-        assert_eq!(count, forgotten.pages + forgotten.found);
+        assert_eq!(count, forgotten.pages);
     }
 }

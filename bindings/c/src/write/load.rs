@@ -30,8 +30,6 @@ structure! {
         new_pages: u64,
         segments: u64 = of.segments as u64,
         bytes: u64,
-        /// The number of stored URLs that were found and never visited.
-        found: u64,
     }
 }
 

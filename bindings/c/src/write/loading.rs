@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::{mem, vec};
 
-use simkeep::load::{LoadItem, Loadable, Loaded};
-use simkeep::{Error, Observation, Progress};
+use simkeep::load::{AsOperation, Loaded};
+use simkeep::{Error, Observation, Operation, Progress};
 
 use crate::abi;
 use crate::abi::arrow::{ArrowArray, ArrowSchema, BorrowedTable};
@@ -69,12 +69,12 @@ impl OwnedVisit {
     }
 }
 
-impl Loadable for OwnedVisit {
-    fn item(&self) -> LoadItem<'_> {
+impl AsOperation for OwnedVisit {
+    fn operation(&self) -> Operation<'_> {
         let mut of: Observation<'_> = self.of;
         of.url = &self.url;
         (of.etag, of.target) = (self.etag.as_deref(), self.target.as_deref());
-        of.into()
+        Operation::Observe(of)
     }
 }
 

@@ -159,25 +159,6 @@ static void due_pages_are_leased_once(const char *path) {
     due = simkeep_snapshot_decide(snapshot, url, strlen(url), plan, &error);
     CHECK(simkeep_decisions_next(due, &decision, sizeof decision, NULL, 0, &error) == SIMKEEP_NONE);
     simkeep_decisions_free(due);
-    rules[1].max_s = 0;
-    rules[1].visits_per_day = 0.001;
-    plain.rules = rules + 1;
-    plain.rules_count = 1;
-    simkeep_plan *slow = simkeep_snapshot_plan(snapshot, &plain, 0.5, &error);
-    CHECK(simkeep_plan_get(slow, &numbers, sizeof numbers, &error) == SIMKEEP_OK);
-    CHECK(numbers.limited > 0);
-    simkeep_limited_host limited;
-    CHECK(simkeep_plan_limited(slow, 0, &limited, sizeof limited, &error) == SIMKEEP_OK);
-    CHECK(limited.host_len > 0 && limited.visits_per_day == 0.001 && limited.price > numbers.threshold);
-    due = simkeep_snapshot_decide(snapshot, A, strlen(A), slow, &error);
-    CHECK(simkeep_decisions_next(due, &decision, sizeof decision, NULL, 0, &error) == SIMKEEP_OK);
-    CHECK(decision.price >= limited.price);
-    simkeep_decisions_free(due);
-    EXPECT(error, SIMKEEP_OK);
-    CHECK(simkeep_plan_limited(slow, numbers.limited, &limited, sizeof limited, &error) != SIMKEEP_OK);
-    EXPECT(error, SIMKEEP_MALFORMED_ARGUMENT);
-    simkeep_plan_free(slow);
-    plain.rules_count = 0;
     double per_day = 0;
     CHECK(simkeep_snapshot_pace(snapshot, &plain, &per_day, &error) == SIMKEEP_OK && per_day == 3);
     EXPECT(error, SIMKEEP_OK);
@@ -191,54 +172,6 @@ static void due_pages_are_leased_once(const char *path) {
     EXPECT(error, SIMKEEP_INVALID_ARGUMENT);
     simkeep_plan_free(plan);
     simkeep_hints_free(hints);
-    simkeep_snapshot_free(snapshot);
-    simkeep_store_free(store);
-}
-
-static void found_urls_wait_for_a_visit(const char *path) {
-    simkeep_error *error = NULL;
-    simkeep_store *store = three(path);
-    const char *const found = "https://example.com/found";
-    simkeep_found_link links[3];
-    memset(links, 0, sizeof links);
-    const char *const urls[3] = {found, A, found};
-    for (int i = 0; i < 3; i++) {
-        links[i].url = urls[i];
-        links[i].url_len = strlen(urls[i]);
-        links[i].time_ms = 4000;
-        links[i].from = B;
-        links[i].from_len = strlen(B);
-    }
-    uint64_t written = 0;
-    CHECK(simkeep_discover(store, links, 3, sizeof *links, &written, &error) == SIMKEEP_OK);
-    CHECK(written == 2);
-    EXPECT(error, SIMKEEP_OK);
-    links[1].weight = -1;
-    CHECK(simkeep_discover(store, links, 3, sizeof *links, NULL, &error) == SIMKEEP_INVALID_ARGUMENT);
-    CHECK(simkeep_error_row(error) == 1);
-    simkeep_error_free(error);
-    error = NULL;
-
-    simkeep_due_query query;
-    CHECK(simkeep_due_query_init(&query, sizeof query, 30 * DAY, 10, &error) == SIMKEEP_OK);
-    simkeep_decision decision;
-    simkeep_page page;
-    simkeep_snapshot *snapshot = simkeep_store_snapshot(store, &error);
-    simkeep_decisions *due = simkeep_snapshot_due(snapshot, &query, &error);
-    int pages = 0, waiting = 0;
-    while (simkeep_decisions_next(due, &decision, sizeof decision, &page, sizeof page, &error) == SIMKEEP_OK) {
-        if (decision.reason == SIMKEEP_REASON_FOUND) {
-            CHECK(is(decision.url, decision.url_len, found) && decision.reason_time_ms == 4000);
-            CHECK(!page.url && page.visits == 0);
-            waiting++;
-        } else {
-            CHECK(page.visits == 1);
-            pages++;
-        }
-    }
-    CHECK(pages == 3 && waiting == 1);
-    EXPECT(error, SIMKEEP_OK);
-    simkeep_decisions_free(due);
     simkeep_snapshot_free(snapshot);
     simkeep_store_free(store);
 }
@@ -553,7 +486,7 @@ static void repair_reports_what_is_lost(const char *path) {
 int main(int argc, char **argv) {
     const char *dir = argc > 1 ? argv[1] : ".";
     void (*const tests[])(const char *) = {
-        weights_and_classes_are_set, due_pages_are_leased_once, found_urls_wait_for_a_visit, clusters_have_leaders,
+        weights_and_classes_are_set, due_pages_are_leased_once, clusters_have_leaders,
         forked_child_is_refused, load_is_atomic_across_parts, stores_are_backed_up_repaired_and_copied,
         repair_reports_what_is_lost,
     };

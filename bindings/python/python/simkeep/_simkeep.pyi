@@ -136,7 +136,6 @@ __all__ = [
     "LastChange",
     "LearnedPriors",
     "Likelihood",
-    "LimitedHost",
     "LoadEpochs",
     "Loaded",
     "LoggedOperation",
@@ -2074,7 +2073,6 @@ class Decision:
         Literal["weight"],
         Literal["due"],
         Literal["every"],
-        Literal["price"],
         Literal["rule"],
         Literal["near"],
         Literal["reason"],
@@ -2091,7 +2089,6 @@ class Decision:
         weight: float,
         due: datetime | None,
         every: timedelta | None,
-        price: float | None,
         rule: str | None,
         near: str | None,
         reason: Reason,
@@ -2129,12 +2126,6 @@ class Decision:
     def every(self) -> timedelta | None:
         """The interval from the last visit to the due time if no visit fails; `None` without a
         plan.
-        """
-
-    @property
-    def price(self) -> float | None:
-        """The value at which the pages of its host are due, if the host gets as many visits as it
-        allows; `None` without a plan.
         """
 
     @property
@@ -3227,45 +3218,6 @@ class Likelihood:
     def __eq__(self, other: object, /) -> bool: ...
 
 @final
-class LimitedHost:
-    """A host whose limit of visits a day is reached in a plan, from `Plan.limited`."""
-
-    __match_args__: tuple[
-        Literal["host"],
-        Literal["rule"],
-        Literal["visits_per_day"],
-        Literal["price"],
-        Literal["gain"],
-    ]
-    def __new__(
-        cls, host: str, rule: str | None, visits_per_day: float, price: float, gain: float
-    ) -> Self: ...
-    @property
-    def host(self) -> str:
-        """The name of the host. For URLs without a host, their scheme and a colon."""
-
-    @property
-    def rule(self) -> str | None:
-        """The prefix of the rule with the limit; `None` if the rule is for all pages."""
-
-    @property
-    def visits_per_day(self) -> float:
-        """The visits a day that the rule allows."""
-
-    @property
-    def price(self) -> float:
-        """The value at which pages of the host are due. Infinite if the latest allowed dates of the pages
-        alone take more visits than the host allows.
-        """
-
-    @property
-    def gain(self) -> float:
-        """What a visit a day more to this host instead of others would gain: the price minus the threshold of
-        the plan. For the policy `crawl-value`, this is the sum of the weights of the pages that would be
-        fresh in addition at any time.
-        """
-
-@final
 class LoadEpochs:
     """The epochs of a load. The epochs begin when the load is done, in the same commit.
 
@@ -3812,16 +3764,8 @@ class NearPair:
 class NewPage:
     """The values of a page without visits, from `Plan.of_new`."""
 
-    __match_args__: tuple[
-        Literal["value"],
-        Literal["rate"],
-        Literal["weight"],
-        Literal["every"],
-        Literal["price"],
-    ]
-    def __new__(
-        cls, value: float, rate: Rate, weight: float, every: timedelta, price: float | None
-    ) -> Self: ...
+    __match_args__: tuple[Literal["value"], Literal["rate"], Literal["weight"], Literal["every"]]
+    def __new__(cls, value: float, rate: Rate, weight: float, every: timedelta) -> Self: ...
     @property
     def value(self) -> float:
         """The value of a visit, as if the page was last visited the largest interval ago. The value is
@@ -3839,12 +3783,6 @@ class NewPage:
     @property
     def every(self) -> timedelta:
         """The interval between visits."""
-
-    @property
-    def price(self) -> float | None:
-        """The value at which the pages of its host are due, if the host gets as many visits as it
-        allows.
-        """
 
 @final
 class Observation:
@@ -4539,12 +4477,6 @@ class Plan:
     def freshness(self) -> float:
         """The expected fraction of time for which a page is unchanged since its last visit, from 0 to
         1, averaged over pages.
-        """
-
-    @property
-    def limited(self) -> list[LimitedHost]:
-        """The hosts that get as many visits a day as their rules allow, the host first to which a visit a
-        day more would gain most. At most 65,536 hosts.
         """
 
     @property

@@ -236,10 +236,6 @@ class Rule(TypedDict, total=False):
     """The maximum number of pages of one host to visit at once, among the pages of this rule. With 0, the pages
     of this rule are left out.
     """
-    visits_per_day: float | None
-    """The maximum number of visits a day to one host, among the pages of this rule. `lease_due` counts its leases;
-    `due` returns at most one day's visits. From 1e-6 to 1e9.
-    """
     policy: str | Policy | None
     """The policy that orders the pages."""
 

@@ -141,7 +141,7 @@ class PropertyOutcome(_Word):
 
 
 class Reason(_Word):
-    """The reason for the time of a visit."""
+    """The reason for the time of a visit to a page."""
 
     WORTH = "worth"
     """The value of a visit now, or the time since the last visit if the policy uses this time."""
@@ -155,8 +155,6 @@ class Reason(_Word):
     """The last visits of the page failed, and the page waits for a while."""
     AHEAD = "ahead"
     """The last visit of the page lies in the future, so the time since that visit is unknown."""
-    FOUND = "found"
-    """The URL was found, and never visited."""
     OTHER = "other"
     """A value that this version does not name."""
 
@@ -249,8 +247,6 @@ class OperationKind(_Word):
 
     ENTRY = "entry"
     """A page got an entry: a visit, restated content, or a property."""
-    FOUND = "found"
-    """A URL was found."""
     FORGET = "forget"
     """A page was forgotten."""
     FORGET_PREFIX = "forget-prefix"

@@ -177,7 +177,6 @@ words! {
         NotYet = "not-yet",
         LeftAlone = "left-alone",
         Ahead = "ahead",
-        Found = "found",
         Other = "other",
     }
     /// The reason why the leader of a page changed.
@@ -226,7 +225,6 @@ words! {
     /// The effect of an operation.
     OperationKind {
         Entry = "entry",
-        Found = "found",
         Forget = "forget",
         ForgetPrefix = "forget-prefix",
     }
@@ -342,7 +340,6 @@ impl From<simkeep::due::Reason> for Reason {
             simkeep::due::Reason::NotYet { .. } => Reason::NotYet,
             simkeep::due::Reason::LeftAlone { .. } => Reason::LeftAlone,
             simkeep::due::Reason::Ahead => Reason::Ahead,
-            simkeep::due::Reason::Found { .. } => Reason::Found,
             _ => Reason::Other,
         }
     }
@@ -417,7 +414,6 @@ impl From<&inspect::OperationKind> for OperationKind {
     fn from(kind: &inspect::OperationKind) -> OperationKind {
         match kind {
             inspect::OperationKind::Entry { .. } => OperationKind::Entry,
-            inspect::OperationKind::Found { .. } => OperationKind::Found,
             inspect::OperationKind::Forget { .. } => OperationKind::Forget,
             inspect::OperationKind::ForgetPrefix { .. } => OperationKind::ForgetPrefix,
         }

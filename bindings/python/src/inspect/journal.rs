@@ -30,7 +30,6 @@ value! {
         classes: u64,
         etags: u64,
         targets: u64,
-        found: u64,
         forgotten: u64,
     }
 }
@@ -42,15 +41,11 @@ value! {
         sequence: u64,
         /// The effect of the operation.
         kind: OperationKind,
-        /// The URL; `None` for a forgotten prefix.
+        /// The URL of the page; `None` for a forgotten prefix.
         url: Option<String>,
         /// The new entry of the page: `VisitEntry`, `Restated` or `PropertyEntry`; `None` for a
         /// forget.
         entry: Option<Typed<PyHistoryEntry>>,
-        /// The time at which the URL was found, in whole seconds; `None` unless a URL was found.
-        time: Option<PyTime>,
-        /// The weight of the found URL, rounded.
-        weight: Option<f64>,
         /// The prefix that was forgotten.
         prefix: Option<String>,
         /// The number of known pages under the prefix.
@@ -64,15 +59,12 @@ impl FromRust<inspect::LoggedOperation> for LoggedOperation {
     fn from_rust(py: Python<'_>, of: inspect::LoggedOperation) -> PyResult<LoggedOperation> {
         let inspect::LoggedOperation { sequence, kind: of, .. } = of;
         let kind = OperationKind::from(&of);
-        let (mut url, mut entry, mut time, mut weight) = (None, None, None, None);
-        let (mut prefix, mut pages, mut visits) = (None, None, None);
+        let (mut url, mut entry, mut prefix, mut pages, mut visits) =
+            (None, None, None, None, None);
         match of {
             inspect::OperationKind::Entry { url: page, entry: got } => {
                 entry = Some(FromRust::from_rust(py, (&*page, got))?);
                 url = Some(page);
-            }
-            inspect::OperationKind::Found { url: link, time: at, weight: of } => {
-                (url, time, weight) = (Some(link), Some(PyTime(at)), Some(of));
             }
             inspect::OperationKind::Forget { url: page, visits: of } => {
                 (url, visits) = (Some(page), Some(of));
@@ -81,7 +73,7 @@ impl FromRust<inspect::LoggedOperation> for LoggedOperation {
                 (prefix, pages, visits) = (Some(under.to_string()), Some(known), Some(of));
             }
         }
-        Ok(LoggedOperation { sequence, kind, url, entry, time, weight, prefix, pages, visits })
+        Ok(LoggedOperation { sequence, kind, url, entry, prefix, pages, visits })
     }
 }
 

@@ -27,7 +27,6 @@ value! {
         first_operation: u64,
         last_operation: u64,
         pages: u64,
-        found: u64,
         visits: u64,
         fingerprints: u64,
         resets: u64,

@@ -10,7 +10,6 @@ value! {
     SegmentStats from segment: simkeep::SegmentStats {
         id: u64,
         pages: u64,
-        found: u64,
         visits: u64,
         fingerprints: u64,
         digests: u64,
@@ -21,7 +20,6 @@ value! {
 value! {
     Stats from stats: simkeep::Stats {
         pages: u64,
-        found: u64,
         visits: u64,
         unsealed_visits: u64,
         segments: Tuple<SegmentStats>,
@@ -40,16 +38,7 @@ value! {
     /// The result of `forget`.
     Forgotten from forgotten: simkeep::Forgotten {
         pages: u64,
-        found: u64,
         visits: u64,
-    }
-}
-
-value! {
-    /// The result of `discover`.
-    Discovered from discovered: simkeep::Discovered {
-        written: u64,
-        repeated: u64,
     }
 }
 
@@ -81,7 +70,6 @@ value! {
         restated: u64,
         weights: u64,
         classes: u64,
-        found: u64,
         pages: u64,
         new_pages: u64,
         segments: usize,

@@ -3,8 +3,8 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simkeep::load::{LoadItem, Loadable};
-use simkeep::{Digest, Epoch, Observation, Seen, Target, Time, Visit, Weight};
+use simkeep::load::AsOperation;
+use simkeep::{Digest, Epoch, Observation, Operation, Seen, Target, Time, Visit, Weight};
 
 use crate::convert::arg::{self, Arg};
 use crate::convert::keywords::unknown;
@@ -225,8 +225,8 @@ impl PreparedVisit {
     }
 }
 
-impl Loadable for PreparedVisit {
-    fn item(&self) -> LoadItem<'_> {
-        self.observation().into()
+impl AsOperation for PreparedVisit {
+    fn operation(&self) -> Operation<'_> {
+        Operation::Observe(self.observation())
     }
 }

@@ -22,11 +22,10 @@ use crate::recrawl::policy::policy;
 use crate::streams::stream::StreamItem;
 
 value! {
-    /// The decision about a URL: the value of a visit, and the reason. As text, for people: "by
+    /// The decision about a page: the value of a visit, and the reason. As text, for people: "by
     /// the value of a visit; a visit is worth 12.30; 3 of 8 comparisons found a change; ...".
     Decision from decision: simkeep::due::Decision {
-        url: String,
-        page: Option<Py<Page>>,
+        page: Py<Page>,
         value: f64,
         rate: Py<Rate>,
         weight: f64,
@@ -35,9 +34,6 @@ value! {
         /// The interval from the last visit to the due time if no visit fails; `None` without a
         /// plan.
         every: Option<PyInterval>,
-        /// The value at which the pages of its host are due, if the host gets as many visits as it
-        /// allows; `None` without a plan.
-        price: Option<f64>,
         rule: Option<String> = decision.rule.as_ref().map(ToString::to_string),
         near: Option<String>,
         reason: Reason = decision.reason,
@@ -48,8 +44,6 @@ value! {
         until: Option<PyTime> = ReasonParts::from(decision.reason).until,
         /// The time when the page changed, by a hint.
         changed: Option<PyTime> = ReasonParts::from(decision.reason).changed,
-        /// The time at which a URL without a page was found, in whole seconds.
-        found: Option<PyTime> = ReasonParts::from(decision.reason).found,
         /// The decision as text for people.
         text: String = decision.to_string(),
     }
@@ -66,7 +60,6 @@ struct ReasonParts {
     interval: Option<Interval>,
     until: Option<simkeep::Time>,
     changed: Option<simkeep::Time>,
-    found: Option<simkeep::Time>,
 }
 
 impl From<due::Reason> for ReasonParts {
@@ -77,7 +70,6 @@ impl From<due::Reason> for ReasonParts {
             due::Reason::NotYet { min } => parts.interval = Some(min),
             due::Reason::LeftAlone { until } => parts.until = Some(until),
             due::Reason::Hinted { changed } => parts.changed = Some(changed),
-            due::Reason::Found { time } => parts.found = Some(time),
             _ => {}
         }
         parts
@@ -148,8 +140,7 @@ pub(crate) fn with<'py>(
 
 /// Converts rules, which are dictionaries.
 fn rules(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<Rules> {
-    let expected = "an iterable of dictionaries with under, min, max, weight, per_host, \
-                    visits_per_day or policy";
+    let expected = "an iterable of dictionaries with under, min, max, weight, per_host or policy";
     let wrong = || Arg::new("rules").type_error(expected, given);
     if given.is_instance_of::<PyString>() || given.is_instance_of::<PyDict>() {
         return Err(wrong());
@@ -174,10 +165,6 @@ fn rule(py: Python<'_>, given: &Bound<'_, PyAny>, number: u64) -> PyResult<Rule>
             "max" => rule.max = optional(some, |v| arg::interval(place.and("max"), v))?,
             "weight" => rule.weight = arg::float(place.and("weight"), &value)?,
             "per_host" => rule.per_host = optional(some, |v| arg::size(place.and("per_host"), v))?,
-            "visits_per_day" => {
-                let visits = |v: &_| arg::float(place.and("visits_per_day"), v);
-                rule.visits_per_day = optional(some, visits)?;
-            }
             "policy" => rule.policy = optional(some, |v| policy(py, place.and("policy"), v))?,
             _ => return Err(place.wrong(format!("has an unknown key: {}", arg::shown(&key)))),
         }

@@ -15,20 +15,6 @@ value! {
         rate: Py<Rate>,
         weight: f64,
         every: PyInterval,
-        /// The value at which the pages of its host are due, if the host gets as many visits as it
-        /// allows.
-        price: Option<f64>,
-    }
-}
-
-value! {
-    LimitedHost from host: simkeep::due::LimitedHost {
-        host: String,
-        /// The prefix of the rule with the limit; `None` if the rule is for all pages.
-        rule: Option<String> = host.rule.map(|rule| rule.to_string()),
-        visits_per_day: f64,
-        price: f64,
-        gain: f64,
     }
 }
 
@@ -79,13 +65,6 @@ impl Plan {
     #[getter]
     fn rarely_visited(&self) -> f64 {
         self.0.rarely_visited()
-    }
-
-    /// The hosts that get as many visits a day as their rules allow, the host first to which a visit a
-    /// day more would gain most. At most 65,536 hosts.
-    #[getter]
-    fn limited(&self, py: Python<'_>) -> PyResult<Vec<Py<LimitedHost>>> {
-        FromRust::from_rust(py, self.0.limited().to_vec())
     }
 
     /// The values of a page without visits, from its host and its rule. Reads no data of the store.

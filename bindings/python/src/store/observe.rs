@@ -4,15 +4,13 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simkeep::{Error, Found, Operation, OperationResult};
+use simkeep::{Error, Operation, OperationResult};
 
 use super::Store;
 use crate::convert::arg::{self, Arg, each};
 use crate::convert::error;
 use crate::convert::value::FromRust;
 use crate::convert::word::{PropertyOutcome, RestateOutcome};
-use crate::maintain::stats::Discovered;
-use crate::observe::discover::links;
 use crate::observe::row::{CheckedVisit, PreparedVisit, given};
 use crate::observe::table::VisitColumnNames;
 use crate::observe::visit_result::VisitResult;
@@ -301,44 +299,5 @@ impl Store {
     ) -> PyResult<PropertyOutcome> {
         let update = update::property_update((url, at), weight, class_)?;
         self.call(py, |store| store.set_property(update)).map(PropertyOutcome::from)
-    }
-
-    /// Adds URLs that were found at a time, usually in links, and that nobody has visited yet.
-    ///
-    /// `urls` are URLs, or pairs of a URL and a weight, which is a factor of the value of a first
-    /// visit. `page` is the page with the links; its links to itself are not stored.
-    ///
-    /// Found URLs wait for a first visit: `due` and `lease_due` return them among the pages, with
-    /// the reason "found". The URL of a page, also of a page that is gone, is not brought back by a
-    /// link. A forgotten URL waits again when it is found again.
-    ///
-    /// The URLs are durable together when the call returns, like visits. If one URL is invalid, no
-    /// URL is stored. Costs a write of some 60 bytes for each URL, without a lookup, and a share of
-    /// a commit. Repetitions of recent URLs cost nothing.
-    #[pyo3(signature = (
-        urls: "Iterable[str | tuple[str, float]]", at: "Time", *, page: "str | None" = None
-    ))]
-    fn discover<'py>(
-        &self,
-        py: Python<'py>,
-        urls: &Bound<'py, PyAny>,
-        at: &Bound<'py, PyAny>,
-        page: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Discovered> {
-        drop(self.open.store(py)?); // A closed store is reported before an invalid row.
-        let (links, at) = (links(urls)?, arg::time(Arg::new("at"), at)?);
-        let page = page.map(|page| arg::url(Arg::new("page"), page)).transpose()?;
-        let (several, mut at_fault) = (links.len() > 1, None);
-        let discovered = self.call(py, |store| {
-            let found: Vec<Found<'_>> = links.iter().map(|link| link.found(at, page)).collect();
-            store.discover(&found).inspect_err(|_| {
-                at_fault = found.iter().position(|found| found.check().is_err());
-            })
-        });
-        let discovered = discovered.map_err(|e| match at_fault {
-            Some(row) if several => error::in_row(py, e, row),
-            _ => e,
-        })?;
-        Discovered::from_rust(py, discovered)
     }
 }

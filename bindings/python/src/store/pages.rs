@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use simkeep::Prefix;
-use simkeep::query::{FoundUrls, Histories, PageRange, StalePages};
+use simkeep::query::{Histories, PageRange, StalePages};
 
 use super::view::View;
 use crate::convert::arg::{self, Arg};
@@ -11,7 +11,6 @@ use crate::convert::error::OrRaise;
 use crate::convert::value::FromRust;
 use crate::pages::history::{PyEntry, PyHistoryEntry, Visit, of_page};
 use crate::pages::page::{Page, StalePage};
-use crate::pages::waiting::WaitingUrl;
 use crate::streams::source::Iterated;
 use crate::streams::stream::StreamOf;
 
@@ -75,43 +74,6 @@ impl View {
             snapshot.scan(PageRange::all().under(under.as_ref()).start_at(start).end_before(end))
         });
         Ok(StreamOf::new(Iterated::new(scan), self.birth()))
-    }
-
-    /// A URL that was found and waits for its first visit; `None` for other URLs, such as pages.
-    ///
-    /// Costs a lookup, like `latest`.
-    #[pyo3(signature = (url: "str"))]
-    fn waiting<'py>(
-        &self,
-        py: Python<'py>,
-        url: &Bound<'py, PyAny>,
-    ) -> PyResult<Option<WaitingUrl>> {
-        let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
-        let waiting = py.detach(|| simkeep::query::WaitingUrl::get(&snapshot, url)).or_raise(py)?;
-        FromRust::from_rust(py, waiting)
-    }
-
-    /// All URLs that were found and wait for their first visit, or those under a prefix, in SURT
-    /// order.
-    ///
-    /// `start` and `end` restrict the result, as for `scan`. Reads lazily, some microseconds a URL.
-    #[pyo3(signature = (
-        under: "str | None" = None, *, start: "str | None" = None, end: "str | None" = None
-    ))]
-    fn found_urls<'py>(
-        &self,
-        py: Python<'py>,
-        under: Option<&Bound<'py, PyAny>>,
-        start: Option<&Bound<'py, PyAny>>,
-        end: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<StreamOf<WaitingUrl>> {
-        let snapshot = self.now(py)?;
-        let (under, [start, end]) = range(under, [start, end])?;
-        let found = py.detach(|| {
-            let urls = PageRange::all().under(under.as_ref()).start_at(start).end_before(end);
-            FoundUrls::of(&snapshot, urls)
-        });
-        Ok(StreamOf::new(Iterated::new(found), self.birth()))
     }
 
     /// Every observation of all pages, or of the pages under a prefix, in SURT order, with its URL.

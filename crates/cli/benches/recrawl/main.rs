@@ -2,8 +2,7 @@
 //!
 //! `cargo bench --bench recrawl` prints the tables of `docs/recrawl.md`: pages that change at random, at
 //! rates of all octaves and by host, and the histories of real pages, if they are available. With
-//! `-- flat`, `early`, `late`, `settings`, `announcements`, `limits`,
-//! `ota` or `peps` it prints these alone.
+//! `-- flat`, `early`, `late`, `settings`, `ota` or `peps` it prints these alone.
 
 #![expect(
     clippy::unwrap_used,
@@ -11,10 +10,7 @@
     reason = "a benchmark that meets an error has nothing better to do than stop"
 )]
 
-mod announcements;
 mod histories;
-mod limits;
-mod lots;
 mod settings;
 mod table;
 
@@ -80,12 +76,6 @@ fn main() {
     }
     if is_wanted("settings") {
         by_setting();
-    }
-    if is_wanted("announcements") {
-        announcements::run();
-    }
-    if is_wanted("limits") {
-        limits::run();
     }
     for name in ["ota", "peps"].into_iter().filter(|name| is_wanted(name)) {
         replay(name);

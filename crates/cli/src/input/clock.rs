@@ -84,15 +84,13 @@ impl ClockCheck {
 
     /// Returns the item; a visit that is too late becomes a broken record.
     pub(crate) fn check(&mut self, fed: InputItem) -> InputItem {
-        let (url, at, time) = match &fed {
-            InputItem::Entry(entry) => match entry.found {
-                EntryPayload::Properties | EntryPayload::Restated(..) => return fed,
-                _ => (&entry.url, &entry.at, Time::from_ms_unchecked(entry.time)),
-            },
-            InputItem::Found(found) => (&found.url, &found.at, found.time),
-            _ => return fed,
+        let InputItem::Entry(entry) = &fed else { return fed };
+        let is_visit =
+            !matches!(entry.found, EntryPayload::Properties | EntryPayload::Restated(..));
+        let time = Time::from_ms_unchecked(entry.time);
+        let Some(limit) = self.limit().filter(|limit| is_visit && time > *limit) else {
+            return fed;
         };
-        let Some(limit) = self.limit().filter(|limit| time > *limit) else { return fed };
         if self.last.is_some_and(|last| last > limit) {
             return fed;
         }
@@ -102,8 +100,8 @@ impl ClockCheck {
             "the time of the visit, {time}, is after {limit}, the latest time that \
              --clock-tolerance allows"
         );
-        let url = escape::escape_untruncated(url);
-        InputItem::Broken(match at {
+        let url = escape::escape_untruncated(&entry.url);
+        InputItem::Broken(match &entry.at {
             Some(at) => BrokenRecord { at: at.to_string(), why: format!("{url}: {why}") },
             None => BrokenRecord { at: url, why },
         })

@@ -124,10 +124,7 @@ impl EpochAdmission {
                     _ => return Ok(fed),
                 }
             }
-            InputItem::Question(_)
-            | InputItem::Found(_)
-            | InputItem::Broken(_)
-            | InputItem::Passed(_) => {
+            InputItem::Question(_) | InputItem::Broken(_) | InputItem::Passed(_) => {
                 self.at_head = false;
                 return Ok(fed);
             }

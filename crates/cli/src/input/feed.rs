@@ -8,7 +8,7 @@ use std::time::Duration;
 use arrayvec::ArrayVec;
 use simkeep::fingerprint::Fingerprinter;
 use simkeep::{
-    Content, Digest, ETag, Epoch, EpochOptions, FetchFailure, Found, Operation, Origin, Property,
+    Content, Digest, ETag, Epoch, EpochOptions, FetchFailure, Operation, Origin, Property,
     Restated, Seen, Target, Time, Visit, Weight,
 };
 
@@ -192,25 +192,9 @@ pub(crate) struct FingerprintedText {
     pub(crate) is_file: bool,
 }
 
-/// A URL that was found, usually in a link.
-pub(crate) struct InputFound {
-    pub(crate) url: String,
-    pub(crate) time: Time,
-    pub(crate) weight: Weight,
-    /// The file and the position in it, if the time may be refused.
-    pub(crate) at: Option<Box<str>>,
-}
-
-impl InputFound {
-    pub(crate) fn found(&self) -> Found<'_> {
-        Found::new(&self.url, self.time).weight(self.weight)
-    }
-}
-
 /// An item of the input.
 pub(crate) enum InputItem {
     Entry(InputEntry),
-    Found(InputFound),
     Question(InputQuery),
     Broken(BrokenRecord),
     /// A source that cannot be read by design, with the alternative to read.
@@ -228,7 +212,6 @@ impl InputItem {
     fn bytes(&self) -> usize {
         match self {
             InputItem::Entry(entry) => entry.bytes(),
-            InputItem::Found(found) => found.url.len(),
             InputItem::Question(question) => question.url.len() + question.at.len(),
             InputItem::Broken(broken) | InputItem::Refused(broken) => broken.bytes(),
             InputItem::Epoch(name, _) => name.len(),
@@ -352,10 +335,6 @@ fn prepare(item: SourceItem, fingerprinters: &mut [Fingerprinter<'_>]) -> InputI
         facts,
         ..
     } = record;
-    if payload == RecordPayload::Found {
-        let (time, weight) = (Time::from_ms_unchecked(time), weight.unwrap_or(Weight::ONE));
-        return InputItem::Found(InputFound { url, time, weight, at });
-    }
     let found = match payload_of(payload, (&url, digest, epoch), fingerprinters) {
         Ok(Some(found)) => found,
         Ok(None) => return InputItem::Passed("unknown"),

@@ -84,12 +84,12 @@ fn best_pages_are_listed_first() {
 ";
     assert_eq!(due(&["--limit", "4"]), table);
     let json = "{\"url\":\"https://example.net/failing\",\"value\":7.705963733212645,\
-                \"last\":\"2024-02-10T00:00:00Z\",\"found\":null,\"due\":\"2024-02-25T00:06:24Z\",\
+                \"last\":\"2024-02-10T00:00:00Z\",\"due\":\"2024-02-25T00:06:24Z\",\
                 \"every_seconds\":369506,\"changes_per_day\":{\"mean\":3.0591070756269683,\
                 \"low\":0.0006918790478325258,\"high\":6.727754938529632},\"weight\":1,\
                 \"comparisons\":0,\"changes\":0,\"returns\":0,\
                 \"reason\":\"by the value of a visit\",\"hinted\":null,\"leader\":null,\
-                \"price\":null,\"rule\":null,\"headers\":{}}\n";
+                \"rule\":null,\"headers\":{}}\n";
     assert_eq!(due(&["--limit", "1", "--json"]), json);
     let hosts = "1  7.71  7.71  example.net\n3  1.64  4.72  shop.example\n";
     assert_eq!(due(&["--limit", "4", "--by-host"]), hosts);
@@ -299,35 +299,6 @@ fn invalid_numbers_are_refused() {
     for args in [["--urls", "--json"], ["--urls", "--by-host"]] {
         assert_eq!(place.run(&[&["due"][..], &args].concat()).code, 2);
     }
-}
-
-#[test]
-fn pages_of_a_host_at_its_limit_have_a_price() {
-    let place = TestFolder::with(&crawl());
-    let price = |visits: &str| {
-        let line = format!(r#"{{"under":"example.org","visits_per_day":{visits}}}"#);
-        let rules = place.write("rules.jsonl", line);
-        let args = ["--rules", &rules, "--per-day", "50"];
-        let text = recrawl(&place, "https://example.org/flip", &args);
-        let args = [&args[..], &["--json"]].concat();
-        let json = recrawl(&place, "https://example.org/flip", &args);
-        let new = ["recrawl", "https://example.org/new", "--now", NOW];
-        let new = place.run(&[&new[..], &args].concat());
-        let pages = [&json, &new.out].map(|json| serde_json::from_str::<Value>(json).unwrap());
-        let [json, new] = pages;
-        assert_eq!(json["price"], new["price"]);
-        (text, json["price"].as_f64(), json["threshold"].as_f64().unwrap())
-    };
-    let (text, of_host, threshold) = price("0.01");
-    assert!(text.contains("its host allows 0.01"), "{text}");
-    assert!(text.contains(" visits a day, so its pages are due at "), "{text}");
-    assert!(of_host.unwrap() > threshold);
-    let (text, of_host, _) = price("0.001");
-    assert!(text.contains("; its host does not allow enough visits even for its pages"), "{text}");
-    assert_eq!(of_host, None);
-    let (text, of_host, _) = price("1000000");
-    assert!(text.contains("; pages are due at "), "{text}");
-    assert_eq!(of_host, None);
 }
 
 #[test]

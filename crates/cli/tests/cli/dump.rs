@@ -52,7 +52,7 @@ fn section_is_dumped_with_escapes() {
     assert_eq!(
         objects[1],
         json!({
-            "offset": 8, "size_bytes": 4, "bytes": "07000000", "meaning": "format version 7",
+            "offset": 8, "size_bytes": 4, "bytes": "06000000", "meaning": "format version 6",
             "damaged": false
         })
     );

@@ -149,8 +149,6 @@ fn inputs() -> TestFolder {
     };
     place.write("histories.jsonl", (0..20).map(version).collect::<String>());
     place.write("fingerprints.txt", "0123456789abcdef\n0123456789abcdee\n");
-    place.write("seeds.txt", "https://example.com/\n");
-    place.write("links.txt", "https://example.com/a\nhttps://example.com/\n");
     place.write("urls.txt", "https://example.com/terms\nhttps://example.com/none\n");
     place.write("rules.jsonl", "{\"under\":\"example.com/news\",\"max\":\"1d\"}\n");
     let hint = "<loc>https://example.com/news</loc><lastmod>2024-05-01</lastmod>";

@@ -133,7 +133,7 @@ fn forget_dry_run_lists_pages_and_keeps_them() {
     let url = "https://example.com/terms";
     let dry = place.run(&["forget", url, "--dry-run", "--json"]).objects().remove(0);
     let expected = json!({
-        "pages": 1, "visits": 6, "found": 0, "purged": false, "dry_run": true,
+        "pages": 1, "visits": 6, "purged": false, "dry_run": true,
         "in_generations": null, "first_urls": [url],
     });
     assert_eq!(dry, expected);

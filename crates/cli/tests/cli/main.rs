@@ -15,7 +15,6 @@ mod dedup;
 mod df;
 mod diff;
 mod digest;
-mod discover;
 mod due;
 mod dump;
 mod epoch;

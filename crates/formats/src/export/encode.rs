@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use simkeep::df::FrequencyTable;
-use simkeep::query::WaitingUrl;
 use simkeep::{Entry, EpochInfo, Error, Role, Seen};
 
 use super::super::{escape, time};
@@ -16,7 +15,6 @@ use super::{ExportScope, PART_BYTES_MAX, VERSION};
 /// The encoder buffers its output; [`pass`](ExportEncoder::pass) writes the buffer to a writer.
 ///
 /// ```
-/// use simkeep::query::FoundUrls;
 /// use simkeep::{Observation, Options, Store, Time};
 /// use simkeep_formats::export::{ExportEncoder, ExportScope};
 ///
@@ -30,9 +28,6 @@ use super::{ExportScope, PART_BYTES_MAX, VERSION};
 /// for item in snapshot.observations(None) {
 ///     let (url, entry) = item?;
 ///     encoder.entry(&url, &entry)?;
-/// }
-/// for found in FoundUrls::of(&snapshot, None) {
-///     encoder.found(&found?);
 /// }
 /// assert_eq!(encoder.end(), 4); // the first line, an epoch, a visit, and the last line
 /// encoder.pass(&mut std::fs::File::create(&path)?)?;
@@ -155,20 +150,6 @@ impl ExportEncoder {
         put_entry(&mut self.out, url, &self.quoted, entry, name);
         self.line();
         Ok(())
-    }
-
-    /// Writes a URL that was found, and that waits for a first visit.
-    pub fn found(&mut self, found: &WaitingUrl) {
-        let out = &mut self.out;
-        out.extend_from_slice(b"{\"url\":");
-        put_text(out, &found.url);
-        put_time(out, b",\"t\":\"", found.time.as_ms());
-        if found.weight != 1.0 {
-            out.extend_from_slice(b",\"weight\":");
-            put_weight(out, found.weight);
-        }
-        out.extend_from_slice(b",\"seen\":\"found\"");
-        self.line();
     }
 
     /// Writes the last line. Returns the number of lines.

@@ -1,4 +1,4 @@
-//! URLs in lines: of JSON, or one URL in each line.
+//! Hints as JSON lines.
 
 use serde_json::Value;
 
@@ -7,61 +7,32 @@ use super::super::numbered::NumberedLines;
 use super::super::stream::SourceStream;
 use super::super::surrogates::with_whole_characters;
 use super::super::{BrokenRecord, escape, time, url};
-use super::{ListedUrl, Purpose, date};
+use super::{Hint, date};
 
-/// The URLs in lines.
-pub(super) struct UrlLines {
+/// The hints in lines of JSON.
+pub(super) struct HintLines {
     lines: NumberedLines,
-    form: LineForm,
 }
 
-/// The form of a line.
-#[derive(Clone, Copy)]
-pub(super) enum LineForm {
-    /// An object of JSON.
-    Json(Purpose),
-    /// A URL. A line that begins with `#` is a comment.
-    Url,
-}
-
-impl UrlLines {
-    pub(super) fn new(stream: SourceStream, form: LineForm) -> UrlLines {
-        UrlLines { lines: NumberedLines::new(stream), form }
+impl HintLines {
+    pub(super) fn new(stream: SourceStream) -> HintLines {
+        HintLines { lines: NumberedLines::new(stream) }
     }
 }
 
-impl Iterator for UrlLines {
-    type Item = Result<ListedUrl, BrokenRecord>;
+impl Iterator for HintLines {
+    type Item = Result<Hint, BrokenRecord>;
 
-    fn next(&mut self) -> Option<Result<ListedUrl, BrokenRecord>> {
-        loop {
-            match self.lines.advance() {
-                Ok(true) => {}
-                Ok(false) => return None,
-                Err(broken) => return Some(Err(broken)),
-            }
-            let listed = match (self.form, self.lines.text()) {
-                (LineForm::Url, [b'#', ..]) => continue,
-                (LineForm::Url, line) => plain(line),
-                (LineForm::Json(purpose), line) => json(line, purpose),
-            };
-            return Some(listed.map_err(|why| self.lines.broken(why)));
+    fn next(&mut self) -> Option<Result<Hint, BrokenRecord>> {
+        match self.lines.advance() {
+            Ok(true) => Some(hint(self.lines.text()).map_err(|why| self.lines.broken(why))),
+            Ok(false) => None,
+            Err(broken) => Some(Err(broken)),
         }
     }
 }
 
-/// Reads a line with a URL.
-fn plain(line: &[u8]) -> Result<ListedUrl, String> {
-    let text = std::str::from_utf8(line).map_err(|_| "the line is not UTF-8".to_owned())?;
-    let named = |why: String| format!("{}: {why}", escape(text));
-    if text.contains(|each: char| each.is_ascii_whitespace()) {
-        return Err(named("a line must have a single URL".to_owned()));
-    }
-    url::check(text).map_err(named)?;
-    Ok(ListedUrl { url: text.to_owned(), modified: None })
-}
-
-fn json(line: &[u8], purpose: Purpose) -> Result<ListedUrl, String> {
+fn hint(line: &[u8]) -> Result<Hint, String> {
     let line = &*with_whole_characters(line);
     let mut value: Value = serde_json::from_slice(line).map_err(|e| not_json(&e))?;
     let Some(Value::String(page)) = value.get_mut("url").map(Value::take) else {
@@ -77,10 +48,8 @@ fn json(line: &[u8], purpose: Purpose) -> Result<ListedUrl, String> {
         },
         _ => None,
     };
-    if modified.is_none() && purpose == Purpose::Times {
-        return Err(named(
-            "\"modified\" must be a time in the years 1 to 9999, such as 2024-05-01T12:00:00Z, or seconds since 1970",
-        ));
-    }
-    Ok(ListedUrl { url: page, modified })
+    let modified = modified.ok_or_else(|| {
+        named("\"modified\" must be a time in the years 1 to 9999, such as 2024-05-01T12:00:00Z, or seconds since 1970")
+    })?;
+    Ok(Hint { url: page, modified })
 }

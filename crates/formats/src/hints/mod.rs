@@ -1,5 +1,4 @@
-//! Hints: times when pages changed, from sitemaps, feeds and JSON lines. And the URLs of such files,
-//! and of lists.
+//! Hints: times when pages changed, from sitemaps, feeds and JSON lines.
 //!
 //! ```
 //! use std::io::Cursor;
@@ -36,7 +35,7 @@ use super::compression::is_packed;
 use super::numbered::without_marks;
 use super::stream::SourceStream;
 use super::{BrokenRecord, ZstdWindow, escape};
-use lines::{LineForm, UrlLines};
+use lines::HintLines;
 use sitemap::FeedReader;
 
 /// A page with a reported change.
@@ -85,42 +84,7 @@ pub struct Hint {
 /// }
 /// # Ok::<(), simkeep_formats::BrokenRecord>(())
 /// ```
-pub struct HintReader(BoxedUrls);
-
-/// The URLs in a file in order, and the broken records, with the limits of a [`HintReader`]. Times do
-/// not matter: a record may be without one. Made by [`open_urls`].
-///
-/// ```
-/// use std::io::Cursor;
-///
-/// use simkeep_formats::{ZstdWindow, hints};
-///
-/// let list = "# seeds\nhttps://example.com/\nhttps://example.com/news\n";
-/// let urls = hints::read_urls("seeds.txt", Box::new(Cursor::new(list)), ZstdWindow::default())?;
-/// let urls: Vec<String> = urls.collect::<Result<_, _>>()?;
-/// assert_eq!(urls, ["https://example.com/", "https://example.com/news"]);
-/// # Ok::<(), simkeep_formats::BrokenRecord>(())
-/// ```
-pub struct UrlReader(BoxedUrls);
-
-/// The URLs of a file of any format.
-type BoxedUrls = Box<dyn Iterator<Item = Result<ListedUrl, BrokenRecord>> + Send>;
-
-/// A URL of a file.
-struct ListedUrl {
-    url: String,
-    /// The time of the last change, in milliseconds since 1970; always set for [`Purpose::Times`].
-    modified: Option<i64>,
-}
-
-/// The purpose of reading a file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Purpose {
-    /// Records without a time are skipped, and unreadable times are broken.
-    Times,
-    /// Times do not matter.
-    Urls,
-}
+pub struct HintReader(Box<dyn Iterator<Item = Result<Hint, BrokenRecord>> + Send>);
 
 /// The number of bytes that determine the format of a file.
 const SNIFFED_BYTES: usize = 4 << 10;
@@ -179,8 +143,10 @@ const PACKED_TWICE_BYTES_MAX: u64 = 1 << 30;
 /// list of URLs, which the sitemap protocol also allows, is not accepted, since it has no times.
 pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<HintReader, BrokenRecord> {
     let stream = SourceStream::open(path, zstd_window);
-    let stream = stream.map_err(|e| BrokenRecord::source(&path.to_string_lossy(), &e))?;
-    Ok(HintReader(urls(stream, zstd_window, Purpose::Times)?))
+    HintReader::new(
+        stream.map_err(|e| BrokenRecord::source(&path.to_string_lossy(), &e))?,
+        zstd_window,
+    )
 }
 
 /// Reads hints from a reader. See [`open`].
@@ -194,81 +160,46 @@ pub fn read(
     zstd_window: ZstdWindow,
 ) -> Result<HintReader, BrokenRecord> {
     let stream = SourceStream::unpacked(name, bytes, Arc::default(), zstd_window);
-    let stream = stream.map_err(|e| BrokenRecord::source(name, &e))?;
-    Ok(HintReader(urls(stream, zstd_window, Purpose::Times)?))
+    HintReader::new(stream.map_err(|e| BrokenRecord::source(name, &e))?, zstd_window)
 }
 
-/// Opens a file that lists URLs, which may be compressed; `-` is standard input. The file has one of
-/// the formats of [`open`], or a URL in each line; lines that begin with `#` are skipped.
-///
-/// # Errors
-///
-/// Returns an error if the file cannot be read, is empty, or has none of these formats.
-pub fn open_urls(path: &Path, zstd_window: ZstdWindow) -> Result<UrlReader, BrokenRecord> {
-    let stream = SourceStream::open(path, zstd_window);
-    let stream = stream.map_err(|e| BrokenRecord::source(&path.to_string_lossy(), &e))?;
-    Ok(UrlReader(urls(stream, zstd_window, Purpose::Urls)?))
-}
-
-/// Reads URLs from a reader. See [`open_urls`].
-///
-/// # Errors
-///
-/// Returns the errors of [`open_urls`].
-pub fn read_urls(
-    name: &str,
-    bytes: Box<dyn Read + Send>,
-    zstd_window: ZstdWindow,
-) -> Result<UrlReader, BrokenRecord> {
-    let stream = SourceStream::unpacked(name, bytes, Arc::default(), zstd_window);
-    let stream = stream.map_err(|e| BrokenRecord::source(name, &e))?;
-    Ok(UrlReader(urls(stream, zstd_window, Purpose::Urls)?))
-}
-
-/// Reads the URLs of a stream, whose first bytes determine its format.
-fn urls(
-    mut stream: SourceStream,
-    zstd_window: ZstdWindow,
-    purpose: Purpose,
-) -> Result<BoxedUrls, BrokenRecord> {
-    // Some servers compress a file that is already compressed.
-    if stream.packing() != FileCompression::Plain && is_packed(stream.look_ahead(SNIFFED_BYTES)) {
-        let name = stream.name();
-        let again = stream.unpacked_again(PACKED_TWICE_BYTES_MAX, zstd_window);
-        stream = again
-            .map_err(|e| BrokenRecord { at: name.to_string(), why: escape(&e.to_string()) })?;
-    }
-    let start = stream.look_ahead(SNIFFED_BYTES);
-    if encoding::is_xml(start) {
-        return Ok(Box::new(FeedReader::new(stream, purpose)));
-    }
-    let text = without_marks(start);
-    let is_list = ["http://", "https://", "#"].iter().any(|with| text.starts_with(with.as_bytes()));
-    let why = match (text.first(), purpose) {
-        (Some(b'{'), _) => return Ok(Box::new(UrlLines::new(stream, LineForm::Json(purpose)))),
-        (None, _) if start.len() < SNIFFED_BYTES => return blank(stream, purpose),
-        (_, Purpose::Urls) if is_list => {
-            return Ok(Box::new(UrlLines::new(stream, LineForm::Url)));
+impl HintReader {
+    fn new(mut stream: SourceStream, zstd_window: ZstdWindow) -> Result<HintReader, BrokenRecord> {
+        // Some servers compress a file that is already compressed.
+        if stream.packing() != FileCompression::Plain && is_packed(stream.look_ahead(SNIFFED_BYTES))
+        {
+            let name = stream.name();
+            let again = stream.unpacked_again(PACKED_TWICE_BYTES_MAX, zstd_window);
+            stream = again
+                .map_err(|e| BrokenRecord { at: name.to_string(), why: escape(&e.to_string()) })?;
         }
-        (_, Purpose::Urls) => {
-            "the file is neither a list of URLs nor JSON lines nor a sitemap nor a feed"
+        let start = stream.look_ahead(SNIFFED_BYTES);
+        if encoding::is_xml(start) {
+            return Ok(HintReader(Box::new(FeedReader::new(stream))));
         }
-        (_, Purpose::Times) if is_list => {
-            "the file is a list of URLs without times; a hint needs the time when the page changed"
+        match without_marks(start).first() {
+            Some(b'{') => Ok(HintReader(Box::new(HintLines::new(stream)))),
+            None if start.len() < SNIFFED_BYTES => {
+                let at = stream.name().to_string();
+                let mut lines = HintLines::new(stream).peekable();
+                // The lines report a file that cannot be read.
+                match lines.peek() {
+                    Some(_) => Ok(HintReader(Box::new(lines))),
+                    None => Err(BrokenRecord { at, why: "the file is empty".into() }),
+                }
+            }
+            _ => {
+                let text = without_marks(start);
+                let is_list = text.starts_with(b"http://") || text.starts_with(b"https://");
+                let why = match is_list {
+                    true => {
+                        "the file is a list of URLs without times; a hint needs the time when the page changed"
+                    }
+                    false => "the file is neither JSON lines nor a sitemap nor a feed",
+                };
+                Err(BrokenRecord { at: stream.name().to_string(), why: why.into() })
+            }
         }
-        (_, Purpose::Times) => "the file is neither JSON lines nor a sitemap nor a feed",
-    };
-    Err(BrokenRecord { at: stream.name().to_string(), why: why.into() })
-}
-
-/// Reads a stream that is blank or cannot be read.
-fn blank(stream: SourceStream, purpose: Purpose) -> Result<BoxedUrls, BrokenRecord> {
-    let at = stream.name().to_string();
-    let mut lines = UrlLines::new(stream, LineForm::Json(purpose)).peekable();
-    // The lines report a file that cannot be read.
-    match lines.peek() {
-        Some(_) => Ok(Box::new(lines)),
-        None => Err(BrokenRecord { at, why: "the file is empty".into() }),
     }
 }
 
@@ -276,23 +207,7 @@ impl Iterator for HintReader {
     type Item = Result<Hint, BrokenRecord>;
 
     fn next(&mut self) -> Option<Result<Hint, BrokenRecord>> {
-        loop {
-            match self.0.next()? {
-                Ok(ListedUrl { url, modified: Some(modified) }) => {
-                    return Some(Ok(Hint { url, modified }));
-                }
-                Ok(ListedUrl { modified: None, .. }) => {}
-                Err(broken) => return Some(Err(broken)),
-            }
-        }
-    }
-}
-
-impl Iterator for UrlReader {
-    type Item = Result<String, BrokenRecord>;
-
-    fn next(&mut self) -> Option<Result<String, BrokenRecord>> {
-        self.0.next().map(|listed| listed.map(|listed| listed.url))
+        self.0.next()
     }
 }
 

@@ -6,7 +6,7 @@ use super::field::TextField;
 use super::form::{FIELDS_MAX, FeedDocument, FeedForm};
 use super::link::{FeedLink, FeedLinks, content, link};
 use super::markup::{XmlTag, XmlText, attributes};
-use super::{ListedUrl, Purpose, date};
+use super::{Hint, date};
 
 /// The limit for nested elements in a record.
 const DEPTH_MAX: usize = 100;
@@ -202,13 +202,8 @@ impl FeedRecord {
         self.has_cut_tag |= self.within.is_empty() && is_known;
     }
 
-    /// Returns the URLs of the finished record; none if the record has no time and a time is needed.
-    pub(super) fn urls(
-        mut self,
-        form: &FeedForm,
-        bases: &BaseStack,
-        purpose: Purpose,
-    ) -> Vec<Result<ListedUrl, String>> {
+    /// Returns the hints of the finished record; no hints if the record has no time.
+    pub(super) fn hints(mut self, form: &FeedForm, bases: &BaseStack) -> Vec<Result<Hint, String>> {
         if self.open.is_some() {
             self.unclosed();
         }
@@ -232,7 +227,7 @@ impl FeedRecord {
         if self.has_cut_tag && (times.is_empty() || pages.is_empty()) {
             broken = broken.or(Some("a tag of the record has no closing \">\""));
         }
-        if times.is_empty() && broken.is_none() && purpose == Purpose::Times {
+        if times.is_empty() && broken.is_none() {
             return Vec::new();
         }
         let name = form.urls.first().copied().unwrap_or_default();
@@ -249,24 +244,16 @@ impl FeedRecord {
             let reference = may_be_relative.then(|| url.field.text())?;
             bases.resolve(self.base.as_ref(), url.base.as_ref(), reference)
         };
-        let listed = |url| {
-            let url = listed_url(url, resolve, broken)?;
-            let modified = modified(&times, &url);
-            Ok(match purpose {
-                Purpose::Times => ListedUrl { modified: Some(modified?), url },
-                Purpose::Urls => ListedUrl { modified: modified.ok(), url },
-            })
-        };
-        pages.into_iter().map(listed).collect()
+        pages.into_iter().map(|url| hint(url, resolve, &times, broken)).collect()
     }
 }
 
-/// Returns the URL of a record.
-fn listed_url(
+fn hint(
     url: &FeedUrl,
     resolve: impl Fn(&FeedUrl) -> Option<String>,
+    times: &[(&TextField, &str)],
     broken: Option<&str>,
-) -> Result<String, String> {
+) -> Result<Hint, String> {
     let written = url.field.text();
     let named = |why: &str| format!("{}: {why}", escape(written));
     if url.field.is_too_long {
@@ -296,17 +283,12 @@ fn listed_url(
         named(if is_empty { "the URL is empty" } else { "the URL is not absolute" })
     })?;
     url::check(&page).map_err(|why| named(&why))?;
-    Ok(page)
-}
-
-/// Returns the first readable time of a record with this URL.
-fn modified(times: &[(&TextField, &str)], url: &str) -> Result<i64, String> {
     let modified = times.iter().find_map(|(time, _)| date::parse(time.text()));
     let no_time = || {
         let name = times.first().map_or("", |(_, name)| name.rsplit('/').next().unwrap_or(name));
-        format!("{}: <{name}> is not a time", escape(url))
+        named(&format!("<{name}> is not a time"))
     };
-    modified.ok_or_else(no_time)
+    Ok(Hint { url: page, modified: modified.ok_or_else(no_time)? })
 }
 
 /// Whether a URL has a scheme (RFC 3986, 3.1). A text without a scheme is relative, or is not a

@@ -1,30 +1,30 @@
-//! URLs of sitemaps and feeds, with their times.
+//! Hints of sitemaps and feeds.
 
 use std::collections::VecDeque;
 
 use super::super::stream::{SourceStream, StreamPosition};
 use super::super::{BrokenRecord, escape};
+use super::Hint;
 use super::base::BaseStack;
 use super::form::FeedDocument;
 use super::markup::{XmlTag, XmlText, XmlToken, XmlTokenizer};
 use super::record::FeedRecord;
-use super::{ListedUrl, Purpose};
 
-/// The URLs of a sitemap, or of an Atom or RSS feed.
+/// The hints of a sitemap, or of an Atom or RSS feed.
 pub(super) struct FeedReader {
     markup: XmlTokenizer,
     records: FeedState,
     /// Results that are not returned yet.
-    found: VecDeque<PlacedUrl>,
+    found: VecDeque<PlacedHint>,
     is_over: bool,
 }
 
-/// A result at a place: a URL, or an error.
-type PlacedUrl = (StreamPosition, Result<ListedUrl, String>);
+/// A result at a place: a hint, or an error.
+type PlacedHint = (StreamPosition, Result<Hint, String>);
 
 /// The state of reading a file.
+#[derive(Default)]
 struct FeedState {
-    purpose: Purpose,
     document: Option<FeedDocument>,
     /// The bases of relative URLs, in a document that may have relative URLs.
     bases: BaseStack,
@@ -36,28 +36,21 @@ struct FeedState {
 }
 
 impl FeedReader {
-    pub(super) fn new(stream: SourceStream, purpose: Purpose) -> FeedReader {
-        let records = FeedState {
-            purpose,
-            document: None,
-            bases: BaseStack::default(),
-            record: None,
-            is_known: false,
-            other: None,
-        };
-        let (markup, found) = (XmlTokenizer::new(stream), VecDeque::new());
+    pub(super) fn new(stream: SourceStream) -> FeedReader {
+        let markup = XmlTokenizer::new(stream);
+        let (records, found) = (FeedState::default(), VecDeque::new());
         FeedReader { markup, records, found, is_over: false }
     }
 
-    fn with_position(&self, (place, url): PlacedUrl) -> Result<ListedUrl, BrokenRecord> {
-        url.map_err(|why| BrokenRecord { at: self.markup.at(place).to_string(), why })
+    fn with_position(&self, (place, hint): PlacedHint) -> Result<Hint, BrokenRecord> {
+        hint.map_err(|why| BrokenRecord { at: self.markup.at(place).to_string(), why })
     }
 }
 
 impl Iterator for FeedReader {
-    type Item = Result<ListedUrl, BrokenRecord>;
+    type Item = Result<Hint, BrokenRecord>;
 
-    fn next(&mut self) -> Option<Result<ListedUrl, BrokenRecord>> {
+    fn next(&mut self) -> Option<Result<Hint, BrokenRecord>> {
         loop {
             if let Some(found) = self.found.pop_front() {
                 return Some(self.with_position(found));
@@ -81,12 +74,12 @@ impl Iterator for FeedReader {
 }
 
 impl FeedState {
-    /// Takes a piece of markup, and adds the URLs and errors that it completes.
+    /// Takes a piece of markup, and adds the hints and errors that it completes.
     fn take(
         &mut self,
         place: StreamPosition,
         piece: XmlToken<'_>,
-        found: &mut VecDeque<PlacedUrl>,
+        found: &mut VecDeque<PlacedHint>,
     ) {
         match piece {
             XmlToken::Start(tag) => self.start(place, &tag, found),
@@ -98,7 +91,7 @@ impl FeedState {
         }
     }
 
-    fn start(&mut self, place: StreamPosition, tag: &XmlTag<'_>, found: &mut VecDeque<PlacedUrl>) {
+    fn start(&mut self, place: StreamPosition, tag: &XmlTag<'_>, found: &mut VecDeque<PlacedHint>) {
         let Some(document) = &self.document else {
             return self.begin(place, tag, found);
         };
@@ -121,7 +114,7 @@ impl FeedState {
     }
 
     /// Takes an element that is not within a known document.
-    fn begin(&mut self, place: StreamPosition, tag: &XmlTag<'_>, found: &mut VecDeque<PlacedUrl>) {
+    fn begin(&mut self, place: StreamPosition, tag: &XmlTag<'_>, found: &mut VecDeque<PlacedHint>) {
         let Some(document) = FeedDocument::of(tag) else {
             if !self.is_known && self.other.is_none() {
                 self.other = Some((place, tag.name.clone()));
@@ -142,7 +135,7 @@ impl FeedState {
         }
     }
 
-    fn end(&mut self, name: &str, found: &mut VecDeque<PlacedUrl>) {
+    fn end(&mut self, name: &str, found: &mut VecDeque<PlacedHint>) {
         let Some(document) = &self.document else { return };
         let is_root = document.root == name;
         let is_record = !is_root && document.name(name) == document.form.record;
@@ -161,10 +154,10 @@ impl FeedState {
     }
 
     /// Ends the record, and adds its results.
-    fn close(&mut self, found: &mut VecDeque<PlacedUrl>) {
+    fn close(&mut self, found: &mut VecDeque<PlacedHint>) {
         if let (Some((place, record)), Some(document)) = (self.record.take(), &self.document) {
-            let urls = record.urls(document.form, &self.bases, self.purpose);
-            found.extend(urls.into_iter().map(|url| (place, url)));
+            let hints = record.hints(document.form, &self.bases);
+            found.extend(hints.into_iter().map(|hint| (place, hint)));
         }
     }
 
@@ -188,12 +181,12 @@ impl FeedState {
     }
 
     /// Takes the end of the file.
-    fn end_file(&mut self, place: StreamPosition, found: &mut VecDeque<PlacedUrl>) {
+    fn end_file(&mut self, place: StreamPosition, found: &mut VecDeque<PlacedHint>) {
         let is_cut = self.document.is_some();
         let before = found.len();
         self.close(found);
         let last = found.split_off(before);
-        found.extend(last.into_iter().filter(|(_, url)| url.is_ok()));
+        found.extend(last.into_iter().filter(|(_, hint)| hint.is_ok()));
         let why = match (self.is_known, self.other.take()) {
             (true, _) => is_cut
                 .then(|| (place, "the file is truncated: its root element has no end".to_owned())),

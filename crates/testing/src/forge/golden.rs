@@ -11,7 +11,7 @@ pub const SEGMENTS: [u64; 3] = [3, 7, 8];
 
 /// A file of the golden store.
 pub fn golden(name: FileName) -> Vec<u8> {
-    let root = in_repository("format/golden/v7");
+    let root = in_repository("format/golden/v6");
     std::fs::read(root.join(name.to_string())).unwrap()
 }
 

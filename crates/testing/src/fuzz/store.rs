@@ -10,7 +10,7 @@ use crate::fuzz::allocator::BYTES_MAX;
 
 macro_rules! golden {
     ($name:literal) => {
-        include_bytes!(concat!("../../../../format/golden/v7/", $name)).as_slice()
+        include_bytes!(concat!("../../../../format/golden/v6/", $name)).as_slice()
     };
 }
 

@@ -8,7 +8,6 @@ use smallvec::SmallVec;
 
 use super::effect::Effect;
 use super::fingerprints::PAGES_MAX;
-use super::order::UrlColumn;
 use crate::bug::{Bug, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
 use crate::engine::delta::entry_delta;
@@ -88,8 +87,12 @@ pub(crate) struct MemtablePage<'a> {
 }
 
 impl<'a> MemtablePage<'a> {
+    pub(super) fn number(&self) -> u32 {
+        self.number
+    }
+
     pub(crate) fn url(&self) -> &'a str {
-        self.pages.url_of(self.page)
+        self.pages.url(self.page)
     }
 
     pub(crate) fn hash(&self) -> u64 {
@@ -182,11 +185,6 @@ impl<'a> MemtablePage<'a> {
         self.pages.resets.range(upto).next_back().map(|&(_, sequence)| sequence)
     }
 
-    /// Whether the page was ever forgotten in this memtable.
-    pub(crate) fn is_reset(&self) -> bool {
-        self.page.reset
-    }
-
     /// Whether data in older components does not count as of `sequence`, because older components
     /// do not have the page, or the page was forgotten.
     pub(crate) fn ends_at(&self, sequence: u64) -> bool {
@@ -249,23 +247,6 @@ impl<'a> MemtablePage<'a> {
     }
 }
 
-impl UrlColumn for PageColumns {
-    #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^31 are added")]
-    #[inline]
-    fn len(&self) -> u32 {
-        self.pages.len() as u32
-    }
-
-    #[inline]
-    fn url(&self, number: u32) -> &str {
-        self.page(number).url()
-    }
-
-    fn url_bytes(&self) -> usize {
-        self.urls.len()
-    }
-}
-
 impl PageColumns {
     /// Removes all pages, and keeps the memory.
     pub(super) fn clear(&mut self) {
@@ -276,6 +257,13 @@ impl PageColumns {
         arrivals.clear();
         checkpoints.clear();
         resets.clear();
+    }
+
+    /// The number of pages.
+    #[expect(clippy::cast_possible_truncation, reason = "fewer than 2^31 are added")]
+    #[inline]
+    pub(super) fn len(&self) -> u32 {
+        self.pages.len() as u32
     }
 
     /// The page with a number.
@@ -291,6 +279,11 @@ impl PageColumns {
     /// All pages, in order of arrival.
     pub(super) fn iter(&self) -> impl Iterator<Item = MemtablePage<'_>> {
         (0..).zip(&self.pages).map(|(number, page)| MemtablePage { pages: self, number, page })
+    }
+
+    /// The number of bytes of the URLs.
+    pub(super) fn url_bytes(&self) -> usize {
+        self.urls.len()
     }
 
     /// The number of bytes of the columns, without unused capacity.
@@ -424,7 +417,7 @@ impl PageColumns {
         })
     }
 
-    fn url_of(&self, page: &PageSlot) -> &str {
+    fn url(&self, page: &PageSlot) -> &str {
         &self.urls[page.url..page.url + page.url_len as usize]
     }
 

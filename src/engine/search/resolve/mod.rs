@@ -272,7 +272,7 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
         }
         let (start, end) = prefix.range();
         let ordinal = |key| {
-            let place = live.segment.pages().lower_bound(key)?;
+            let place = live.segment.lower_bound(key)?;
             let ordinal = u32::try_from(place).ok();
             Ok::<_, crate::error::Error>(ordinal.or_bug("a segment has fewer than 2^32 pages")?)
         };
@@ -388,8 +388,8 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
         }
         let mut url = Vec::new();
         let ordinal = page;
-        let record = live.segment.pages().page(ordinal, &mut url)?;
-        let url = live.segment.pages().owned_text(url)?;
+        let record = live.segment.page(ordinal, &mut url)?;
+        let url = live.segment.owned_text(url)?;
         let (wanted, view, sequence) = (self.wanted, self.view, self.sequence);
         // The excluded page may have this fingerprint in many components, and must not use up the
         // budget.
@@ -556,9 +556,9 @@ impl<F: FromHit> HitResolver<'_, '_, F> {
             return Ok(());
         }
         let mut url = Vec::new();
-        let record = live.segment.pages().page(page, &mut url)?.read()?;
+        let record = live.segment.page(page, &mut url)?.read()?;
         let first = live.first_seen(&PageRef { ordinal: page, record }, &[version])?;
-        let url = live.segment.pages().owned_text(url)?;
+        let url = live.segment.owned_text(url)?;
         let lookup = Lookup::new(&url, self.view.seed);
         self.add_capture(&lookup, ComponentId::Segment(number), first)
     }

@@ -27,10 +27,10 @@ async def due(session: Session, spider: Spider) -> AsyncIterator[Request]:
     while left and (leased := await session.ask(_lease, left, domains, rules)):
         for decision in leased:
             # A page with another kind of key cannot be requested.
-            if decision.url.startswith(("http://", "https://")):
+            if decision.page.url.startswith(("http://", "https://")):
                 left -= 1
                 session.count("due")
-                yield Request(decision.url)
+                yield Request(decision.page.url)
 
 
 def _lease(
@@ -46,5 +46,5 @@ def _lease(
     # Each domain returns its best pages. The best of all domains are kept, and the other pages are released.
     leased.sort(key=lambda decision: (decision.reason != simkeep.Reason.OVERDUE, -decision.value))
     for decision in leased[count:]:
-        store.release(decision.url)
+        store.release(decision.page.url)
     return leased[:count]

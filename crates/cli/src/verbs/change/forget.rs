@@ -9,7 +9,6 @@ use clap::{ArgGroup, Args};
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::publish::{generations, generations_with};
-use simkeep::query::WaitingUrl;
 use simkeep::{Forgotten, Options, Page, Prefix, PrefixError, Scope, Snapshot};
 use simkeep_formats::escape;
 
@@ -83,8 +82,6 @@ const NAMED: usize = 10;
 struct ForgetPreview {
     pages: u64,
     visits: u64,
-    /// URLs that were found and never visited.
-    found: u64,
     first: Vec<String>,
 }
 
@@ -93,8 +90,6 @@ struct ForgetPreview {
 pub(crate) struct ForgetResult<'a> {
     pages: u64,
     visits: u64,
-    /// The number of URLs that were found and never visited.
-    found: u64,
     /// Whether the files were rewritten so that none contains the URLs.
     purged: bool,
     dry_run: bool,
@@ -105,35 +100,18 @@ pub(crate) struct ForgetResult<'a> {
 }
 
 impl ForgetPreview {
-    fn add_page(&mut self, page: Page) {
+    fn add(&mut self, page: Page) {
         self.pages += 1;
         self.visits += page.visits;
-        self.name(page.url);
-    }
-
-    fn add_found(&mut self, waiting: WaitingUrl) {
-        self.found += 1;
-        self.name(waiting.url);
-    }
-
-    fn name(&mut self, url: String) {
         if self.first.len() < NAMED {
-            self.first.push(url);
+            self.first.push(page.url);
         }
-    }
-
-    fn counts(&self) -> String {
-        counts(self.pages, self.visits, self.found)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.pages + self.found == 0
     }
 
     fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> =
             self.first.iter().map(|url| format!("  {}", escape::escape_untruncated(url))).collect();
-        let more = self.pages + self.found - self.first.len() as u64;
+        let more = self.pages - self.first.len() as u64;
         if more > 0 {
             lines.push(format!("  and {} more", count(more)));
         }
@@ -158,7 +136,7 @@ impl ForgetArgs {
                 self.name()
             ));
             let found = ForgetArgs::found(&store.snapshot(), &scopes)?;
-            if !found.is_empty() && !confirm(&found)? {
+            if found.pages > 0 && !confirm(&found)? {
                 return Err(VerbError::Other("nothing was forgotten".into()));
             }
         }
@@ -170,26 +148,24 @@ impl ForgetArgs {
             };
             forgotten.pages += of_scope.pages;
             forgotten.visits += of_scope.visits;
-            forgotten.found += of_scope.found;
         }
         let held = self.held(&scopes)?;
-        let is_done = forgotten.pages + forgotten.found > 0 || self.purge;
+        let is_done = forgotten.pages > 0 || self.purge;
         let unknown = if is_done { None } else { Some(self.unknown(&store.snapshot())?) };
         store.close()?;
         if common.json {
             output.object(&ForgetResult {
                 pages: forgotten.pages,
                 visits: forgotten.visits,
-                found: forgotten.found,
                 purged: self.purge,
                 dry_run: false,
                 in_generations: held.as_deref(),
                 first_urls: None,
             })?;
-        } else if forgotten.pages + forgotten.found > 0 {
+        } else if forgotten.pages > 0 {
             let everywhere =
                 if self.purge { ", and rewrote the files that contained them" } else { "" };
-            let forgotten = counts(forgotten.pages, forgotten.visits, forgotten.found);
+            let forgotten = counts(forgotten.pages, forgotten.visits);
             output.line(&format!("forgot {forgotten}{everywhere}"))?;
         } else if self.purge {
             let name = escape::escape_untruncated(&self.name());
@@ -227,14 +203,11 @@ impl ForgetArgs {
         Ok(Some(held.into_iter().collect()))
     }
 
-    /// Finds the pages and the found URLs to forget. Reads each once.
+    /// Finds the pages to forget. Reads each page once.
     fn found(snapshot: &Snapshot, scopes: &[Scope<'_>]) -> simkeep::Result<ForgetPreview> {
         let mut found = ForgetPreview::default();
         for page in scopes.iter().flat_map(|scope| scope.pages(snapshot)) {
-            found.add_page(page?);
-        }
-        for waiting in scopes.iter().flat_map(|scope| scope.found_urls(snapshot)) {
-            found.add_found(waiting?);
+            found.add(page?);
         }
         Ok(found)
     }
@@ -284,17 +257,16 @@ impl ForgetArgs {
             output.object(&ForgetResult {
                 pages: found.pages,
                 visits: found.visits,
-                found: found.found,
                 purged: false,
                 dry_run: true,
                 in_generations: None,
                 first_urls: Some(&found.first),
             })?;
-        } else if !found.is_empty() {
-            output.line(&format!("would forget {}:", found.counts()))?;
+        } else if found.pages > 0 {
+            output.line(&format!("would forget {}:", counts(found.pages, found.visits)))?;
             found.lines().iter().try_for_each(|line| output.line(line))?;
         }
-        if !found.is_empty() {
+        if found.pages > 0 {
             return Ok(Exit::Done);
         }
         output.note(&self.unknown(snapshot)?)?;
@@ -306,7 +278,7 @@ impl ForgetArgs {
 fn confirm(found: &ForgetPreview) -> io::Result<bool> {
     let mut stderr = io::stderr().lock();
     found.lines().iter().try_for_each(|line| writeln!(stderr, "{line}"))?;
-    write!(stderr, "Forget {}? [y/N] ", found.counts())?;
+    write!(stderr, "Forget {}? [y/N] ", counts(found.pages, found.visits))?;
     stderr.flush()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
@@ -326,13 +298,6 @@ fn remaining_generations_message(held: &[u64]) -> String {
     }
 }
 
-fn counts(pages: u64, visits: u64, found: u64) -> String {
-    let pages_part =
-        || format!("{} with {}", many(pages, "page", "pages"), many(visits, "visit", "visits"));
-    let found_part = || many(found, "URL that was never visited", "URLs that were never visited");
-    match (pages, found) {
-        (_, 0) => pages_part(),
-        (0, _) => found_part(),
-        _ => format!("{}, and {}", pages_part(), found_part()),
-    }
+fn counts(pages: u64, visits: u64) -> String {
+    format!("{} with {}", many(pages, "page", "pages"), many(visits, "visit", "visits"))
 }

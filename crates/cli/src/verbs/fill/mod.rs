@@ -1,5 +1,4 @@
 //! Verbs that fill a store.
 
-pub(crate) mod discover;
 pub(crate) mod ingest;
 pub(crate) mod load;

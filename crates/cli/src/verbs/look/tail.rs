@@ -14,7 +14,7 @@ use simkeep_formats::escape;
 use crate::common::CommonArgs;
 use crate::exit::{Exit, VerbError, print_message};
 use crate::output::Output;
-use crate::output::json::{Fingerprint, JsonNumber, Time};
+use crate::output::json::Fingerprint;
 use crate::output::table::{TextTable, left, right};
 use crate::output::visit::target_url;
 use crate::output::words;
@@ -223,9 +223,6 @@ fn row(operation: &LoggedOperation, clock: &TimeFormat) -> [String; 4] {
             let visits = words::many(*visits, "visit", "visits");
             [number, String::new(), format!("forgot {visits}"), escape::escape_untruncated(url)]
         }
-        OperationKind::Found { url, time, .. } => {
-            [number, clock.show(*time), "found".to_owned(), escape::escape_untruncated(url)]
-        }
         OperationKind::ForgetPrefix { prefix, pages, .. } => {
             let pages = words::many(*pages, "page", "pages");
             let prefix = escape::escape_untruncated(&prefix.to_string());
@@ -264,16 +261,6 @@ pub(crate) enum TailLine<'a> {
         /// The pages near the content that the visit saw, the nearest first. Null if they were not
         /// asked for, or if the content has no fingerprint in the epoch for near-duplicates.
         near: Option<Vec<TailNearPage<'a>>>,
-    },
-    /// A URL was found.
-    Found {
-        /// The number of the operation.
-        operation: u64,
-        url: &'a str,
-        /// The time at which it was found.
-        t: Time,
-        /// The weight of the link, rounded.
-        weight: JsonNumber,
     },
     /// A page was forgotten.
     Forget {
@@ -326,10 +313,6 @@ fn line<'a>(
             });
             let entry = Box::new(crate::verbs::ask::history::HistoryLine::new(url, entry, epochs)?);
             TailLine::Entry { operation: number, entry, near }
-        }
-        OperationKind::Found { url, time, weight } => {
-            let (t, weight) = (Time(*time), JsonNumber(*weight));
-            TailLine::Found { operation: number, url, t, weight }
         }
         OperationKind::Forget { url, visits } => {
             TailLine::Forget { operation: number, url, visits: *visits }

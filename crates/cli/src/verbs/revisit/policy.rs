@@ -1,5 +1,6 @@
 //! Arguments that `due` and `recrawl` share: the policy that decides when pages are visited again.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,7 +10,6 @@ use simkeep::{Snapshot, Time};
 use simkeep_formats::hints::Hint;
 use simkeep_formats::{BrokenRecord, ZstdWindow, hints, rules};
 
-use crate::common::check_readable;
 use crate::exit::{Exit, VerbError, print_message};
 use crate::input::complaints::ComplaintLog;
 use crate::output::words::abbreviated_names;
@@ -125,6 +125,15 @@ fn read_hints(
     let hints = Hints::of(snapshot, &mut read)?;
     read.named.suppressed_message().iter().for_each(|message| print_message(message));
     Ok(hints)
+}
+
+/// Checks that a file can be opened. A file that cannot be opened is not a broken record.
+fn check_readable(file: &Path) -> Result<(), VerbError> {
+    if file == Path::new("-") {
+        return Ok(());
+    }
+    let cannot = |e| VerbError::Other(format!("cannot read {}: {e}", file.display()));
+    File::open(file).map(drop).map_err(cannot)
 }
 
 /// Reads the hints of several files in sequence.

@@ -15,7 +15,8 @@ use crate::output::json;
 use crate::verbs::ask::{aliases, cluster, dedup, diff, history};
 use crate::verbs::ask::{mirrors, near, pairs, scan};
 use crate::verbs::change::{compact, epoch, forget};
-use crate::verbs::fill::{discover, ingest, load};
+use crate::verbs::fill::ingest;
+use crate::verbs::fill::load;
 use crate::verbs::fingerprints::{df, evaluate, fingerprint};
 use crate::verbs::look::verify;
 use crate::verbs::look::{inspect, report, stats, tail};
@@ -60,7 +61,6 @@ const VERBS: &[(&str, SchemaFunction)] = &[
     ("df list", of::<df::Listed<'static>>),
     ("df show", of::<df::Shown<'static>>),
     ("diff", of::<diff::DiffLine<'static>>),
-    ("discover", of::<discover::DiscoverResult>),
     ("due", of::<due::DueLine<'static>>),
     ("epoch begin", of::<json::EpochSummary<'static>>),
     ("epoch end", of::<json::EpochSummary<'static>>),

@@ -20,7 +20,6 @@ use crate::compare::{
 use crate::forge::catalog::{ForgedCatalog, ForgedEpoch};
 use crate::fuzz::input::FuzzInput;
 use crate::fuzz::store::CATALOG;
-use crate::links::Link;
 use crate::model::Model;
 use crate::pages::{PREFIXES, URLS};
 use crate::{EPOCHS, ETAGS, TARGETS, choice, digest, open, small, sound};
@@ -79,12 +78,11 @@ impl OperationRun {
 
     fn step(&mut self, input: &mut FuzzInput<'_>) {
         match input.u8() % 16 {
-            0..=3 => self.observe(input, 1),
+            0..=4 => self.observe(input, 1),
             5 => {
                 let n = input.below(40);
                 self.observe(input, n);
             }
-            4 => self.discover(input),
             6 => self.store().seal().unwrap(),
             7 => {
                 self.store().merge(&Progress::default()).unwrap();
@@ -187,18 +185,6 @@ impl OperationRun {
         }
     }
 
-    fn discover(&mut self, input: &mut FuzzInput<'_>) {
-        let links: Vec<Link> = (0..input.below(12)).map(|_| self.link(input)).collect();
-        let found: Vec<_> = links.iter().map(Link::found).collect();
-        self.store().discover(&found).unwrap();
-        links.iter().for_each(|link| self.model.discover(link));
-    }
-
-    fn link(&self, input: &mut FuzzInput<'_>) -> Link {
-        let (url, n) = (page(input), input.u8());
-        Link { url, time: self.clock - i64::from(n >> 4) * 500, weight: 1 + n % 4 }
-    }
-
     fn forget(&mut self, input: &mut FuzzInput<'_>) {
         let (what, n) = (input.u8(), input.u8());
         let url = URLS[usize::from(n) % URLS.len()];
@@ -245,8 +231,8 @@ impl OperationRun {
         let before = self.model.clone();
         let io = if kind & 2 == 0 { ErrorKind::Other } else { ErrorKind::StorageFull };
         let fault = DiskFault { target: FaultTarget::Any, nth, kind: io, lasting: kind & 1 == 0 };
-        let what = input.u8() % 6;
-        let (request, link) = ([self.request(input)], self.link(input));
+        let what = input.u8() % 5;
+        let request = [self.request(input)];
         let under = &PREFIXES[input.below(PREFIXES.len())];
         self.disk.fail(fault);
         let store = self.store();
@@ -255,13 +241,11 @@ impl OperationRun {
             1 => store.forget(Scope::Prefix(under.prefix())).map(drop),
             2 => store.seal(),
             3 => store.merge(&Progress::default()).map(drop),
-            4 => store.discover(&[link.found()]).map(drop),
             _ => store.purge(Scope::Prefix(under.prefix()), &Progress::default()).map(drop),
         };
         match what {
             0 => drop(self.model.request(&request[0], self.options.near_distance.unwrap_or(3))),
-            4 => self.model.discover(&link),
-            1 | 5 => drop(self.model.forget(|url| under.covers(url))),
+            1 | 4 => drop(self.model.forget(|url| under.covers(url))),
             _ => {}
         }
         // The failure may also occur while the store is dropped.

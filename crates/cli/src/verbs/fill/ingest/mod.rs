@@ -280,7 +280,7 @@ impl IngestArgs {
                 PipelineNext::End => return Ok(before),
             };
             match fed {
-                first @ (InputItem::Entry(_) | InputItem::Found(_) | InputItem::Question(_)) => {
+                first @ (InputItem::Entry(_) | InputItem::Question(_)) => {
                     before.first = Some(first);
                     return Ok(before);
                 }
@@ -363,7 +363,6 @@ impl IngestArgs {
                         return Ok(Some(broken));
                     }
                 }
-                PipelineNext::Result(InputItem::Found(found)) => observer.take_found(found)?,
                 PipelineNext::Result(InputItem::Question(question)) => {
                     observer.answer(&question)?
                 }

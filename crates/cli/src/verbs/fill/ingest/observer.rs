@@ -21,7 +21,7 @@ use super::{VerbError, present};
 use crate::input::epochs::{
     EpochFingerprint, EpochTarget, InputEpochs, KnownContent, is_of_record,
 };
-use crate::input::feed::{self, EntryPayload, FingerprintedText, InputFound, PageProperties};
+use crate::input::feed::{self, EntryPayload, FingerprintedText, PageProperties};
 use crate::input::origin::TextOrigins;
 
 /// The kind of a redirect that is skipped because its page had content at the same time.
@@ -60,8 +60,6 @@ pub(super) struct BatchObserver<'a> {
     epochs: InputEpochs<'a>,
     batch: NonZeroUsize,
     pending: Vec<PendingRequest>,
-    /// Found URLs that wait to be reported.
-    found: Vec<InputFound>,
     histories: HistoryCache,
     originals: ContentCache,
     /// The current time, if the user set it.
@@ -93,7 +91,6 @@ impl<'a> BatchObserver<'a> {
             epochs: InputEpochs::new(EpochTarget::Store(store), makers),
             batch,
             pending: Vec::new(),
-            found: Vec::new(),
             histories: HistoryCache::default(),
             originals: ContentCache::default(),
             now: None,
@@ -399,17 +396,6 @@ impl<'a> BatchObserver<'a> {
         self.summary.known += u64::from(is_known);
     }
 
-    /// Takes a found URL, which is reported with its batch.
-    pub(super) fn take_found(&mut self, found: InputFound) -> Result<(), VerbError> {
-        self.summary.records += 1;
-        self.summary.found += 1;
-        if let Some(outcomes) = &mut self.outcomes {
-            outcomes.found(found.url.clone(), found.time.as_ms());
-        }
-        self.found.push(found);
-        self.flush_if_full()
-    }
-
     /// Takes a record of this kind, which is not about a page.
     pub(super) fn take_passed(&mut self, kind: &'static str) -> Result<(), VerbError> {
         self.summary.passed(kind);
@@ -459,7 +445,7 @@ impl<'a> BatchObserver<'a> {
     /// The number of records that wait to be observed, or for their outcomes.
     fn waiting(&self) -> usize {
         let owed = self.outcomes.as_ref().map_or(0, OutcomePrinter::pending_count);
-        self.pending.len().max(self.found.len()).max(owed)
+        self.pending.len().max(owed)
     }
 
     fn flush_if_full(&mut self) -> Result<(), VerbError> {
@@ -470,9 +456,6 @@ impl<'a> BatchObserver<'a> {
     pub(super) fn flush(&mut self) -> Result<(), VerbError> {
         let batch: Vec<_> = self.pending.iter().map(PendingRequest::operation).collect();
         let answers = self.store.write_batch(&batch)?;
-        let found: Vec<_> = self.found.iter().map(InputFound::found).collect();
-        self.store.discover(&found)?;
-        self.found.clear();
         for (answer, pending) in answers.iter().zip(&self.pending) {
             match answer {
                 OperationResult::Observed(outcome) => self.summary.outcome(outcome),

@@ -28,8 +28,6 @@ enum PendingLine {
     Record { url: String, time: i64, requests: usize, is_known: bool },
     /// A record that was refused.
     Broken(BrokenRecord),
-    /// A URL that was found.
-    Found { url: String, time: i64 },
     /// A record of this kind, which is not about a page.
     Passed(&'static str),
 }
@@ -40,7 +38,6 @@ enum PendingLine {
 pub(crate) enum OutcomeLine<'a> {
     Outcome(RecordOutcome<'a>),
     Refused(RefusedRecord<'a>),
-    Found(FoundRecord<'a>),
     Passed(SkippedRecord),
     Answer(query::QueryAnswer<'a>),
     Summary(summary::IngestResult<'a>),
@@ -146,14 +143,6 @@ pub(crate) struct RefusedRecord<'a> {
     is_broken: bool,
 }
 
-/// A URL that was found and that nobody has visited yet. A page stays a page.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct FoundRecord<'a> {
-    url: &'a str,
-    /// The time at which it was found.
-    found: Time,
-}
-
 /// A record that is not about a page.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct SkippedRecord {
@@ -200,11 +189,6 @@ impl<'o> OutcomePrinter<'o> {
         self.pending.push(PendingLine::Broken(broken));
     }
 
-    /// Adds a URL that was found.
-    pub(super) fn found(&mut self, url: String, time: i64) {
-        self.pending.push(PendingLine::Found { url, time });
-    }
-
     /// Adds a record that was skipped.
     pub(super) fn passed(&mut self, kind: &'static str) {
         self.pending.push(PendingLine::Passed(kind));
@@ -221,10 +205,6 @@ impl<'o> OutcomePrinter<'o> {
             let line = match &owed {
                 PendingLine::Broken(BrokenRecord { at, why }) => {
                     OutcomeLine::Refused(RefusedRecord { at, why, is_broken: true })
-                }
-                PendingLine::Found { url, time } => {
-                    let found = Time(simkeep::Time::from_ms_unchecked(*time));
-                    OutcomeLine::Found(FoundRecord { url, found })
                 }
                 PendingLine::Passed(skipped) => OutcomeLine::Passed(SkippedRecord { skipped }),
                 PendingLine::Record { url, time, requests, is_known } => {

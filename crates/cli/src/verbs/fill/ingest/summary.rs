@@ -52,8 +52,6 @@ pub(super) struct IngestSummary {
     classes: u64,
     /// Classes not set because the page is unknown.
     classes_missing: u64,
-    /// Records of found URLs.
-    pub(super) found: u64,
     /// Outcomes that a later version of the library may return and this tool does not know.
     other: u64,
     /// Observations of content far from all known versions of its page.
@@ -162,7 +160,7 @@ impl IngestSummary {
     /// The number of records in the store, whether they are new or known.
     pub(super) fn observed(&self) -> u64 {
         let kept = self.same + self.unseen + self.known + self.out_of_order;
-        let given = self.weights + self.classes + self.found;
+        let given = self.weights + self.classes;
         self.versions() + kept + self.gone + self.failed + self.restated + given + self.other
     }
 
@@ -197,7 +195,6 @@ impl IngestSummary {
             weights_missing: self.weights_missing,
             classes: self.classes,
             classes_missing: self.classes_missing,
-            found: self.found,
             other: self.other,
             novel: self.novel,
             near_duplicates: self.near,
@@ -246,7 +243,6 @@ impl IngestSummary {
         line("not visited before", self.weights_missing, "so no weight was set");
         line("classes", self.classes, "set without a visit");
         line("not visited before", self.classes_missing, "so no class was set");
-        line("found URLs", self.found, "they wait for a first visit, unless they are pages");
         line("other verdicts", self.other, "");
         line("unresolved revisits", self.revisits_alone, "their original was not found");
         line("novel", self.novel, "far from the last versions of their page");
@@ -324,8 +320,6 @@ pub(crate) struct IngestResult<'a> {
     classes: u64,
     /// Classes not set because the page is unknown.
     classes_missing: u64,
-    /// Records of found URLs.
-    found: u64,
     other: u64,
     /// Observations of content far from the last versions of the page.
     novel: u64,

@@ -16,9 +16,7 @@ pub(super) fn seal(store: &Store) -> Result<()> {
     if available.end() - available.start() < UNSEALED_MAX {
         for operation in operations {
             bytes += match operation?.kind {
-                OperationKind::Entry { url, .. }
-                | OperationKind::Found { url, .. }
-                | OperationKind::Forget { url, .. } => url.len(),
+                OperationKind::Entry { url, .. } | OperationKind::Forget { url, .. } => url.len(),
                 OperationKind::ForgetPrefix { .. } => 0,
             };
         }

@@ -9,7 +9,7 @@ use simkeep::df::FrequencyTable;
 use simkeep::load::LoadEpochs;
 use simkeep::{Epoch, Error, Role};
 
-use super::{LoadInput, LoadRecord};
+use super::{LoadInput, OwnedRecord};
 use crate::exit::VerbError;
 use crate::input::feed::{EntryPayload, InputItem};
 use crate::output::temporary::UnfinishedFile;
@@ -138,14 +138,11 @@ impl ExportReader {
         if self.has_ended {
             return flaw("the export continues after its last line");
         }
-        if !matches!(fed, InputItem::Entry(_) | InputItem::Found(_)) {
-            return Ok(());
-        }
+        let InputItem::Entry(entry) = fed else { return Ok(()) };
         if !self.has_entries {
             self.check_tables()?;
             self.has_entries = true;
         }
-        let InputItem::Entry(entry) = fed else { return Ok(()) };
         match &entry.found {
             EntryPayload::Ready(_, Some(name)) | EntryPayload::Restated(_, name)
                 if !self.epochs.contains_key(name) =>
@@ -197,7 +194,7 @@ impl IncomingTable {
 
 impl LoadInput<'_> {
     /// Takes a line of an export that is not an entry.
-    pub(super) fn exported(&mut self, line: ExportLine) -> Option<simkeep::Result<LoadRecord>> {
+    pub(super) fn exported(&mut self, line: ExportLine) -> Option<simkeep::Result<OwnedRecord>> {
         let ExportLine { at, kind: says } = line;
         let taken = self.take_exported(says);
         let failed = taken.map_err(|failure| self.flawed(&at, failure));
@@ -206,7 +203,7 @@ impl LoadInput<'_> {
     }
 
     /// Ends the stream, because the export is not sound at this position.
-    pub(super) fn flawed(&mut self, at: &str, failure: VerbError) -> simkeep::Result<LoadRecord> {
+    pub(super) fn flawed(&mut self, at: &str, failure: VerbError) -> simkeep::Result<OwnedRecord> {
         self.fail(match failure {
             VerbError::Broken(why) => VerbError::Broken(format!("{at}: {why}; nothing was stored")),
             other => other,

@@ -11,9 +11,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use simkeep::load::{LoadEpochs, LoadItem, LoadOptions, Loadable, Loaded};
-use simkeep::query::{FoundUrls, WaitingUrl};
-use simkeep::{Content, Entry, Error, Options, Origin, PropertyEntry, Seen, Snapshot, Store, Time};
+use simkeep::load::{AsOperation, LoadEpochs, LoadOptions, Loaded};
+use simkeep::{
+    Content, Entry, Error, Operation, Options, Origin, PropertyEntry, Seen, Snapshot, Store, Time,
+};
 use simkeep_formats::{BrokenRecord, DocumentKeys, InputQuery, InputSource};
 
 use crate::CommonArgs;
@@ -26,7 +27,7 @@ use crate::input::epochs::{
     in_use_now, is_of_record,
 };
 use crate::input::feed::{
-    self, EntryPayload, FingerprintedText, InputFeed, InputFound, InputItem, PageProperties,
+    self, EntryPayload, FingerprintedText, InputFeed, InputItem, PageProperties,
 };
 use crate::input::keys::InputKeyArgs;
 use crate::input::origin::TextOrigins;
@@ -168,7 +169,6 @@ impl LoadArgs {
             more: Vec::new(),
             restated: 0,
             given: 0,
-            found: 0,
             too_short: 0,
             long_etags: 0,
             broken: ComplaintLog::broken(),
@@ -212,7 +212,7 @@ struct LoadTarget<'t> {
     schemes: SchemeArgs,
 }
 
-type RecordIter<'t> = Box<dyn Iterator<Item = simkeep::Result<LoadRecord>> + 't>;
+type RecordIter<'t> = Box<dyn Iterator<Item = simkeep::Result<OwnedRecord>> + 't>;
 
 /// An entry that owns its URL.
 struct OwnedRecord {
@@ -229,31 +229,9 @@ impl OwnedRecord {
     }
 }
 
-/// A record of any input.
-enum LoadRecord {
-    Entry(Box<OwnedRecord>),
-    /// A URL that an input found.
-    Found(InputFound),
-    /// A URL that waits in another store.
-    Waiting(WaitingUrl),
-}
-
-impl From<OwnedRecord> for LoadRecord {
-    fn from(record: OwnedRecord) -> LoadRecord {
-        LoadRecord::Entry(Box::new(record))
-    }
-}
-
-impl Loadable for LoadRecord {
-    fn item(&self) -> LoadItem<'_> {
-        match self {
-            LoadRecord::Entry(record) => {
-                let OwnedRecord { url, entry, also, given } = &**record;
-                feed::request(url, entry.clone(), *also, given).into()
-            }
-            LoadRecord::Found(found) => found.found().into(),
-            LoadRecord::Waiting(waiting) => waiting.item(),
-        }
+impl AsOperation for OwnedRecord {
+    fn operation(&self) -> Operation<'_> {
+        feed::request(&self.url, self.entry.clone(), self.also, &self.given)
     }
 }
 
@@ -277,17 +255,12 @@ impl LoadSource<'_> {
                 taken.borrow_mut().epochs.add_store_epochs(snapshot.epochs());
                 let numbers = taken.borrow().load_epochs.of(&snapshot)?;
                 let observations = snapshot.observations(None).renumbered(numbers);
-                let found = FoundUrls::of(&snapshot, None).map(move |found| {
-                    taken.borrow_mut().found += 1;
-                    found.map(LoadRecord::Waiting)
-                });
-                let entries = observations.map(move |observation| {
+                Ok(Box::new(observations.map(move |observation| {
                     let (url, entry) = observation?;
                     taken.borrow_mut().restated += u64::from(entry.is_restated());
                     taken.borrow_mut().given += u64::from(entry.property().is_some());
-                    Ok(OwnedRecord::alone(url.to_string(), entry).into())
-                });
-                Ok(Box::new(entries.chain(found)))
+                    Ok(OwnedRecord::alone(url.to_string(), entry))
+                })))
             }
             LoadSource::Sources(sources) => {
                 let late = taken.borrow().admission.clock.limit();
@@ -301,7 +274,7 @@ impl LoadSource<'_> {
                 Ok(Box::new(std::iter::from_fn(move || {
                     loop {
                         if let Some(more) = taken.borrow_mut().more.pop() {
-                            return Some(Ok(more.into()));
+                            return Some(Ok(more));
                         }
                         let fed = match feed.next(PATIENCE) {
                             Ok(PipelineNext::Result(fed)) => fed,
@@ -345,8 +318,6 @@ struct LoadInput<'s> {
     restated: u64,
     /// Records that are weights and classes instead of visits.
     given: u64,
-    /// Records that are found URLs instead of visits.
-    found: u64,
     /// Texts without a fingerprint, because they are too short.
     too_short: u64,
     /// Records whose entity tag is too long to be kept.
@@ -368,7 +339,6 @@ impl LoadInput<'_> {
             loaded,
             restated: self.restated,
             given: self.given,
-            found: self.found,
             too_short: self.too_short,
             broken: self.broken.count(),
             future_visits: self.admission.clock.refused(),
@@ -380,19 +350,19 @@ impl LoadInput<'_> {
     }
 
     /// Ends the stream.
-    fn fail(&mut self, failure: VerbError) -> simkeep::Result<LoadRecord> {
+    fn fail(&mut self, failure: VerbError) -> simkeep::Result<OwnedRecord> {
         self.failure = Some(failure);
         Err(Error::Cancelled)
     }
 
     /// Ends the sources. An export that has no end is a failure.
-    fn end(&mut self) -> Option<simkeep::Result<LoadRecord>> {
+    fn end(&mut self) -> Option<simkeep::Result<OwnedRecord>> {
         let why = "the last line of an export is missing; nothing was stored";
         self.export.take().map(|_| self.fail(VerbError::Broken(why.to_owned())))
     }
 
     /// The observation of an item; `None` if there is nothing to observe.
-    fn take(&mut self, fed: InputItem) -> Option<simkeep::Result<LoadRecord>> {
+    fn take(&mut self, fed: InputItem) -> Option<simkeep::Result<OwnedRecord>> {
         // A store has accepted the visits of an export before, so the clock does not check them.
         let fed = if self.export.is_some() { fed } else { self.admission.clock.check(fed) };
         let fed = match self.admission.admit(fed) {
@@ -409,10 +379,6 @@ impl LoadInput<'_> {
                 None
             }
             InputItem::Entry(entry) => self.take_entry(entry),
-            InputItem::Found(found) => {
-                self.found += 1;
-                Some(Ok(LoadRecord::Found(found)))
-            }
             InputItem::Question(InputQuery { at, .. }) => {
                 let why = "a question; only `ingest --outcomes` answers questions".to_owned();
                 self.broken(BrokenRecord { at, why })
@@ -439,7 +405,7 @@ impl LoadInput<'_> {
     }
 
     /// The observation of an entry; `None` if there is nothing to observe.
-    fn take_entry(&mut self, entry: feed::InputEntry) -> Option<simkeep::Result<LoadRecord>> {
+    fn take_entry(&mut self, entry: feed::InputEntry) -> Option<simkeep::Result<OwnedRecord>> {
         if let (EntryPayload::Text(_), Some(why)) = (&entry.found, self.epochs.why_no_texts()) {
             return Some(self.fail(VerbError::Usage(why.to_owned())));
         }
@@ -456,11 +422,11 @@ impl LoadInput<'_> {
             Err(e) if is_of_record(&e) => {
                 self.broken(BrokenRecord { at: at(), why: e.to_string() })
             }
-            record => record.transpose().map(|record| record.map(LoadRecord::from)),
+            record => record.transpose(),
         }
     }
 
-    fn broken(&mut self, broken: BrokenRecord) -> Option<simkeep::Result<LoadRecord>> {
+    fn broken(&mut self, broken: BrokenRecord) -> Option<simkeep::Result<OwnedRecord>> {
         let message = self.broken.add(&broken);
         if !self.skip_broken {
             let BrokenRecord { at, why } = broken;

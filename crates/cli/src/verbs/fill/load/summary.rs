@@ -23,8 +23,6 @@ pub(super) struct LoadSummary {
     pub(super) restated: u64,
     /// Records that are weights and classes instead of visits.
     pub(super) given: u64,
-    /// Records that are found URLs instead of visits.
-    pub(super) found: u64,
     /// Texts without a fingerprint, because they are too short.
     pub(super) too_short: u64,
     pub(super) broken: u64,
@@ -39,7 +37,7 @@ pub(super) struct LoadSummary {
 
 impl LoadSummary {
     fn known(&self) -> u64 {
-        let others = self.restated + self.given + self.found;
+        let others = self.restated + self.given;
         self.loaded.observations.saturating_sub(others + self.loaded.visits)
     }
 
@@ -57,7 +55,6 @@ impl LoadSummary {
             restated: self.loaded.restated,
             weights: self.loaded.weights,
             classes: self.loaded.classes,
-            found: self.loaded.found,
             short_texts: self.too_short,
             pages: self.loaded.pages,
             new_pages: self.loaded.new_pages,
@@ -91,9 +88,6 @@ impl LoadSummary {
         }
         if self.loaded.classes > 0 {
             line("classes", self.loaded.classes, "not known before");
-        }
-        if self.loaded.found > 0 {
-            line("found URLs", self.loaded.found, "not known before");
         }
         line("pages", self.loaded.pages, "");
         line("  new pages", self.loaded.new_pages, "");
@@ -146,8 +140,6 @@ pub(crate) struct LoadResult<'a> {
     weights: u64,
     /// Classes that were new to the store.
     classes: u64,
-    /// Found URLs that were new to the store, or that it knew with a later time or a smaller weight.
-    found: u64,
     /// Texts without a fingerprint, because they are too short.
     short_texts: u64,
     /// Pages with new visits, fingerprints, weights or classes.

@@ -51,7 +51,6 @@ impl InspectJournalArgs {
             ("classes", view.classes, String::new()),
             ("entity tags", view.etags, String::new()),
             ("targets", view.targets, "of redirects, and canonical URLs".to_owned()),
-            ("found", view.found, "reports of URLs in links".to_owned()),
             ("forgotten", view.forgotten, "pages and prefixes".to_owned()),
         ];
         for (name, number, remark) in visits.into_iter().filter(|(_, number, _)| *number > 0) {
@@ -83,8 +82,6 @@ pub(crate) struct JournalDetails {
     etags: u64,
     /// The number of targets of redirects, and of canonical URLs.
     targets: u64,
-    /// The number of reports of found URLs.
-    found: u64,
     /// The number of forgotten pages and prefixes.
     forgotten: u64,
     saw: StoreState,
@@ -106,7 +103,6 @@ impl JournalDetails {
             classes: view.classes,
             etags: view.etags,
             targets: view.targets,
-            found: view.found,
             forgotten: view.forgotten,
             saw,
         }

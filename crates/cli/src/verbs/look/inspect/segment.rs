@@ -107,7 +107,6 @@ fn print(
             segment.visits,
             format!("changes the visits of the store by {visit_delta:+}{times}"),
         ),
-        ("found", segment.found, "URLs that were never visited".to_owned()),
         ("fingerprints", segment.fingerprints, longest),
         ("resets", segment.resets, "records that hide all older records of their page".to_owned()),
         ("forgotten", segment.forgotten, "prefixes".to_owned()),
@@ -204,8 +203,6 @@ pub(crate) struct SegmentDetails<'a> {
     last_operation: u64,
     pages: u64,
     visits: u64,
-    /// The number of URLs that were found and never visited.
-    found: u64,
     /// The number of distinct fingerprints, counted once for each epoch.
     fingerprints: u64,
     /// The number of records that hide all older data of their page.
@@ -301,7 +298,6 @@ impl SegmentDetails<'_> {
             last_operation: segment.last_operation,
             pages: segment.pages,
             visits: segment.visits,
-            found: segment.found,
             fingerprints: segment.fingerprints,
             resets: segment.resets,
             page_delta: segment.page_delta,

@@ -97,20 +97,15 @@ impl StatsArgs {
             return Ok(Exit::Done);
         }
         let total = stats.segment_bytes + stats.catalog_bytes;
-        let found = (stats.found > 0).then(|| ("found URLs, at most", count(stats.found)));
         for (name, value) in [
             ("pages", count(stats.pages)),
             ("visits", count(stats.visits)),
             ("  not yet in a segment", count(stats.unsealed_visits)),
-        ]
-        .into_iter()
-        .chain(found)
-        .chain([
             ("size", bytes(total)),
             ("  of segments", bytes(stats.segment_bytes)),
             ("  of the catalog", bytes(stats.catalog_bytes)),
             ("last operation", count(stats.sequence)),
-        ]) {
+        ] {
             output.line(&line(name, &value))?;
         }
         if let Some(survey) = &survey {
@@ -228,8 +223,6 @@ struct SegmentSizes {
     segment: u64,
     pages: u64,
     visits: u64,
-    /// The number of URLs that were found and never visited.
-    found: u64,
     /// The number of distinct fingerprints, counted once for each epoch.
     fingerprints: u64,
     /// The number of distinct digests of content without a fingerprint.
@@ -260,7 +253,6 @@ impl StatsResult<'_> {
             segment: of.id,
             pages: of.pages,
             visits: of.visits,
-            found: of.found,
             fingerprints: of.fingerprints,
             digests: of.digests,
             size_bytes: of.bytes,

@@ -38,7 +38,7 @@ fn only(of: u64) -> Vec<(String, f64)> {
 }
 
 /// All gauges. A test compares the table in `docs/metrics.md` with this list.
-const GAUGES: [Gauge; 15] = [
+const GAUGES: [Gauge; 14] = [
     Gauge {
         name: "simkeep_pages",
         label: "state",
@@ -54,12 +54,6 @@ const GAUGES: [Gauge; 15] = [
         label: "",
         help: "Known visits.",
         values: |facts| only(facts.overview.visits),
-    },
-    Gauge {
-        name: "simkeep_found_urls",
-        label: "",
-        help: "URLs that were found and never visited, at most: some were visited since.",
-        values: |facts| only(facts.stats.found),
     },
     Gauge {
         name: "simkeep_unsealed_visits",

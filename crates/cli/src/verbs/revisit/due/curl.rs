@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use simkeep::due::Decision;
+use simkeep::Page;
 
 /// Writes the requests for pages in the format of `curl --config`.
 ///
@@ -15,7 +15,7 @@ pub(super) struct CurlRequests {
 
 impl CurlRequests {
     /// Writes the request for a page. Leaves out a page that is not on the web.
-    pub(super) fn write(&mut self, page: &Decision, to: &mut impl Write) -> io::Result<()> {
+    pub(super) fn write(&mut self, page: &Page, to: &mut impl Write) -> io::Result<()> {
         let scheme = page.url.split_once(':').map(|(scheme, _)| scheme);
         let is_web = scheme.is_some_and(|scheme| {
             ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web))

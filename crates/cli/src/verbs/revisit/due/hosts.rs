@@ -43,7 +43,7 @@ pub(crate) struct DueHostLine<'a> {
 
 impl DueHosts {
     pub(super) fn add(&mut self, page: &Decision) {
-        let name = host(&page.url);
+        let name = host(&page.page.url);
         let next = self.all.len();
         let number = *self.numbers.entry(name).or_insert_with_key(|name| {
             self.all.push(DueHost { name: name.clone(), pages: 0, best: 0.0, sum: 0.0 });

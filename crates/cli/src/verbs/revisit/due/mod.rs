@@ -129,10 +129,10 @@ impl DueArgs {
             if self.by_host {
                 hosts.add(&page);
             } else if self.curl {
-                requests.write(&page, output.writer())?;
+                requests.write(&page.page, output.writer())?;
             } else if self.urls {
                 // Written unchanged, unless a terminal shows it.
-                let url = &page.url;
+                let url = &page.page.url;
                 let escaped = output.is_terminal().then(|| escape::escape_untruncated(url));
                 output.line(escaped.as_deref().unwrap_or(url))?;
             } else if common.json {

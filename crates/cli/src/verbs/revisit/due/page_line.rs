@@ -24,9 +24,9 @@ pub(super) fn row(page: &Decision, clock: &TimeFormat) -> [String; 4] {
     let mark = if matches!(page.reason, Reason::Overdue { .. }) { '!' } else { ' ' };
     [
         format!("{}{mark}", words::amount(page.value)),
-        page.page.as_ref().map_or_else(|| "never".to_owned(), |page| clock.show(page.last.time)),
+        clock.show(page.page.last.time),
         page.every.map_or("-".into(), |every| time::span(every.seconds())),
-        escape::escape_untruncated(&page.url),
+        escape::escape_untruncated(&page.page.url),
     ]
 }
 
@@ -36,10 +36,8 @@ pub(crate) struct DuePageLine<'a> {
     pub(crate) url: Cow<'a, str>,
     /// The value of a visit now, by the policy.
     pub(crate) value: f64,
-    /// The time of the last visit; null for a URL that nobody has visited.
+    /// The time of the last visit; null if the page is unknown.
     pub(crate) last: Option<Time>,
-    /// The time at which the URL was found, if nobody has visited it; otherwise null.
-    pub(crate) found: Option<Time>,
     /// The time from which the page is due; null if it is never due, or without a plan.
     pub(crate) due: Option<Time>,
     /// The interval between visits in seconds; null without a plan.
@@ -59,9 +57,6 @@ pub(crate) struct DuePageLine<'a> {
     pub(crate) hinted: Option<Time>,
     /// The page that leads it, which had nearly the same content first; null if there is none.
     pub(crate) leader: Option<&'a str>,
-    /// The value at which the pages of its host are due, if the host gets as many visits a day as its
-    /// rule allows; null without a plan, or if the latest allowed dates alone take more visits.
-    pub(crate) price: Option<f64>,
     /// The prefix of the rule for the page; null if it has no such rule.
     pub(crate) rule: Option<String>,
     /// The headers that make the next request conditional; empty if no validators are known.
@@ -87,33 +82,26 @@ impl From<Rate> for ChangeRateEstimate {
 
 impl<'a> From<&'a Decision> for DuePageLine<'a> {
     fn from(page: &'a Decision) -> DuePageLine<'a> {
-        let Decision { url, page: of, value, rate, weight, due, every, rule, near, reason, .. } =
-            page;
-        let changes = of.as_ref().map(|of| of.changes).unwrap_or_default();
+        let Decision { page: of, value, rate, weight, due, every, rule, near, reason, .. } = page;
         DuePageLine {
-            url: url.as_str().into(),
+            url: of.url.as_str().into(),
             value: *value,
-            last: of.as_ref().map(|of| Time(of.last.time)),
-            found: match reason {
-                Reason::Found { time } => Some(Time(*time)),
-                _ => None,
-            },
+            last: Some(Time(of.last.time)),
             due: due.map(Time),
             every_seconds: every.map(Interval::seconds),
             changes_per_day: ChangeRateEstimate::from(*rate),
             weight: JsonNumber(*weight),
-            comparisons: changes.comparisons(),
-            changes: changes.changes(),
-            returns: changes.returns(),
+            comparisons: of.changes.comparisons(),
+            changes: of.changes.changes(),
+            returns: of.changes.returns(),
             reason: reason.to_string().into(),
             hinted: match reason {
                 Reason::Hinted { changed } => Some(Time(*changed)),
                 _ => None,
             },
             leader: near.as_deref(),
-            price: page.price.filter(|price| price.is_finite()),
             rule: rule.as_ref().map(ToString::to_string),
-            headers: of.as_ref().map(RequestHeaders::conditional).unwrap_or_default(),
+            headers: RequestHeaders::conditional(of),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use simkeep::due::{Decision, NewPage, Plan, Reason};
 use simkeep::recrawl::{Interval, Policy, Rate};
-use simkeep::{Seen, Time, Visit};
+use simkeep::{Seen, Time};
 
 use super::host::HostComparisons;
 use super::latest_change::LatestChange;
@@ -21,10 +21,6 @@ const HALVED: u32 = 64;
 const TOO_FEW: &str =
     "; the visits of a day do not suffice even for the pages that reach the maximal interval";
 
-/// The message if no value reaches the price of the host.
-const HOST_ALLOWS_TOO_FEW: &str =
-    "; its host does not allow enough visits even for its pages that reach the maximal interval";
-
 /// The explanation of the decision about a page.
 pub(super) struct DecisionExplanation<'a> {
     pub(super) page: &'a Decision,
@@ -33,8 +29,6 @@ pub(super) struct DecisionExplanation<'a> {
     pub(super) plan: &'a Plan,
     /// The policy for the page.
     pub(super) policy: Policy,
-    /// The visits a day that the host allows.
-    pub(super) visits_per_day: Option<f64>,
     /// The longest time between two visits.
     pub(super) longest: Interval,
     pub(super) now: Time,
@@ -51,8 +45,8 @@ pub(super) fn rate(Rate { per_day, low, high }: &Rate) -> String {
 impl DecisionExplanation<'_> {
     /// States when the page is due, and why.
     pub(super) fn verdict(&self) -> String {
-        let Decision { url, page, reason, due, .. } = self.page;
-        let url = escape::escape_untruncated(url);
+        let Decision { page, reason, due, .. } = self.page;
+        let url = escape::escape_untruncated(&page.url);
         let when = match due {
             None => format!("{url} is never due"),
             Some(due) if *due <= self.now => {
@@ -60,7 +54,6 @@ impl DecisionExplanation<'_> {
             }
             Some(due) => format!("{url} is due on {}", self.date(*due)),
         };
-        let Some(page) = page else { return format!("{when}: {}", self.first_visit()) };
         match reason {
             Reason::Overdue { after } => {
                 let (last, most) = (self.date(page.last.time), span(*after));
@@ -89,24 +82,17 @@ impl DecisionExplanation<'_> {
                 let changed = self.date(*changed);
                 format!("{when}: a hint says that it changed on {changed}, so {}", self.worth(""))
             }
-            _ => format!("{when}: {}", self.since(&page.last)),
+            _ => format!("{when}: {}", self.since()),
         }
     }
 
-    /// States when the URL was found, and what its first visit is worth.
-    fn first_visit(&self) -> String {
-        let found = match self.page.reason {
-            Reason::Found { time } => format!("it was found on {}; ", self.date(time)),
-            _ => String::new(),
-        };
-        self.worth(&format!("{found}its first visit: "))
-    }
-
     /// The result of the policy for the time since the last visit.
-    fn since(&self, last: &Visit) -> String {
-        let value = words::amount(self.page.value);
+    fn since(&self) -> String {
+        let (last, value) = (&self.page.page.last, words::amount(self.page.value));
         let failed = last.seen == Seen::Failed;
         let before = if failed { "its last visit that did not fail" } else { "its last visit" };
+        let threshold = self.plan.threshold();
+        let limit = words::amount(threshold);
         let text = match self.policy {
             Policy::VALUE | Policy::CRAWL_VALUE | Policy::HARMONIC if failed => {
                 return self
@@ -121,36 +107,22 @@ impl DecisionExplanation<'_> {
                 "{value} of its intervals under the policy {policy} have passed since {before}"
             ),
         };
-        match self.others() {
-            Ok(others) => format!("{text}; {others}"),
-            Err(too_few) => text + too_few,
-        }
-    }
-
-    /// The value from which other pages are visited, or that there is none.
-    fn others(&self) -> Result<String, &'static str> {
-        match self.page.price.zip(self.visits_per_day) {
-            Some((price, _)) if price.is_infinite() => Err(HOST_ALLOWS_TOO_FEW),
-            Some((price, visits)) => Ok(format!(
-                "its host allows {} visits a day, so its pages are due at {} or more",
-                words::amount(visits),
-                words::amount(price)
-            )),
-            None if self.plan.threshold().is_infinite() => Err(TOO_FEW),
-            None => {
-                Ok(format!("pages are due at {} or more", words::amount(self.plan.threshold())))
-            }
+        if threshold.is_finite() {
+            format!("{text}; pages are due at {limit} or more")
+        } else {
+            text + TOO_FEW
         }
     }
 
     /// The value of a visit, and the value from which other pages are visited.
     fn worth(&self, when: &str) -> String {
         let value = words::amount(self.page.value);
+        let threshold = self.plan.threshold();
         let text = format!("{when}a visit is worth {value}");
-        let others = match self.others() {
-            Ok(others) => others,
-            Err(too_few) => return text + too_few,
-        };
+        if threshold.is_infinite() {
+            return text + TOO_FEW;
+        }
+        let others = format!("pages are due at {} or more", words::amount(threshold));
         if self.page.every == Some(self.longest) {
             let longest = span(self.longest);
             return format!(
@@ -162,7 +134,7 @@ impl DecisionExplanation<'_> {
 
     /// The results of its visits.
     pub(super) fn comparisons(&self) -> String {
-        let Some(page) = &self.page.page else { return "nobody has visited it".to_owned() };
+        let page = &self.page.page;
         let changes = page.changes;
         let (all, changed, returned) =
             (changes.comparisons(), changes.changes(), changes.returns());
@@ -213,7 +185,7 @@ impl DecisionExplanation<'_> {
         if *weight != 1.0 {
             reasons.push(format!("its weight is {}", words::amount(*weight)));
         }
-        if page.as_ref().is_some_and(|page| page.gone) {
+        if page.gone {
             reasons.push("it is gone, so its weight counts for an eighth".to_owned());
         }
         if let Some(leader) = near {

@@ -68,10 +68,7 @@ impl RecrawlArgs {
     ) -> Result<Exit, VerbError> {
         let snapshot = &reader.snapshot();
         let host = HostComparisons::of(snapshot, &self.url)?;
-        let last = match &page.page {
-            Some(page) => LatestChange::of(snapshot, page)?,
-            None => None,
-        };
+        let last = LatestChange::of(snapshot, &page.page)?;
         if json {
             output.object(&RecrawlResult {
                 page: DuePageLine::from(page),
@@ -91,7 +88,6 @@ impl RecrawlArgs {
             of_host,
             plan,
             policy,
-            visits_per_day: rule.visits_per_day,
             longest,
             now: question.now,
             host,
@@ -115,14 +111,13 @@ impl RecrawlArgs {
         json: bool,
         output: &mut Output,
     ) -> Result<Exit, VerbError> {
-        let NewPage { value, rate, weight, every, price, .. } = *new;
+        let NewPage { value, rate, weight, every, .. } = *new;
         if json {
             output.object(&RecrawlResult {
                 page: DuePageLine {
                     url: self.url.as_str().into(),
                     value,
                     last: None,
-                    found: None,
                     due: None,
                     every_seconds: Some(every.seconds()),
                     changes_per_day: ChangeRateEstimate::from(rate),
@@ -133,7 +128,6 @@ impl RecrawlArgs {
                     reason: "not known in this store".into(),
                     hinted: None,
                     leader: None,
-                    price: price.filter(|price| price.is_finite()),
                     rule: None,
                     headers: RequestHeaders::default(),
                 },
@@ -144,21 +138,15 @@ impl RecrawlArgs {
                 saw: StoreState::of(reader),
             })?;
         }
-        let others = match plan.map(|plan| (plan.threshold(), price)) {
-            Some((_, Some(price))) if price.is_finite() => {
-                format!("; pages of its host are due at {} or more", words::amount(price))
-            }
-            Some((threshold, None)) if threshold.is_finite() => {
-                format!("; pages are due at {} or more", words::amount(threshold))
-            }
-            _ => String::new(),
-        };
+        let others = plan
+            .filter(|plan| plan.threshold().is_finite())
+            .map(|plan| format!("; pages are due at {} or more", words::amount(plan.threshold())));
         output.note(&format!(
             "{}; a first visit is worth {}, at an expected {}{}",
             spelling::unknown(&reader.snapshot(), &self.url, |_| true)?,
             words::amount(value),
             explanation::rate(&rate),
-            others
+            others.unwrap_or_default()
         ))?;
         Ok(Exit::Nothing)
     }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::query::{FoundUrls, Histories};
+use simkeep::query::Histories;
 use simkeep::{EpochInfo, Error, Origin, Prefix, Snapshot, Time};
 use simkeep_formats::escape::escape_untruncated;
 use simkeep_formats::export::{ExportEncoder, ExportScope};
@@ -223,17 +223,6 @@ impl ExportArgs {
             }
             encoder.entry(&page, &entry)?;
             written.entries += 1;
-            if encoder.gathered() >= GATHERED_BYTES {
-                encoder.pass(to)?;
-            }
-        }
-        // Found URLs have no entries, and no current content.
-        for found in FoundUrls::of(snapshot, prefix).take_while(|_| !in_force) {
-            let found = found?;
-            if self.includes(found.time) {
-                encoder.found(&found);
-                written.entries += 1;
-            }
             if encoder.gathered() >= GATHERED_BYTES {
                 encoder.pass(to)?;
             }
